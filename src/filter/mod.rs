@@ -1,0 +1,1 @@
+//! The block filters of the format and their SIMD kernels.

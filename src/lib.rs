@@ -1,0 +1,28 @@
+//! A drop-in implementation of the C library C-Blosc2: the same ABI, the same files and buffers, in Rust.
+//!
+//! The crate is built as `libblosc2.so` / `libblosc2.a` for C programs; its Rust modules are an
+//! implementation detail. The layers are the folders, and dependencies point downwards only:
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
+//! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
+//! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; pure bytes |
+//! | [`codec`] | the compressors of single streams |
+//! | [`filter`] | the block filters and their SIMD kernels |
+//! | [`pool`] | the worker threads |
+//! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
+//! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
+//! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
+
+pub mod abi;
+pub mod capi;
+pub mod chunk;
+pub mod codec;
+pub mod error;
+pub mod filter;
+pub mod pipeline;
+pub mod pool;
+pub mod registry;
+
+pub use error::{Error, ErrorKind, Result};
