@@ -1,2 +1,52 @@
 //! The public ABI as plain data: `#[repr(C)]` structs, callback types and constants, named as in C.
 //! No behaviour lives here; every layer may name these types.
+//!
+//! Sizes are those of a 64-bit target and are asserted at compile time; `tests/layout.rs` pins every offset and
+//! value. The C headers in `include/` are generated from these items and from `capi` by `tests/headers.rs`, with
+//! hand-written text from `include-src/`: a doc comment here is also the comment a C programmer reads, except for
+//! references to the specification in parentheses, which the generator leaves out.
+
+#![allow(non_camel_case_types)]
+
+pub mod b2nd;
+pub mod callbacks;
+pub mod constants;
+pub mod context;
+pub mod defaults;
+pub mod params;
+pub mod registry;
+pub mod schunk;
+pub mod storage;
+
+pub use b2nd::*;
+pub use callbacks::*;
+pub use constants::*;
+pub use context::*;
+pub use defaults::*;
+pub use params::*;
+pub use registry::*;
+pub use schunk::*;
+pub use storage::*;
+
+/// A C `bool` that foreign code may have filled: every non-zero byte is true (`abi.md` 1.2).
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CBool(pub u8);
+
+impl CBool {
+    /// False.
+    pub const FALSE: CBool = CBool(0);
+    /// True, as C writes it.
+    pub const TRUE: CBool = CBool(1);
+
+    /// The truth of the byte.
+    pub const fn get(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl From<bool> for CBool {
+    fn from(value: bool) -> Self {
+        CBool(value as u8)
+    }
+}

@@ -1,0 +1,26 @@
+//! Every constant of the public headers, one file per table of `abi.md` 5, with the exact C names and values.
+//!
+//! In C they are enumerators of type `int` or macros; which of the two is decided by the header templates.
+//! Names that Blosc 1 shares are left to its own header when both are included (`abi.md` 7.2).
+
+mod codecs;
+mod errors;
+mod filters;
+mod flags;
+mod id_ranges;
+mod limits;
+mod special;
+mod storage_ids;
+mod tuners;
+mod versions;
+
+pub use codecs::*;
+pub use errors::*;
+pub use filters::*;
+pub use flags::*;
+pub use id_ranges::*;
+pub use limits::*;
+pub use special::*;
+pub use storage_ids::*;
+pub use tuners::*;
+pub use versions::*;

@@ -1,0 +1,192 @@
+//! The head of a context (`abi.md` 4.3, `chunk.md` 5.5): opaque in the public headers, but tuner plugins and some
+//! programs are compiled against this layout; they read it, and write `blocksize`, `tuner_params` and
+//! `new_nthreads`. The library's own context begins with it.
+
+use std::ffi::{c_int, c_void};
+use std::marker::{PhantomData, PhantomPinned};
+use std::mem::{offset_of, size_of};
+
+use super::{
+    BLOSC2_MAX_FILTERS, BLOSC2_MAX_UDFILTERS, CBool, blosc2_filter, blosc2_postfilter_fn,
+    blosc2_postfilter_params, blosc2_prefilter_fn, blosc2_prefilter_params, blosc2_schunk,
+};
+
+/// A compression or decompression context; opaque to C (`abi.md` 4.2).
+#[repr(C)]
+pub struct blosc2_context {
+    opaque: [u8; 0],
+    not_send_nor_unpin: PhantomData<(*mut u8, PhantomPinned)>,
+}
+
+/// Room that the original layout gives to a mutex; always zero here.
+pub type MutexRoom = [u64; 5];
+/// Room that the original layout gives to a condition variable; always zero here.
+pub type CondvarRoom = [u64; 6];
+
+/// What plugins and white-box programs see of a context. Sizes are in bytes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ContextHead {
+    /// Source of the job; borrowed.
+    pub src: *const u8,
+    /// Destination of the job; borrowed.
+    pub dest: *mut u8,
+    /// Chunk flags.
+    pub header_flags: u8,
+    /// Blosc2 flags; 0x80 = instrumented.
+    pub blosc2_flags: u8,
+    /// Second Blosc2 flags.
+    pub blosc2_flags2: u8,
+    /// Uncompressed size.
+    pub sourcesize: i32,
+    /// Length of the chunk header.
+    pub header_overhead: i32,
+    /// Blocks of the chunk.
+    pub nblocks: i32,
+    /// Bytes of a last, shorter block; 0 = it is whole.
+    pub leftover: i32,
+    /// Block size; tuners write it.
+    pub blocksize: i32,
+    /// Block size as in the chunk header.
+    pub header_blocksize: i32,
+    /// Split mode.
+    pub splitmode: i32,
+    /// Bytes written so far.
+    pub output_bytes: i32,
+    /// Size of the source buffer.
+    pub srcsize: i32,
+    /// Size of the destination; after compressing, the compressed size.
+    pub destsize: i32,
+    /// Item size.
+    pub typesize: i32,
+    /// Block starts.
+    pub bstarts: *mut i32,
+    /// Uncompressed sizes of variable-length blocks.
+    pub blocknbytes: *mut i32,
+    /// Offsets of variable-length blocks in the destination.
+    pub blockoffsets: *mut i32,
+    /// Compressed sizes of variable-length blocks.
+    pub blockcbytes: *mut i32,
+    /// Sources of variable-length blocks.
+    pub vlblock_sources: *mut *const u8,
+    /// Destinations of variable-length blocks.
+    pub vlblock_dests: *mut *mut u8,
+    /// Kind of a special chunk.
+    pub special_type: i32,
+    /// Codec id.
+    pub compcode: c_int,
+    /// Meta byte of the codec.
+    pub compcode_meta: u8,
+    /// Compression level.
+    pub clevel: c_int,
+    /// Non-zero: a dictionary is used.
+    pub use_dict: c_int,
+    /// The dictionary.
+    pub dict_buffer: *mut c_void,
+    /// Size of the dictionary.
+    pub dict_size: i32,
+    /// Digested dictionary for compressing.
+    pub dict_cdict: *mut c_void,
+    /// Digested dictionary for decompressing.
+    pub dict_ddict: *mut c_void,
+    /// Chunk flags that the filters ask for.
+    pub filter_flags: u8,
+    /// Filter ids.
+    pub filters: [u8; BLOSC2_MAX_FILTERS as usize],
+    /// Meta bytes of the filters.
+    pub filters_meta: [u8; BLOSC2_MAX_FILTERS as usize],
+    /// Not used.
+    pub urfilters: [blosc2_filter; BLOSC2_MAX_UDFILTERS as usize],
+    /// Prefilter.
+    pub prefilter: blosc2_prefilter_fn,
+    /// Postfilter.
+    pub postfilter: blosc2_postfilter_fn,
+    /// The context's copy of the prefilter's parameters.
+    pub preparams: *mut blosc2_prefilter_params,
+    /// The context's copy of the postfilter's parameters.
+    pub postparams: *mut blosc2_postfilter_params,
+    /// Blocks to skip in the next decompression, or NULL.
+    pub block_maskout: *mut CBool,
+    /// Length of that mask.
+    pub block_maskout_nitems: c_int,
+    /// Super-chunk that the context works for; borrowed.
+    pub schunk: *mut blosc2_schunk,
+    /// Not used.
+    pub serial_context: *mut c_void,
+    /// 1 = compresses, 0 = decompresses.
+    pub do_compress: c_int,
+    /// State of the tuner; its `init` writes it.
+    pub tuner_params: *mut c_void,
+    /// Tuner id.
+    pub tuner_id: c_int,
+    /// For plugin codecs; borrowed.
+    pub codec_params: *mut c_void,
+    /// For plugin filters; borrowed.
+    pub filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize],
+    /// Threads.
+    pub nthreads: i16,
+    /// Threads from the next job on; callers and tuners write it.
+    pub new_nthreads: i16,
+    /// 0 = serial, 1 = shared pool, 2 = the caller's own, 3 = one pool per context.
+    pub thread_backend: i16,
+    /// Threads that were started.
+    pub threads_started: i16,
+    /// Not used.
+    pub thread_contexts: *mut c_void,
+    /// NULL for serial contexts; the same for contexts that share a pool.
+    pub thread_pool: *mut c_void,
+    /// Not used.
+    pub pool_epoch: i32,
+    /// Not used.
+    pub job: *mut c_void,
+    /// Not used.
+    pub count_mutex: MutexRoom,
+    /// Not used.
+    pub nchunk_mutex: MutexRoom,
+    /// Error that made the threads give up.
+    pub thread_giveup_code: i32,
+    /// Not used.
+    pub dref_not_init: i32,
+    /// Not used.
+    pub delta_mutex: MutexRoom,
+    /// Not used.
+    pub delta_cv: CondvarRoom,
+    /// Non-zero: the dictionary belongs to the context.
+    pub dict_buffer_owned: u8,
+    /// Not used.
+    pub end_threads: i16,
+    /// Not used.
+    pub job_seq: u32,
+    /// Not used.
+    pub active_workers: i16,
+    /// Not used.
+    pub thread_nblock: i32,
+    /// Not used.
+    pub threads: *mut c_void,
+    /// Not used.
+    pub jobs_mutex: MutexRoom,
+    /// Not used.
+    pub jobs_ready: CondvarRoom,
+    /// Not used.
+    pub jobs_done: CondvarRoom,
+}
+
+const _: () = {
+    assert!(size_of::<ContextHead>() == 1344);
+    assert!(offset_of!(ContextHead, blocksize) == 36);
+    assert!(offset_of!(ContextHead, bstarts) == 64);
+    assert!(offset_of!(ContextHead, compcode) == 116);
+    assert!(offset_of!(ContextHead, filters) == 169);
+    assert!(offset_of!(ContextHead, urfilters) == 184);
+    assert!(offset_of!(ContextHead, prefilter) == 824);
+    assert!(offset_of!(ContextHead, schunk) == 872);
+    assert!(offset_of!(ContextHead, tuner_params) == 896);
+    assert!(offset_of!(ContextHead, new_nthreads) == 970);
+    assert!(offset_of!(ContextHead, thread_pool) == 984);
+    assert!(offset_of!(ContextHead, count_mutex) == 1008);
+    assert!(offset_of!(ContextHead, thread_giveup_code) == 1088);
+    assert!(offset_of!(ContextHead, delta_cv) == 1136);
+    assert!(offset_of!(ContextHead, job_seq) == 1188);
+    assert!(offset_of!(ContextHead, threads) == 1200);
+    assert!(offset_of!(ContextHead, jobs_done) == 1296);
+};
