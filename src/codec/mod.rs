@@ -1,5 +1,7 @@
 //! The compressors of single streams, each behind [`Encoder`] and [`Decoder`].
 
+pub mod blosclz;
+
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation.
