@@ -22,9 +22,12 @@ pub(super) const BANKS: usize = 16;
 /// The largest number of workers. A job may ask for more threads, and gets these.
 pub const MAX_WORKERS: usize = BANKS * BANK;
 
-/// How many sleeping workers a thread wakes when it comes to a job. Waking costs a system call, so the caller
-/// wakes a few and these wake the others while the caller works already.
-const WAKE_AT_ONCE: usize = 2;
+/// How many sleeping workers the caller wakes for its job. Waking costs a system call, longer than a small job,
+/// so it wakes one and that one wakes others while the caller works already.
+const CALLER_WAKES: usize = 1;
+
+/// How many sleeping workers a worker wakes when it comes to a job.
+const WORKER_WAKES: usize = 2;
 
 /// Sleeping callers are spread over this many gates by the addresses of their jobs.
 const GATES: usize = 16;
@@ -163,9 +166,12 @@ impl Crew {
         self.bank(index / BANK).idle.fetch_or(1 << (index % BANK), Release);
     }
 
-    /// Wakes a few of the workers that slept when `job` was offered to them.
-    pub(super) fn wake_some(&self, job: &Job<'_>) {
-        let mut left = WAKE_AT_ONCE;
+    /// As a worker that came to `job`, wakes some of those that slept when the job was offered to them.
+    pub(super) fn wake_others(&self, job: &Job<'_>) {
+        self.wake(job, WORKER_WAKES);
+    }
+
+    fn wake(&self, job: &Job<'_>, mut left: usize) {
         for (bank, asleep) in job.asleep.iter().enumerate() {
             while left > 0 {
                 let set = asleep.load(Relaxed);
@@ -278,7 +284,7 @@ impl<'j, 'w> Offers<'j, 'w> {
             }
         }
         if any_asleep {
-            crew.wake_some(job);
+            crew.wake(job, CALLER_WAKES);
         }
         made
     }

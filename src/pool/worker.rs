@@ -156,7 +156,7 @@ pub(super) fn serve(crew: &'static Crew, index: usize) {
             // SAFETY: `take` moved the address out of the slot, so this worker is in the job's count, and the
             // caller of `run` keeps the job until the worker signs off below (see `Offers`).
             let job = unsafe { &*taken };
-            crew.wake_some(job);
+            crew.wake_others(job);
             job.help();
         }
         // Idle again before the caller hears of it, so that its next job finds this worker.
