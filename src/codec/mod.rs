@@ -17,6 +17,8 @@ mod tests;
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
 
+pub mod blosclz;
+
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation.
