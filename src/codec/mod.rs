@@ -9,13 +9,13 @@ mod lz4;
 mod zlib;
 mod zstd;
 
-pub mod blosclz;
-
 #[cfg(test)]
 mod tests;
 
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
+
+pub mod blosclz;
 
 use crate::error::Result;
 
