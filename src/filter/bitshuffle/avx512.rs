@@ -91,8 +91,8 @@ unsafe fn forward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u
             // SAFETY: the level by the caller. Elements `first..first + tiles * TILE` are in `src`, bytes
             // `column..column + width` are in an element, and each bit row in `dest` is `row` bytes long.
             unsafe {
-                for tile in 0..tiles {
-                    let at = (first + tile * TILE) * typesize + column;
+                for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
+                    let at = start * typesize + column;
                     let columns = layout.gather::<true>(src.as_ptr().add(at));
                     for (j, &vector) in columns.iter().enumerate() {
                         if j < layout.width() {
@@ -150,14 +150,14 @@ unsafe fn backward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [
                         vectors[tile].write(column_of_bits(vector));
                     }
                 }
-                for tile in 0..tiles {
+                for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
                     let mut columns = [_mm512_setzero_si512(); MAX_WIDTH];
                     for (j, vector) in columns.iter_mut().enumerate() {
                         if j < layout.width() {
                             *vector = scratch[j][tile].assume_init();
                         }
                     }
-                    let at = (first + tile * TILE) * typesize + column;
+                    let at = start * typesize + column;
                     layout.scatter(columns, dest.as_mut_ptr().add(at));
                 }
             }
@@ -211,10 +211,18 @@ unsafe fn exchange_words(rows: [__m512i; 8]) -> [__m512i; 8] {
     unsafe {
         let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
         // Words 0, 2, 4, 6 (even) or 1, 3, 5, 7 (odd) of two rows, side by side.
-        let even = |a, b| _mm512_unpacklo_epi64(a, b);
-        let odd = |a, b| _mm512_unpackhi_epi64(a, b);
-        let (e01, e23, e45, e67) = (even(r0, r1), even(r2, r3), even(r4, r5), even(r6, r7));
-        let (o01, o23, o45, o67) = (odd(r0, r1), odd(r2, r3), odd(r4, r5), odd(r6, r7));
+        let (e01, e23, e45, e67) = (
+            _mm512_unpacklo_epi64(r0, r1),
+            _mm512_unpacklo_epi64(r2, r3),
+            _mm512_unpacklo_epi64(r4, r5),
+            _mm512_unpacklo_epi64(r6, r7),
+        );
+        let (o01, o23, o45, o67) = (
+            _mm512_unpackhi_epi64(r0, r1),
+            _mm512_unpackhi_epi64(r2, r3),
+            _mm512_unpackhi_epi64(r4, r5),
+            _mm512_unpackhi_epi64(r6, r7),
+        );
         let (w0, w2, w4, w6) = exchange_lanes(e01, e23, e45, e67);
         let (w1, w3, w5, w7) = exchange_lanes(o01, o23, o45, o67);
         [w0, w1, w2, w3, w4, w5, w6, w7]

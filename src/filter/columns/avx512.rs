@@ -18,9 +18,6 @@ pub(in crate::filter) trait Tiles: Copy {
     /// Number of columns of a tile.
     fn width(&self) -> usize;
 
-    /// Distance of two elements.
-    fn stride(&self) -> usize;
-
     /// The columns of the tile at `src`, in each of which, if `REVERSED`, every 8 bytes are in reverse order.
     ///
     /// # Safety
@@ -84,11 +81,6 @@ impl<const M: usize, const U: usize> Packed<M, U> {
 impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
     #[inline(always)]
     fn width(&self) -> usize {
-        Self::WIDTH
-    }
-
-    #[inline(always)]
-    fn stride(&self) -> usize {
         Self::WIDTH
     }
 
@@ -209,11 +201,6 @@ impl<const P: usize> Tiles for Slotted<P> {
     }
 
     #[inline(always)]
-    fn stride(&self) -> usize {
-        self.typesize
-    }
-
-    #[inline(always)]
     unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Columns {
         // SAFETY: the level by the caller; the reads are in the tile as said above.
         unsafe {
@@ -276,23 +263,21 @@ impl Tiles for Wide {
     }
 
     #[inline(always)]
-    fn stride(&self) -> usize {
-        self.typesize
-    }
-
-    #[inline(always)]
     unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Columns {
         // SAFETY: the level by the caller; each read is 16 bytes of an element of the tile.
         unsafe {
+            let lane = MAX_WIDTH * self.typesize;
             let mut rows = [_mm512_setzero_si512(); MAX_WIDTH];
             for (v, row) in rows.iter_mut().enumerate() {
                 let element = if REVERSED { v ^ 7 } else { v };
-                let piece =
-                    |lane: usize| _mm_loadu_si128(src.add((16 * lane + element) * self.typesize).cast());
-                *row = _mm512_zextsi128_si512(piece(0));
-                *row = _mm512_mask_broadcast_i32x4(*row, 0x00f0, piece(1));
-                *row = _mm512_mask_broadcast_i32x4(*row, 0x0f00, piece(2));
-                *row = _mm512_mask_broadcast_i32x4(*row, 0xf000, piece(3));
+                let at = src.add(element * self.typesize);
+                *row = _mm512_zextsi128_si512(_mm_loadu_si128(at.cast()));
+                let piece = _mm_loadu_si128(at.add(lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0x00f0, piece);
+                let piece = _mm_loadu_si128(at.add(2 * lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0x0f00, piece);
+                let piece = _mm_loadu_si128(at.add(3 * lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0xf000, piece);
             }
             exchange(rows)
         }
@@ -302,12 +287,13 @@ impl Tiles for Wide {
     unsafe fn scatter(&self, columns: Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; each write is 16 bytes of an element of the tile.
         unsafe {
+            let lane = MAX_WIDTH * self.typesize;
             for (v, &row) in exchange(columns).iter().enumerate() {
-                let at = |lane: usize| dest.add((16 * lane + v) * self.typesize).cast();
-                _mm_storeu_si128(at(0), _mm512_castsi512_si128(row));
-                _mm_storeu_si128(at(1), _mm512_extracti32x4_epi32::<1>(row));
-                _mm_storeu_si128(at(2), _mm512_extracti32x4_epi32::<2>(row));
-                _mm_storeu_si128(at(3), _mm512_extracti32x4_epi32::<3>(row));
+                let at = dest.add(v * self.typesize);
+                _mm_storeu_si128(at.cast(), _mm512_castsi512_si128(row));
+                _mm_storeu_si128(at.add(lane).cast(), _mm512_extracti32x4_epi32::<1>(row));
+                _mm_storeu_si128(at.add(2 * lane).cast(), _mm512_extracti32x4_epi32::<2>(row));
+                _mm_storeu_si128(at.add(3 * lane).cast(), _mm512_extracti32x4_epi32::<3>(row));
             }
         }
     }
