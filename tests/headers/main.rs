@@ -8,8 +8,11 @@
 //! is stale, when a Rust item has no place in a template, or when a header does not compile cleanly alone and
 //! with the others in every C and C++ standard and source-compatibility mode (`abi.md` 7).
 
+#[path = "../c_program/mod.rs"]
+mod c_program;
 mod comment;
 mod compile;
+mod inlines;
 mod source;
 mod template;
 
