@@ -60,7 +60,9 @@ exported -D "$built/libblosc2.so" >"$work/abi"
 # Groups of sections are dissolved: once their names are local, a linker could no longer tell them apart.
 sed 's/^/-u /' "$work/abi" >"$work/roots"
 "${LD:-ld}" -r --force-group-allocation -o "$work/blosc2.o" "@$work/roots" "$built/libblosc2.a"
-"${OBJCOPY:-objcopy}" --strip-debug --keep-global-symbols="$work/abi" "$work/blosc2.o"
+# What the compiler left in there for a later link-time optimisation is of no use any more once it is merged.
+"${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
+  --keep-global-symbols="$work/abi" "$work/blosc2.o"
 exported -g "$work/blosc2.o" >"$work/left"
 cmp -s "$work/abi" "$work/left" || { echo "the static library does not export the ABI:" >&2; diff "$work/abi" "$work/left" >&2; exit 1; }
 (cd "$work" && "${AR:-ar}" rcs libblosc2.a blosc2.o)
