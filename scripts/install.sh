@@ -68,9 +68,11 @@ cmp -s "$work/abi" "$work/left" || { echo "the static library does not export th
 (cd "$work" && "${AR:-ar}" rcs libblosc2.a blosc2.o)
 "${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built/libblosc2.so"
 
+# As a pkg-config file wants it, and then as sed does.
+pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
 relative_prefix=$(printf '%s\n' "$libdir/cmake/Blosc2" | sed 's|[^/][^/]*|..|g')
 fill() {
-  sed -e "s|@PREFIX@|$prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
+  sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
     -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
     -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
     -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" "$root/cmake/$1.in" >"$work/$1"

@@ -147,6 +147,7 @@ fn run_cbindgen(root: &Path) -> String {
         ..Default::default()
     };
     config.function.prefix = Some("BLOSC_EXPORT".into());
+    config.function.deprecated_with_note = Some("B2ND_DEPRECATED({})".into());
     config.export.rename.insert("CBool".into(), "bool".into());
     config.export.item_types = vec![
         cbindgen::ItemType::Structs,
@@ -189,19 +190,17 @@ fn split_doc(block: &str) -> (Vec<String>, &str) {
 
 /// The name that a typedef or prototype declares.
 fn declared_name(code: &str) -> &str {
-    let word_before = |text: &'_ str| text.trim_end().len();
-    let end = if let Some(pointer) = code.find("(*").filter(|_| code.starts_with("typedef ")) {
-        if code.contains('{') {
-            code.trim_end().trim_end_matches(';').len()
-        } else {
-            pointer + code[pointer..].find(')').expect("a function pointer")
-        }
-    } else if code.starts_with("typedef ") {
-        code.trim_end().trim_end_matches(';').len()
-    } else {
-        word_before(&code[..code.find('(').unwrap_or_else(|| panic!("what is this? {code}"))])
+    // An attribute in front has parentheses of its own.
+    let code = code
+        .split_once("DEPRECATED(\"")
+        .and_then(|(_, rest)| rest.split_once("\")"))
+        .map_or(code, |(_, c)| c);
+    let end = match (code.starts_with("typedef "), code.contains('{'), code.find("(*")) {
+        (true, false, Some(pointer)) => pointer + code[pointer..].find(')').expect("a function pointer"),
+        (true, ..) => code.trim_end().trim_end_matches(';').len(),
+        (false, ..) => code.find('(').unwrap_or_else(|| panic!("what is this? {code}")),
     };
-    let head = &code[..end];
+    let head = code[..end].trim_end();
     let start = head.rfind(|c: char| !c.is_alphanumeric() && c != '_').map_or(0, |i| i + 1);
     &head[start..]
 }
