@@ -45,6 +45,8 @@ const IN_MARGIN: usize = 1 + MAX_LITERALS + 1;
 const OUT_MARGIN: usize = 64;
 /// Up to this length copies are done in line; longer ones are worth the call of `memcpy`.
 const NEAR_COPY: usize = 256;
+/// The same for one repeated byte and `memset`.
+const NEAR_FILL: usize = 96;
 
 impl State<'_> {
     /// A run of literals, whose control byte is already consumed.
@@ -242,6 +244,10 @@ unsafe fn copy_long(to: *mut u8, distance: usize, length: usize) {
     unsafe {
         let near = length.min(NEAR_COPY);
         let done = match distance {
+            1 if length > NEAR_FILL => {
+                to.write_bytes(*to.sub(1), length);
+                return;
+            }
             0..8 => copy_small_period(to, distance, near),
             8..16 => copy_period::<8>(to, distance, near),
             16..32 => copy_period::<16>(to, distance, near),
@@ -273,10 +279,6 @@ unsafe fn copy_rest(to: *mut u8, distance: usize, mut done: usize, length: usize
     // written between there and `to + length`: they don't overlap.
     unsafe {
         let from = to.sub(distance);
-        if distance == 1 {
-            to.add(done).write_bytes(*from, length - done);
-            return;
-        }
         // Each copy doubles the bytes that the next can take, whole periods all of them.
         while done < length {
             let part = (distance + done).min(length - done);

@@ -89,16 +89,6 @@ fn a_marker_at_the_borders_of_the_distances() {
 }
 
 #[test]
-fn the_tables_survive_the_wrap_of_their_positions() {
-    let mut random = Random(4);
-    let mut tables = Tables::near_wrap(200_000);
-    for _ in 0..20 {
-        let src = sample(&mut random, 2, 30_000);
-        check_encoder(&mut tables, 7, &src, src.len());
-    }
-}
-
-#[test]
 fn damaged_streams_give_what_the_rules_say() {
     let mut random = Random(6);
     let mut tables = Tables::default();
