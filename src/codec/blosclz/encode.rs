@@ -362,8 +362,10 @@ fn put_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
     dest[at] = (code << 5 | high) as u8;
     at += 1;
     if let Some(rest) = rest {
-        dest[at..at + rest / 255].fill(255);
-        at += rest / 255;
+        if rest >= 255 {
+            dest[at..at + rest / 255].fill(255);
+            at += rest / 255;
+        }
         dest[at] = (rest % 255) as u8;
         at += 1;
     }
