@@ -183,7 +183,9 @@ pub fn tuner(id: i32) -> Option<Tuner> {
 
 /// Whether a context may be created with that filter id (`codecs.md` 12.3): user ids are only checked when used.
 pub fn filter_id_is_acceptable(id: u8) -> bool {
-    id <= crate::chunk::format::filter_id::TRUNC_PREC || i32::from(id) >= FIRST_USER_ID || is_library_filter(id)
+    id <= crate::chunk::format::filter_id::TRUNC_PREC
+        || i32::from(id) >= FIRST_USER_ID
+        || is_library_filter(id)
 }
 
 fn is_library_filter(id: u8) -> bool {

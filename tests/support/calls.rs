@@ -4,7 +4,8 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use super::abi::{Cparams, Dparams};
+use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams};
+
 use super::library::{Context, Library};
 
 /// What `blosc2_cparams` says, without the pointers.
@@ -41,8 +42,8 @@ impl Default for Params {
 }
 
 impl Params {
-    pub fn cparams(&self) -> Cparams {
-        Cparams {
+    pub fn cparams(&self) -> blosc2_cparams {
+        blosc2_cparams {
             compcode: self.codec,
             compcode_meta: self.codec_meta,
             clevel: self.clevel,
@@ -58,7 +59,7 @@ impl Params {
             preparams: ptr::null_mut(),
             tuner_params: ptr::null_mut(),
             tuner_id: 0,
-            instr_codec: 0,
+            instr_codec: CBool::FALSE,
             codec_params: ptr::null_mut(),
             filter_params: [ptr::null_mut(); 6],
         }
@@ -66,8 +67,14 @@ impl Params {
 }
 
 /// `blosc2_dparams` for so many threads.
-pub fn dparams(nthreads: i16) -> Dparams {
-    Dparams { nthreads, schunk: ptr::null_mut(), postfilter: None, postparams: ptr::null_mut(), typesize: 8 }
+pub fn dparams(nthreads: i16) -> blosc2_dparams {
+    blosc2_dparams {
+        nthreads,
+        schunk: ptr::null_mut(),
+        postfilter: None,
+        postparams: ptr::null_mut(),
+        typesize: 8,
+    }
 }
 
 /// Negative: the library's error code. Zero, where bytes were wanted: they do not fit.
@@ -86,13 +93,13 @@ pub struct OwnedContext<'a> {
 
 impl<'a> OwnedContext<'a> {
     /// For compression; `None` where the library refuses the parameters.
-    pub fn compressing(library: &'a Library, cparams: Cparams) -> Option<OwnedContext<'a>> {
+    pub fn compressing(library: &'a Library, cparams: blosc2_cparams) -> Option<OwnedContext<'a>> {
         // SAFETY: a struct by value whose pointers are NULL or valid (the caller's prefilter parameters).
         let raw = unsafe { (library.blosc2_create_cctx)(cparams) };
         (!raw.is_null()).then(|| OwnedContext { library, raw })
     }
 
-    pub fn decompressing(library: &'a Library, dparams: Dparams) -> OwnedContext<'a> {
+    pub fn decompressing(library: &'a Library, dparams: blosc2_dparams) -> OwnedContext<'a> {
         // SAFETY: as in `compressing`.
         let raw = unsafe { (library.blosc2_create_dctx)(dparams) };
         assert!(!raw.is_null(), "{}: no decompression context", library.name);
@@ -227,7 +234,7 @@ impl<'a> OwnedContext<'a> {
     }
 
     /// The parameters as the library reports them back.
-    pub fn cparams(&self) -> Cparams {
+    pub fn cparams(&self) -> blosc2_cparams {
         let mut cparams = Params::default().cparams();
         // SAFETY: a live context and a valid out-pointer.
         let rc = unsafe { (self.library.blosc2_ctx_get_cparams)(self.raw, &mut cparams) };
@@ -235,7 +242,7 @@ impl<'a> OwnedContext<'a> {
         cparams
     }
 
-    pub fn dparams(&self) -> Dparams {
+    pub fn dparams(&self) -> blosc2_dparams {
         let mut dparams = dparams(77);
         // SAFETY: as in `cparams`.
         let rc = unsafe { (self.library.blosc2_ctx_get_dparams)(self.raw, &mut dparams) };

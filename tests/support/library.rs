@@ -8,10 +8,10 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 
-use super::abi::{Codec, Cparams, Dparams, Filter};
+use blosc2::abi::{blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter};
 
-/// An opaque `blosc2_context`.
-pub type Context = *mut c_void;
+/// An opaque context.
+pub type Context = *mut blosc2_context;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
@@ -61,10 +61,10 @@ functions! {
     blosc1_get_blocksize() -> c_int;
     blosc1_set_blocksize(usize);
     blosc1_set_splitmode(c_int);
-    blosc2_register_codec(*mut Codec) -> c_int;
-    blosc2_register_filter(*mut Filter) -> c_int;
-    blosc2_get_blosc2_cparams_defaults() -> Cparams;
-    blosc2_get_blosc2_dparams_defaults() -> Dparams;
+    blosc2_register_codec(*mut blosc2_codec) -> c_int;
+    blosc2_register_filter(*mut blosc2_filter) -> c_int;
+    blosc2_get_blosc2_cparams_defaults() -> blosc2_cparams;
+    blosc2_get_blosc2_dparams_defaults() -> blosc2_dparams;
     blosc1_compress(c_int, c_int, usize, usize, *const c_void, *mut c_void, usize) -> c_int;
     blosc1_decompress(*const c_void, *mut c_void, usize) -> c_int;
     blosc1_getitem(*const c_void, c_int, c_int, *mut c_void) -> c_int;
@@ -77,16 +77,16 @@ functions! {
     blosc1_cbuffer_metainfo(*const c_void, *mut usize, *mut c_int);
     blosc2_cbuffer_versions(*const c_void, *mut c_int, *mut c_int);
     blosc2_cbuffer_complib(*const c_void) -> *const c_char;
-    blosc2_chunk_zeros(Cparams, i32, *mut c_void, i32) -> c_int;
-    blosc2_chunk_nans(Cparams, i32, *mut c_void, i32) -> c_int;
-    blosc2_chunk_uninit(Cparams, i32, *mut c_void, i32) -> c_int;
-    blosc2_chunk_repeatval(Cparams, i32, *mut c_void, i32, *const c_void) -> c_int;
+    blosc2_chunk_zeros(blosc2_cparams, i32, *mut c_void, i32) -> c_int;
+    blosc2_chunk_nans(blosc2_cparams, i32, *mut c_void, i32) -> c_int;
+    blosc2_chunk_uninit(blosc2_cparams, i32, *mut c_void, i32) -> c_int;
+    blosc2_chunk_repeatval(blosc2_cparams, i32, *mut c_void, i32, *const c_void) -> c_int;
     blosc2_vlchunk_get_nblocks(*const c_void, i32, *mut i32) -> c_int;
-    blosc2_create_cctx(Cparams) -> Context;
-    blosc2_create_dctx(Dparams) -> Context;
+    blosc2_create_cctx(blosc2_cparams) -> Context;
+    blosc2_create_dctx(blosc2_dparams) -> Context;
     blosc2_free_ctx(Context);
-    blosc2_ctx_get_cparams(Context, *mut Cparams) -> c_int;
-    blosc2_ctx_get_dparams(Context, *mut Dparams) -> c_int;
+    blosc2_ctx_get_cparams(Context, *mut blosc2_cparams) -> c_int;
+    blosc2_ctx_get_dparams(Context, *mut blosc2_dparams) -> c_int;
     blosc2_set_maskout(Context, *mut u8, c_int) -> c_int;
     blosc2_compress_ctx(Context, *const c_void, i32, *mut c_void, i32) -> c_int;
     blosc2_decompress_ctx(Context, *const c_void, i32, *mut c_void, i32) -> c_int;

@@ -2,7 +2,6 @@
 // Each test crate uses its own part of this.
 #![allow(dead_code)]
 
-pub mod abi;
 pub mod calls;
 pub mod data;
 pub mod guard;
