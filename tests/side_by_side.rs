@@ -606,10 +606,10 @@ fn special_chunks_are_byte_equal() {
                 format!("round {round}: {special:?} of {nbytes} bytes, destsize {destsize}, {params:?}");
             let mine = special_chunk(ours, &params, special, nbytes, destsize);
             let mut theirs = special_chunk(reference, &params, special, nbytes, destsize);
-            if let (Ok(mine), Ok(theirs)) = (&mine, &mut theirs) {
-                if !defects::header_blocksize_is_right(&params, nbytes) {
-                    theirs[8..12].copy_from_slice(&mine[8..12]);
-                }
+            if let (Ok(mine), Ok(theirs)) = (&mine, &mut theirs)
+                && !defects::header_blocksize_is_right(&params, nbytes)
+            {
+                theirs[8..12].copy_from_slice(&mine[8..12]);
             }
             assert_eq!(mine, theirs, "{what}");
             let Ok(chunk) = mine else { continue };
