@@ -750,7 +750,8 @@ fn compression_refusals() {
     let src = vec![7u8; 5000];
     let noise = Random::new(8).bytes(5000);
     let base = Params::default;
-    let cases: Vec<(&str, Params, &[u8], usize, Result<(), i32>)> = vec![
+    type Case<'a> = (&'a str, Params, &'a [u8], usize, Result<(), i32>);
+    let cases: Vec<Case> = vec![
         ("clevel 10", Params { clevel: 10, ..base() }, &src, 6000, Err(-8)),
         ("clevel 255", Params { clevel: 255, ..base() }, &src, 6000, Err(-8)),
         ("destsize 31", base(), &src, 31, Err(-35)),
@@ -931,9 +932,10 @@ fn header_rules() {
         Both,
     }
     use Only::{Both, Ours};
+    /// Name, chunk, changed bytes, code of decompress, code of getitem(0, 1), whose rule.
+    type Case<'a> = (&'a str, &'a [u8], Vec<(usize, Vec<u8>)>, i32, i32, Only);
     #[rustfmt::skip]
-    let cases: Vec<(&str, &[u8], Vec<(usize, Vec<u8>)>, i32, i32, Only)> = vec![
-        // chunk, changed bytes, code of decompress, code of getitem(0, 1).
+    let cases: Vec<Case> = vec![
         ("unchanged", &regular, vec![], 160, 4, Both),
         ("cbytes 15", &regular, vec![(12, word(15))], -11, -11, Both),
         ("cbytes 31", &regular, vec![(12, word(31))], -11, -11, Both),
