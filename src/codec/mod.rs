@@ -9,8 +9,6 @@ mod lz4;
 mod zlib;
 mod zstd;
 
-pub mod blosclz;
-
 #[cfg(test)]
 mod tests;
 

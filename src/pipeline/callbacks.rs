@@ -25,6 +25,12 @@ fn c_len(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(i32::MAX)
 }
 
+/// The parameters that a caller's filters are told, for all workers of a job.
+pub struct SharedCparams(pub blosc2_cparams);
+
+// SAFETY: pointers inside are the caller's and only passed on to the caller's functions (see the module's docs).
+unsafe impl Sync for SharedCparams {}
+
 /// The block that a pre- or postfilter is called for.
 #[derive(Clone, Copy)]
 pub struct BlockPlace {

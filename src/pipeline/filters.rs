@@ -136,10 +136,10 @@ impl Chain {
     /// # Errors
     /// `Failure` for an id that the format does not define, `FilterPipeline` for one that nobody registered, or
     /// whatever negative code a caller's filter returned.
-    pub fn backward(
+    pub fn backward<'a>(
         &self,
-        mut front: &mut [u8],
-        mut back: &mut [u8],
+        mut front: &'a mut [u8],
+        mut back: &'a mut [u8],
         dest: &mut [u8],
         reference: Option<&[u8]>,
         dparams: &blosc2_dparams,

@@ -24,9 +24,14 @@ pub struct Buffers<'a> {
     pub back: &'a mut [u8],
     /// A stream's codec output where it cannot go straight to its place; what a lazy block was read into.
     pub stream: &'a mut [u8],
-    /// A whole encoded block, or a whole decoded one on its way to somebody.
+    /// A whole encoded block, or a whole decoded one on its way to a postfilter.
     pub block: &'a mut [u8],
+    /// A whole decoded block of which somebody wants a part.
+    pub item: &'a mut [u8],
 }
+
+/// How many buffers there are.
+const PARTS: usize = 5;
 
 /// One thread's working memory.
 #[derive(Default)]
@@ -36,19 +41,20 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// The four buffers, each at least `len` bytes long, and the codecs' state. Contents are left over from
+    /// The buffers, each at least `len` bytes long, and the codecs' state. Contents are left over from
     /// earlier blocks.
     ///
     /// # Errors
     /// `MemoryAlloc` when there is no memory for them.
     pub fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
         let len = len.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX / 8);
-        self.buffers.reserve(len.saturating_mul(4))?;
+        self.buffers.reserve(len.saturating_mul(PARTS))?;
         let (front, rest) = self.buffers.bytes().split_at_mut(len);
         let (back, rest) = rest.split_at_mut(len);
         let (stream, rest) = rest.split_at_mut(len);
-        let block = &mut rest[..len];
-        Ok((Buffers { front, back, stream, block }, &mut self.workspace))
+        let (block, rest) = rest.split_at_mut(len);
+        let item = &mut rest[..len];
+        Ok((Buffers { front, back, stream, block, item }, &mut self.workspace))
     }
 }
 
@@ -128,9 +134,9 @@ mod tests {
         let mut scratch = Scratch::default();
         for len in [0, 1, 63, 64, 1000, 10] {
             let (b, _) = scratch.parts(len).unwrap();
-            for part in [&b.front, &b.back, &b.stream, &b.block] {
+            for part in [&b.front, &b.back, &b.stream, &b.block, &b.item] {
                 assert!(part.len() >= len);
-                assert_eq!(part.as_ptr() as usize % ALIGNMENT, if len == 0 { part.as_ptr() as usize % ALIGNMENT } else { 0 });
+                assert!(len == 0 || part.as_ptr() as usize % ALIGNMENT == 0);
             }
             b.front.fill(1);
             b.back.fill(2);

@@ -3,14 +3,14 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 #[cfg(debug_assertions)]
-use std::sync::Mutex;
+use std::{collections::BTreeMap, sync::Mutex};
 
 /// A borrowed output buffer that hands out disjoint ranges of itself. Debug builds check that they are.
 pub struct SharedOut<'a> {
     start: *mut u8,
     len: usize,
     #[cfg(debug_assertions)]
-    lent: Mutex<Vec<Range<usize>>>,
+    lent: Mutex<BTreeMap<usize, usize>>,
     buffer: PhantomData<&'a mut [u8]>,
 }
 
@@ -56,9 +56,13 @@ impl<'a> SharedOut<'a> {
         #[cfg(debug_assertions)]
         {
             let mut lent = self.lent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            let apart = |other: &Range<usize>| other.end <= range.start || range.end <= other.start;
-            assert!(range.is_empty() || lent.iter().all(apart), "{range:?} is lent already");
-            lent.push(range.clone());
+            // Lent ranges are apart, so the last one that begins before this one's end is the only suspect.
+            let before = lent.range(..range.end).next_back();
+            let apart = before.is_none_or(|(_, &end)| end <= range.start);
+            assert!(range.is_empty() || apart, "{range:?} is lent already");
+            if !range.is_empty() {
+                lent.insert(range.start, range.end);
+            }
         }
         // SAFETY: inside the buffer, and the caller keeps ranges apart.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }

@@ -3,12 +3,12 @@
 //! A codec is always offered room for a whole stream, so that the bytes of a block depend on nothing but its data:
 //! not on the destination's size, not on the number of threads.
 
-use super::super::callbacks::{BlockPlace, Prefilter};
+use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
 use super::super::filters::{Chain, Input};
 use super::super::jobs::Worker;
 use super::plan::Plan;
 use super::source::Source;
-use crate::abi::{blosc2_cparams, blosc2_instr};
+use crate::abi::blosc2_instr;
 use crate::chunk::{Blocks, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
 use crate::err;
@@ -33,7 +33,7 @@ pub struct BlockEncoder<'a> {
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
     /// What the caller's filters are told.
-    pub cparams: blosc2_cparams,
+    pub cparams: SharedCparams,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// Whether to write records of how it went instead of the data.
@@ -123,7 +123,7 @@ impl BlockEncoder<'_> {
             }
         };
         let reference = self.delta_reference(nblock);
-        let block = self.chain.forward(input, reference, &self.cparams, buffers.front, buffers.back)?;
+        let block = self.chain.forward(input, reference, &self.cparams.0, buffers.front, buffers.back)?;
         then(block, buffers.stream, buffers.block, workspace)
     }
 

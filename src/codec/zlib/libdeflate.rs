@@ -1,9 +1,5 @@
-//! Zlib streams (`codecs.md` 5): thin safe wrappers round libdeflate.
-//!
-//! Owns the level map and the per-thread compressors. Never decides which codec runs, and never sees a
-//! chunk. A stream is RFC 1950: two header bytes, deflate data, the Adler-32 of the plain bytes.
+//! The calls into the bundled C library libdeflate, and its per-thread states.
 
-use std::ffi::c_int;
 use std::ptr::NonNull;
 
 use libdeflate_sys::{
@@ -15,11 +11,18 @@ use libdeflate_sys::{
 use crate::err;
 use crate::error::Result;
 
-/// What the library embeds (libdeflate).
+/// What the library calls itself; it can be asked only at compile time of C.
 pub(super) const VERSION: &str = "1.26";
 
-/// The library's level for each `clevel`. Level 0 of zlib stores, which is larger than its input, so it is never asked.
-const LEVELS: [c_int; 10] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+/// The library's levels that are in use.
+#[derive(Clone, Copy)]
+pub(super) enum Level {
+    L1 = 1,
+    L2 = 2,
+    L5 = 5,
+    L6 = 6,
+    L7 = 7,
+}
 
 struct Compressor(NonNull<libdeflate_compressor>);
 
@@ -45,21 +48,21 @@ impl Drop for Decompressor {
     }
 }
 
-/// The compressors (one per `clevel` asked for) and the decompressor of one thread.
+/// The compressors (one per level asked for) and the decompressor of one thread.
 #[derive(Default)]
 pub(super) struct State {
-    compressors: [Option<Compressor>; LEVELS.len()],
+    compressors: [Option<Compressor>; Level::L7 as usize + 1],
     decompressor: Option<Decompressor>,
 }
 
 impl State {
-    fn compressor(&mut self, clevel: usize) -> Result<NonNull<libdeflate_compressor>> {
-        let slot = &mut self.compressors[clevel];
+    fn compressor(&mut self, level: Level) -> Result<NonNull<libdeflate_compressor>> {
+        let slot = &mut self.compressors[level as usize];
         if let Some(compressor) = slot {
             return Ok(compressor.0);
         }
         // SAFETY: takes a level and returns a compressor or NULL.
-        let raw = unsafe { libdeflate_alloc_compressor(LEVELS[clevel]) };
+        let raw = unsafe { libdeflate_alloc_compressor(level as i32) };
         let raw = NonNull::new(raw).ok_or_else(|| err!(MemoryAlloc, "no memory for the zlib compressor"))?;
         Ok(slot.insert(Compressor(raw)).0)
     }
@@ -76,13 +79,9 @@ impl State {
     }
 }
 
-/// Compresses; 0 if the result does not fit, and at `clevel` 0.
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let clevel = clevel.clamp(0, 9) as usize;
-    if clevel == 0 {
-        return Ok(0);
-    }
-    let compressor = state.compressor(clevel)?;
+/// Compresses; 0 if the result does not fit.
+pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], level: Level) -> Result<usize> {
+    let compressor = state.compressor(level)?;
     // SAFETY: the compressor is valid and used by this thread alone; `src` and `dest` are valid for the
     // lengths given, and the library stays within both.
     Ok(unsafe {
