@@ -4,27 +4,35 @@
 use std::borrow::Cow;
 use std::ffi::CStr;
 use std::fmt;
+use std::panic::Location;
 
 /// The result of every fallible function of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong: a kind, which becomes the ABI's return code, and a sentence for `BLOSC_TRACE`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Error {
     kind: ErrorKind,
     detail: Cow<'static, str>,
+    place: &'static Location<'static>,
 }
 
 impl Error {
     /// An error of `kind`; `detail` says what was expected and what was found.
     #[cold]
+    #[track_caller]
     pub fn new(kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
-        Error { kind, detail: detail.into() }
+        Error { kind, detail: detail.into(), place: Location::caller() }
     }
 
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
+    }
+
+    /// Where in the sources the error was found.
+    pub fn place(&self) -> &'static Location<'static> {
+        self.place
     }
 
     /// The ABI's code for this error; always negative.
@@ -166,11 +174,13 @@ kinds! {
 /// Builds an [`Error`]: `err!(Data, "offset {} beyond chunk of {} bytes", off, len)`.
 #[macro_export]
 macro_rules! err {
-    ($kind:ident, $text:literal) => {
-        $crate::error::Error::new($crate::error::ErrorKind::$kind, $text)
-    };
-    ($kind:ident, $text:literal, $($arg:expr),+ $(,)?) => {
-        $crate::error::Error::new($crate::error::ErrorKind::$kind, format!($text, $($arg),+))
+    ($kind:ident, $($text:tt)+) => {
+        $crate::error::Error::new(
+            $crate::error::ErrorKind::$kind,
+            match format_args!($($text)+) {
+                text => text.as_str().map_or_else(|| text.to_string().into(), std::borrow::Cow::Borrowed),
+            },
+        )
     };
 }
 

@@ -1,11 +1,33 @@
 //! The compressors of single streams, each behind [`Encoder`] and [`Decoder`].
+//!
+//! Owns the codecs, their libraries and their working memory. Never decides how a chunk is cut into
+//! streams, and never looks beyond the stream it is given.
+
+mod built_in;
+mod dictionary;
+mod lz4;
+mod zlib;
+mod zstd;
+
+#[cfg(test)]
+mod tests;
+
+pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
+pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
+
+pub mod blosclz;
 
 use crate::error::Result;
 
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation.
 /// Everything in it is created on first use.
 #[derive(Default)]
-pub struct Workspace {}
+pub struct Workspace {
+    blosclz: blosclz::Tables,
+    lz4: lz4::State,
+    zlib: zlib::State,
+    zstd: zstd::State,
+}
 
 /// Compresses single streams.
 pub trait Encoder: Sync {

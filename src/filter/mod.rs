@@ -1,1 +1,20 @@
-//! The block filters of the format and their SIMD kernels.
+//! The block filters of the format (`filters.md` 4 to 7) and their SIMD kernels.
+//!
+//! A filter here is a plain function from one block to another of the same length: no contexts, no
+//! pipelines, no allocation. Which slot holds which filter, and what is undone when, is the business of
+//! the pipeline room.
+//!
+//! The public functions choose the best kernel of the machine once, through [`cpu`]; each has a twin with the
+//! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
+
+pub mod bitshuffle;
+pub mod cpu;
+pub mod delta;
+pub mod shuffle;
+pub mod trunc_prec;
+
+mod columns;
+mod transpose;
+
+#[cfg(test)]
+mod model;

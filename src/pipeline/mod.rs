@@ -1,1 +1,30 @@
-//! Contexts, and how a buffer becomes blocks, streams and a chunk, and back.
+//! Contexts, and how a buffer becomes blocks, streams and a chunk, and back (`chunk.md` 3 to 6).
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`library`] | up or down, and the settings of functions without a context |
+//! | [`overrides`] | what the environment overrides |
+//! | [`context`], [`global`] | contexts; the functions without one |
+//! | [`tuner`] | the tuner hooks |
+//! | [`params`] | the snapshot of parameters that a job works with |
+//! | [`stune`] | block size and split decisions |
+//! | [`compress`] | source -> plan -> blocks -> chunk |
+//! | [`decompress`] | chunk -> reader -> blocks -> bytes; items; variable-length blocks |
+//! | [`filters`] | the filter slots, forwards and backwards |
+//! | [`callbacks`] | the caller's own codecs, filters, pre- and postfilters |
+//! | [`jobs`], [`shared_out`], [`scratch`] | one piece of work per block, its output, its memory |
+
+pub mod callbacks;
+pub mod compress;
+pub mod context;
+pub mod decompress;
+pub mod filters;
+pub mod global;
+pub mod jobs;
+pub mod library;
+pub mod overrides;
+pub mod params;
+pub mod scratch;
+pub mod shared_out;
+pub mod stune;
+pub mod tuner;

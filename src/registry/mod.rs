@@ -1,1 +1,249 @@
-//! Codecs, filters and tuners by id: the built-in ones, those of the library's range, those of the user.
+//! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
+//! register. The codecs and filters that the format itself defines are not here; `codec` and `filter` have them.
+//!
+//! The tables hold C function pointers, but never call them; `pipeline` does.
+
+mod table;
+
+use crate::abi::{
+    blosc2_codec, blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter, blosc2_filter_backward_cb,
+    blosc2_filter_forward_cb, blosc2_tuner,
+};
+use crate::err;
+use crate::error::{Error, Result};
+use std::ffi::CStr;
+use std::sync::LazyLock;
+use table::{Entry, Table, Verdict};
+
+/// The first id that callers may register.
+pub const FIRST_USER_ID: i32 = 160;
+
+/// A codec that is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Codec {
+    /// Id of the codec, in the chunk header's `udcompcode`.
+    pub compcode: u8,
+    /// Name of the codec.
+    pub name: &'static CStr,
+    /// Library code; only reported, never stored.
+    pub complib: u8,
+    /// Version of the codec's format, in the chunk header's `versionlz`.
+    pub version: u8,
+    /// The caller's encoder; `None` until its plugin is loaded.
+    pub encoder: blosc2_codec_encoder_cb,
+    /// The caller's decoder; `None` until its plugin is loaded.
+    pub decoder: blosc2_codec_decoder_cb,
+}
+
+/// A filter that is registered.
+#[derive(Clone, Copy, Debug)]
+pub struct Filter {
+    /// Id of the filter.
+    pub id: u8,
+    /// Name of the filter.
+    pub name: &'static CStr,
+    /// The caller's forward function; `None` until its plugin is loaded.
+    pub forward: blosc2_filter_forward_cb,
+    /// The caller's backward function; `None` until its plugin is loaded.
+    pub backward: blosc2_filter_backward_cb,
+}
+
+/// A tuner that is registered.
+#[derive(Clone, Copy)]
+pub struct Tuner {
+    /// Id of the tuner.
+    pub id: i32,
+    /// Name of the tuner.
+    pub name: &'static CStr,
+    /// The caller's functions, as registered.
+    pub functions: blosc2_tuner,
+}
+
+// SAFETY: the struct holds function pointers and a name that is never freed; both may be used from any thread.
+unsafe impl Send for Tuner {}
+// SAFETY: as above; nothing in it is ever written.
+unsafe impl Sync for Tuner {}
+
+impl Entry for Codec {
+    fn id(&self) -> i32 {
+        i32::from(self.compcode)
+    }
+    fn name(&self) -> &'static CStr {
+        self.name
+    }
+}
+
+impl Entry for Filter {
+    fn id(&self) -> i32 {
+        i32::from(self.id)
+    }
+    fn name(&self) -> &'static CStr {
+        self.name
+    }
+}
+
+impl Entry for Tuner {
+    fn id(&self) -> i32 {
+        self.id
+    }
+    fn name(&self) -> &'static CStr {
+        self.name
+    }
+}
+
+/// Ids and names of the library's codecs, in the order of registration (`codecs.md` 12.2).
+const LIBRARY_CODECS: [(u8, &CStr); 9] = [
+    (32, c"ndlz"),
+    (33, c"zfp_acc"),
+    (34, c"zfp_prec"),
+    (35, c"zfp_rate"),
+    (36, c"openhtj2k"),
+    (37, c"grok"),
+    (38, c"openzl"),
+    (39, c"j2k"),
+    (40, c"htj2k"),
+];
+
+/// Ids and names of the library's filters, in the order of registration.
+const LIBRARY_FILTERS: [(u8, &CStr); 5] =
+    [(32, c"ndcell"), (33, c"ndmean"), (34, c"bytedelta_buggy"), (35, c"bytedelta"), (36, c"int_trunc")];
+
+static CODECS: LazyLock<Table<Codec>> = LazyLock::new(|| {
+    Table::new(
+        LIBRARY_CODECS
+            .iter()
+            .map(|&(compcode, name)| Codec {
+                compcode,
+                name,
+                complib: compcode,
+                version: 1,
+                encoder: None,
+                decoder: None,
+            })
+            .collect(),
+    )
+});
+
+static FILTERS: LazyLock<Table<Filter>> = LazyLock::new(|| {
+    Table::new(
+        LIBRARY_FILTERS
+            .iter()
+            .map(|&(id, name)| Filter { id, name, forward: None, backward: None })
+            .collect(),
+    )
+});
+
+static TUNERS: LazyLock<Table<Tuner>> = LazyLock::new(|| {
+    Table::new(vec![Tuner {
+        id: 32,
+        name: c"btune",
+        functions: blosc2_tuner {
+            init: None,
+            next_blocksize: None,
+            next_cparams: None,
+            update: None,
+            free: None,
+            id: 32,
+            name: c"btune".as_ptr().cast_mut(),
+        },
+    }])
+});
+
+/// Forgets what callers have registered: what `blosc2_init` does when the library is down.
+pub fn reset() {
+    CODECS.reset();
+    FILTERS.reset();
+    TUNERS.reset();
+}
+
+/// The codec with that id.
+pub fn codec(compcode: i32) -> Option<Codec> {
+    CODECS.find(|c| i32::from(c.compcode) == compcode)
+}
+
+/// The first codec with that name, in the order of registration.
+pub fn codec_by_name(name: &CStr) -> Option<Codec> {
+    CODECS.find(|c| c.name == name)
+}
+
+/// The first codec whose library code is `complib`, in the order of registration.
+pub fn codec_by_complib(complib: i32) -> Option<Codec> {
+    CODECS.find(|c| i32::from(c.complib) == complib)
+}
+
+/// The filter with that id.
+pub fn filter(id: u8) -> Option<Filter> {
+    FILTERS.find(|f| f.id == id)
+}
+
+/// The tuner with that id.
+pub fn tuner(id: i32) -> Option<Tuner> {
+    TUNERS.find(|t| t.id == id)
+}
+
+/// Whether a context may be created with that filter id (`codecs.md` 12.3): user ids are only checked when used.
+pub fn filter_id_is_acceptable(id: u8) -> bool {
+    id <= crate::chunk::format::filter_id::TRUNC_PREC
+        || i32::from(id) >= FIRST_USER_ID
+        || is_library_filter(id)
+}
+
+fn is_library_filter(id: u8) -> bool {
+    LIBRARY_FILTERS.iter().any(|&(known, _)| known == id)
+}
+
+/// Registers a codec under `name`, which is copied.
+///
+/// # Errors
+/// `CodecParam` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is
+/// full.
+pub fn register_codec(codec: &blosc2_codec, name: &CStr) -> Result<()> {
+    let entry = |name| Codec {
+        compcode: codec.compcode,
+        name,
+        complib: codec.complib,
+        version: codec.version,
+        encoder: codec.encoder,
+        decoder: codec.decoder,
+    };
+    CODECS.register(i32::from(codec.compcode), name, entry).map_err(|verdict| {
+        refusal(verdict, i32::from(codec.compcode), name, err!(CodecParam, "codec id {}", codec.compcode))
+    })
+}
+
+/// Registers a filter under `name`, which is copied.
+///
+/// # Errors
+/// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
+pub fn register_filter(filter: &blosc2_filter, name: &CStr) -> Result<()> {
+    let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
+    FILTERS.register(i32::from(filter.id), name, entry).map_err(|verdict| {
+        refusal(verdict, i32::from(filter.id), name, err!(Failure, "filter id {}", filter.id))
+    })
+}
+
+/// Registers a tuner under `name`, which is copied.
+///
+/// # Errors
+/// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
+pub fn register_tuner(tuner: &blosc2_tuner, name: &CStr) -> Result<()> {
+    let entry = |name: &'static CStr| Tuner {
+        id: tuner.id,
+        name,
+        functions: blosc2_tuner { name: name.as_ptr().cast_mut(), ..*tuner },
+    };
+    TUNERS
+        .register(tuner.id, name, entry)
+        .map_err(|verdict| refusal(verdict, tuner.id, name, err!(Failure, "tuner id {}", tuner.id)))
+}
+
+/// The error for a registration that was refused; `usual` is the code of all refusals but a full table.
+fn refusal(verdict: Verdict, id: i32, name: &CStr, usual: Error) -> Error {
+    match verdict {
+        Verdict::Reserved => Error::new(usual.kind(), format!("id {id} is below {FIRST_USER_ID}")),
+        Verdict::Taken(by) => {
+            Error::new(usual.kind(), format!("id {id} of {name:?} is already that of {by:?}"))
+        }
+        Verdict::Full => err!(CodecSupport, "no room for {name:?}: the table is full"),
+    }
+}

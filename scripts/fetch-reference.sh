@@ -1,0 +1,26 @@
+#!/bin/sh
+# Fetches the reference library that the side-by-side tests compare with: the shared object and the
+# headers inside the wheel `blosc2`, into `reference/` at the root of the repository (ignored by git).
+# Running it again does nothing when the right version is there already.
+set -eu
+
+version=4.14.1
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=$root/reference
+library=$target/blosc2/lib/libblosc2.so
+
+if [ -f "$library" ] && [ -d "$target/blosc2-$version.dist-info" ]; then
+    echo "reference library $version is in place: reference/blosc2/lib/libblosc2.so"
+    exit 0
+fi
+
+rm -rf "$target"
+python=$(command -v python3 || command -v python)
+"$python" -m pip install --quiet --disable-pip-version-check --no-deps --only-binary=:all: \
+    --target "$target" "blosc2==$version"
+
+if [ ! -f "$library" ]; then
+    echo "the wheel blosc2 $version has no lib/libblosc2.so" >&2
+    exit 1
+fi
+echo "fetched reference library $version: reference/blosc2/lib/libblosc2.so"

@@ -1,0 +1,91 @@
+//! Block geometry (`chunk.md` 1.9): how a chunk of equal blocks is cut.
+
+use super::ChunkHeader;
+use std::ops::Range;
+
+/// How `nbytes` bytes are cut into blocks of `blocksize` bytes, the last of which may be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    nbytes: usize,
+    blocksize: usize,
+}
+
+impl Blocks {
+    /// The geometry of `nbytes` bytes in blocks of `blocksize` bytes, at least 1.
+    pub fn new(nbytes: usize, blocksize: usize) -> Self {
+        Blocks { nbytes, blocksize: blocksize.max(1) }
+    }
+
+    /// The geometry that a parsed header of a chunk with equal blocks gives.
+    pub fn of(header: &ChunkHeader) -> Self {
+        Blocks::new(header.nbytes(), usize::try_from(header.blocksize).unwrap_or(1))
+    }
+
+    /// Uncompressed size of all, in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.nbytes
+    }
+
+    /// Size of a full block, in bytes.
+    pub fn blocksize(&self) -> usize {
+        self.blocksize
+    }
+
+    /// How many blocks there are; 0 when there are no bytes.
+    pub fn count(&self) -> usize {
+        self.nbytes.div_ceil(self.blocksize)
+    }
+
+    /// Size of the short last block in bytes, 0 if all are full.
+    pub fn leftover(&self) -> usize {
+        self.nbytes % self.blocksize
+    }
+
+    /// Where block `nblock` lies in the uncompressed data, in bytes.
+    pub fn range(&self, nblock: usize) -> Range<usize> {
+        let start = nblock * self.blocksize;
+        start..(start + self.blocksize).min(self.nbytes)
+    }
+
+    /// Whether block `nblock` is the short last one.
+    pub fn is_leftover(&self, nblock: usize) -> bool {
+        self.leftover() != 0 && nblock + 1 == self.count()
+    }
+
+    /// Number of streams of block `nblock` (`chunk.md` 1.12).
+    pub fn nstreams(&self, nblock: usize, split: bool, typesize: usize) -> usize {
+        if split && !self.is_leftover(nblock) { typesize } else { 1 }
+    }
+
+    /// Number of streams of the whole chunk (`chunk.md` 1.18).
+    pub fn total_streams(&self, split: bool, typesize: usize) -> usize {
+        if !split {
+            return self.count();
+        }
+        let short = usize::from(self.leftover() != 0);
+        (self.count() - short) * typesize + short
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_cover_the_bytes_once() {
+        for nbytes in 0..50 {
+            for blocksize in 1..20 {
+                let b = Blocks::new(nbytes, blocksize);
+                let mut at = 0;
+                for n in 0..b.count() {
+                    assert_eq!(b.range(n).start, at);
+                    at = b.range(n).end;
+                    assert_eq!(b.range(n).len() < blocksize, b.is_leftover(n));
+                }
+                assert_eq!(at, nbytes);
+                let streams: usize = (0..b.count()).map(|n| b.nstreams(n, true, 4)).sum();
+                assert_eq!(streams, b.total_streams(true, 4));
+            }
+        }
+    }
+}

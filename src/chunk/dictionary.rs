@@ -1,0 +1,34 @@
+//! The dictionary section (`chunk.md` 1.11), between the block starts and the blocks.
+
+use super::format::MAX_DICT_SIZE;
+use super::read_i32;
+use crate::err;
+use crate::error::Result;
+
+/// Bytes that come before the dictionary itself.
+pub const PREFIX: usize = 4;
+
+/// The dictionary whose section begins at `pos`.
+///
+/// # Errors
+/// `ReadBuffer` when the chunk ends inside the section, `CodecDict` for a size out of 1..=32768.
+pub fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
+    let Some(size) = read_i32(chunk, pos) else {
+        return Err(err!(ReadBuffer, "no dictionary size at {pos} of {} bytes", chunk.len()));
+    };
+    let size = checked_size(size)?;
+    chunk.get(pos + PREFIX..).and_then(|rest| rest.get(..size)).ok_or_else(|| {
+        err!(ReadBuffer, "a dictionary of {size} bytes at {pos} in a chunk of {} bytes", chunk.len())
+    })
+}
+
+/// A dictionary's size as it is stored, checked.
+///
+/// # Errors
+/// `CodecDict` for a size out of 1..=32768.
+pub fn checked_size(size: i32) -> Result<usize> {
+    match usize::try_from(size) {
+        Ok(size @ 1..=MAX_DICT_SIZE) => Ok(size),
+        _ => Err(err!(CodecDict, "a dictionary of {size} bytes")),
+    }
+}

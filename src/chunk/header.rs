@@ -1,0 +1,359 @@
+//! The chunk header: parsing with every check of `chunk.md` 2.1, and writing.
+
+use super::format::{
+    EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_FILTERS, MIN_HEADER_LENGTH, filter_id, flag, flag2, offset,
+    version,
+};
+use super::{Special, read_i32, write_i32};
+use crate::err;
+use crate::error::Result;
+
+/// The fields of a chunk header. One that came out of [`ChunkHeader::parse`] has passed the checks of
+/// `chunk.md` 2.1: sizes are positive where they must be, and `filters` are the effective ones.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChunkHeader {
+    /// Version of the chunk format.
+    pub version: u8,
+    /// Version of the codec's format.
+    pub versionlz: u8,
+    /// Flags (`format::flag`).
+    pub flags: u8,
+    /// Item size in bytes, 1..=255.
+    pub typesize: u8,
+    /// Uncompressed size, in bytes.
+    pub nbytes: i32,
+    /// Block size in bytes, at most `nbytes` unless that is 0; the number of blocks with variable-length blocks.
+    pub blocksize: i32,
+    /// Size of the whole chunk, in bytes.
+    pub cbytes: i32,
+    /// Filter ids, slot by slot.
+    pub filters: [u8; MAX_FILTERS],
+    /// Codec id.
+    pub udcompcode: u8,
+    /// The codec's own byte.
+    pub compcode_meta: u8,
+    /// One byte per filter slot.
+    pub filters_meta: [u8; MAX_FILTERS],
+    /// Second Blosc2 flags byte.
+    pub blosc2_flags2: u8,
+    /// Blosc2 flags (`format::flag2`).
+    pub blosc2_flags: u8,
+}
+
+impl ChunkHeader {
+    /// Parses the first 16 bytes only, as the `cbuffer` functions do (`chunk.md` 2.1 steps 1-5 and 9, 4.7).
+    /// The filters are left empty; a negative `nbytes` is passed on.
+    ///
+    /// # Errors
+    /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
+    pub fn parse_basic(bytes: &[u8]) -> Result<Self> {
+        let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
+            return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
+        };
+        let field = |pos| read_i32(b, pos).unwrap_or_default();
+        let mut header = ChunkHeader {
+            version: b[offset::VERSION],
+            versionlz: b[offset::VERSIONLZ],
+            flags: b[offset::FLAGS],
+            typesize: b[offset::TYPESIZE],
+            nbytes: field(offset::NBYTES),
+            blocksize: field(offset::BLOCKSIZE),
+            cbytes: field(offset::CBYTES),
+            ..ChunkHeader::default()
+        };
+        if header.cbytes < MIN_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "cbytes {} is less than a header", header.cbytes));
+        }
+        if header.blocksize <= 0 || header.blocksize > MAX_BLOCKSIZE {
+            return Err(err!(InvalidHeader, "blocksize {} is not in 1..={MAX_BLOCKSIZE}", header.blocksize));
+        }
+        if header.typesize == 0 {
+            return Err(err!(InvalidHeader, "typesize is 0"));
+        }
+        header.clamp_blocksize();
+        Ok(header)
+    }
+
+    /// Parses the header that is there, 16 or 32 bytes long, with all checks of `chunk.md` 2.1 and 2.4.
+    ///
+    /// # Errors
+    /// `ReadBuffer` when the bytes end inside the header, `InvalidHeader` for a field out of range,
+    /// `VersionSupport` for flags of a later format.
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut header = ChunkHeader::parse_basic(bytes)?;
+        // The block size of variable-length blocks is a count: take it as it stands.
+        header.blocksize = read_i32(bytes, offset::BLOCKSIZE).unwrap_or_default();
+        if header.is_extended() {
+            header.parse_extension(bytes)?;
+        } else {
+            header.filters_from_flags();
+        }
+        if header.version > version::VL_BLOCKS && header.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
+            return Err(err!(
+                VersionSupport,
+                "version {} with flags {:#04x}",
+                header.version,
+                header.blosc2_flags2
+            ));
+        }
+        if header.has_varlen_blocks() && header.is_memcpyed() {
+            return Err(err!(InvalidHeader, "variable-length blocks cannot be stored plain"));
+        }
+        if header.nbytes < 0 {
+            return Err(err!(InvalidHeader, "nbytes {} is negative", header.nbytes));
+        }
+        if !header.has_varlen_blocks() {
+            header.clamp_blocksize();
+        } else if header.nbytes == 0 {
+            return Err(err!(InvalidHeader, "a chunk of variable-length blocks cannot be empty"));
+        }
+        Ok(header)
+    }
+
+    fn parse_extension(&mut self, bytes: &[u8]) -> Result<()> {
+        if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "cbytes {} is less than an extended header", self.cbytes));
+        }
+        let Some(b) = bytes.first_chunk::<EXTENDED_HEADER_LENGTH>() else {
+            return Err(err!(ReadBuffer, "a header of 32 bytes is expected, {} are there", bytes.len()));
+        };
+        self.filters.copy_from_slice(&b[offset::FILTERS..][..MAX_FILTERS]);
+        self.udcompcode = b[offset::UDCOMPCODE];
+        self.compcode_meta = b[offset::COMPCODE_META];
+        self.filters_meta.copy_from_slice(&b[offset::FILTERS_META..][..MAX_FILTERS]);
+        self.blosc2_flags2 = b[offset::BLOSC2_FLAGS2];
+        self.blosc2_flags = b[offset::BLOSC2_FLAGS];
+
+        let special = self.special_bits();
+        if self.has_varlen_blocks() && special != 0 {
+            return Err(err!(InvalidHeader, "variable-length blocks cannot be special ({special})"));
+        }
+        if special == Special::VALUE_ID {
+            let width = self.cbytes - EXTENDED_HEADER_LENGTH as i32;
+            if width <= 0 || width > MAX_BLOCKSIZE || width > self.nbytes || self.nbytes % width != 0 {
+                return Err(err!(InvalidHeader, "a value of {width} bytes in {} bytes", self.nbytes));
+            }
+        } else if special > Special::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
+            return Err(err!(
+                InvalidHeader,
+                "{} bytes are no multiple of the typesize {}",
+                self.nbytes,
+                self.typesize
+            ));
+        }
+        if self.version == version::ALPHA {
+            self.filters[MAX_FILTERS - 1] = filter_id::NONE;
+            self.filters_meta[MAX_FILTERS - 1] = 0;
+        }
+        Ok(())
+    }
+
+    /// The pipeline that a 16-byte header stands for (`chunk.md` 1.15).
+    fn filters_from_flags(&mut self) {
+        if self.flags & flag::SHUFFLE != 0 {
+            self.filters[MAX_FILTERS - 1] = filter_id::SHUFFLE;
+        } else if self.flags & flag::BITSHUFFLE != 0 {
+            self.filters[MAX_FILTERS - 1] = filter_id::BITSHUFFLE;
+        }
+        if self.flags & flag::DELTA != 0 {
+            self.filters[MAX_FILTERS - 2] = filter_id::DELTA;
+        }
+    }
+
+    fn clamp_blocksize(&mut self) {
+        if self.nbytes > 0 && self.blocksize > self.nbytes {
+            self.blocksize = self.nbytes;
+        }
+    }
+
+    /// Writes the header, 32 or 16 bytes long by its flags.
+    ///
+    /// # Panics
+    /// If `dest` is shorter than the header.
+    pub fn write(&self, dest: &mut [u8]) {
+        dest[offset::VERSION] = self.version;
+        dest[offset::VERSIONLZ] = self.versionlz;
+        dest[offset::FLAGS] = self.flags;
+        dest[offset::TYPESIZE] = self.typesize;
+        write_i32(dest, offset::NBYTES, self.nbytes);
+        write_i32(dest, offset::BLOCKSIZE, self.blocksize);
+        write_i32(dest, offset::CBYTES, self.cbytes);
+        if self.is_extended() {
+            dest[offset::FILTERS..][..MAX_FILTERS].copy_from_slice(&self.filters);
+            dest[offset::UDCOMPCODE] = self.udcompcode;
+            dest[offset::COMPCODE_META] = self.compcode_meta;
+            dest[offset::FILTERS_META..][..MAX_FILTERS].copy_from_slice(&self.filters_meta);
+            dest[offset::BLOSC2_FLAGS2] = self.blosc2_flags2;
+            dest[offset::BLOSC2_FLAGS] = self.blosc2_flags;
+        }
+    }
+
+    /// Whether the header is the 32-byte one.
+    pub fn is_extended(&self) -> bool {
+        self.flags & flag::EXTENDED == flag::EXTENDED
+    }
+
+    /// Length of the header, in bytes.
+    pub fn len(&self) -> usize {
+        if self.is_extended() { EXTENDED_HEADER_LENGTH } else { MIN_HEADER_LENGTH }
+    }
+
+    /// Never: a header has bytes. Here because `len` is.
+    pub fn is_empty(&self) -> bool {
+        false
+    }
+
+    /// Whether the data are stored plain.
+    pub fn is_memcpyed(&self) -> bool {
+        self.flags & flag::MEMCPYED != 0
+    }
+
+    /// Whether full blocks are split into one stream per byte of an item.
+    pub fn is_split(&self) -> bool {
+        self.flags & flag::DONT_SPLIT == 0
+    }
+
+    /// The codec format, 0..=7.
+    pub fn codec_format(&self) -> u8 {
+        self.flags >> flag::FORMAT_SHIFT
+    }
+
+    /// Whether the blocks have lengths of their own.
+    pub fn has_varlen_blocks(&self) -> bool {
+        self.blosc2_flags2 & flag2::VL_BLOCKS != 0
+    }
+
+    /// Whether the blocks are in a frame, and the chunk is but a header, block starts and a trailer.
+    pub fn is_lazy(&self) -> bool {
+        self.blosc2_flags & flag2::LAZY != 0
+    }
+
+    /// Whether the payload is instrumentation records.
+    pub fn is_instrumented(&self) -> bool {
+        self.blosc2_flags & flag2::INSTR != 0
+    }
+
+    /// Whether a dictionary section follows the block starts. The mark is ignored where there are no block
+    /// starts (`chunk.md` 2.4).
+    pub fn has_dictionary(&self) -> bool {
+        self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_bits() == 0
+    }
+
+    /// The special value's bits, 0..=7.
+    pub fn special_bits(&self) -> u8 {
+        (self.blosc2_flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK
+    }
+
+    /// The special kind, `None` for a chunk with data.
+    ///
+    /// # Errors
+    /// `Data` for the ids that the format does not define.
+    pub fn special(&self) -> Result<Option<Special>> {
+        Special::from_bits(self.special_bits())
+    }
+
+    /// Uncompressed size, in bytes.
+    pub fn nbytes(&self) -> usize {
+        usize::try_from(self.nbytes).unwrap_or(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use proptest::prelude::*;
+
+    fn plain() -> Vec<u8> {
+        // V2 of chunk.md 8.
+        let mut b = vec![0; 42];
+        b[..16].copy_from_slice(&[5, 1, 7, 1, 10, 0, 0, 0, 10, 0, 0, 0, 42, 0, 0, 0]);
+        b[0x15] = 1;
+        b
+    }
+
+    fn kind(bytes: &[u8]) -> Option<ErrorKind> {
+        ChunkHeader::parse(bytes).err().map(|e| e.kind())
+    }
+
+    #[test]
+    fn each_field_has_its_code() {
+        let good = plain();
+        assert_eq!(kind(&good), None);
+        assert_eq!(kind(&good[..15]), Some(ErrorKind::ReadBuffer));
+        assert_eq!(kind(&good[..31]), Some(ErrorKind::ReadBuffer));
+        let with = |pos: usize, bytes: &[u8]| {
+            let mut b = good.clone();
+            b[pos..pos + bytes.len()].copy_from_slice(bytes);
+            kind(&b)
+        };
+        assert_eq!(with(0x0c, &15i32.to_le_bytes()), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x0c, &31i32.to_le_bytes()), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x08, &0i32.to_le_bytes()), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x08, &536_866_817i32.to_le_bytes()), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x03, &[0]), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x04, &(-1i32).to_le_bytes()), Some(ErrorKind::InvalidHeader));
+        // Variable-length blocks are neither plain nor special.
+        assert_eq!(with(0x1e, &[1]), Some(ErrorKind::InvalidHeader));
+        assert_eq!(with(0x1e, &[1, 0x10]), Some(ErrorKind::InvalidHeader));
+        // Later versions may not bring flags that are unknown; earlier ones ignore them.
+        assert_eq!(with(0x1e, &[0xfe]), None);
+        let mut later = good.clone();
+        later[0] = 7;
+        assert_eq!(kind(&later), None);
+        later[0x1e] = 2;
+        assert_eq!(kind(&later), Some(ErrorKind::VersionSupport));
+    }
+
+    #[test]
+    fn short_headers_take_their_filters_from_the_flags() {
+        let mut b = [0u8; 16];
+        b[..4].copy_from_slice(&[2, 1, 0x09, 4]);
+        b[4] = 40;
+        b[8] = 100;
+        b[12] = 16;
+        let h = ChunkHeader::parse(&b).unwrap();
+        assert_eq!((h.filters, h.len(), h.blocksize), ([0, 0, 0, 0, 3, 1], 16, 40));
+        b[2] = 0x04;
+        assert_eq!(ChunkHeader::parse(&b).unwrap().filters, [0, 0, 0, 0, 0, 2]);
+    }
+
+    #[test]
+    fn alpha_chunks_have_five_slots() {
+        let mut b = plain();
+        b[0] = version::ALPHA;
+        b[0x10..0x16].copy_from_slice(&[1, 0, 0, 0, 3, 2]);
+        b[0x1d] = 9;
+        let h = ChunkHeader::parse(&b).unwrap();
+        assert_eq!((h.filters, h.filters_meta[5]), ([1, 0, 0, 0, 3, 0], 0));
+    }
+
+    #[test]
+    fn value_chunks_need_a_width_that_divides_their_size() {
+        let chunk = |nbytes: i32, width: i32| {
+            let mut b = [0u8; 64];
+            b[..4].copy_from_slice(&[5, 1, 5, 4]);
+            write_i32(&mut b, 4, nbytes);
+            write_i32(&mut b, 8, nbytes.max(1));
+            write_i32(&mut b, 12, 32 + width);
+            b[0x1f] = 0x30;
+            kind(&b)
+        };
+        assert_eq!(chunk(12, 4), None);
+        for (nbytes, width) in [(12, 0), (12, 5), (0, 4), (2, 4)] {
+            assert_eq!(chunk(nbytes, width), Some(ErrorKind::InvalidHeader), "{nbytes} {width}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_parse_or_fail_and_come_back(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            if let Ok(h) = ChunkHeader::parse(&bytes) {
+                prop_assert!(h.nbytes >= 0 && h.blocksize > 0 && h.typesize > 0);
+                let mut out = [0u8; 32];
+                h.write(&mut out);
+                prop_assert_eq!(ChunkHeader::parse(&out[..h.len()]).unwrap(), h);
+            }
+        }
+    }
+}

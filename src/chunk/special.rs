@@ -1,0 +1,109 @@
+//! Special chunks (`chunk.md` 1.14): content that is told by the header alone.
+
+use crate::err;
+use crate::error::Result;
+
+/// The kinds of special chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Special {
+    /// All bytes are zero.
+    Zero,
+    /// All items are a quiet NaN; items of 4 or 8 bytes only.
+    Nan,
+    /// One value, which follows the header, over and over.
+    Value,
+    /// Content nobody has set: reading leaves the destination as it is.
+    Uninit,
+}
+
+impl Special {
+    /// Id of [`Special::Zero`] in a header.
+    pub const ZERO_ID: u8 = 1;
+    /// Id of [`Special::Value`] in a header.
+    pub const VALUE_ID: u8 = 3;
+
+    /// The kind with that id in a header; `None` for 0.
+    ///
+    /// # Errors
+    /// `Data` for ids 5 to 7.
+    pub fn from_bits(bits: u8) -> Result<Option<Special>> {
+        match bits {
+            0 => Ok(None),
+            Special::ZERO_ID => Ok(Some(Special::Zero)),
+            2 => Ok(Some(Special::Nan)),
+            Special::VALUE_ID => Ok(Some(Special::Value)),
+            4 => Ok(Some(Special::Uninit)),
+            other => Err(err!(Data, "special value id {other} is not defined")),
+        }
+    }
+
+    /// The id in a header.
+    pub fn bits(self) -> u8 {
+        match self {
+            Special::Zero => Special::ZERO_ID,
+            Special::Nan => 2,
+            Special::Value => Special::VALUE_ID,
+            Special::Uninit => 4,
+        }
+    }
+
+    /// Fills `dest`, which begins `offset` bytes into the chunk's content. `value` is what follows the header.
+    ///
+    /// # Errors
+    /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for a value of no bytes.
+    pub fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
+        match self {
+            Special::Zero => dest.fill(0),
+            Special::Uninit => {}
+            Special::Value if value.is_empty() => return Err(err!(Data, "a repeated value of no bytes")),
+            Special::Value => repeat(dest, offset, value),
+            Special::Nan if typesize == 4 => repeat(dest, offset, &0x7fc0_0000u32.to_le_bytes()),
+            Special::Nan if typesize == 8 => repeat(dest, offset, &0x7ff8_0000_0000_0000u64.to_le_bytes()),
+            Special::Nan => return Err(err!(Data, "no NaN has {typesize} bytes")),
+        }
+        Ok(())
+    }
+}
+
+/// Fills `dest` with `value` over and over, as if the repetition had begun `offset` bytes earlier.
+fn repeat(dest: &mut [u8], offset: usize, value: &[u8]) {
+    let phase = offset % value.len();
+    // One turn by hand, then double what is there.
+    let mut done = value.len().min(dest.len());
+    for (i, byte) in dest[..done].iter_mut().enumerate() {
+        *byte = value[(phase + i) % value.len()];
+    }
+    while done < dest.len() {
+        let more = done.min(dest.len() - done);
+        dest.copy_within(..more, done);
+        done += more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_keep_their_phase() {
+        let value = [1, 2, 3, 4, 5];
+        let whole: Vec<u8> = value.iter().copied().cycle().take(100).collect();
+        for start in 0..20 {
+            for end in start..60 {
+                let mut dest = vec![0; end - start];
+                Special::Value.fill(&mut dest, start, 1, &value).unwrap();
+                assert_eq!(dest, whole[start..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn nans_are_quiet_and_only_for_floats() {
+        let mut dest = [0; 8];
+        Special::Nan.fill(&mut dest, 0, 4, &[]).unwrap();
+        assert_eq!(dest, [0, 0, 0xc0, 0x7f, 0, 0, 0xc0, 0x7f]);
+        Special::Nan.fill(&mut dest, 0, 8, &[]).unwrap();
+        assert!(f64::from_le_bytes(dest).is_nan());
+        assert!(Special::Nan.fill(&mut dest, 0, 2, &[]).is_err());
+    }
+}

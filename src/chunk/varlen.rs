@@ -1,0 +1,124 @@
+//! Chunks with variable-length blocks (`chunk.md` 1.16): the checked table of their blocks.
+
+use super::{ChunkHeader, dictionary, read_i32};
+use crate::err;
+use crate::error::Result;
+use std::ops::Range;
+
+/// Bytes before a block's payload: its uncompressed size.
+pub const PREFIX: usize = 4;
+
+/// Where a variable-length block lies in its chunk, and how long it is uncompressed. All in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VarBlock {
+    /// The block's span of the chunk: the size, then the payload.
+    pub span: Range<usize>,
+    /// Where the block begins in the chunk's uncompressed content.
+    pub offset: usize,
+    /// Uncompressed size.
+    pub nbytes: usize,
+}
+
+impl VarBlock {
+    /// The payload: raw if it is `nbytes` long, else a codec's stream.
+    pub fn payload<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
+        &chunk[self.span.start + PREFIX..self.span.end]
+    }
+}
+
+/// Number of blocks, from a parsed header.
+pub fn nblocks(header: &ChunkHeader) -> usize {
+    usize::try_from(header.blocksize).unwrap_or(0)
+}
+
+/// The spans of the blocks in the chunk, from its block starts: they must increase, begin behind the tables and
+/// end at `cbytes`.
+///
+/// # Errors
+/// `ReadBuffer` when the block starts are cut off, `InvalidHeader` for starts that make no sense.
+pub fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
+    let count = nblocks(header);
+    let tables = header.len() + 4 * count;
+    let Some(starts) = chunk.get(header.len()..tables) else {
+        return Err(err!(ReadBuffer, "{count} block starts in a chunk of {} bytes", chunk.len()));
+    };
+    let mut first = tables;
+    if header.has_dictionary() && !header.is_lazy() {
+        first += dictionary::PREFIX + dictionary::read(chunk, tables)?.len();
+    }
+    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+    let mut spans = Vec::new();
+    spans.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a table of {count} blocks"))?;
+    for at in (0..starts.len()).step_by(4) {
+        let start = read_i32(starts, at).and_then(|v| usize::try_from(v).ok()).unwrap_or(0);
+        let end = match read_i32(starts, at + 4) {
+            Some(next) => usize::try_from(next).unwrap_or(0),
+            None => cbytes,
+        };
+        if start < first || end <= start || end > cbytes {
+            return Err(err!(InvalidHeader, "block {} spans {start}..{end} of {cbytes}", at / 4));
+        }
+        first = end;
+        spans.push(start..end);
+    }
+    Ok(spans)
+}
+
+/// The table of all blocks of a chunk that is wholly there.
+///
+/// # Errors
+/// Those of [`spans`]; `InvalidHeader` when the sizes do not add up to the chunk's.
+pub fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
+    let spans = spans(header, chunk)?;
+    let mut blocks = Vec::new();
+    blocks
+        .try_reserve_exact(spans.len())
+        .map_err(|_| err!(MemoryAlloc, "a table of {} blocks", spans.len()))?;
+    let mut offset = 0usize;
+    for span in spans {
+        let size = read_i32(chunk, span.start).unwrap_or(0);
+        let nbytes = usize::try_from(size).unwrap_or(0);
+        if span.end > chunk.len() {
+            return Err(err!(ReadBuffer, "a block that ends at {} of {} bytes", span.end, chunk.len()));
+        }
+        if nbytes == 0 || nbytes > header.nbytes() - offset || span.len() <= PREFIX {
+            return Err(err!(InvalidHeader, "a block of {size} bytes at {offset} of {}", header.nbytes));
+        }
+        blocks.push(VarBlock { span, offset, nbytes });
+        offset += nbytes;
+    }
+    if offset != header.nbytes() {
+        return Err(err!(InvalidHeader, "blocks of {offset} bytes in a chunk of {}", header.nbytes));
+    }
+    Ok(blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V14: [u8; 92] = *b"\x06\x01\x15\x01\x24\0\0\0\x03\0\0\0\x5c\0\0\0\
+        \0\0\0\0\0\x01\0\0\0\0\0\0\0\0\x01\0\
+        \x2c\0\0\0\x34\0\0\0\x44\0\0\0\
+        \x04\0\0\0red\0\x0c\0\0\0green-green\0\x14\0\0\0blue-blue-blue-blue\0";
+
+    #[test]
+    fn the_table_of_a_good_chunk() {
+        let header = ChunkHeader::parse(&V14).unwrap();
+        let blocks = table(&header, &V14).unwrap();
+        let texts: Vec<_> = blocks.iter().map(|b| b.payload(&V14)).collect();
+        assert_eq!(texts, [&b"red\0"[..], b"green-green\0", b"blue-blue-blue-blue\0"]);
+    }
+
+    #[test]
+    fn bad_starts_and_sizes_are_refused() {
+        for (pos, byte) in [(32, 0x2b), (36, 0x2c), (40, 0x5d), (40, 0x34), (44, 5), (44, 0), (44, 0xff)] {
+            let mut bad = V14;
+            bad[pos] = byte;
+            let header = ChunkHeader::parse(&bad).unwrap();
+            assert!(table(&header, &bad).is_err(), "{pos} {byte}");
+        }
+        let header = ChunkHeader::parse(&V14).unwrap();
+        assert!(table(&header, &V14[..43]).is_err());
+    }
+}

@@ -1,0 +1,398 @@
+//! The encoder: the reference's decisions, byte for byte (`codecs.md` 3.3), so that sizes and give-ups agree.
+//!
+//! Both passes, the probe that decides whether the input is worth the effort and the encoder proper, walk
+//! the same matches ([`Matcher`]). Literals are not copied one by one: a run is written when the match that ends it
+//! is known.
+
+use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+
+/// log2 of the largest hash table.
+const MAX_LOG: u32 = 14;
+/// The bytes at the end of the input where no match begins.
+const NO_MATCH_TAIL: usize = 12;
+/// Matches at this distance or beyond are not taken.
+const MAX_DISTANCE: usize = 73725;
+/// Far matches of a coded length up to this are longer than the literals they replace.
+const FAR_CODED_MIN: usize = 6;
+/// A coded length is this much less than the number of bytes the match produces.
+const CODED_BIAS: usize = 2;
+/// Inputs below this are not encoded.
+const MIN_INPUT: usize = 16;
+/// Outputs below this are not tried.
+const MIN_OUTPUT: usize = 66;
+
+/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
+pub struct Tables {
+    /// For inputs of up to 64 KiB, and thus for every probe: it stays in the innermost cache.
+    narrow: Table<u16>,
+    wide: Table<u32>,
+}
+
+/// The type of the positions in a hash table.
+trait Slot: Copy + Default + Into<u32> {
+    /// The largest position.
+    const MAX: u32;
+
+    /// `position`, which is at most `MAX`.
+    fn new(position: u32) -> Self;
+}
+
+impl Slot for u16 {
+    const MAX: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn new(position: u32) -> Self {
+        position as u16
+    }
+}
+
+impl Slot for u32 {
+    const MAX: u32 = u32::MAX;
+
+    #[inline(always)]
+    fn new(position: u32) -> Self {
+        position
+    }
+}
+
+type Slots<S> = [S; 1 << MAX_LOG];
+
+/// A hash table of positions.
+struct Table<S>(Box<Slots<S>>);
+
+impl<S: Slot> Default for Table<S> {
+    fn default() -> Self {
+        Table(Box::new([S::default(); 1 << MAX_LOG]))
+    }
+}
+
+impl<S: Slot> Table<S> {
+    /// A matcher over `input` in which no position is known yet. Each byte of the input has a position.
+    fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, S, LOG> {
+        assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
+        self.0[..1 << LOG].fill(S::default());
+        Matcher { slots: &mut self.0, input, seen: 1 }
+    }
+}
+
+/// Compresses `src` into `dest` and returns the number of bytes written. 0 when the stream does not fit into `dest`,
+/// when a probe of the input's tail promises too little, or at `clevel` 0 or less; above 9 is as 9.
+pub fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
+    if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT {
+        return 0;
+    }
+    let tail = |part: usize| &src[src.len() - src.len() / part..];
+    let stream = match clevel {
+        ..=0 => None,
+        1 => compress_at::<12>(tables, tail(8), 2.0, src, dest, false),
+        2 => compress_at::<13>(tables, tail(4), 1.5, src, dest, false),
+        3 => compress_at::<14>(tables, tail(4), 1.2, src, dest, false),
+        4..=6 => compress_at::<14>(tables, tail(2), 1.2, src, dest, false),
+        7 => compress_at::<14>(tables, src, 1.15, src, dest, false),
+        8 => compress_at::<14>(tables, src, 1.1, src, dest, false),
+        9.. => compress_at::<14>(tables, src, 1.0, src, dest, true),
+    };
+    stream.unwrap_or(0)
+}
+
+/// One level: a hash table of `2^LOG` slots, the part of the input to probe, the ratio it must promise, and
+/// whether a match leaves a second position in the table.
+fn compress_at<const LOG: u32>(
+    tables: &mut Tables,
+    probed: &[u8],
+    min_ratio: f64,
+    src: &[u8],
+    dest: &mut [u8],
+    second_insert: bool,
+) -> Option<usize> {
+    let probed = &probed[..probed.len().min(1 << LOG)];
+    if !promises(&mut tables.narrow.matcher::<LOG>(probed), min_ratio) {
+        return None;
+    }
+    if src.len() <= u16::MAX as usize + 1 {
+        encode(&mut tables.narrow.matcher::<LOG>(src), dest, second_insert)
+    } else {
+        encode(&mut tables.wide.matcher::<LOG>(src), dest, second_insert)
+    }
+}
+
+/// A match: `coded + CODED_BIAS` bytes from `at` on equal those `distance` before.
+struct Match {
+    at: usize,
+    distance: usize,
+    coded: usize,
+}
+
+impl Match {
+    fn is_far(&self) -> bool {
+        self.distance > NEAR_DISTANCE
+    }
+
+    /// The first position after the match.
+    fn end(&self) -> usize {
+        self.at + self.coded + CODED_BIAS
+    }
+}
+
+/// Finds matches through a hash table of the last position of every 4-byte key. An empty slot is position 0.
+struct Matcher<'a, S, const LOG: u32> {
+    slots: &'a mut Slots<S>,
+    input: &'a [u8],
+    /// All positions in the table are below this one.
+    seen: usize,
+}
+
+impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
+    /// Where matches no longer begin.
+    fn stop(&self) -> usize {
+        self.input.len().saturating_sub(NO_MATCH_TAIL)
+    }
+
+    /// Puts `at` into the slot of `key` and returns the position that was there.
+    #[inline(always)]
+    fn swap(&mut self, key: u32, at: usize) -> usize {
+        let slot = &mut self.slots[(key.wrapping_mul(2_654_435_761) >> (32 - LOG)) as usize];
+        let old: u32 = (*slot).into();
+        *slot = S::new(at as u32);
+        old as usize
+    }
+
+    /// The first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
+    /// `FAR_RULE`, short far matches are passed over.
+    #[inline(always)]
+    fn next<const FAR_RULE: bool>(&mut self, from: usize, to: usize) -> Option<Match> {
+        let input = self.input;
+        assert!(self.seen <= from && to <= self.stop());
+        for at in from..to {
+            // SAFETY: `at` < `to` <= `stop()`, 12 bytes before the end.
+            let here = unsafe { read64(input, at) };
+            let old = self.swap(here as u32, at);
+            debug_assert!(old < at);
+            // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
+            let differing = here ^ unsafe { read64(input, old) };
+            // A coded length of 4, the least, takes 7 equal bytes: the key and 3 more.
+            if differing << 8 != 0 {
+                continue;
+            }
+            let distance = at - old;
+            if distance >= MAX_DISTANCE {
+                continue;
+            }
+            let coded = if differing != 0 { 4 } else { coded_length(input, at, distance) };
+            let found = Match { at, distance, coded };
+            if !(FAR_RULE && coded < FAR_CODED_MIN && found.is_far()) {
+                self.seen = at + 1;
+                return Some(found);
+            }
+        }
+        self.seen = to.max(self.seen);
+        None
+    }
+
+    /// Notes a position near the end of a match that was taken.
+    #[inline(always)]
+    fn insert_after(&mut self, found: &Match, second_insert: bool) {
+        let at = found.at + found.coded;
+        let key = read32(self.input, at);
+        self.swap(key, at);
+        if second_insert {
+            // A key of three bytes: only a later key with a zero on top finds it. Kept for identity.
+            self.swap(key >> 8, at + 1);
+        }
+        self.seen = self.seen.max(at + 2);
+    }
+}
+
+/// The coded length of a match of 8 bytes or more at `at`.
+#[inline(always)]
+fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
+    let last = input.len() - 1;
+    let equal = common_prefix(&input[at + 8..last], &input[at + 8 - distance..last - distance]);
+    // The reference counts the byte that differs, or stops at the last one, which is never compared.
+    (at + 8 + equal + 1).min(last) - 4 - at
+}
+
+/// How many bytes at the beginning of `a` and `b`, which are of one length, are equal.
+#[inline(always)]
+fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
+    let mut n = 0;
+    while n + 16 <= len {
+        let differing = read128(a, n) ^ read128(b, n);
+        if differing != 0 {
+            return n + differing.trailing_zeros() as usize / 8;
+        }
+        n += 16;
+        if n >= 64 {
+            while n + 32 <= len && a[n..n + 32] == b[n..n + 32] {
+                n += 32;
+            }
+        }
+    }
+    n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
+}
+
+/// Whether the matcher's input would shrink by `min_ratio`. The size is reckoned, nothing is written, and the
+/// walk ends as soon as the answer is certain.
+#[inline(never)]
+fn promises<S: Slot, const LOG: u32>(matcher: &mut Matcher<S, LOG>, min_ratio: f64) -> bool {
+    let (len, stop) = (matcher.input.len(), matcher.stop());
+    if stop == 0 {
+        return false;
+    }
+    // A size of `hopeless` misses the ratio even if the walk ended at `len`; `safe` reaches it ending at `stop`.
+    // One byte more, or less, outdoes the rounding.
+    let hopeless = (len as f64 / min_ratio) as usize + 2;
+    let safe = ((stop as f64 / min_ratio) as usize).saturating_sub(1);
+    let mut literals = 4; // in the open run
+    let mut size = 5;
+    let mut run_start = 0;
+    let mut from = 1; // position 0 is its own candidate
+    loop {
+        let to = stop.min(run_start + (hopeless - size));
+        let found = matcher.next::<false>(from, to);
+        let run_end = found.as_ref().map_or(to, |m| m.at);
+        literals += run_end - run_start;
+        size += run_end - run_start + literals / MAX_LITERALS;
+        if size >= hopeless {
+            return false;
+        }
+        let Some(found) = found else {
+            return run_end as f64 / size as f64 >= min_ratio;
+        };
+        size -= usize::from(literals % MAX_LITERALS == 0);
+        literals = 0;
+        if found.coded >= LONG_CODE {
+            size += (found.coded - LONG_CODE) / 255 + 1;
+        }
+        size += if found.is_far() { 4 } else { 2 };
+        matcher.insert_after(&found, false);
+        size += 1;
+        run_start = found.end();
+        from = run_start;
+        if from >= stop {
+            return from as f64 / size as f64 >= min_ratio;
+        }
+        if size >= hopeless {
+            return false;
+        }
+        // What is left costs 33 bytes for 32 at most, and a match across `stop` 6 bytes more than it covers.
+        let left = stop - from;
+        if size + left + left / MAX_LITERALS + 8 <= safe {
+            return true;
+        }
+    }
+}
+
+/// Encodes the matcher's whole input; `None` when it does not fit.
+#[inline(never)]
+fn encode<S: Slot, const LOG: u32>(
+    matcher: &mut Matcher<S, LOG>,
+    dest: &mut [u8],
+    second_insert: bool,
+) -> Option<usize> {
+    let input = matcher.input;
+    let stop = matcher.stop();
+    let mut written = 0;
+    let mut run_start = 0;
+    let mut from = 4;
+    while from < stop {
+        // A run that outgrows the room will not fit: no need to search on.
+        let to = stop.min(run_start + (dest.len() - written));
+        let Some(found) = matcher.next::<true>(from, to) else {
+            if to < stop {
+                return None;
+            }
+            break;
+        };
+        written = put_literals(dest, written, input, run_start, found.at)?;
+        written = put_match(dest, written, &found)?;
+        matcher.insert_after(&found, second_insert);
+        run_start = found.end();
+        from = run_start;
+    }
+    written = put_literals(dest, written, input, run_start, input.len())?;
+    dest[0] |= 0x20;
+    Some(written)
+}
+
+/// Writes `input[start..end]` as literal tokens at `at`, and returns where they end. The reference wants one more
+/// byte of room than they take.
+#[inline(always)]
+fn put_literals(dest: &mut [u8], mut at: usize, input: &[u8], mut start: usize, end: usize) -> Option<usize> {
+    if start == end {
+        return Some(at);
+    }
+    let count = end - start;
+    if at + count + count.div_ceil(MAX_LITERALS) + 1 > dest.len() {
+        return None;
+    }
+    while start < end {
+        let run = (end - start).min(MAX_LITERALS);
+        dest[at] = (run - 1) as u8;
+        at += 1;
+        // A copy of fixed size is cheaper than one of the right size, where both sides have the room.
+        match (dest.get_mut(at..at + MAX_LITERALS), input.get(start..start + MAX_LITERALS)) {
+            (Some(to), Some(from)) => to.copy_from_slice(from),
+            _ => dest[at..at + run].copy_from_slice(&input[start..start + run]),
+        }
+        at += run;
+        start += run;
+    }
+    Some(at)
+}
+
+/// Writes a match token at `at`, and returns where it ends; there must be room for the next token's control byte.
+#[inline(always)]
+fn put_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
+    let (code, rest) = match found.coded.checked_sub(LONG_CODE) {
+        Some(rest) => (LONG_CODE, Some(rest)),
+        None => (found.coded, None),
+    };
+    let distance = found.distance - 1;
+    let (high, low, more) = match distance.checked_sub(NEAR_DISTANCE) {
+        None => (distance >> 8, distance as u8, None),
+        Some(more) => (31, 255, Some(more as u16)),
+    };
+    let size = 2 + rest.map_or(0, |rest| rest / 255 + 1) + if more.is_some() { 2 } else { 0 };
+    if at + size + 1 > dest.len() {
+        return None;
+    }
+    dest[at] = (code << 5 | high) as u8;
+    at += 1;
+    if let Some(rest) = rest {
+        if rest >= 255 {
+            dest[at..at + rest / 255].fill(255);
+            at += rest / 255;
+        }
+        dest[at] = (rest % 255) as u8;
+        at += 1;
+    }
+    dest[at] = low;
+    at += 1;
+    if let Some(more) = more {
+        dest[at..at + 2].copy_from_slice(&more.to_be_bytes());
+        at += 2;
+    }
+    Some(at)
+}
+
+#[inline(always)]
+fn read32(input: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(input[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// # Safety
+/// `at + 8 <= input.len()`.
+#[inline(always)]
+unsafe fn read64(input: &[u8], at: usize) -> u64 {
+    debug_assert!(at + 8 <= input.len());
+    // SAFETY: the caller's promise. A checked read would cost a fifth of the encoder's speed.
+    u64::from_le_bytes(unsafe { input.as_ptr().add(at).cast::<[u8; 8]>().read() })
+}
+
+#[inline(always)]
+fn read128(input: &[u8], at: usize) -> u128 {
+    u128::from_le_bytes(input[at..at + 16].try_into().expect("sixteen bytes"))
+}

@@ -1,0 +1,29 @@
+//! BloscLZ, the codec of Blosc's own: an LZ77 byte format of 32-byte literal runs and matches within 72 KiB (`codecs.md` 3).
+//!
+//! Owns the stream format, the encoder (byte for byte the reference's decisions) and the decoder. Never sees
+//! chunks, blocks or filters, and never allocates during a call.
+//!
+//! A stream is a sequence of tokens, told apart by the control byte `c` that begins them:
+//!
+//! | token | bytes |
+//! |---|---|
+//! | literals, `c < 32` | `c`, then `c + 1` bytes to copy |
+//! | match, `c >= 32` | `c` = `length code << 5 \| distance high bits`, length extension bytes when the code is 7, distance low byte, two more distance bytes when the first 13 bits are all set |
+//!
+//! The first token is always literals, and only the low five bits of its control byte count.
+
+mod copy;
+mod decode;
+mod encode;
+#[cfg(test)]
+mod tests;
+
+pub use decode::decompress;
+pub use encode::{Tables, compress};
+
+/// Literals of one token at most.
+const MAX_LITERALS: usize = 32;
+/// The length code of a match whose length goes on in extension bytes.
+const LONG_CODE: usize = 7;
+/// Distances above this have the far form: 13 set bits, then `distance - 1 - NEAR_DISTANCE` in two bytes.
+const NEAR_DISTANCE: usize = 8191;

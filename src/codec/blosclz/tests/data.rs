@@ -1,0 +1,84 @@
+//! Inputs: generated data of `codecs.md` 3.4, and the kinds of stream that Blosc makes.
+
+/// A small generator with a fixed seed, so that failures come again.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
+    }
+
+    pub fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+}
+
+/// `G(nw, wl, total)`: prefixes of random words.
+pub fn words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
+    let mut x = 1u32;
+    let mut next = || {
+        x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
+        (x >> 16) as usize
+    };
+    let words: Vec<Vec<u8>> = (0..count).map(|_| (0..word_len).map(|_| next() as u8).collect()).collect();
+    let mut out = Vec::new();
+    while out.len() < total {
+        let word = &words[next() % count];
+        let len = 5 + next() % (word_len - 4);
+        out.extend_from_slice(&word[..len]);
+    }
+    out.truncate(total);
+    out
+}
+
+/// CRC-32 (IEEE), bit by bit.
+pub fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0u32, |crc, &byte| {
+        (0..8).fold(crc ^ byte as u32, |c, _| if c & 1 == 1 { c >> 1 ^ 0xEDB8_8320 } else { c >> 1 })
+    })
+}
+
+/// The kinds of [`sample`].
+pub const KINDS: usize = 7;
+
+/// `len` bytes of the given kind: noise, few symbols, text, ramp, constant, runs, short patterns with mistakes.
+pub fn sample(random: &mut Random, kind: usize, len: usize) -> Vec<u8> {
+    let mut out = Vec::with_capacity(len + 64);
+    match kind {
+        0 => out.extend((0..len).map(|_| random.next() as u8)),
+        1 => out.extend((0..len).map(|_| (random.next() % 3) as u8)),
+        2 => {
+            let words = ["the ", "quick", " brown ", "fox jumps", "over ", "a lazy dog", ". ", "\n", "blosc"];
+            while out.len() < len {
+                out.extend_from_slice(words[random.below(words.len())].as_bytes());
+            }
+        }
+        3 => {
+            let step = 1 + random.below(4);
+            out.extend((0..len).map(|i| (i / step) as u8));
+        }
+        4 => out.resize(len, random.next() as u8),
+        5 => {
+            while out.len() < len {
+                let most = 1 << random.below(10);
+                let run = 1 + random.below(most);
+                out.resize(out.len() + run, random.next() as u8);
+            }
+        }
+        _ => {
+            let period = 1 + random.below(40);
+            let pattern: Vec<u8> = (0..period).map(|_| random.next() as u8).collect();
+            while out.len() < len {
+                out.push(pattern[out.len() % period]);
+                if random.below(60) == 0 {
+                    out.push(random.next() as u8);
+                }
+            }
+        }
+    }
+    out.truncate(len);
+    out
+}

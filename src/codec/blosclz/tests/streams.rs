@@ -1,0 +1,201 @@
+//! Random inputs and damaged streams, side by side with the naive twins.
+
+use super::data::{KINDS, Random, sample};
+use super::*;
+use proptest::prelude::*;
+
+/// Encodes with both encoders, compares, and decodes.
+fn check_encoder(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
+    let stream = compress_guarded(tables, clevel, src, maxout);
+    let expected = model::encode(clevel, src, maxout).unwrap_or_default();
+    assert!(stream == expected, "{} bytes, clevel {clevel}, maxout {maxout}", src.len());
+    if !stream.is_empty() {
+        assert!(decompress_guarded(&stream, src.len()).as_deref() == Some(src));
+    }
+    stream
+}
+
+/// Decodes with both decoders and compares.
+fn check_decoder(stream: &[u8], capacity: usize) {
+    let output = decompress_guarded(stream, capacity);
+    assert!(output == model::decode(stream, capacity), "{stream:02x?} into {capacity}");
+}
+
+#[test]
+fn short_inputs_at_every_level_and_capacity() {
+    let mut random = Random(1);
+    let mut tables = Tables::default();
+    for len in 1..=200 {
+        for kind in 0..KINDS {
+            let src = sample(&mut random, kind, len);
+            let clevel = 1 + random.below(9) as i32;
+            for maxout in (1..=len + 1).step_by(1 + random.below(7)).chain([len, len + 1]) {
+                check_encoder(&mut tables, clevel, &src, maxout);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_capacity_of_one_input_that_compresses() {
+    let src = sample(&mut Random(5), 2, 700);
+    let mut tables = Tables::default();
+    for clevel in 1..=9 {
+        for maxout in 1..=701 {
+            check_encoder(&mut tables, clevel, &src, maxout);
+        }
+    }
+}
+
+#[test]
+fn longer_inputs_of_every_kind_and_level() {
+    let mut random = Random(2);
+    let mut tables = Tables::default();
+    for round in 0..40 {
+        for kind in 0..KINDS {
+            let len = 200 + random.below(1 << (8 + round % 11));
+            let src = sample(&mut random, kind, len);
+            let clevel = 1 + random.below(9) as i32;
+            check_encoder(&mut tables, clevel, &src, len);
+            check_encoder(&mut tables, clevel, &src, len / (1 + random.below(4)));
+        }
+    }
+}
+
+#[test]
+fn a_probe_near_its_ratio_is_decided_as_if_it_were_walked_to_the_end() {
+    let mut random = Random(8);
+    let mut tables = Tables::default();
+    let noise = sample(&mut random, 0, 2000);
+    for (clevel, part, ratio) in
+        [(1, 8, 2.0), (2, 4, 1.5), (3, 4, 1.2), (6, 2, 1.2), (7, 1, 1.15), (9, 1, 1.0)]
+    {
+        // What is probed is a run, then noise that costs 33 bytes for 32: around the border, and twice as long.
+        let border = (noise.len() as f64 * (33.0 / 32.0 * ratio - 1.0)) as usize;
+        let (mut kept, mut refused) = (0, 0);
+        for run in (border.saturating_sub(20)..border + 60).chain([2 * border + 200]) {
+            let probed = [&vec![7; run][..], &noise].concat();
+            let src = [vec![0; probed.len() * (part - 1)], probed].concat();
+            let stream = check_encoder(&mut tables, clevel, &src, 2 * src.len());
+            *if stream.is_empty() { &mut refused } else { &mut kept } += 1;
+        }
+        assert!(kept > 10 && refused > 10, "clevel {clevel}: {kept} kept, {refused} refused");
+    }
+}
+
+#[test]
+fn a_marker_at_the_borders_of_the_distances() {
+    let mut random = Random(3);
+    let mut tables = Tables::default();
+    for distance in [8190, 8191, 8192, 8193, 73723, 73724, 73725, 73726] {
+        for marker_len in [7, 8, 9, 10, 64] {
+            // Low entropy, so that the probe passes.
+            let mut src = b"0123456789abcdefghijklmnopqrstuv".repeat((distance + 4096) / 32);
+            let marker: Vec<u8> = (0..marker_len).map(|_| 128 | random.next() as u8).collect();
+            for (neighbour, at) in [(1, 1000), (2, 1000 + distance)] {
+                src[at - 1..=at + marker_len].fill(neighbour);
+                src[at..at + marker_len].copy_from_slice(&marker);
+            }
+            for clevel in 1..=9 {
+                let len = src.len();
+                let stream = check_encoder(&mut tables, clevel, &src, len);
+                assert!(!stream.is_empty());
+                // The marker is stored once where it can be referred to (the last byte never is), else twice.
+                let copies = stream.windows(6).filter(|w| *w == &marker[..6]).count();
+                let taken = distance < 73725 && marker_len >= if distance > 8191 { 9 } else { 7 };
+                assert_eq!(copies, if taken { 1 } else { 2 }, "distance {distance}, {marker_len} bytes");
+            }
+        }
+    }
+}
+
+#[test]
+fn damaged_streams_give_what_the_rules_say() {
+    let mut random = Random(6);
+    let mut tables = Tables::default();
+    for round in 0..60 {
+        for kind in 1..KINDS {
+            let len = 300 + random.below(1 << (round % 13));
+            let src = sample(&mut random, kind, len);
+            let stream = compress_guarded(&mut tables, 9, &src, src.len());
+            if stream.is_empty() {
+                continue;
+            }
+            check_decoder(&stream, src.len());
+            check_decoder(&stream, src.len() - 1);
+            check_decoder(&stream, src.len() + random.below(100));
+            check_decoder(&stream, random.below(src.len()));
+            for _ in 0..12 {
+                check_decoder(&stream[..random.below(stream.len())], src.len());
+                let mut mutated = stream.clone();
+                for _ in 0..1 + random.below(3) {
+                    let at = random.below(mutated.len());
+                    mutated[at] ^= 1 << random.below(8);
+                }
+                check_decoder(&mutated, src.len());
+                check_decoder(&mutated, 2 * src.len());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_short_distance_and_length_near_and_far_from_the_ends() {
+    let prefix: Vec<u8> = (0..100).collect();
+    for distance in 1..=100 {
+        for length in (3..80).chain([255, 256, 263, 264, 265, 520, 1000]) {
+            let mut stream = Vec::new();
+            for run in prefix.chunks(32) {
+                stream.push(run.len() as u8 - 1);
+                stream.extend_from_slice(run);
+            }
+            let code = if length < 9 { length - 2 } else { 7 };
+            stream.push((code << 5) as u8);
+            if length >= 9 {
+                stream.extend(vec![255; (length - 9) / 255]);
+                stream.push(((length - 9) % 255) as u8);
+            }
+            stream.push(distance as u8 - 1);
+            for literals in [1, 32, 64, 128] {
+                let mut stream = stream.clone();
+                for _ in 0..literals / 32 {
+                    stream.push(31);
+                    stream.extend_from_slice(&prefix[..32]);
+                }
+                stream.extend([0, 7]);
+                let size = 100 + length + literals / 32 * 32 + 1;
+                for capacity in [size - 1, size, size + 1, size + 40, size + 200] {
+                    check_decoder(&stream, capacity);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_of_many_extension_bytes_do_not_overflow() {
+    let mut stream = vec![0x20, 1, 0xE0];
+    stream.resize(3 + (1 << 24) + 4096, 255);
+    stream.extend([0, 0, 0, 9]);
+    assert_eq!(decompress_guarded(&stream, 1000), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn any_bytes_decode_as_the_rules_say(stream: Vec<u8>, capacity in 0usize..3000) {
+        check_decoder(&stream, capacity);
+    }
+
+    #[test]
+    fn what_is_encoded_decodes(
+        pieces in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..24), 1usize..60), 1..60),
+        clevel in 1i32..=9,
+        slack in -40isize..40,
+    ) {
+        let src: Vec<u8> = pieces.iter().flat_map(|(bytes, times)| bytes.repeat(*times)).collect();
+        let maxout = src.len().saturating_add_signed(slack);
+        check_encoder(&mut Tables::default(), clevel, &src, maxout);
+    }
+}

@@ -1,0 +1,158 @@
+//! The vectors of the specification.
+
+use super::data::{crc32, words};
+use super::*;
+
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.bytes().filter(|b| !b.is_ascii_whitespace()).collect();
+    digits.chunks(2).map(|d| u8::from_str_radix(std::str::from_utf8(d).unwrap(), 16).unwrap()).collect()
+}
+
+fn stream(clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
+    compress_guarded(&mut Tables::default(), clevel, src, maxout)
+}
+
+#[test]
+fn hand_made_streams_decode_as_in_the_reference() {
+    let cases: [(&str, usize, &str); 13] = [
+        ("2041", 1, "A"),
+        ("0041", 1, "A"),
+        ("e041", 1, "A"),
+        ("3f41", 1, ""),
+        ("2041", 0, ""),
+        ("20", 5, ""),
+        ("2141", 5, ""),
+        ("21414220", 9, ""),
+        ("21414220000041", 9, "ABBBBA"),
+        ("21414220010041", 9, "ABABAA"),
+        ("21414220020041", 9, ""),
+        ("21414220010041", 5, ""),
+        ("2141422001004158", 9, ""),
+    ];
+    for (input, capacity, expected) in cases {
+        let output = decompress_guarded(&hex(input), capacity).unwrap_or_default();
+        assert_eq!(output, expected.as_bytes(), "{input} into {capacity}");
+    }
+    assert_eq!(decompress_guarded(&[], 9), None);
+}
+
+#[test]
+fn a_stream_that_ends_in_a_match_ends_without_its_copy() {
+    let mut s = hex("20 41 E0");
+    s.extend([255; 35]);
+    s.extend(hex("42 00 02 42 43 44"));
+    assert_eq!(s.len(), 44);
+    let mut expected = vec![b'A'; 9001];
+    expected.extend(b"BCD");
+
+    let cases: [(&str, Option<&[u8]>); 6] = [
+        ("", Some(b"")),
+        ("9F FF 03 2B 00 5A", Some(b"AAAAAAZ")),
+        ("9F FF 03 2D 00 5A", None),
+        ("9F FF 03 2B", Some(b"")),
+        ("80 05", None),
+        ("E0 01 05", Some(b"")),
+    ];
+    for (tail, added) in cases {
+        let input = [&s[..], &hex(tail)].concat();
+        let expected = added.map(|added| [&expected[..], added].concat());
+        assert_eq!(decompress_guarded(&input, 10_000), expected, "{tail}");
+    }
+}
+
+#[test]
+fn short_inputs_encode_as_in_the_reference() {
+    for clevel in 1..=9 {
+        let small = stream(clevel, &b"abcdefgh".repeat(12), 96);
+        let expected = if clevel < 3 { "" } else { "27 6162636465666768 E0 4C 07 02 666768" };
+        assert_eq!(small, hex(expected), "clevel {clevel}");
+
+        let larger = stream(clevel, &b"abcdefgh".repeat(40), 320);
+        assert_eq!(larger, hex("27 6162636465666768 E0 FF 2D 07 02 666768"), "clevel {clevel}");
+
+        let zeros = stream(clevel, &[0; 1024], 1024);
+        assert_eq!(zeros, hex("23 00000000 E0 FF FF FF F3 03 02 000000"), "clevel {clevel}");
+
+        let text = b"The quick brown fox jumps over the lazy dog. ".repeat(6);
+        let expected = if clevel < 4 {
+            ""
+        } else {
+            "3f54686520717569636b2062726f776e20666f78206a756d7073206f7665722074\
+             0c6865206c617a7920646f672e20e0d52c02672e20"
+        };
+        assert_eq!(stream(clevel, &text, 270), hex(expected), "clevel {clevel}");
+        assert_eq!(stream(clevel, &text, 66), hex(expected), "clevel {clevel}");
+        assert_eq!(stream(clevel, &text, 65), hex(""), "clevel {clevel}");
+    }
+}
+
+/// Size and CRC-32 of a stream, or 0 for none; for a range of levels.
+type Stream = (std::ops::RangeInclusive<i32>, usize, u32);
+/// The parameters of [`words`], the CRC-32 of what they give, and its streams.
+type Generated<'a> = ((usize, usize, usize), u32, &'a [Stream]);
+
+#[test]
+fn generated_data_encodes_as_in_the_reference() {
+    let cases: [Generated; 6] = [
+        (
+            (3, 400, 65536),
+            0xd5d1_12e9,
+            &[
+                (1..=1, 4028, 0xfa97_9655),
+                (2..=2, 3997, 0x7c4a_af80),
+                (3..=8, 3982, 0xc1af_667e),
+                (9..=9, 3997, 0xfb42_55ed),
+            ],
+        ),
+        (
+            (40, 60, 65536),
+            0x47da_89ca,
+            &[
+                (1..=1, 0, 0),
+                (2..=2, 18066, 0xdc3a_d6c1),
+                (3..=8, 17842, 0xc6be_bbbc),
+                (9..=9, 17880, 0x59cf_51a9),
+            ],
+        ),
+        (
+            (90, 120, 131072),
+            0x468e_bfb9,
+            &[(1..=2, 0, 0), (3..=8, 31615, 0xa5d0_c82b), (9..=9, 31719, 0xc5fc_6dba)],
+        ),
+        (
+            (300, 60, 131072),
+            0x71b7_dbe2,
+            &[(1..=2, 0, 0), (3..=8, 52976, 0x3980_381d), (9..=9, 53233, 0xb0a3_de4e)],
+        ),
+        ((1200, 120, 262144), 0xf43f_505e, &[(1..=8, 0, 0), (9..=9, 189_159, 0x1175_161e)]),
+        ((3000, 40, 300_000), 0xb223_2b48, &[(1..=8, 0, 0), (9..=9, 241_879, 0x4070_fc81)]),
+    ];
+    let mut tables = Tables::default();
+    for ((count, word_len, total), crc, streams) in cases {
+        let input = words(count, word_len, total);
+        assert_eq!(crc32(&input), crc, "the generator");
+        for (levels, size, crc) in streams {
+            for clevel in levels.clone() {
+                let output = compress_guarded(&mut tables, clevel, &input, total);
+                assert_eq!((output.len(), crc32(&output)), (*size, *crc), "{count}, clevel {clevel}");
+                if *size > 0 {
+                    assert!(decompress_guarded(&output, total).as_ref() == Some(&input));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn tiny_inputs_small_outputs_and_level_0_are_given_up() {
+    for len in 0..16 {
+        assert!(stream(9, &vec![0; len], 100).is_empty());
+    }
+    for maxout in 0..66 {
+        assert!(stream(9, &[0; 1000], maxout).is_empty());
+    }
+    for clevel in [i32::MIN, -1, 0] {
+        assert!(stream(clevel, &[0; 1000], 1000).is_empty());
+    }
+    assert!(!stream(i32::MAX, &[0; 1000], 1000).is_empty());
+}

@@ -1,0 +1,166 @@
+//! The five codecs that every Blosc2 library has: their numbers and names (`codecs.md` 1), and the
+//! [`Encoder`] and [`Decoder`] of each.
+//!
+//! Owns the choice between them by number. Never knows about codecs that are registered at run time.
+
+use super::dictionary::{DecoderForm, EncoderForm};
+use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
+use crate::error::Result;
+
+/// A codec that is always there. The numbers are the ABI's codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum BuiltIn {
+    /// BloscLZ, Blosc's own.
+    BloscLz = 0,
+    /// LZ4, the fast encoder.
+    Lz4 = 1,
+    /// LZ4, the high-compression encoder: the streams are [`BuiltIn::Lz4`]'s.
+    Lz4Hc = 2,
+    /// Deflate in a zlib wrapper.
+    Zlib = 4,
+    /// Zstandard.
+    Zstd = 5,
+}
+
+impl BuiltIn {
+    /// All of them, by rising code.
+    pub const ALL: [BuiltIn; 5] =
+        [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zlib, BuiltIn::Zstd];
+
+    /// The codec with that code, if it is a built-in one.
+    pub fn from_compcode(code: i32) -> Option<BuiltIn> {
+        BuiltIn::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
+    }
+
+    /// The ABI's code.
+    pub const fn compcode(self) -> u8 {
+        self as u8
+    }
+
+    /// The codec of that name, exactly as written.
+    pub fn from_name(name: &str) -> Option<BuiltIn> {
+        BuiltIn::ALL.into_iter().find(|codec| codec.name() == name)
+    }
+
+    /// The ABI's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            BuiltIn::BloscLz => "blosclz",
+            BuiltIn::Lz4 => "lz4",
+            BuiltIn::Lz4Hc => "lz4hc",
+            BuiltIn::Zlib => "zlib",
+            BuiltIn::Zstd => "zstd",
+        }
+    }
+
+    /// The format code in bits 5-7 of a chunk's flags.
+    pub const fn format(self) -> u8 {
+        match self {
+            BuiltIn::BloscLz => 0,
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => 1,
+            BuiltIn::Zlib => 3,
+            BuiltIn::Zstd => 4,
+        }
+    }
+
+    /// The codec that decodes that format code.
+    pub fn from_format(format: u8) -> Option<BuiltIn> {
+        BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)
+    }
+
+    /// The code of the library that the codec belongs to (`blosc2_get_complib_info`).
+    pub const fn library_code(self) -> u8 {
+        self.format()
+    }
+
+    /// The name of that library.
+    pub const fn library_name(self) -> &'static str {
+        match self {
+            BuiltIn::BloscLz => "BloscLZ",
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => "LZ4",
+            BuiltIn::Zlib => "Zlib",
+            BuiltIn::Zstd => "Zstd",
+        }
+    }
+
+    /// The version of that library.
+    pub const fn library_version(self) -> &'static str {
+        match self {
+            // The version whose streams and encoder decisions ours reproduces.
+            BuiltIn::BloscLz => "2.5.3",
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => lz4::VERSION,
+            BuiltIn::Zlib => zlib::VERSION,
+            BuiltIn::Zstd => zstd::VERSION,
+        }
+    }
+
+    /// An encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. One that was
+    /// prepared for another codec is ignored.
+    pub fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
+        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
+    }
+
+    /// A decoder, for streams made with `dictionary` if there is one. One that was prepared for another
+    /// format is ignored.
+    pub fn decoder(self, dictionary: Option<&DecoderDictionary>) -> BuiltInDecoder<'_> {
+        BuiltInDecoder { codec: self, dictionary: dictionary.map(|d| &d.0) }
+    }
+}
+
+/// The [`Encoder`] of a built-in codec, made by [`BuiltIn::encoder`]. It never fails but for want of memory.
+#[derive(Clone, Copy)]
+pub struct BuiltInEncoder<'a> {
+    codec: BuiltIn,
+    clevel: i32,
+    dictionary: Option<&'a EncoderForm>,
+}
+
+impl Encoder for BuiltInEncoder<'_> {
+    fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        let clevel = self.clevel;
+        match (self.codec, self.dictionary) {
+            // The reference's encoder crashes at level 0 (`codecs.md` 18.18).
+            (BuiltIn::BloscLz, _) if clevel == 0 => Ok(0),
+            (BuiltIn::BloscLz, _) => Ok(blosclz::compress(&mut workspace.blosclz, clevel, src, dest)),
+            (BuiltIn::Lz4, Some(EncoderForm::Lz4(dictionary))) => {
+                lz4::compress_fast_with(&mut workspace.lz4, src, dest, clevel, dictionary)
+            }
+            (BuiltIn::Lz4, _) => Ok(lz4::compress_fast(src, dest, clevel)),
+            (BuiltIn::Lz4Hc, Some(EncoderForm::Lz4Hc(dictionary))) => {
+                lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
+            }
+            (BuiltIn::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel),
+            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
+            (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
+                zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)
+            }
+            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
+        }
+    }
+}
+
+/// The [`Decoder`] of a built-in codec, made by [`BuiltIn::decoder`]. It never fails but for want of memory:
+/// bad streams give 0.
+#[derive(Clone, Copy)]
+pub struct BuiltInDecoder<'a> {
+    codec: BuiltIn,
+    dictionary: Option<&'a DecoderForm>,
+}
+
+impl Decoder for BuiltInDecoder<'_> {
+    fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match (self.codec, self.dictionary) {
+            (BuiltIn::BloscLz, _) => Ok(blosclz::decompress(src, dest)),
+            (BuiltIn::Lz4 | BuiltIn::Lz4Hc, Some(DecoderForm::Lz4(dictionary))) => {
+                Ok(lz4::decompress_with(src, dest, dictionary))
+            }
+            (BuiltIn::Lz4 | BuiltIn::Lz4Hc, _) => Ok(lz4::decompress(src, dest)),
+            (BuiltIn::Zlib, _) => zlib::decompress(&mut workspace.zlib, src, dest),
+            (BuiltIn::Zstd, Some(DecoderForm::Zstd(dictionary))) => {
+                zstd::decompress_with(&mut workspace.zstd, src, dest, dictionary)
+            }
+            (BuiltIn::Zstd, _) => zstd::decompress(&mut workspace.zstd, src, dest),
+        }
+    }
+}

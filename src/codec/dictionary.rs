@@ -1,0 +1,83 @@
+//! Dictionaries of a chunk, prepared once for all its streams (`codecs.md` 7).
+//!
+//! Owns the bytes and what each codec derives from them. Never decides whether a chunk has a dictionary,
+//! nor where its bytes lie. Codecs that know no dictionaries ignore the one that a chunk may carry.
+
+use zstd_safe::{CDict, DDict};
+
+use super::{BuiltIn, lz4, zstd};
+use crate::err;
+use crate::error::Result;
+
+/// The largest dictionary of the chunk format.
+pub const MAX_DICTIONARY_LEN: usize = 32768;
+
+/// A dictionary prepared for compressing; all threads share one.
+pub struct EncoderDictionary(pub(super) EncoderForm);
+
+pub(super) enum EncoderForm {
+    Ignored,
+    Lz4(lz4::FastDictionary),
+    Lz4Hc(lz4::HcDictionary),
+    Zstd(CDict<'static>),
+}
+
+impl EncoderDictionary {
+    /// Prepares a copy of `bytes` for `codec`.
+    ///
+    /// # Errors
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them;
+    /// `MemoryAlloc` if there is no memory.
+    pub fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+        check_len(bytes)?;
+        Ok(EncoderDictionary(match codec {
+            BuiltIn::BloscLz | BuiltIn::Zlib => EncoderForm::Ignored,
+            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::FastDictionary::new(bytes.into())?),
+            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::HcDictionary::new(bytes.into())),
+            BuiltIn::Zstd => EncoderForm::Zstd(zstd::encoder_dictionary(bytes).ok_or_else(refused)?),
+        }))
+    }
+}
+
+/// A dictionary prepared for decompressing; all threads share one.
+pub struct DecoderDictionary(pub(super) DecoderForm);
+
+pub(super) enum DecoderForm {
+    Ignored,
+    Lz4(Box<[u8]>),
+    Zstd(DDict<'static>),
+}
+
+impl DecoderDictionary {
+    /// Prepares a copy of `bytes` for streams of `codec`.
+    ///
+    /// # Errors
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them.
+    pub fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+        check_len(bytes)?;
+        Ok(DecoderDictionary(match codec {
+            BuiltIn::BloscLz | BuiltIn::Zlib => DecoderForm::Ignored,
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => DecoderForm::Lz4(bytes.into()),
+            BuiltIn::Zstd => DecoderForm::Zstd(zstd::decoder_dictionary(bytes).ok_or_else(refused)?),
+        }))
+    }
+}
+
+/// Trains a Zstd dictionary of at most `capacity` bytes on `samples`, the concatenation of samples of
+/// `sample_sizes` bytes each. `None` if the sizes do not add up to `samples.len()`, or the samples are too
+/// few or too much alike to train on.
+pub fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
+    zstd::train(samples, sample_sizes, capacity)
+}
+
+fn check_len(bytes: &[u8]) -> Result<()> {
+    match bytes.len() {
+        1..=MAX_DICTIONARY_LEN => Ok(()),
+        len => Err(err!(CodecDict, "dictionary of {} bytes, not 1 to {}", len, MAX_DICTIONARY_LEN)),
+    }
+}
+
+#[cold]
+fn refused() -> crate::Error {
+    err!(CodecDict, "Zstd refuses the dictionary")
+}

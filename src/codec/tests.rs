@@ -1,0 +1,469 @@
+//! What every built-in codec promises, over kinds of data, levels and destination sizes.
+
+use super::*;
+
+const GUARD: u8 = 0xa5;
+
+/// The generator of `codecs.md` 3.4: `total` bytes made of prefixes of `words` words of `len` bytes.
+fn generated(words: usize, len: usize, total: usize) -> Vec<u8> {
+    let mut x = 1u32;
+    let mut next = move || {
+        x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
+        (x >> 16) as usize
+    };
+    let words: Vec<Vec<u8>> = (0..words).map(|_| (0..len).map(|_| next() as u8).collect()).collect();
+    let mut out = Vec::new();
+    while out.len() < total {
+        let word = &words[next() % words.len()];
+        out.extend_from_slice(&word[..5 + next() % (len - 4)]);
+    }
+    out.truncate(total);
+    out
+}
+
+fn noise(len: usize, mut seed: u64) -> Vec<u8> {
+    (0..len)
+        .map(|_| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 56) as u8
+        })
+        .collect()
+}
+
+/// A ramp of 32-bit numbers, byte-shuffled: what codecs meet most.
+fn shuffled_ramp(len: usize) -> Vec<u8> {
+    let items = len.div_ceil(4);
+    (0..4).flat_map(|byte| (0..items).map(move |i| (i as u32 * 3).to_le_bytes()[byte])).take(len).collect()
+}
+
+fn text(len: usize) -> Vec<u8> {
+    b"The quick brown fox jumps over the lazy dog; 1234567890. ".iter().copied().cycle().take(len).collect()
+}
+
+fn kinds(len: usize) -> Vec<(&'static str, Vec<u8>)> {
+    vec![
+        ("zeros", vec![0; len]),
+        ("noise", noise(len, len as u64)),
+        ("nibbles", noise(len, 7).into_iter().map(|b| b & 3).collect()),
+        ("text", text(len)),
+        ("words", generated(40, 60, len)),
+        ("ramp", shuffled_ramp(len)),
+    ]
+}
+
+/// Encodes into a buffer of `capacity` bytes that lies between guards; checks the guards.
+fn encode(encoder: &dyn Encoder, workspace: &mut Workspace, src: &[u8], capacity: usize) -> Vec<u8> {
+    let mut buffer = vec![GUARD; capacity + 128];
+    let written = encoder.encode(workspace, src, &mut buffer[64..64 + capacity]).unwrap();
+    assert!(written <= capacity, "{written} bytes written into {capacity}");
+    assert!(buffer[..64].iter().chain(&buffer[64 + capacity..]).all(|&b| b == GUARD), "wrote outside dest");
+    buffer[64..64 + written].to_vec()
+}
+
+/// Decodes into a buffer of `len` bytes that lies between guards; checks the guards.
+fn decode(decoder: &dyn Decoder, workspace: &mut Workspace, src: &[u8], len: usize) -> Option<Vec<u8>> {
+    let mut buffer = vec![GUARD; len + 128];
+    let written = decoder.decode(workspace, src, &mut buffer[64..64 + len]).unwrap();
+    assert!(buffer[..64].iter().chain(&buffer[64 + len..]).all(|&b| b == GUARD), "wrote outside dest");
+    (written == len).then(|| buffer[64..64 + len].to_vec())
+}
+
+/// Room for every codec's worst case: the fastest deflate level spends nine bits on a literal.
+fn bound(len: usize) -> usize {
+    len + len / 7 + 600
+}
+
+#[test]
+fn round_trip_of_every_codec_level_kind_and_short_length() {
+    let mut workspace = Workspace::default();
+    for codec in BuiltIn::ALL {
+        for clevel in 0..=9 {
+            // The optimal parsers of the top levels cost a millisecond of set-up each.
+            let step = if clevel == 9 { 7 } else { 1 };
+            for len in (1..300).step_by(step) {
+                for (kind, data) in kinds(len) {
+                    let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, bound(len));
+                    if stream.is_empty() {
+                        let gives_up = codec == BuiltIn::BloscLz || (codec == BuiltIn::Zlib && clevel == 0);
+                        assert!(gives_up, "{codec:?} {clevel} {kind} {len} did not fit its bound");
+                        continue;
+                    }
+                    let back = decode(&codec.decoder(None), &mut workspace, &stream, len);
+                    assert!(back.as_ref() == Some(&data), "{codec:?} {clevel} {kind} {len}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn round_trip_of_long_streams() {
+    let mut workspace = Workspace::default();
+    for codec in BuiltIn::ALL {
+        for clevel in [1, 2, 3, 5, 6, 8, 9] {
+            for len in [4097, 65535, 65548, 300_001] {
+                for (kind, data) in kinds(len) {
+                    let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, bound(len));
+                    if stream.is_empty() {
+                        assert!(codec == BuiltIn::BloscLz, "{codec:?} {clevel} {kind} {len}");
+                        continue;
+                    }
+                    let back = decode(&codec.decoder(None), &mut workspace, &stream, len);
+                    assert!(back.as_ref() == Some(&data), "{codec:?} {clevel} {kind} {len}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_destination_size_gives_nothing_or_a_whole_stream() {
+    let mut workspace = Workspace::default();
+    for codec in BuiltIn::ALL {
+        for clevel in [1, 2, 3, 5, 9] {
+            for len in [1, 2, 17, 70, 200, 333] {
+                for (kind, data) in kinds(len) {
+                    let mut fitted = false;
+                    for capacity in 0..=len + 20 {
+                        let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, capacity);
+                        fitted |= !stream.is_empty();
+                        if !stream.is_empty() {
+                            let back = decode(&codec.decoder(None), &mut workspace, &stream, len);
+                            assert!(
+                                back.as_ref() == Some(&data),
+                                "{codec:?} {clevel} {kind} {len} {capacity}"
+                            );
+                        }
+                    }
+                    if len >= 200 && (kind == "zeros" || kind == "text") && codec != BuiltIn::BloscLz {
+                        assert!(fitted, "{codec:?} {clevel} {kind} {len} never fitted");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_stream_does_not_depend_on_what_the_workspace_did_before() {
+    let mut used = Workspace::default();
+    for codec in BuiltIn::ALL {
+        for clevel in [1, 2, 5, 9] {
+            for len in [100, 3000, 70_000] {
+                for (kind, data) in kinds(len) {
+                    let encoder = codec.encoder(clevel, None);
+                    // A failed call must leave no trace either.
+                    encode(&encoder, &mut used, &data, 7);
+                    let first = encode(&encoder, &mut used, &data, bound(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), &data, bound(len));
+                    assert!(first == fresh, "{codec:?} {clevel} {kind} {len}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn sizes_are_the_reference_s() {
+    // `codecs.md` 19.5.
+    let data = generated(40, 60, 65536);
+    let mut workspace = Workspace::default();
+    let mut sizes = |codec: BuiltIn| -> Vec<usize> {
+        (1..=9)
+            .map(|clevel| encode(&codec.encoder(clevel, None), &mut workspace, &data, 65536).len())
+            .collect()
+    };
+    assert_eq!(sizes(BuiltIn::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
+    assert_eq!(sizes(BuiltIn::Lz4Hc), [13283, 13283, 9800, 9770, 9747, 9740, 9737, 9737, 9737]);
+    assert_eq!(sizes(BuiltIn::Zstd), [10949, 10390, 7650, 7633, 7332, 7325, 7362, 7306, 7305]);
+    let reference = [13038, 11564, 9646, 8711, 7860, 7691, 7693, 7691, 7691];
+    for (clevel, (ours, theirs)) in sizes(BuiltIn::Zlib).into_iter().zip(reference).enumerate() {
+        assert!(ours * 100 <= theirs * 102, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
+    }
+}
+
+#[test]
+fn what_follows_a_stream() {
+    let data = text(1000);
+    let mut workspace = Workspace::default();
+    for (codec, ignored) in
+        [(BuiltIn::Lz4, false), (BuiltIn::Lz4Hc, false), (BuiltIn::Zlib, true), (BuiltIn::Zstd, false)]
+    {
+        let mut stream = encode(&codec.encoder(5, None), &mut workspace, &data, 2000);
+        let decoder = codec.decoder(None);
+        assert_eq!(
+            decode(&decoder, &mut workspace, &stream[..stream.len() - 1], data.len()),
+            None,
+            "{codec:?}"
+        );
+        for _ in 0..20 {
+            stream.push(7);
+            let accepted = decode(&decoder, &mut workspace, &stream, data.len()).is_some();
+            assert_eq!(accepted, ignored, "{codec:?}");
+        }
+    }
+}
+
+#[test]
+fn a_flipped_adler_bit_is_noticed() {
+    let data = text(1000);
+    let mut workspace = Workspace::default();
+    let stream = encode(&BuiltIn::Zlib.encoder(5, None), &mut workspace, &data, 2000);
+    for bit in 0..32 {
+        let mut bad = stream.clone();
+        let byte = bad.len() - 4 + bit / 8;
+        bad[byte] ^= 1 << (bit % 8);
+        assert_eq!(decode(&BuiltIn::Zlib.decoder(None), &mut workspace, &bad, data.len()), None);
+    }
+}
+
+#[test]
+fn zstd_takes_several_frames() {
+    let data = text(1000);
+    let mut workspace = Workspace::default();
+    let encoder = BuiltIn::Zstd.encoder(5, None);
+    let mut stream = encode(&encoder, &mut workspace, &data[..400], 2000);
+    // A skippable frame of three bytes between them.
+    stream.extend_from_slice(&[0x50, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 1, 2, 3]);
+    stream.extend(encode(&encoder, &mut workspace, &data[400..], 2000));
+    let decoder = BuiltIn::Zstd.decoder(None);
+    assert_eq!(decode(&decoder, &mut workspace, &stream, data.len()).as_ref(), Some(&data));
+}
+
+#[test]
+fn a_stream_decodes_to_its_own_length_only() {
+    let data = text(1000);
+    let mut workspace = Workspace::default();
+    for codec in BuiltIn::ALL {
+        let stream = encode(&codec.encoder(9, None), &mut workspace, &data, 2000);
+        assert!(!stream.is_empty());
+        for len in [1, 999, 1001, 5000] {
+            assert_eq!(decode(&codec.decoder(None), &mut workspace, &stream, len), None, "{codec:?} {len}");
+        }
+    }
+}
+
+#[test]
+fn mutated_streams_are_harmless() {
+    let mut workspace = Workspace::default();
+    let mut random = noise(1 << 20, 99).into_iter().cycle();
+    let mut next = move || random.next().unwrap() as usize;
+    for codec in BuiltIn::ALL {
+        let decoder = codec.decoder(None);
+        for (_, data) in kinds(2000) {
+            let stream = encode(&codec.encoder(9, None), &mut workspace, &data, bound(2000));
+            for cut in 0..stream.len().min(400) {
+                decode(&decoder, &mut workspace, &stream[..cut], data.len());
+            }
+            for _ in 0..1000 {
+                let mut bad = stream.clone();
+                for _ in 0..1 + next() % 4 {
+                    let at = (next() << 8 | next()) % bad.len().max(1);
+                    if let Some(byte) = bad.get_mut(at) {
+                        *byte = next() as u8;
+                    }
+                }
+                decode(&decoder, &mut workspace, &bad, data.len());
+            }
+        }
+        decode(&decoder, &mut workspace, &[], 100);
+        decode(&decoder, &mut workspace, &[], 0);
+        assert_eq!(codec.encoder(5, None).encode(&mut workspace, &text(100), &mut []).unwrap(), 0);
+    }
+}
+
+fn dictionary_codecs() -> [BuiltIn; 3] {
+    [BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zstd]
+}
+
+#[test]
+fn streams_with_a_dictionary_round_trip_and_profit() {
+    let mut workspace = Workspace::default();
+    let all = generated(90, 120, 131_072);
+    let raw = &all[..6000];
+    let sizes = [300; 100];
+    let trained = train_zstd(&all[..30_000], &sizes, 4000).unwrap();
+    assert!((256..=4000).contains(&trained.len()));
+    for codec in dictionary_codecs() {
+        for bytes in [raw, &raw[..1], &raw[..7], &trained[..]] {
+            let forward = EncoderDictionary::new(codec, bytes).unwrap();
+            let backward = DecoderDictionary::new(codec, bytes).unwrap();
+            let decoder = codec.decoder(Some(&backward));
+            for clevel in 1..=9 {
+                let encoder = codec.encoder(clevel, Some(&forward));
+                for len in [1, 20, 300, 4000, 4097, 30_000] {
+                    let data = &all[60_000..60_000 + len];
+                    let stream = encode(&encoder, &mut workspace, data, bound(len));
+                    let back = decode(&decoder, &mut workspace, &stream, len);
+                    assert!(back.as_deref() == Some(data), "{codec:?} {clevel} {len}");
+
+                    encode(&encoder, &mut workspace, data, stream.len() / 2);
+                    let again = encode(&encoder, &mut workspace, data, bound(len));
+                    let fresh = encode(&encoder, &mut Workspace::default(), data, bound(len));
+                    assert!(stream == again && stream == fresh, "{codec:?} {clevel} {len}");
+                    if bytes.len() > 3000 && len == 300 {
+                        let plain = encode(&codec.encoder(clevel, None), &mut workspace, data, bound(len));
+                        assert!(stream.len() < plain.len(), "{codec:?} {clevel}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_destination_size_with_a_dictionary() {
+    let mut workspace = Workspace::default();
+    let all = generated(40, 60, 20_000);
+    for codec in dictionary_codecs() {
+        let forward = EncoderDictionary::new(codec, &all[..3000]).unwrap();
+        let backward = DecoderDictionary::new(codec, &all[..3000]).unwrap();
+        for clevel in [1, 5, 9] {
+            let encoder = codec.encoder(clevel, Some(&forward));
+            for (len, step) in [(300, 1), (5000, 37)] {
+                let data = &all[9000..9000 + len];
+                for capacity in (0..len + 20).step_by(step) {
+                    let stream = encode(&encoder, &mut workspace, data, capacity);
+                    if !stream.is_empty() {
+                        let back = decode(&codec.decoder(Some(&backward)), &mut workspace, &stream, len);
+                        assert!(back.as_deref() == Some(data), "{codec:?} {clevel} {len} {capacity}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn one_dictionary_serves_many_threads() {
+    let all = generated(90, 120, 131_072);
+    for codec in dictionary_codecs() {
+        let forward = EncoderDictionary::new(codec, &all[..30_000]).unwrap();
+        let backward = DecoderDictionary::new(codec, &all[..30_000]).unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4 {
+                let (forward, backward, all) = (&forward, &backward, &all);
+                scope.spawn(move || {
+                    let mut workspace = Workspace::default();
+                    for i in 0..30 {
+                        let data = &all[thread * 10_000..][..100 + i * 300];
+                        let clevel = 1 + (i % 9) as i32;
+                        let encoder = codec.encoder(clevel, Some(forward));
+                        let stream = encode(&encoder, &mut workspace, data, bound(data.len()));
+                        let decoder = codec.decoder(Some(backward));
+                        assert_eq!(
+                            decode(&decoder, &mut workspace, &stream, data.len()).as_deref(),
+                            Some(data)
+                        );
+                    }
+                });
+            }
+        });
+    }
+}
+
+#[test]
+fn zstd_with_a_dictionary_ignores_the_level() {
+    let all = generated(90, 120, 131_072);
+    let forward = EncoderDictionary::new(BuiltIn::Zstd, &all[..3000]).unwrap();
+    let mut workspace = Workspace::default();
+    let [low, high] = [1, 9].map(|clevel| {
+        encode(&BuiltIn::Zstd.encoder(clevel, Some(&forward)), &mut workspace, &all[50_000..58_000], 9000)
+    });
+    assert_eq!(low, high);
+}
+
+#[test]
+fn mutated_streams_with_a_dictionary_are_harmless() {
+    let mut workspace = Workspace::default();
+    let all = generated(40, 60, 20_000);
+    let mut random = noise(1 << 16, 5).into_iter().cycle();
+    let mut next = move || random.next().unwrap() as usize;
+    for codec in dictionary_codecs() {
+        let forward = EncoderDictionary::new(codec, &all[..700]).unwrap();
+        // Shorter than the encoder's: matches reach before its start.
+        let backward = DecoderDictionary::new(codec, &all[650..700]).unwrap();
+        let data = &all[9000..11_000];
+        let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, data, bound(2000));
+        for _ in 0..2000 {
+            let mut bad = stream.clone();
+            let at = (next() << 8 | next()) % bad.len();
+            bad[at] = next() as u8;
+            decode(&codec.decoder(Some(&backward)), &mut workspace, &bad, data.len());
+        }
+    }
+}
+
+#[test]
+fn bad_dictionaries_are_refused() {
+    use crate::error::ErrorKind::CodecDict;
+    // Zstd's magic number and an identifier, then nothing: a dictionary that claims to have tables.
+    let hollow = [0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 0, 0, 0, 0];
+    let long = vec![1; MAX_DICTIONARY_LEN + 1];
+    for codec in BuiltIn::ALL {
+        for bytes in [&[][..], &long[..]] {
+            assert_eq!(EncoderDictionary::new(codec, bytes).err().map(|e| e.kind()), Some(CodecDict));
+            assert_eq!(DecoderDictionary::new(codec, bytes).err().map(|e| e.kind()), Some(CodecDict));
+        }
+        assert!(EncoderDictionary::new(codec, &long[1..]).is_ok());
+        let refused = codec == BuiltIn::Zstd;
+        assert_eq!(EncoderDictionary::new(codec, &hollow).is_err(), refused);
+        assert_eq!(DecoderDictionary::new(codec, &hollow).is_err(), refused);
+    }
+}
+
+#[test]
+fn codecs_without_dictionaries_ignore_them() {
+    let mut workspace = Workspace::default();
+    let data = text(1000);
+    for codec in [BuiltIn::BloscLz, BuiltIn::Zlib] {
+        let forward = EncoderDictionary::new(codec, &data[..100]).unwrap();
+        let backward = DecoderDictionary::new(codec, &data[..100]).unwrap();
+        let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, &data, 1000);
+        assert_eq!(stream, encode(&codec.encoder(9, None), &mut workspace, &data, 1000));
+        let back = decode(&codec.decoder(Some(&backward)), &mut workspace, &stream, data.len());
+        assert_eq!(back.as_ref(), Some(&data));
+    }
+}
+
+#[test]
+fn training_refuses_what_it_cannot_use() {
+    assert_eq!(train_zstd(&[1; 100], &[50, 49], 1000), None);
+    assert_eq!(train_zstd(&[1; 100], &[usize::MAX, 101], 1000), None);
+    assert_eq!(train_zstd(&[], &[], 1000), None);
+    assert_eq!(train_zstd(&[0; 4000], &[500; 8], 0), None);
+}
+
+#[test]
+fn numbers_and_names() {
+    // `codecs.md` 1.1, 1.3 and 0: compcode, name, format, library, its version.
+    let table = [
+        (0, "blosclz", 0, "BloscLZ", "2.5.3"),
+        (1, "lz4", 1, "LZ4", "1.10.0"),
+        (2, "lz4hc", 1, "LZ4", "1.10.0"),
+        (4, "zlib", 3, "Zlib", zlib::VERSION),
+        (5, "zstd", 4, "Zstd", "1.5.7"),
+    ];
+    for (codec, row) in BuiltIn::ALL.into_iter().zip(table) {
+        let (code, name, format, library, version) = row;
+        assert_eq!((codec.compcode(), codec.name(), codec.format()), (code, name, format));
+        assert_eq!(
+            (codec.library_code(), codec.library_name(), codec.library_version()),
+            (format, library, version)
+        );
+    }
+    for code in -2..260 {
+        let expected = table.iter().find(|row| i32::from(row.0) == code).map(|row| row.1);
+        assert_eq!(BuiltIn::from_compcode(code).map(BuiltIn::name), expected);
+        let name = expected.unwrap_or("snappy");
+        assert_eq!(BuiltIn::from_name(name), BuiltIn::from_compcode(code));
+    }
+    assert_eq!(BuiltIn::from_name(""), None);
+    assert_eq!(BuiltIn::from_name("LZ4"), None);
+    let decoders =
+        [Some(BuiltIn::BloscLz), Some(BuiltIn::Lz4), None, Some(BuiltIn::Zlib), Some(BuiltIn::Zstd)];
+    for format in 0..=255 {
+        let expected = decoders.get(usize::from(format)).copied().flatten();
+        assert_eq!(BuiltIn::from_format(format), expected);
+    }
+}

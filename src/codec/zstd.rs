@@ -1,0 +1,121 @@
+//! Zstandard streams (`codecs.md` 6 and 7): thin wrappers round the bundled C library.
+//!
+//! Owns the level map and the per-thread contexts. Never decides which codec runs, and never sees a chunk.
+//! A stream is one standard frame with its content size and no checksum; the decoder takes what the
+//! library takes, several frames and the formats of old releases included.
+
+use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
+
+use crate::err;
+use crate::error::Result;
+
+/// What the library embeds; a test compares it with what the library says of itself.
+pub(super) const VERSION: &str = "1.5.7";
+
+/// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
+const DICTIONARY_LEVEL: CompressionLevel = 1;
+
+/// The contexts of one thread.
+#[derive(Default)]
+pub(super) struct State {
+    encoder: Option<CCtx<'static>>,
+    decoder: Option<DCtx<'static>>,
+}
+
+impl State {
+    fn encoder(&mut self) -> Result<&mut CCtx<'static>> {
+        match &mut self.encoder {
+            Some(context) => Ok(context),
+            slot => {
+                let context =
+                    CCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "no memory for the Zstd context"))?;
+                Ok(slot.insert(context))
+            }
+        }
+    }
+
+    fn decoder(&mut self) -> Result<&mut DCtx<'static>> {
+        match &mut self.decoder {
+            Some(context) => Ok(context),
+            slot => {
+                let context =
+                    DCtx::try_create().ok_or_else(|| err!(MemoryAlloc, "no memory for the Zstd context"))?;
+                Ok(slot.insert(context))
+            }
+        }
+    }
+}
+
+/// The library's level for a `clevel` of 0..=9.
+fn level(clevel: i32) -> CompressionLevel {
+    if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
+}
+
+/// Compresses; 0 if the result does not fit.
+pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+    Ok(state.encoder()?.compress(dest, src, level(clevel)).unwrap_or(0))
+}
+
+/// Compresses with a dictionary, at the dictionary's level; 0 if the result does not fit.
+pub(super) fn compress_with(
+    state: &mut State,
+    src: &[u8],
+    dest: &mut [u8],
+    dictionary: &CDict<'static>,
+) -> Result<usize> {
+    Ok(state.encoder()?.compress_using_cdict(dest, src, dictionary).unwrap_or(0))
+}
+
+/// Decompresses all of `src`; 0 if it is bad or needs more than `dest`.
+pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+    Ok(state.decoder()?.decompress(dest, src).unwrap_or(0))
+}
+
+/// As [`decompress`], with the dictionary that the encoder had.
+pub(super) fn decompress_with(
+    state: &mut State,
+    src: &[u8],
+    dest: &mut [u8],
+    dictionary: &DDict<'static>,
+) -> Result<usize> {
+    Ok(state.decoder()?.decompress_using_ddict(dest, src, dictionary).unwrap_or(0))
+}
+
+/// Prepares a dictionary for the encoder; `None` if the library refuses the bytes.
+pub(super) fn encoder_dictionary(bytes: &[u8]) -> Option<CDict<'static>> {
+    CDict::try_create(bytes, DICTIONARY_LEVEL)
+}
+
+/// Prepares a dictionary for the decoder; `None` if the library refuses the bytes.
+pub(super) fn decoder_dictionary(bytes: &[u8]) -> Option<DDict<'static>> {
+    DDict::try_create(bytes)
+}
+
+/// Trains a dictionary of at most `capacity` bytes; see [`super::train_zstd`].
+pub(super) fn train(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
+    let total = sample_sizes.iter().try_fold(0usize, |sum, &size| sum.checked_add(size))?;
+    if total != samples.len() || u32::try_from(sample_sizes.len()).is_err() {
+        return None;
+    }
+    let mut dictionary = Vec::new();
+    dictionary.try_reserve_exact(capacity).ok()?;
+    dictionary.resize(capacity, 0);
+    let len = zstd_safe::train_from_buffer(&mut dictionary[..], samples, sample_sizes).ok()?;
+    dictionary.truncate(len);
+    Some(dictionary)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_is_the_library_s_own() {
+        assert_eq!(zstd_safe::version_string(), VERSION);
+    }
+
+    #[test]
+    fn levels_are_the_reference_s() {
+        assert_eq!([0, 1, 2, 5, 8, 9].map(level), [-1, 1, 3, 9, 15, 22]);
+    }
+}

@@ -1,0 +1,191 @@
+//! The bit shuffle with AVX2: columns of elements in registers, sign masks to bits, and a small tile in the L1 cache so that
+//! bit rows are written 32 bytes at a time.
+
+use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE};
+use super::super::columns::pieces;
+use super::{GROUP, generic};
+use std::arch::x86_64::*;
+
+/// Tiles that are worked on together: their bit rows fill a vector.
+const TILES: usize = 8;
+
+/// Elements of that many tiles.
+const ELEMENTS: usize = TILES * TILE;
+
+/// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
+#[target_feature(enable = "avx2")]
+pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    // SAFETY: (all) this function has AVX2.
+    unsafe {
+        match (elements, typesize) {
+            (..TILE, _) => generic::bitshuffle(typesize, src, dest),
+            (..ELEMENTS, 1 | 2) => forward::<2, 1>(typesize, src, dest),
+            (..ELEMENTS, 3 | 4) => forward::<4, 1>(typesize, src, dest),
+            (..ELEMENTS, 5..=8) => forward::<8, 1>(typesize, src, dest),
+            (..ELEMENTS, _) => forward::<16, 1>(typesize, src, dest),
+            (_, 1) => forward::<2, TILES>(1, src, dest),
+            (_, 2) => forward::<2, TILES>(2, src, dest),
+            (_, 3) => forward::<4, TILES>(3, src, dest),
+            (_, 4) => forward::<4, TILES>(4, src, dest),
+            (_, 8) => forward::<8, TILES>(8, src, dest),
+            (_, 5..=7) => forward::<8, TILES>(typesize, src, dest),
+            (_, 16) => forward::<16, TILES>(16, src, dest),
+            _ => forward::<16, TILES>(typesize, src, dest),
+        }
+    }
+}
+
+/// Undoes [`bitshuffle`], under the same conditions.
+#[target_feature(enable = "avx2")]
+pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    if elements < ELEMENTS {
+        return generic::bitunshuffle(typesize, src, dest);
+    }
+    // SAFETY: (all) this function has AVX2.
+    unsafe {
+        match typesize {
+            1 => backward::<2>(1, src, dest),
+            2 => backward::<2>(2, src, dest),
+            3 => backward::<4>(3, src, dest),
+            4 => backward::<4>(4, src, dest),
+            8 => backward::<8>(8, src, dest),
+            5..=7 => backward::<8>(typesize, src, dest),
+            16 => backward::<16>(16, src, dest),
+            _ => backward::<16>(typesize, src, dest),
+        }
+    }
+}
+
+/// Works on `N` tiles at a time.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let row = elements / GROUP;
+    // SAFETY: AVX2 by the caller.
+    let layout = unsafe { Layout::<P>::new(typesize) };
+    let mut rows = [[[0u32; N]; GROUP]; MAX_WIDTH];
+    for first in pieces(elements, N * TILE) {
+        for column in pieces(typesize, layout.width()) {
+            for (tile, start) in (first..).step_by(TILE).take(N).enumerate() {
+                // SAFETY: AVX2 by the caller.
+                let columns = unsafe { layout.gather(src, start * typesize + column) };
+                for (j, &vector) in columns.iter().enumerate() {
+                    let mut vector = vector;
+                    if j < layout.width() {
+                        for b in (0..GROUP).rev() {
+                            // SAFETY: AVX2 by the caller.
+                            unsafe {
+                                rows[j][b][tile] = _mm256_movemask_epi8(vector) as u32;
+                                vector = _mm256_add_epi8(vector, vector);
+                            }
+                        }
+                    }
+                }
+            }
+            for (j, rows) in rows[..layout.width()].iter().enumerate() {
+                for (b, words) in rows.iter().enumerate() {
+                    let at = ((column + j) * GROUP + b) * row + first / GROUP;
+                    let (bytes, _) = dest[at..at + N * 4].as_chunks_mut::<4>();
+                    for (bytes, word) in bytes.iter_mut().zip(words) {
+                        *bytes = word.to_le_bytes();
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let row = elements / GROUP;
+    // SAFETY: AVX2 by the caller.
+    let (layout, zero) = unsafe { (Layout::<P>::new(typesize), _mm256_setzero_si256()) };
+    let mut tiles = [[zero; P]; TILES];
+    for first in pieces(elements, ELEMENTS) {
+        for column in pieces(typesize, layout.width()) {
+            for j in 0..layout.width() {
+                let mut rows = [zero; GROUP];
+                for (b, vector) in rows.iter_mut().enumerate() {
+                    let bytes = &src[((column + j) * GROUP + b) * row + first / GROUP..][..ELEMENTS / GROUP];
+                    // SAFETY: the slice is as long as a vector.
+                    *vector = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+                }
+                // SAFETY: AVX2 by the caller.
+                let vectors = unsafe { elements_of_rows(rows) };
+                for (tile, &vector) in tiles.iter_mut().zip(&vectors) {
+                    tile[j] = vector;
+                }
+            }
+            for (tile, &columns) in tiles.iter().enumerate() {
+                // SAFETY: AVX2 by the caller.
+                unsafe { layout.scatter(columns, dest, (first + tile * TILE) * typesize + column) };
+            }
+        }
+    }
+}
+
+/// The column of 256 elements, 32 in each vector, of which `rows` are the bit rows.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn elements_of_rows(mut rows: [__m256i; GROUP]) -> [__m256i; TILES] {
+    // Interleave the rows: their bytes of one group of elements come together in a 64-bit word.
+    for _ in 0..3 {
+        let before = rows;
+        for i in 0..4 {
+            // SAFETY: AVX2 by the caller.
+            unsafe {
+                rows[2 * i] = _mm256_unpacklo_epi8(before[i], before[i + 4]);
+                rows[2 * i + 1] = _mm256_unpackhi_epi8(before[i], before[i + 4]);
+            }
+        }
+    }
+    // The lower lanes hold the first 128 elements, the upper lanes the others.
+    let mut columns = rows;
+    for pair in 0..TILES / 2 {
+        let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
+        // SAFETY: AVX2 by the caller.
+        unsafe {
+            columns[pair] = transpose_bits(_mm256_permute2x128_si256::<0x20>(a, b));
+            columns[pair + TILES / 2] = transpose_bits(_mm256_permute2x128_si256::<0x31>(a, b));
+        }
+    }
+    columns
+}
+
+/// Transposes the 8x8 bit matrix in each 64-bit word.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn transpose_bits(x: __m256i) -> __m256i {
+    // SAFETY: AVX2 by the caller.
+    unsafe {
+        let x = swap_bits::<7>(x, 0x00aa_00aa_00aa_00aa);
+        let x = swap_bits::<14>(x, 0x0000_cccc_0000_cccc);
+        swap_bits::<28>(x, 0x0000_0000_f0f0_f0f0)
+    }
+}
+
+/// Swaps, in each 64-bit word, the bits under `mask` with those `DISTANCE` places above.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn swap_bits<const DISTANCE: i32>(x: __m256i, mask: i64) -> __m256i {
+    // SAFETY: AVX2 by the caller.
+    unsafe {
+        let differing =
+            _mm256_and_si256(_mm256_xor_si256(x, _mm256_srli_epi64::<DISTANCE>(x)), _mm256_set1_epi64x(mask));
+        _mm256_xor_si256(x, _mm256_xor_si256(differing, _mm256_slli_epi64::<DISTANCE>(differing)))
+    }
+}

@@ -1,0 +1,102 @@
+//! Bit shuffle (`filters.md` 5): bit `b` of byte `j` of every element goes into the bit row `8 * j + b`.
+//!
+//! With `q` the number of whole elements rounded down to a multiple of 8, the rows are `q / 8` bytes long and bit
+//! `e % 8` of byte `e / 8` of a row belongs to element `e`. The bytes behind the last group of 8 elements are
+//! copied. This file checks lengths and copies those bytes; the kernels see whole groups only.
+
+mod generic;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(test)]
+mod tests;
+
+use super::cpu::{self, Level};
+
+/// Elements are shuffled in groups of this many; a rest is copied.
+const GROUP: usize = 8;
+
+/// Bit-shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run(cpu::level(), Direction::Forward, typesize, src, dest);
+}
+
+/// Undoes [`bitshuffle`]: the inverse permutation of the block `src` into `dest`, writing all of it.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run(cpu::level(), Direction::Backward, typesize, src, dest);
+}
+
+/// [`bitunshuffle`] for blocks of version 2 chunks (`filters.md` 5.1): their writers shuffled a block only when its
+/// number of whole elements was a multiple of 8, and stored any other as it was.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn bitunshuffle_v2(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    if (src.len() / typesize).is_multiple_of(GROUP) {
+        bitunshuffle(typesize, src, dest);
+    } else {
+        dest.copy_from_slice(src);
+    }
+}
+
+/// [`bitshuffle`] with the kernels of one level.
+///
+/// # Panics
+/// Like [`bitshuffle`], and if this machine does not have the level.
+pub fn bitshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    run(level, Direction::Forward, typesize, src, dest);
+}
+
+/// [`bitunshuffle`] with the kernels of one level.
+///
+/// # Panics
+/// Like [`bitunshuffle`], and if this machine does not have the level.
+pub fn bitunshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    run(level, Direction::Backward, typesize, src, dest);
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+/// Runs the kernels of `level`, which the caller knows to be available.
+#[inline]
+fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "source and destination of a bit shuffle differ in length");
+    let elements = src.len() / typesize / GROUP * GROUP;
+    let (body, tail) = src.split_at(elements * typesize);
+    let (body_dest, tail_dest) = dest.split_at_mut(body.len());
+    tail_dest.copy_from_slice(tail);
+    if body.is_empty() {
+        return;
+    }
+    match (level, direction) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::bitshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Backward) => unsafe { avx512::bitunshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
+        (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
+        (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),
+    }
+}

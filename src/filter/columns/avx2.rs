@@ -1,0 +1,196 @@
+//! Tiles of 32 elements in 256-bit vectors. Each 128-bit lane works for itself on 16 elements, since AVX2 moves bytes
+//! cheaply only inside lanes.
+
+use std::arch::x86_64::*;
+
+/// Elements of a tile.
+pub(in crate::filter) const TILE: usize = 32;
+
+/// Elements of a lane.
+const LANE: usize = 16;
+
+/// The widest element (or slice of an element) of a tile.
+pub(in crate::filter) const MAX_WIDTH: usize = 16;
+
+/// How the elements of a tile lie in memory, and the byte orders that follow from it.
+///
+/// `P`, the number of vectors, is a power of two between 2 and 16 and not less than the number of columns. A lane of a
+/// vector then holds `16 / P` elements.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct Layout<const P: usize> {
+    /// Distance of two elements.
+    stride: usize,
+    /// Bytes of each element that belong to the tile: its number of columns.
+    width: usize,
+    /// Elements in memory order to `P` columns of `16 / P` bytes each.
+    split: __m256i,
+    /// The inverse of `split`.
+    join: __m256i,
+}
+
+impl<const P: usize> Layout<P> {
+    /// Elements in a lane of a vector.
+    const PER_LANE: usize = LANE / P;
+
+    /// The layout of elements of `stride` bytes; if they are wider than the tile, then only 16 bytes of each belong to
+    /// it and `P` is 16.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    pub(in crate::filter) fn new(stride: usize) -> Self {
+        let width = stride.min(MAX_WIDTH);
+        assert!(width <= P && P <= 16 && (P == 16 || stride == width));
+        let mut split = [0x80u8; 16];
+        let mut join = [0x80u8; 16];
+        for j in 0..width {
+            for e in 0..Self::PER_LANE {
+                split[j * Self::PER_LANE + e] = (e * width + j) as u8;
+                join[e * width + j] = (j * Self::PER_LANE + e) as u8;
+            }
+        }
+        Layout { stride, width, split: both_lanes(&split), join: both_lanes(&join) }
+    }
+
+    /// Number of columns.
+    #[inline(always)]
+    pub(in crate::filter) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Bytes from the first to the last byte of a tile.
+    #[inline(always)]
+    fn extent(&self) -> usize {
+        (TILE - 1) * self.stride + self.width
+    }
+
+    /// Bytes behind the tile that its last 16-byte access touches.
+    #[inline(always)]
+    fn excess(&self) -> usize {
+        16 - Self::PER_LANE * self.width
+    }
+
+    /// The columns of the tile at `src[at..]`; those from `width` on are unspecified.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn gather(&self, src: &[u8], at: usize) -> [__m256i; P] {
+        let src = &src[at..];
+        if src.len() >= self.extent() + self.excess() {
+            // SAFETY: AVX2 by the caller; the slice holds the tile and the excess.
+            unsafe { self.gather_at(src.as_ptr()) }
+        } else {
+            let mut room = [0u8; TILE * MAX_WIDTH + 16];
+            room[..self.extent()].copy_from_slice(&src[..self.extent()]);
+            // SAFETY: AVX2 by the caller. There is excess only where elements lie side by side (`new`), so the tile is
+            // at most TILE * MAX_WIDTH bytes long.
+            unsafe { self.gather_at(room.as_ptr()) }
+        }
+    }
+
+    /// # Safety
+    /// The machine has AVX2, and the tile and the excess behind it can be read at `src`.
+    #[inline(always)]
+    unsafe fn gather_at(&self, src: *const u8) -> [__m256i; P] {
+        // SAFETY: AVX2 by the caller.
+        let mut rows = unsafe { [_mm256_setzero_si256(); P] };
+        for (v, row) in rows.iter_mut().enumerate() {
+            let at = v * Self::PER_LANE * self.stride;
+            // SAFETY: both reads are inside what the caller promises: 16 bytes from an element of the tile.
+            unsafe {
+                let low = _mm_loadu_si128(src.add(at).cast());
+                let high = _mm_loadu_si128(src.add(at + LANE * self.stride).cast());
+                *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+                if P != 16 {
+                    *row = _mm256_shuffle_epi8(*row, self.split);
+                }
+            }
+        }
+        // SAFETY: AVX2 by the caller.
+        unsafe { exchange(rows) }
+    }
+
+    /// Writes the tile of these columns at `dest[at..]`. The bytes of `dest` behind the tile may be overwritten with
+    /// anything as far as there are any within 16 bytes, so tiles are written in the order of their addresses; where
+    /// elements are wider than the tile, nothing else is touched.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn scatter(&self, columns: [__m256i; P], dest: &mut [u8], at: usize) {
+        let dest = &mut dest[at..];
+        if dest.len() >= self.extent() + self.excess() {
+            // SAFETY: AVX2 by the caller; the slice holds the tile and the excess.
+            unsafe { self.scatter_at(columns, dest.as_mut_ptr()) };
+        } else {
+            let mut room = [0u8; TILE * MAX_WIDTH + 16];
+            // SAFETY: AVX2 by the caller. There is excess only where elements lie side by side (`new`), so the tile is
+            // at most TILE * MAX_WIDTH bytes long.
+            unsafe { self.scatter_at(columns, room.as_mut_ptr()) };
+            dest[..self.extent()].copy_from_slice(&room[..self.extent()]);
+        }
+    }
+
+    /// # Safety
+    /// The machine has AVX2, and the tile and the excess behind it can be written at `dest`.
+    #[inline(always)]
+    unsafe fn scatter_at(&self, columns: [__m256i; P], dest: *mut u8) {
+        // SAFETY: AVX2 by the caller.
+        let mut rows = unsafe { exchange(columns) };
+        if P != 16 {
+            for row in &mut rows {
+                // SAFETY: AVX2 by the caller.
+                *row = unsafe { _mm256_shuffle_epi8(*row, self.join) };
+            }
+        }
+        for (v, &row) in rows.iter().enumerate() {
+            // SAFETY: the write is inside what the caller promises: 16 bytes from an element of the tile.
+            unsafe {
+                let at = dest.add(v * Self::PER_LANE * self.stride);
+                _mm_storeu_si128(at.cast(), _mm256_castsi256_si128(row));
+            }
+        }
+        for (v, &row) in rows.iter().enumerate() {
+            // SAFETY: as above.
+            unsafe {
+                let at = dest.add((LANE + v * Self::PER_LANE) * self.stride);
+                _mm_storeu_si128(at.cast(), _mm256_extracti128_si256::<1>(row));
+            }
+        }
+    }
+}
+
+/// Exchanges, in each lane, the index of the vector with the index of the `P`th part of the lane: part `j` of vector `v`
+/// becomes part `v` of vector `j`. It is its own inverse.
+///
+/// Every round takes the upper bit of the part's index into the vector's index as its lowest bit, and the
+/// upper bit of the vector's index into the part's index as its lowest bit.
+///
+/// # Safety
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn exchange<const P: usize>(mut rows: [__m256i; P]) -> [__m256i; P] {
+    for _ in 0..P.ilog2() {
+        let before = rows;
+        for i in 0..P / 2 {
+            let (a, b) = (before[i], before[i + P / 2]);
+            // SAFETY: AVX2 by the caller.
+            (rows[2 * i], rows[2 * i + 1]) = unsafe {
+                match P {
+                    2 => (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b)),
+                    4 => (_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
+                    8 => (_mm256_unpacklo_epi16(a, b), _mm256_unpackhi_epi16(a, b)),
+                    _ => (_mm256_unpacklo_epi8(a, b), _mm256_unpackhi_epi8(a, b)),
+                }
+            };
+        }
+    }
+    rows
+}
+
+/// The 16 bytes in both lanes of a vector.
+#[inline]
+#[target_feature(enable = "avx2")]
+pub(in crate::filter) fn both_lanes(bytes: &[u8; 16]) -> __m256i {
+    // SAFETY: the read is the whole array.
+    _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+}

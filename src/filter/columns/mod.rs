@@ -1,0 +1,20 @@
+//! Elements to columns and back, in registers: the step that all shuffle kernels share.
+//!
+//! A *tile* is a fixed number of consecutive elements; its *column* `j` is byte `j` of each of them. `gather` turns
+//! a tile in memory into column vectors, `scatter` writes column vectors back as a tile. The kernels of
+//! `shuffle` and `bitshuffle` decide where columns and bit rows lie in memory; nothing here knows.
+
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx512;
+
+/// The starts of the pieces of `size` that cover `0..len`, the last one ending at `len`: it overlaps the piece before
+/// where `size` does not divide `len`, so that no kernel needs a loop for a rest.
+///
+/// `len` is at least `size`.
+#[inline(always)]
+pub(super) fn pieces(len: usize, size: usize) -> impl Iterator<Item = usize> {
+    debug_assert!(len >= size);
+    (0..len).step_by(size).map(move |start| start.min(len - size))
+}

@@ -1,0 +1,116 @@
+//! The delta filter against the rule written down word by word, and the dumps of the spec.
+
+use super::super::model::{d1, golden, hex};
+use super::*;
+use proptest::prelude::*;
+
+/// The rule of `filters.md` 6 for the first block.
+fn first_model(typesize: usize, src: &[u8]) -> Vec<u8> {
+    let width = word_width(typesize);
+    let mut out = src.to_vec();
+    for i in width..src.len() / width * width {
+        out[i] = src[i] ^ src[i - width];
+    }
+    out
+}
+
+/// The rule of `filters.md` 6 for other blocks.
+fn other_model(typesize: usize, src: &[u8], reference: &[u8]) -> Vec<u8> {
+    let width = word_width(typesize);
+    let mut out = src.to_vec();
+    for i in 0..src.len().min(reference.len()) / width * width {
+        out[i] = src[i] ^ reference[i];
+    }
+    out
+}
+
+fn check(typesize: usize, src: &[u8], reference: &[u8]) {
+    let coded = first_model(typesize, src);
+    let mut out = vec![0x5a; src.len()];
+    encode_first(typesize, src, &mut out);
+    assert_eq!(out, coded, "typesize {typesize}");
+    for level in cpu::available() {
+        let mut buf = coded.clone();
+        decode_first_at(level, typesize, &mut buf);
+        assert_eq!(buf, src, "{level:?}, typesize {typesize}");
+    }
+    let coded = other_model(typesize, src, reference);
+    let mut out = vec![0x5a; src.len()];
+    encode_other(typesize, src, reference, &mut out);
+    assert_eq!(out, coded, "typesize {typesize}");
+    decode_other(typesize, &mut out, reference);
+    assert_eq!(out, src, "typesize {typesize}");
+}
+
+#[test]
+fn word_widths() {
+    for typesize in 1..=256 {
+        let expected = match typesize {
+            1 | 2 | 4 | 8 => typesize,
+            16 | 24 | 32 | 248 | 256 => 8,
+            3 | 5 | 6 | 7 | 9 | 12 | 20 | 255 => 1,
+            _ if typesize % 8 == 0 => 8,
+            _ => 1,
+        };
+        assert_eq!(word_width(typesize), expected);
+    }
+}
+
+#[test]
+fn every_short_length() {
+    for typesize in [1, 2, 3, 4, 8, 16, 24] {
+        for len in 0..200 {
+            let src = golden(len);
+            for reference in [0, 1, 7, 8, 63, 64, len, len + 9] {
+                check(typesize, &src, &golden(reference + 11)[11..]);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_blocks(
+        src in prop::collection::vec(any::<u8>(), 0..3000),
+        reference in prop::collection::vec(any::<u8>(), 0..3000),
+        typesize in prop_oneof![prop::sample::select(vec![1usize, 2, 4, 8]), 1usize..=256],
+    ) {
+        check(typesize, &src, &reference);
+    }
+}
+
+#[test]
+fn dumps_of_the_spec() {
+    let data = d1(64);
+    let (first, second) = data.split_at(32);
+    let firsts = [
+        (4, "00070e151c242424596f796b24243c2cebf9f7e92c3c2c24697b695f242424e4"),
+        (2, "00070e12123636126f7d161632320e1ee5e7120e3e3212167b6d1232361612f2"),
+        (1, "0007091b093f091b74091f093b090719fc1b0907390b190f74190b390f190bf9"),
+        (3, "0007091b093f091b74091f093b090719fc1b0907390b190f74190b390f190bf9"),
+        (16, "00070e151c232a31454b5d4f7d4b4547cfddcbc5c7c5dbcd4547457b4d5f4dbb"),
+    ];
+    for (typesize, expected) in firsts {
+        let mut out = vec![0; 32];
+        encode_first(typesize, first, &mut out);
+        assert_eq!(out, hex(expected), "typesize {typesize}");
+        decode_first(typesize, &mut out);
+        assert_eq!(out, first);
+    }
+    let other = hex("141c2c3c2c1414741c2c34341414ecfc1434342c1c6c7c742c3c2c1c14f4f414");
+    for typesize in [4, 2] {
+        let mut out = vec![0; 32];
+        encode_other(typesize, second, first, &mut out);
+        assert_eq!(out, other);
+        decode_other(typesize, &mut out, first);
+        assert_eq!(out, second);
+    }
+}
+
+#[test]
+fn lengths_must_agree() {
+    let differing = std::panic::catch_unwind(|| encode_first(4, &[0; 8], &mut [0; 7]));
+    assert!(differing.is_err());
+    let differing = std::panic::catch_unwind(|| encode_other(4, &[0; 8], &[0; 8], &mut [0; 9]));
+    assert!(differing.is_err());
+}

@@ -1,0 +1,78 @@
+//! What the tests of the filters share: the formulas of the spec written down naively, the spec's data sets, a
+//! CRC-32, and buffers with guard bytes at a chosen alignment.
+
+/// The formula of `filters.md` 4.
+pub(super) fn shuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
+    let elements = src.len() / typesize;
+    let mut out = src.to_vec();
+    for i in 0..elements {
+        for j in 0..typesize {
+            out[j * elements + i] = src[i * typesize + j];
+        }
+    }
+    out
+}
+
+/// The formula of `filters.md` 5.
+pub(super) fn bitshuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
+    let elements = src.len() / typesize / 8 * 8;
+    let row = elements / 8;
+    let mut out = src.to_vec();
+    out[..elements * typesize].fill(0);
+    for e in 0..elements {
+        for j in 0..typesize {
+            for b in 0..8 {
+                let bit = src[e * typesize + j] >> b & 1;
+                out[(8 * j + b) * row + e / 8] |= bit << (e % 8);
+            }
+        }
+    }
+    out
+}
+
+/// Data set d1 of `filters.md`.
+pub(super) fn d1(len: usize) -> Vec<u8> {
+    (0..len).map(|i| (7 * i + 13 * (i / 8)) as u8).collect()
+}
+
+/// Data set G of `filters.md` 17.
+pub(super) fn golden(len: usize) -> Vec<u8> {
+    (0..len).map(|i| ((i as u32).wrapping_mul(2_654_435_761) >> 13) as u8).collect()
+}
+
+/// CRC-32 (IEEE).
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}
+
+/// The bytes of a hex dump; spaces are ignored.
+pub(super) fn hex(dump: &str) -> Vec<u8> {
+    let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// Runs `filter` with the source and the destination at the given distances from a 64-byte boundary, and checks that
+/// no byte around the destination changed.
+pub(super) fn guarded(
+    src: &[u8],
+    src_offset: usize,
+    dest_offset: usize,
+    filter: impl FnOnce(&[u8], &mut [u8]),
+) -> Vec<u8> {
+    const GUARD: u8 = 0xa5;
+    /// Wider than any store of a kernel.
+    const MARGIN: usize = 256;
+    let mut src_room = vec![GUARD; src.len() + 2 * MARGIN];
+    let start = src_room.as_ptr().align_offset(64) + src_offset;
+    src_room[start..start + src.len()].copy_from_slice(src);
+    let mut room = vec![GUARD; src.len() + 3 * MARGIN];
+    let at = room.as_ptr().align_offset(64) + 64 + dest_offset;
+    // Neither the old content nor the guard may be taken for the result.
+    room[at..at + src.len()].fill(0x5a);
+    filter(&src_room[start..start + src.len()], &mut room[at..at + src.len()]);
+    assert!(room[..at].iter().all(|&byte| byte == GUARD), "bytes before the destination changed");
+    assert!(room[at + src.len()..].iter().all(|&byte| byte == GUARD), "bytes behind the destination changed");
+    room[at..at + src.len()].to_vec()
+}

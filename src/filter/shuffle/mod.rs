@@ -1,0 +1,87 @@
+//! Byte shuffle (`filters.md` 4): byte `j` of every element goes into stream `j`.
+//!
+//! With elements of `typesize` bytes and `q = len / typesize` of them, `out[j * q + i] = in[i * typesize + j]`;
+//! the `len % typesize` bytes that are left are copied. This file checks lengths and handles the cases that
+//! move nothing; the kernels see whole elements only.
+
+mod generic;
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+
+#[cfg(test)]
+mod tests;
+
+use super::cpu::{self, Level};
+
+/// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run(cpu::level(), Direction::Forward, typesize, src, dest);
+}
+
+/// Undoes [`shuffle`]: the inverse permutation of the block `src` into `dest`, writing all of it.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run(cpu::level(), Direction::Backward, typesize, src, dest);
+}
+
+/// [`shuffle`] with the kernels of one level.
+///
+/// # Panics
+/// Like [`shuffle`], and if this machine does not have the level.
+pub fn shuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    run(level, Direction::Forward, typesize, src, dest);
+}
+
+/// [`unshuffle`] with the kernels of one level.
+///
+/// # Panics
+/// Like [`unshuffle`], and if this machine does not have the level.
+pub fn unshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    run(level, Direction::Backward, typesize, src, dest);
+}
+
+#[derive(Clone, Copy)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+/// Runs the kernels of `level`, which the caller knows to be available.
+#[inline]
+fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
+    let elements = src.len() / typesize;
+    if typesize == 1 || elements < 2 {
+        dest.copy_from_slice(src);
+        return;
+    }
+    let (body, tail) = src.split_at(elements * typesize);
+    let (body_dest, tail_dest) = dest.split_at_mut(body.len());
+    tail_dest.copy_from_slice(tail);
+    match (level, direction) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Backward) => unsafe { avx512::unshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle(typesize, body, body_dest) },
+        (_, Direction::Forward) => generic::shuffle(typesize, body, body_dest),
+        (_, Direction::Backward) => generic::unshuffle(typesize, body, body_dest),
+    }
+}

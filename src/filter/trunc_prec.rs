@@ -1,0 +1,142 @@
+//! The filter that clears low mantissa bits of floats and doubles (`filters.md` 7). It is lossy: there is nothing
+//! to undo.
+
+use crate::error::{Error, ErrorKind, Result};
+
+/// Mantissa bits of a float.
+const FLOAT_MANTISSA: u32 = 23;
+
+/// Mantissa bits of a double.
+const DOUBLE_MANTISSA: u32 = 52;
+
+/// Clears the low mantissa bits of every float (`typesize` 4) or double (`typesize` 8) of `src` into `dest`. `prec` is
+/// the number of mantissa bits to keep if positive, the number to clear if negative. Bytes behind the last whole
+/// value are copied (`filters.md` D2).
+///
+/// # Errors
+/// [`ErrorKind::FilterPipeline`] if the typesize is neither 4 nor 8, or if `prec` keeps no mantissa bit or more than
+/// there are; `dest` is then untouched.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<()> {
+    assert_eq!(src.len(), dest.len(), "source and destination of a truncation differ in length");
+    match typesize {
+        4 => {
+            let mask = u32::MAX << cleared_bits(prec, FLOAT_MANTISSA)?;
+            let (src_words, src_tail) = src.as_chunks::<4>();
+            let (words, tail) = dest.as_chunks_mut::<4>();
+            for (word, src) in words.iter_mut().zip(src_words) {
+                *word = (u32::from_ne_bytes(*src) & mask).to_ne_bytes();
+            }
+            tail.copy_from_slice(src_tail);
+        }
+        8 => {
+            let mask = u64::MAX << cleared_bits(prec, DOUBLE_MANTISSA)?;
+            let (src_words, src_tail) = src.as_chunks::<8>();
+            let (words, tail) = dest.as_chunks_mut::<8>();
+            for (word, src) in words.iter_mut().zip(src_words) {
+                *word = (u64::from_ne_bytes(*src) & mask).to_ne_bytes();
+            }
+            tail.copy_from_slice(src_tail);
+        }
+        _ => {
+            return Err(Error::new(
+                ErrorKind::FilterPipeline,
+                format!("TRUNC_PREC needs typesize 4 or 8, found {typesize}"),
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// How many of the `mantissa` bits `prec` clears.
+fn cleared_bits(prec: i8, mantissa: u32) -> Result<u32> {
+    let bits = u32::from(prec.unsigned_abs());
+    let cleared = if prec >= 0 { mantissa.checked_sub(bits) } else { Some(bits) };
+    cleared.filter(|&cleared| cleared < mantissa).ok_or_else(|| {
+        Error::new(
+            ErrorKind::FilterPipeline,
+            format!("TRUNC_PREC of {prec} bits does not fit a mantissa of {mantissa} bits"),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::hex;
+    use super::*;
+
+    const FLOATS: &str = "51069e3f db0f49c0 6042a20d 6520f147 cdcccc3d 00000080 0000807f 0000c0ff";
+
+    fn truncated(prec: i8, typesize: usize, src: &[u8]) -> Option<Vec<u8>> {
+        let mut dest = vec![0x5a; src.len()];
+        match truncate(prec, typesize, src, &mut dest) {
+            Ok(()) => Some(dest),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::FilterPipeline);
+                assert!(dest.iter().all(|&byte| byte == 0x5a));
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn dumps_of_the_spec() {
+        let floats = hex(FLOATS);
+        let kept_10 = hex("00009e3f000049c00040a20d0020f14700c0cc3d000000800000807f0000c0ff");
+        let dropped_10 = hex("00049e3f000c49c00040a20d0020f14700cccc3d000000800000807f0000c0ff");
+        let kept_1 = hex("0000803f000040c00000800d0000c0470000c03d");
+        assert_eq!(truncated(10, 4, &floats), Some(kept_10));
+        assert_eq!(truncated(-10, 4, &floats), Some(dropped_10));
+        assert_eq!(truncated(1, 4, &floats[..20]), Some(kept_1));
+        assert_eq!(truncated(23, 4, &floats), Some(floats));
+        let double = hex("9a9999999999b93f");
+        assert_eq!(truncated(20, 8, &double), Some(hex("000000009999b93f")));
+        assert_eq!(truncated(52, 8, &double), Some(double));
+    }
+
+    #[test]
+    fn exactly_the_valid_precisions_are_taken() {
+        let ones = [0xff; 16];
+        for (typesize, mantissa) in [(4, 23i32), (8, 52)] {
+            for prec in i8::MIN..=i8::MAX {
+                let bits = i32::from(prec);
+                let valid = (1..=mantissa).contains(&bits) || (1 - mantissa..0).contains(&bits);
+                let cleared = if bits > 0 { mantissa - bits } else { -bits };
+                let expected = valid.then(|| {
+                    let word = (u64::MAX << cleared).to_le_bytes();
+                    let width = typesize.min(8);
+                    word[..width].repeat(16 / width)
+                });
+                assert_eq!(truncated(prec, typesize, &ones), expected, "typesize {typesize}, prec {prec}");
+            }
+        }
+        for typesize in [1, 2, 3, 5, 16] {
+            assert_eq!(truncated(10, typesize, &ones), None);
+        }
+    }
+
+    #[test]
+    fn bounds_and_kept_precision_are_consistent() {
+        let floats = hex(FLOATS);
+        assert_eq!(truncated(10, 4, &floats), truncated(-13, 4, &floats));
+        assert_eq!(truncated(1, 4, &floats), truncated(-22, 4, &floats));
+        assert_eq!(truncated(20, 8, &floats), truncated(-32, 8, &floats));
+    }
+
+    #[test]
+    fn tails_are_copied() {
+        for len in 0..40 {
+            let src: Vec<u8> = (0..len).map(|i| 0xff - i as u8).collect();
+            for typesize in [4, 8] {
+                let out = truncated(-3, typesize, &src).unwrap();
+                let whole = len / typesize * typesize;
+                assert_eq!(out[whole..], src[whole..]);
+                for (i, (out, src)) in out.iter().zip(&src).enumerate().take(whole) {
+                    assert_eq!(*out, if i % typesize == 0 { src & 0xf8 } else { *src });
+                }
+            }
+        }
+    }
+}

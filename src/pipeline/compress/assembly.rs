@@ -1,0 +1,130 @@
+//! Putting encoded blocks into the chunk, in order, from one thread or several.
+//!
+//! The blocks lie in ascending order whoever encodes them, so that the chunk's bytes do not depend on the number
+//! of threads. A block that is ready before its turn waits as a copy.
+
+use super::super::shared_out::SharedOut;
+use crate::chunk::write_i32;
+use crate::error::Result;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+/// What is known of the blocks so far.
+struct State {
+    /// The block whose turn it is.
+    next: usize,
+    /// Where it goes, in bytes from the start of the chunk.
+    pos: usize,
+    /// Blocks that are ready too early.
+    early: BTreeMap<usize, Vec<u8>>,
+    /// Buffers of blocks that have been waiting, to be used again.
+    spare: Vec<Vec<u8>>,
+    /// A block did not fit.
+    full: bool,
+}
+
+/// The chunk that several workers put blocks into.
+pub struct Assembly<'a> {
+    out: SharedOut<'a>,
+    header_len: usize,
+    state: Mutex<State>,
+}
+
+impl<'a> Assembly<'a> {
+    /// A chunk in `out`, whose block starts begin at `header_len` and whose first block goes to `first`.
+    pub fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
+        let state = State { next: 0, pos: first, early: BTreeMap::new(), spare: Vec::new(), full: false };
+        Assembly { out: SharedOut::new(out), header_len, state: Mutex::new(state) }
+    }
+
+    /// Whether a block did not fit, so that there is no use in encoding more.
+    pub fn is_full(&self) -> bool {
+        self.lock().full
+    }
+
+    /// Hands in block `nblock`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when there is no memory to let it wait.
+    pub fn put(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
+        let mut state = self.lock();
+        if state.full {
+            return Ok(());
+        }
+        if nblock != state.next {
+            let mut waiting = state.spare.pop().unwrap_or_default();
+            waiting.clear();
+            waiting.try_reserve(bytes.len()).map_err(|_| crate::err!(MemoryAlloc, "a block that waits"))?;
+            waiting.extend_from_slice(bytes);
+            state.early.insert(nblock, waiting);
+            return Ok(());
+        }
+        let Some(range) = self.claim(&mut state, bytes.len()) else { return Ok(()) };
+        // Blocks that waited for this one are copied under the lock: they are small, and it is their turn.
+        while let Some(waiting) = {
+            let next = state.next;
+            state.early.remove(&next)
+        } {
+            let Some(range) = self.claim(&mut state, waiting.len()) else { return Ok(()) };
+            // SAFETY: `claim` gives each range out once.
+            unsafe { self.out.range(range) }.copy_from_slice(&waiting);
+            state.spare.push(waiting);
+        }
+        drop(state);
+        // SAFETY: as above.
+        unsafe { self.out.range(range) }.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Gives the block whose turn it is its place, and records its start.
+    fn claim(&self, state: &mut State, len: usize) -> Option<Range<usize>> {
+        let range = state.pos..state.pos + len;
+        if range.end > self.out.len() {
+            state.full = true;
+            return None;
+        }
+        let start = self.header_len + 4 * state.next;
+        // SAFETY: the block starts lie before every block, and each is written once, by who claims its block.
+        write_i32(unsafe { self.out.range(start..start + 4) }, 0, range.start as i32);
+        state.next += 1;
+        state.pos = range.end;
+        Some(range)
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Length of the chunk, or `None` if a block did not fit.
+    pub fn finish(self) -> Option<usize> {
+        let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+        (!state.full).then_some(state.pos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_order_gives_the_same_chunk() {
+        let blocks: Vec<Vec<u8>> = (0..6).map(|n| vec![n as u8 + 1; n + 1]).collect();
+        let assemble = |order: &[usize], len: usize| {
+            let mut out = vec![0; len];
+            let assembly = Assembly::new(&mut out, 4, 28);
+            for &n in order {
+                assembly.put(n, &blocks[n]).unwrap();
+            }
+            assembly.finish().map(|len| out[..len].to_vec())
+        };
+        let wanted = assemble(&[0, 1, 2, 3, 4, 5], 49).unwrap();
+        assert_eq!(wanted.len(), 49);
+        assert_eq!(wanted[4..8], 28i32.to_le_bytes());
+        assert_eq!(wanted[24..28], 43i32.to_le_bytes());
+        for order in [[5, 4, 3, 2, 1, 0], [1, 0, 3, 2, 5, 4], [0, 5, 1, 4, 2, 3]] {
+            assert_eq!(assemble(&order, 49).as_ref(), Some(&wanted));
+            assert_eq!(assemble(&order, 48), None);
+        }
+    }
+}

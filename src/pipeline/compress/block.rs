@@ -1,0 +1,321 @@
+//! Encoding one block (`chunk.md` 3.7): prefilter, filters, then each stream as a run, coded, or raw.
+//!
+//! A codec is always offered room for a whole stream, so that the bytes of a block depend on nothing but its data:
+//! not on the destination's size, not on the number of threads.
+
+use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
+use super::super::filters::{Chain, Input};
+use super::super::jobs::Worker;
+use super::plan::Plan;
+use super::source::Source;
+use crate::abi::blosc2_instr;
+use crate::chunk::{Blocks, stream, write_i32};
+use crate::codec::{Encoder, Workspace};
+use crate::err;
+use crate::error::Result;
+use std::mem::size_of;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+/// Bytes of the length before each stream.
+const PREFIX: usize = 4;
+
+/// Everything that the blocks of a chunk share on their way to the codec.
+pub struct BlockEncoder<'a> {
+    /// How the chunk is laid out.
+    pub plan: &'a Plan,
+    /// What is compressed.
+    pub source: Source<'a>,
+    /// The filters.
+    pub chain: Chain,
+    /// The codec.
+    pub encoder: &'a dyn Encoder,
+    /// Fills the blocks instead of the source.
+    pub prefilter: Option<Prefilter>,
+    /// What the caller's filters are told.
+    pub cparams: SharedCparams,
+    /// Index of the chunk in its super-chunk, or -1.
+    pub nchunk: i64,
+    /// Whether to write records of how it went instead of the data.
+    pub instrumented: bool,
+    /// With a prefilter and delta: what the prefilter made of the first block.
+    pub prefiltered_reference: OnceLock<Vec<u8>>,
+}
+
+impl BlockEncoder<'_> {
+    fn is_varlen(&self) -> bool {
+        matches!(self.source, Source::Blocks(_))
+    }
+
+    fn blocks(&self) -> &Blocks {
+        &self.plan.blocks
+    }
+
+    /// Number of blocks.
+    pub fn nblocks(&self) -> usize {
+        self.source.nblocks(self.blocks())
+    }
+
+    /// Length that each of a worker's buffers needs, in bytes.
+    pub fn buffer_len(&self) -> usize {
+        let largest = self.source.largest_block(self.blocks());
+        let record = if self.instrumented { size_of::<blosc2_instr>() } else { 0 };
+        let encoded = largest + (PREFIX + record) * self.plan.typesize;
+        let prefiltered = self.prefilter.map_or(0, |p| p.output_size(largest, self.plan.typesize));
+        encoded.max(prefiltered)
+    }
+
+    /// Whether the first block has to be encoded before the others: they need what the prefilter made of it.
+    pub fn first_block_first(&self) -> bool {
+        self.prefilter.is_some() && self.chain.has_delta() && !self.is_varlen()
+    }
+
+    /// Has the prefilter fill `output` with block `nblock`. `ttmp` is the worker's scratch.
+    fn run_prefilter(
+        &self,
+        prefilter: &Prefilter,
+        nblock: usize,
+        tid: usize,
+        output: &mut [u8],
+        ttmp: *mut u8,
+    ) -> Result<()> {
+        let range = self.source.range(self.blocks(), nblock);
+        let input = match self.source.block(self.blocks(), nblock) {
+            Some(block) => block.as_ptr(),
+            // NULL plus the offset, as in the reference; nobody may follow it.
+            None => std::ptr::without_provenance(range.start),
+        };
+        let largest = self.source.largest_block(self.blocks());
+        let place = BlockPlace {
+            nchunk: self.nchunk,
+            nblock: if self.is_varlen() { 0 } else { nblock },
+            offset: range.start,
+            tid,
+            ttmp,
+            ttmp_nbytes: 4 * (largest + 4 * self.plan.typesize),
+        };
+        prefilter.run(input, range.len(), output, self.plan.typesize, place)
+    }
+
+    /// Filters block `nblock` and hands the result to `then`, with a spare buffer, one for an encoded block, and
+    /// the codecs' state.
+    ///
+    /// # Errors
+    /// `FilterPipeline` when a filter fails, `MemoryAlloc`, or what `then` returns.
+    pub fn filtered<R>(
+        &self,
+        nblock: usize,
+        worker: &mut Worker<'_>,
+        then: impl FnOnce(&[u8], &mut [u8], &mut [u8], &mut Workspace) -> Result<R>,
+    ) -> Result<R> {
+        let (buffers, workspace) = worker.scratch.parts(self.buffer_len())?;
+        let len = self.source.range(self.blocks(), nblock).len();
+        let input = match (&self.prefilter, self.source.block(self.blocks(), nblock)) {
+            (None, Some(block)) => Input::Block(block),
+            (None, None) => return Err(err!(NullPointer, "neither a source nor a prefilter")),
+            (Some(prefilter), _) => {
+                let ttmp = buffers.front.as_mut_ptr();
+                self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
+                if nblock == 0 && self.first_block_first() {
+                    self.prefiltered_reference.get_or_init(|| buffers.front[..len].to_vec());
+                }
+                Input::Front(len)
+            }
+        };
+        let reference = self.delta_reference(nblock);
+        let block = self.chain.forward(input, reference, &self.cparams.0, buffers.front, buffers.back)?;
+        then(block, buffers.stream, buffers.block, workspace)
+    }
+
+    /// What delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
+    fn delta_reference(&self, nblock: usize) -> Option<&[u8]> {
+        if nblock == 0 || !self.chain.has_delta() {
+            return None;
+        }
+        match self.source {
+            Source::Blocks(_) => None,
+            Source::Buffer(_) | Source::Absent(_) => match self.prefiltered_reference.get() {
+                Some(reference) => Some(reference),
+                None => self.source.block(self.blocks(), 0),
+            },
+        }
+    }
+
+    /// Encodes block `nblock` at the start of `out`. Returns its length, or `None` if it does not fit.
+    ///
+    /// # Errors
+    /// Those of [`filtered`](Self::filtered); `CodecSupport`, `Data` or `WriteBuffer` when the codec fails.
+    pub fn encode(&self, nblock: usize, worker: &mut Worker<'_>, out: &mut [u8]) -> Result<Option<usize>> {
+        let started = self.instrumented.then(Instant::now);
+        self.filtered(nblock, worker, |block, spare, _, workspace| {
+            let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
+            self.streams(nblock, block, spare, workspace, filter_time, out)
+        })
+    }
+
+    /// As [`encode`](Self::encode), but into the worker's own buffer, which has room for every block; `then` gets
+    /// the encoded bytes.
+    ///
+    /// # Errors
+    /// Those of [`encode`](Self::encode), or what `then` returns.
+    pub fn encode_apart<R>(
+        &self,
+        nblock: usize,
+        worker: &mut Worker<'_>,
+        then: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<R> {
+        let started = self.instrumented.then(Instant::now);
+        self.filtered(nblock, worker, |block, spare, out, workspace| {
+            let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
+            match self.streams(nblock, block, spare, workspace, filter_time, out)? {
+                Some(len) => then(&out[..len]),
+                None => Err(err!(WriteBuffer, "block {nblock} outgrew its buffer")),
+            }
+        })
+    }
+
+    fn streams(
+        &self,
+        nblock: usize,
+        block: &[u8],
+        spare: &mut [u8],
+        workspace: &mut Workspace,
+        filter_time: Duration,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let nstreams = if self.is_varlen() {
+            1
+        } else {
+            self.blocks().nstreams(nblock, self.plan.split, self.plan.typesize)
+        };
+        let neblock = block.len() / nstreams;
+        let disposable = self.prefilter.is_some_and(|p| p.is_disposable());
+        let mut pos = 0;
+        for bytes in block.chunks_exact(neblock.max(1)).take(nstreams) {
+            let room = &mut out[pos..];
+            let value = match disposable && self.plan.runs {
+                true => Some(0),
+                false => stream::single_value(bytes).filter(|_| self.plan.runs),
+            };
+            let written = match value {
+                Some(value) if !self.instrumented => stream::write_run(room, value),
+                Some(value) => self.run_record(value, neblock, filter_time, room),
+                None if self.instrumented => self.record(bytes, spare, workspace, filter_time, room)?,
+                None => self.stream(bytes, spare, workspace, room)?,
+            };
+            match written {
+                Some(len) => pos += len,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(pos))
+    }
+
+    /// Writes one stream, coded or raw, with its length before it.
+    fn stream(
+        &self,
+        bytes: &[u8],
+        spare: &mut [u8],
+        workspace: &mut Workspace,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let neblock = bytes.len();
+        let Some((prefix, room)) = out.split_at_mut_checked(PREFIX) else { return Ok(None) };
+        let coded = if let Some(dest) = room.get_mut(..neblock) {
+            self.code(bytes, workspace, dest)?
+        } else {
+            let coded = self.code(bytes, workspace, &mut spare[..neblock])?;
+            match room.get_mut(..coded.unwrap_or(neblock)) {
+                Some(dest) if coded.is_some() => dest.copy_from_slice(&spare[..dest.len()]),
+                _ => return Ok(None),
+            }
+            coded
+        };
+        let csize = match coded {
+            Some(csize) => csize,
+            None => {
+                room[..neblock].copy_from_slice(bytes);
+                neblock
+            }
+        };
+        write_i32(prefix, 0, if self.is_varlen() { neblock } else { csize } as i32);
+        Ok(Some(PREFIX + csize))
+    }
+
+    /// Runs the codec on one stream; `None` when it gains nothing.
+    fn code(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
+        let coded = self.encoder.encode(workspace, bytes, dest)?;
+        if coded > bytes.len() {
+            return Err(err!(WriteBuffer, "the codec made {coded} bytes of {}", bytes.len()));
+        }
+        Ok(Some(coded).filter(|&c| c != 0 && c != bytes.len()))
+    }
+
+    /// Writes the record of a stream that went through the codec (`chunk.md` 1.18).
+    fn record(
+        &self,
+        bytes: &[u8],
+        spare: &mut [u8],
+        workspace: &mut Workspace,
+        filter_time: Duration,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
+        let started = Instant::now();
+        let coded = self.code(bytes, workspace, &mut spare[..bytes.len()])?.unwrap_or(bytes.len());
+        let neblock = bytes.len() as f32;
+        let record = blosc2_instr {
+            cratio: neblock / (coded + PREFIX) as f32,
+            cspeed: neblock / started.elapsed().as_secs_f32(),
+            filter_speed: neblock / filter_time.as_secs_f32(),
+            flags: [0; 4],
+        };
+        Ok(write_record(&record, bytes.len(), self.is_varlen(), out))
+    }
+
+    /// Writes the record of a stream that is a run.
+    fn run_record(&self, value: u8, neblock: usize, filter_time: Duration, out: &mut [u8]) -> Option<usize> {
+        let stored = if value == 0 { PREFIX } else { stream::MAX_RUN_LENGTH };
+        let record = blosc2_instr {
+            cratio: neblock as f32 / stored as f32,
+            cspeed: 0.0,
+            filter_speed: neblock as f32 / filter_time.as_secs_f32(),
+            flags: [1, 0, 0, 0],
+        };
+        write_record(&record, neblock, false, out)
+    }
+
+    /// Writes block `nblock` as it is, or as the prefilter makes it, into `dest`, which has its length.
+    ///
+    /// # Errors
+    /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
+    pub fn copy(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
+        let Some(prefilter) = &self.prefilter else {
+            let Some(block) = self.source.block(self.blocks(), nblock) else {
+                return Err(err!(NullPointer, "neither a source nor a prefilter"));
+            };
+            dest.copy_from_slice(block);
+            return Ok(());
+        };
+        let (buffers, _) = worker.scratch.parts(self.buffer_len())?;
+        let ttmp = buffers.front.as_mut_ptr();
+        if prefilter.output_size(dest.len(), self.plan.typesize) <= dest.len() {
+            return self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp);
+        }
+        self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
+        dest.copy_from_slice(&buffers.front[..dest.len()]);
+        Ok(())
+    }
+}
+
+/// Appends an instrumentation record as a stream.
+fn write_record(record: &blosc2_instr, neblock: usize, varlen: bool, out: &mut [u8]) -> Option<usize> {
+    let len = PREFIX + size_of::<blosc2_instr>();
+    let out = out.get_mut(..len)?;
+    let prefix = if varlen { neblock } else { size_of::<blosc2_instr>() };
+    write_i32(out, 0, prefix as i32);
+    for (at, field) in [record.cratio, record.cspeed, record.filter_speed].iter().enumerate() {
+        out[PREFIX + 4 * at..][..4].copy_from_slice(&field.to_ne_bytes());
+    }
+    out[len - 4..].copy_from_slice(&record.flags);
+    Some(len)
+}

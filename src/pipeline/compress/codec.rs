@@ -1,0 +1,53 @@
+//! The encoder of a chunk: a codec of the format, a registered one, or none.
+
+use super::super::callbacks::UserEncoder;
+use super::super::params::CompressParams;
+use super::plan::Plan;
+use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Workspace};
+use crate::err;
+use crate::error::Result;
+use crate::registry;
+
+/// Compresses the streams of one chunk.
+pub enum ChunkEncoder<'a> {
+    /// A codec of the format.
+    BuiltIn(BuiltInEncoder<'a>),
+    /// A registered codec.
+    User(UserEncoder),
+    /// A codec that nobody has: it only matters once a stream needs it (`codecs.md` 1.2).
+    Missing(i32),
+}
+
+impl<'a> ChunkEncoder<'a> {
+    /// The encoder that `params` ask for. `source` is the address that a caller's encoder is told.
+    pub fn new(
+        params: &CompressParams,
+        plan: &Plan,
+        blocksize: i32,
+        dictionary: Option<&'a EncoderDictionary>,
+        source: *const u8,
+    ) -> Self {
+        if let Some(codec) = BuiltIn::from_compcode(params.compcode) {
+            return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
+        }
+        match registry::codec(params.compcode).and_then(|codec| codec.encoder) {
+            Some(function) => ChunkEncoder::User(UserEncoder {
+                function,
+                meta: params.compcode_meta,
+                cparams: params.for_callbacks(plan.typesize as i32, blocksize),
+                chunk: source.cast(),
+            }),
+            None => ChunkEncoder::Missing(params.compcode),
+        }
+    }
+}
+
+impl Encoder for ChunkEncoder<'_> {
+    fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match self {
+            ChunkEncoder::BuiltIn(encoder) => encoder.encode(workspace, src, dest),
+            ChunkEncoder::User(encoder) => encoder.encode(workspace, src, dest),
+            ChunkEncoder::Missing(code) => Err(err!(CodecSupport, "codec {code} cannot compress here")),
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! The plan of a compression: arguments checked, blocks cut, header made (`chunk.md` 3.1 to 3.5).
+
+use super::super::params::CompressParams;
+use super::super::stune::Choice;
+use crate::abi::{BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
+use crate::chunk::format::{
+    EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE,
+    MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2, version,
+};
+use crate::chunk::{Blocks, ChunkHeader};
+use crate::codec::BuiltIn;
+use crate::err;
+use crate::error::Result;
+use crate::registry;
+
+/// The version byte of codecs that nobody knows.
+const UNKNOWN_VERSIONLZ: u8 = 0xff;
+
+/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1).
+///
+/// # Errors
+/// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
+/// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
+pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_source: bool) -> Result<()> {
+    if srcsize > MAX_BUFFERSIZE {
+        return Err(err!(MaxBufsizeExceeded, "a source of {srcsize} bytes; {MAX_BUFFERSIZE} is the limit"));
+    }
+    if destsize < MIN_DESTSIZE {
+        return Err(err!(MaxBufsizeExceeded, "a destination of {destsize} bytes; {MIN_DESTSIZE} are needed"));
+    }
+    if !(0..=9).contains(&params.clevel) {
+        return Err(err!(CodecParam, "compression level {} is not in 0..=9", params.clevel));
+    }
+    let has_dictionaries = matches!(params.compcode, BLOSC_LZ4 | BLOSC_LZ4HC | BLOSC_ZSTD);
+    if has_source && params.use_dict && !has_dictionaries {
+        return Err(err!(CodecParam, "codec {} has no dictionaries", params.compcode));
+    }
+    if !(1..=MAX_TYPESIZE).contains(&params.typesize) {
+        return Err(err!(InvalidParam, "typesize {} is not in 1..={MAX_TYPESIZE}", params.typesize));
+    }
+    if params.blocksize > MAX_BLOCKSIZE {
+        return Err(err!(InvalidParam, "blocksize {} is more than {MAX_BLOCKSIZE}", params.blocksize));
+    }
+    Ok(())
+}
+
+/// The item size that a chunk stores, in bytes: 1 for items that are too wide (`chunk.md` 1.8).
+pub fn stored_typesize(typesize: i32) -> i32 {
+    if typesize > MAX_STORED_TYPESIZE { 1 } else { typesize }
+}
+
+/// The codec format that the flags store (`chunk.md` 1.4).
+fn format_of(compcode: i32) -> u8 {
+    BuiltIn::from_compcode(compcode).map_or(codec_format::UDCODEC, BuiltIn::format)
+}
+
+/// The codec version that a header stores.
+fn versionlz(compcode: i32) -> u8 {
+    if BuiltIn::from_compcode(compcode).is_some() {
+        return 1;
+    }
+    registry::codec(compcode).map_or(UNKNOWN_VERSIONLZ, |codec| codec.version)
+}
+
+/// How a buffer becomes a chunk.
+#[derive(Clone, Copy)]
+pub struct Plan {
+    /// The header, `cbytes` still 0.
+    pub header: ChunkHeader,
+    /// The blocks. With variable-length blocks only their number and the sum of their sizes mean anything.
+    pub blocks: Blocks,
+    /// The item size that the pipeline works with, in bytes (1..=255).
+    pub typesize: usize,
+    /// Whether full blocks are split into streams.
+    pub split: bool,
+    /// Length of header and block starts, in bytes.
+    pub tables: usize,
+    /// Whether equal bytes may be stored as runs.
+    pub runs: bool,
+}
+
+impl Plan {
+    /// The plan for `nbytes` bytes, with `params` checked and their block size effective. `destsize` decides
+    /// whether there is room for the block starts.
+    pub fn new(params: &CompressParams, nbytes: usize, destsize: usize) -> Self {
+        let typesize = stored_typesize(params.typesize);
+        let blocksize = params.blocksize.max(1);
+        let blocks = Blocks::new(nbytes, blocksize as usize);
+        let header_len = if params.short_header { MIN_HEADER_LENGTH } else { EXTENDED_HEADER_LENGTH };
+        let tables = header_len + 4 * blocks.count();
+        let plain = params.clevel == 0 || nbytes < MIN_BUFFERSIZE || tables > destsize;
+        // A block of less than one item cannot be split (chunk.md 10.29).
+        let split = Choice::of(params).splits(typesize, blocksize) && blocksize >= typesize;
+
+        let mut flags = if params.short_header { 0 } else { flag::EXTENDED };
+        if plain {
+            flags |= flag::MEMCPYED;
+        } else {
+            if params.short_header {
+                flags |= short_filter_flags(params);
+            }
+            flags |= codec_flags(params, split);
+        }
+        let header = ChunkHeader { flags, blocksize, ..header(params, nbytes, typesize) };
+        Plan { header, blocks, typesize: typesize as usize, split, tables, runs: !params.short_header }
+    }
+
+    /// The plan for variable-length blocks, `count` of them with `nbytes` bytes in all (`chunk.md` 3.11).
+    pub fn varlen(params: &CompressParams, count: usize, nbytes: usize) -> Self {
+        let typesize = stored_typesize(params.typesize);
+        let header = ChunkHeader {
+            version: version::VL_BLOCKS,
+            flags: flag::EXTENDED | codec_flags(params, false),
+            blocksize: i32::try_from(count).unwrap_or(i32::MAX),
+            blosc2_flags2: flag2::VL_BLOCKS,
+            ..header(params, nbytes, typesize)
+        };
+        Plan {
+            header,
+            blocks: Blocks::new(nbytes, usize::MAX),
+            typesize: typesize as usize,
+            split: false,
+            tables: EXTENDED_HEADER_LENGTH + 4 * count,
+            runs: false,
+        }
+    }
+
+    /// Whether the data are stored plain from the start.
+    pub fn is_plain(&self) -> bool {
+        self.header.is_memcpyed()
+    }
+
+    /// The same chunk stored plain, because what the codec made of it does not fit. Marks that say how to read
+    /// coded blocks go.
+    pub fn plain(&self) -> Self {
+        let mut plan = *self;
+        plan.header.flags |= flag::MEMCPYED;
+        plan.header.blosc2_flags &= !(flag2::USEDICT | flag2::INSTR);
+        plan
+    }
+}
+
+/// The fields that all chunks have in common.
+fn header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
+    ChunkHeader {
+        version: version::STABLE,
+        versionlz: versionlz(params.compcode),
+        typesize: typesize as u8,
+        nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
+        filters: params.filters,
+        udcompcode: params.compcode as u8,
+        compcode_meta: params.compcode_meta,
+        filters_meta: params.filters_meta,
+        blosc2_flags: if cfg!(target_endian = "big") { flag2::BIGENDIAN } else { 0 },
+        ..ChunkHeader::default()
+    }
+}
+
+/// Flags of a chunk whose blocks go through a codec (`chunk.md` 1.3).
+fn codec_flags(params: &CompressParams, split: bool) -> u8 {
+    let mut flags = format_of(params.compcode) << flag::FORMAT_SHIFT;
+    if params.filters.contains(&filter_id::DELTA) {
+        flags |= flag::DELTA;
+    }
+    if !split {
+        flags |= flag::DONT_SPLIT;
+    }
+    flags
+}
+
+/// The filter bits of a 16-byte header.
+fn short_filter_flags(params: &CompressParams) -> u8 {
+    let mut flags = 0;
+    if params.filters.contains(&filter_id::SHUFFLE) {
+        flags |= flag::SHUFFLE;
+    }
+    if params.filters.contains(&filter_id::BITSHUFFLE) {
+        flags |= flag::BITSHUFFLE;
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::BLOSC_ZLIB;
+
+    #[test]
+    fn formats_of_the_flags() {
+        for (compcode, format) in [(0, 0), (1, 1), (2, 1), (BLOSC_ZLIB, 3), (5, 4), (3, 6), (32, 6), (-1, 6)]
+        {
+            assert_eq!(format_of(compcode), format, "{compcode}");
+        }
+        assert_eq!((versionlz(0), versionlz(33), versionlz(99)), (1, 1, 0xff));
+    }
+}

@@ -1,0 +1,40 @@
+//! Chunks that are made of a header alone, or a header and a value (`chunk.md` 3.12).
+
+use super::super::params::CompressParams;
+use super::plan::stored_typesize;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag, flag2, version};
+use crate::chunk::{ChunkHeader, Special};
+use crate::err;
+use crate::error::Result;
+
+/// Writes a special chunk that stands for `nbytes` bytes into `dest`, and returns its length. The block size of
+/// `params` is effective. `value` is one item for [`Special::Value`], else empty.
+///
+/// # Errors
+/// `Data` when `dest` is too short.
+pub fn special_chunk(
+    params: &CompressParams,
+    kind: Special,
+    nbytes: usize,
+    value: &[u8],
+    dest: &mut [u8],
+) -> Result<usize> {
+    let cbytes = EXTENDED_HEADER_LENGTH + value.len();
+    let Some(dest) = dest.get_mut(..cbytes) else {
+        return Err(err!(Data, "a special chunk of {cbytes} bytes does not fit"));
+    };
+    let header = ChunkHeader {
+        version: version::STABLE,
+        versionlz: 1,
+        flags: flag::EXTENDED,
+        typesize: stored_typesize(params.typesize) as u8,
+        nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
+        blocksize: params.blocksize.max(1),
+        cbytes: cbytes as i32,
+        blosc2_flags: kind.bits() << flag2::SPECIAL_SHIFT,
+        ..ChunkHeader::default()
+    };
+    header.write(dest);
+    dest[EXTENDED_HEADER_LENGTH..].copy_from_slice(value);
+    Ok(cbytes)
+}

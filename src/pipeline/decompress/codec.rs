@@ -1,0 +1,60 @@
+//! The decoder of a chunk: a codec of the format, a registered one, or none.
+
+use super::super::callbacks::UserDecoder;
+use super::super::params::DecompressParams;
+use crate::chunk::ChunkHeader;
+use crate::chunk::format::codec_format;
+use crate::codec::{BuiltIn, BuiltInDecoder, Decoder, DecoderDictionary, Workspace};
+use crate::err;
+use crate::error::Result;
+use crate::registry;
+
+/// Decompresses the streams of one chunk.
+pub enum ChunkDecoder<'a> {
+    /// A codec of the format.
+    BuiltIn(BuiltInDecoder<'a>),
+    /// A registered codec.
+    User(UserDecoder),
+    /// A codec that nobody has: it only matters once a stream needs it (`chunk.md` 1.4).
+    Missing(u8),
+}
+
+impl<'a> ChunkDecoder<'a> {
+    /// The decoder that the header names: by the format bits, and only for the one format by the codec id.
+    pub fn new(
+        header: &ChunkHeader,
+        params: &DecompressParams<'_>,
+        dictionary: Option<&'a DecoderDictionary>,
+        chunk: &[u8],
+    ) -> Self {
+        let format = header.codec_format();
+        if let Some(codec) = BuiltIn::from_format(format) {
+            return ChunkDecoder::BuiltIn(codec.decoder(dictionary));
+        }
+        let user = (format == codec_format::UDCODEC)
+            .then(|| registry::codec(i32::from(header.udcompcode)))
+            .flatten()
+            .and_then(|codec| codec.decoder);
+        match user {
+            Some(function) => ChunkDecoder::User(UserDecoder {
+                function,
+                meta: header.compcode_meta,
+                dparams: params.for_callbacks(i32::from(header.typesize)),
+                chunk: chunk.as_ptr().cast(),
+            }),
+            None => ChunkDecoder::Missing(format),
+        }
+    }
+}
+
+impl Decoder for ChunkDecoder<'_> {
+    fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match self {
+            ChunkDecoder::BuiltIn(decoder) => decoder.decode(workspace, src, dest),
+            ChunkDecoder::User(decoder) => decoder.decode(workspace, src, dest),
+            ChunkDecoder::Missing(format) => {
+                Err(err!(CodecSupport, "no codec for format {format} can decompress here"))
+            }
+        }
+    }
+}

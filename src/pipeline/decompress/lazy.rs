@@ -1,0 +1,113 @@
+//! Lazy chunks: fetching blocks, dictionary and sizes from the frame that holds them (`chunk.md` 1.17, 2.3).
+
+use crate::chunk::lazy::Trailer;
+use crate::chunk::varlen::{self, VarBlock};
+use crate::chunk::{ChunkHeader, dictionary};
+use crate::err;
+use crate::error::Result;
+
+/// Something that holds the bytes of lazy chunks: a frame.
+pub trait BlockSource: Sync {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk that `trailer` tells of.
+    ///
+    /// # Errors
+    /// `ReadBuffer` or `FileRead` when there are not so many, `FileOpen` when they cannot be reached.
+    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()>;
+}
+
+/// Reads block `nblock`, which begins `start` bytes into the stored chunk, into `buffer`. It is at most `limit`
+/// bytes long.
+///
+/// # Errors
+/// `InvalidHeader` for a length that cannot be, or what the source says.
+pub fn read_block<'b>(
+    trailer: &Trailer<'_>,
+    source: &dyn BlockSource,
+    nblock: usize,
+    start: usize,
+    limit: usize,
+    buffer: &'b mut [u8],
+) -> Result<&'b [u8]> {
+    let len = trailer.block_length(nblock).unwrap_or(0);
+    let buffer = match usize::try_from(len) {
+        Ok(len) if len > 0 && len <= limit => buffer.get_mut(..len),
+        _ => None,
+    };
+    let Some(buffer) = buffer else {
+        return Err(err!(InvalidHeader, "lazy block {nblock} of {len} bytes, {limit} are the most"));
+    };
+    source.read(trailer, start as u64, buffer)?;
+    Ok(buffer)
+}
+
+/// Reads the dictionary, whose section begins `position` bytes into the stored chunk.
+///
+/// # Errors
+/// `InvalidHeader` when the chunk has no room for it, `CodecDict` for a bad size, or what the source says.
+pub fn read_dictionary(
+    header: &ChunkHeader,
+    trailer: &Trailer<'_>,
+    source: &dyn BlockSource,
+    position: usize,
+) -> Result<Vec<u8>> {
+    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+    let start = position + dictionary::PREFIX;
+    if cbytes < start {
+        return Err(err!(InvalidHeader, "a dictionary at {position} of {cbytes} bytes"));
+    }
+    let mut size = [0; dictionary::PREFIX];
+    source.read(trailer, position as u64, &mut size)?;
+    let size = dictionary::checked_size(i32::from_le_bytes(size))?;
+    if cbytes < start + size {
+        return Err(err!(InvalidHeader, "a dictionary of {size} bytes at {position} of {cbytes}"));
+    }
+    let mut bytes = vec![0; size];
+    source.read(trailer, start as u64, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// The table of variable-length blocks; their sizes are read from the frame.
+///
+/// # Errors
+/// `InvalidHeader` for starts or sizes that make no sense, or what the source says.
+pub fn varlen_table(
+    header: &ChunkHeader,
+    chunk: &[u8],
+    trailer: &Trailer<'_>,
+    source: &dyn BlockSource,
+) -> Result<Vec<VarBlock>> {
+    let mut offset = 0;
+    let mut table = Vec::new();
+    for span in varlen::spans(header, chunk)? {
+        let mut size = [0; varlen::PREFIX];
+        if span.len() <= size.len() {
+            return Err(err!(InvalidHeader, "a lazy block spans {span:?}"));
+        }
+        source.read(trailer, span.start as u64, &mut size)?;
+        let size = i32::from_le_bytes(size);
+        match usize::try_from(size) {
+            Ok(nbytes) if nbytes > 0 && nbytes <= header.nbytes() - offset => {
+                table.push(VarBlock { span, offset, nbytes });
+                offset += nbytes;
+            }
+            _ => return Err(err!(InvalidHeader, "a lazy block of {size} bytes at {offset}")),
+        }
+    }
+    if offset != header.nbytes() {
+        return Err(err!(InvalidHeader, "blocks of {offset} bytes in a chunk of {}", header.nbytes));
+    }
+    Ok(table)
+}
+
+/// Reads the payload of a variable-length block.
+///
+/// # Errors
+/// `MemoryAlloc`, or what the source says.
+pub fn read_payload(trailer: &Trailer<'_>, source: &dyn BlockSource, block: &VarBlock) -> Result<Vec<u8>> {
+    let len = block.span.len() - varlen::PREFIX;
+    let mut payload = Vec::new();
+    payload.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a payload of {len} bytes"))?;
+    payload.resize(len, 0);
+    source.read(trailer, (block.span.start + varlen::PREFIX) as u64, &mut payload)?;
+    Ok(payload)
+}

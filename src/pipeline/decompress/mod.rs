@@ -1,0 +1,114 @@
+//! From a chunk to its bytes (`chunk.md` 2 and 4).
+//!
+//! Data flow: header parsed -> chunk opened ([`reader`]: tables and dictionary checked) -> blocks decoded, each
+//! into its place -> postfilter. [`getitem`] opens the same reader and decodes only the blocks it needs.
+
+mod codec;
+mod getitem;
+mod lazy;
+mod reader;
+mod varlen;
+
+pub use getitem::{ItemRange, getitem};
+pub use lazy::BlockSource;
+pub use reader::ChunkReader;
+pub use varlen::VarlenReader;
+
+use super::jobs;
+use super::params::DecompressParams;
+use super::scratch;
+use super::shared_out::SharedOut;
+use crate::chunk::ChunkHeader;
+use crate::err;
+use crate::error::Result;
+use reader::Simple;
+
+/// What a decompression found out.
+#[derive(Clone, Copy, Debug)]
+pub struct Decompressed {
+    /// The chunk's header.
+    pub header: ChunkHeader,
+    /// Bytes of content, blocks that were masked out included.
+    pub nbytes: usize,
+    /// Whether a dictionary was used.
+    pub used_dictionary: bool,
+}
+
+/// Decompresses a whole chunk into `dest`, which may be longer. Blocks that are masked out are left alone.
+///
+/// # Errors
+/// Those of `chunk.md` 2: the content of `dest` is undefined then.
+pub fn decompress(params: &DecompressParams<'_>, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
+    let header = ChunkHeader::parse(chunk)?;
+    let nbytes = header.nbytes();
+    let Some(dest) = dest.get_mut(..nbytes) else {
+        return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
+    };
+    let reader = ChunkReader::open(header, chunk, params)?;
+    let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());
+    let done = Decompressed { header, nbytes, used_dictionary: reader.has_dictionary() };
+    if let (Some(simple), None, 1) = (reader.as_simple(), params.mask, nthreads) {
+        copy_simple(&simple, dest)?;
+        return Ok(done);
+    }
+    decode_blocks(&reader, params, nthreads, dest)?;
+    Ok(done)
+}
+
+fn copy_simple(simple: &Simple<'_>, dest: &mut [u8]) -> Result<()> {
+    match simple {
+        Simple::Plain(bytes) => match bytes.get(..dest.len()) {
+            Some(bytes) => dest.copy_from_slice(bytes),
+            None => return Err(err!(ReadBuffer, "{} plain bytes, {} are there", dest.len(), bytes.len())),
+        },
+        Simple::Special { kind, typesize, value } => kind.fill(dest, 0, *typesize, value)?,
+    }
+    Ok(())
+}
+
+fn decode_blocks(
+    reader: &ChunkReader<'_>,
+    params: &DecompressParams<'_>,
+    nthreads: usize,
+    dest: &mut [u8],
+) -> Result<()> {
+    let is_masked = |nblock: usize| params.mask.is_some_and(|mask| mask[nblock] != 0);
+    // The first block, if others are coded against it, comes first and in memory of its own unless the caller
+    // gets it as it is.
+    let private = reader.needs_first_block() && (is_masked(0) || params.postfilter.is_some());
+    let reference = if private { Some(first_block(reader)?) } else { None };
+    let out = SharedOut::new(dest);
+    let decode = |nblock: usize, tid: usize, scratch: &mut scratch::Scratch, reference: Option<&[u8]>| {
+        if is_masked(nblock) {
+            return Ok(());
+        }
+        let (mut buffers, workspace) = reader.buffers(scratch)?;
+        // SAFETY: blocks are disjoint, and each is decoded once.
+        let dest = unsafe { out.range(reader.range(nblock)) };
+        reader.decode(nblock, tid, &mut buffers, workspace, dest, reference.filter(|_| nblock > 0))
+    };
+    if !reader.needs_first_block() || private {
+        return jobs::for_each_block(nthreads, 0..reader.nblocks(), |nblock, worker| {
+            decode(nblock, worker.tid, worker.scratch, reference.as_deref())
+        });
+    }
+    jobs::for_each_block(1, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
+    // SAFETY: the first block is decoded, and the others are elsewhere.
+    let first = unsafe { out.finished(reader.range(0)) };
+    jobs::for_each_block(nthreads, 1..reader.nblocks(), |nblock, worker| {
+        decode(nblock, worker.tid, worker.scratch, Some(first))
+    })
+}
+
+/// The first block as delta needs it: all filters undone, no postfilter.
+fn first_block(reader: &ChunkReader<'_>) -> Result<Vec<u8>> {
+    let len = reader.range(0).len();
+    let mut block = Vec::new();
+    block.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a block of {len} bytes"))?;
+    block.resize(len, 0);
+    scratch::with(|scratch| {
+        let (mut buffers, workspace) = reader.buffers(scratch)?;
+        reader.decode_unfiltered(0, &mut buffers, workspace, &mut block, None)
+    })?;
+    Ok(block)
+}

@@ -1,0 +1,434 @@
+//! A chunk opened for reading: checked as a whole once (`chunk.md` 2.2), then decoded block by block (4.2).
+
+use super::super::callbacks::BlockPlace;
+use super::super::filters::Chain;
+use super::super::params::DecompressParams;
+use super::super::scratch::{Buffers, Scratch};
+use super::codec::ChunkDecoder;
+use super::{BlockSource, lazy};
+use crate::chunk::lazy::Trailer;
+use crate::chunk::stream::{self, Stream};
+use crate::chunk::varlen::{self, VarBlock};
+use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
+use crate::codec::{Decoder, DecoderDictionary, Workspace};
+use crate::err;
+use crate::error::Result;
+use std::ops::Range;
+
+/// What the body of a chunk is.
+enum Body<'a> {
+    /// Nothing: the header tells all.
+    Special(Special),
+    /// The data as they are.
+    Plain,
+    /// Equal blocks of streams, the first of which begins here or later.
+    Coded { first: usize },
+    /// Blocks of variable length.
+    Varlen(Vec<VarBlock>),
+    /// The data as they are, in a frame.
+    LazyPlain(Trailer<'a>),
+    /// Equal blocks of streams, in a frame.
+    LazyCoded(Trailer<'a>),
+    /// Blocks of variable length, in a frame.
+    LazyVarlen(Trailer<'a>, Vec<VarBlock>),
+}
+
+/// A chunk that has passed the checks, ready to give its blocks.
+pub struct ChunkReader<'a> {
+    header: ChunkHeader,
+    chunk: &'a [u8],
+    params: &'a DecompressParams<'a>,
+    body: Body<'a>,
+    blocks: Blocks,
+    chain: Chain,
+    dictionary: Option<DecoderDictionary>,
+    nblocks: usize,
+    largest: usize,
+}
+
+impl<'a> ChunkReader<'a> {
+    /// Opens `chunk`, whose parsed header is `header`.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.2 from step 2 on.
+    pub fn open(header: ChunkHeader, chunk: &'a [u8], params: &'a DecompressParams<'a>) -> Result<Self> {
+        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+        if !header.is_lazy() && cbytes > chunk.len() {
+            return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", chunk.len()));
+        }
+        let varlen = header.has_varlen_blocks();
+        let blocks = Blocks::of(&header);
+        let nblocks = if varlen { varlen::nblocks(&header) } else { blocks.count() };
+        if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
+            return Err(err!(Data, "a mask of {} blocks for {nblocks}", mask.len()));
+        }
+        let special = header.special()?;
+        if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
+            return Err(err!(Data, "{} bytes stored plain in a chunk of {cbytes}", header.nbytes));
+        }
+        let tables = header.len() + 4 * nblocks;
+        let has_starts = special.is_none() && (!header.is_memcpyed() || header.is_lazy());
+        if has_starts && i32::try_from(tables).is_err() {
+            return Err(err!(InvalidHeader, "{nblocks} blocks are too many"));
+        }
+        if has_starts && chunk.len() < tables && header.nbytes > 0 {
+            return Err(err!(ReadBuffer, "{nblocks} block starts in a chunk of {} bytes", chunk.len()));
+        }
+
+        let mut reader = ChunkReader {
+            header,
+            chunk,
+            params,
+            body: Body::Plain,
+            blocks,
+            chain: Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize)),
+            dictionary: None,
+            nblocks,
+            largest: blocks.blocksize().min(blocks.nbytes()),
+        };
+        reader.body = match special {
+            Some(kind) => Body::Special(kind),
+            None if header.is_lazy() => reader.open_lazy(tables)?,
+            None if header.is_memcpyed() => Body::Plain,
+            None => {
+                let first = reader.open_dictionary(tables)?;
+                if varlen {
+                    Body::Varlen(varlen::table(&reader.header, chunk)?)
+                } else {
+                    Body::Coded { first }
+                }
+            }
+        };
+        if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &reader.body {
+            reader.largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
+        }
+        Ok(reader)
+    }
+
+    /// Digests the dictionary, if there is one; where the blocks may begin.
+    fn open_dictionary(&mut self, tables: usize) -> Result<usize> {
+        if !self.header.has_dictionary() || self.nblocks == 0 {
+            return Ok(tables);
+        }
+        let bytes = dictionary::read(self.chunk, tables)?;
+        self.digest(bytes)?;
+        Ok(tables + dictionary::PREFIX + bytes.len())
+    }
+
+    fn digest(&mut self, bytes: &[u8]) -> Result<()> {
+        if let Some(codec) = crate::codec::BuiltIn::from_format(self.header.codec_format()) {
+            self.dictionary = Some(DecoderDictionary::new(codec, bytes)?);
+        }
+        Ok(())
+    }
+
+    fn open_lazy(&mut self, tables: usize) -> Result<Body<'a>> {
+        let source = self.source()?;
+        let trailer = Trailer::read(&self.header, self.chunk, self.nblocks)?;
+        if self.header.has_dictionary() {
+            let bytes = lazy::read_dictionary(&self.header, &trailer, source, tables)?;
+            self.digest(&bytes)?;
+        }
+        if self.header.has_varlen_blocks() {
+            let table = lazy::varlen_table(&self.header, self.chunk, &trailer, source)?;
+            return Ok(Body::LazyVarlen(trailer, table));
+        }
+        Ok(if self.header.is_memcpyed() { Body::LazyPlain(trailer) } else { Body::LazyCoded(trailer) })
+    }
+
+    fn source(&self) -> Result<&'a dyn BlockSource> {
+        self.params.source.ok_or_else(|| err!(InvalidParam, "a lazy chunk, and no frame to read it from"))
+    }
+
+    /// The header of the chunk.
+    pub fn header(&self) -> &ChunkHeader {
+        &self.header
+    }
+
+    /// Number of blocks.
+    pub fn nblocks(&self) -> usize {
+        self.nblocks
+    }
+
+    /// Size of the largest block, in bytes.
+    pub fn largest(&self) -> usize {
+        self.largest
+    }
+
+    /// The geometry of equal blocks.
+    pub fn blocks(&self) -> &Blocks {
+        &self.blocks
+    }
+
+    /// Whether a dictionary came with the chunk.
+    pub fn has_dictionary(&self) -> bool {
+        self.dictionary.is_some()
+    }
+
+    /// Where block `nblock` lies in the chunk's content, in bytes.
+    pub fn range(&self, nblock: usize) -> Range<usize> {
+        match &self.body {
+            Body::Varlen(table) | Body::LazyVarlen(_, table) => {
+                let block = &table[nblock];
+                block.offset..block.offset + block.nbytes
+            }
+            _ => self.blocks.range(nblock),
+        }
+    }
+
+    /// Whether blocks behind the first one need it: delta, on equal blocks that are coded (`filters.md` 6).
+    pub fn needs_first_block(&self) -> bool {
+        matches!(self.body, Body::Coded { .. } | Body::LazyCoded(_))
+            && self.chain.has_delta()
+            && !self.header.is_instrumented()
+    }
+
+    /// The content of a chunk that is but a copy or a fill, if nobody has to see its blocks one by one.
+    pub fn as_simple(&self) -> Option<Simple<'_>> {
+        if self.params.postfilter.is_some() {
+            return None;
+        }
+        let body = &self.chunk[self.header.len().min(self.chunk.len())..];
+        let typesize = usize::from(self.header.typesize);
+        match self.body {
+            Body::Special(kind) => Some(Simple::Special { kind, typesize, value: self.value() }),
+            Body::Plain => Some(Simple::Plain(body)),
+            _ => None,
+        }
+    }
+
+    /// The value of a repeated-value chunk; empty in others.
+    fn value(&self) -> &'a [u8] {
+        let cbytes = usize::try_from(self.header.cbytes).unwrap_or(0);
+        self.chunk.get(self.header.len()..cbytes).unwrap_or_default()
+    }
+
+    /// Length that each of a worker's buffers needs, in bytes.
+    pub fn buffer_len(&self) -> usize {
+        // What a lazy block may take in the frame.
+        self.largest + 4 * usize::from(self.header.typesize)
+    }
+
+    /// Lends a worker's buffers, long enough for this chunk.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn buffers<'s>(&self, scratch: &'s mut Scratch) -> Result<(Buffers<'s>, &'s mut Workspace)> {
+        scratch.parts(self.buffer_len())
+    }
+
+    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the first
+    /// block, decoded, where [`needs_first_block`](Self::needs_first_block) says so.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    pub fn decode(
+        &self,
+        nblock: usize,
+        tid: usize,
+        buffers: &mut Buffers<'_>,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        let Some(postfilter) = self.params.postfilter.filter(|_| !self.header.is_instrumented()) else {
+            return self.decode_unfiltered(nblock, buffers, workspace, dest, reference);
+        };
+        let len = dest.len();
+        let ttmp = buffers.front.as_mut_ptr();
+        let typesize = match self.body {
+            Body::Special(Special::Value) => self.value().len(),
+            _ => usize::from(self.header.typesize),
+        };
+        let place = BlockPlace {
+            nchunk: self.params.nchunk,
+            nblock,
+            offset: nblock
+                * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
+            tid,
+            ttmp,
+            ttmp_nbytes: 4 * self.buffer_len(),
+        };
+        let simple = matches!(self.body, Body::Special(_) | Body::Plain | Body::LazyPlain(_));
+        if simple {
+            // There the callback finds its input at the start of the scratch.
+            let input = &mut buffers.front[..len];
+            self.fill(nblock, input)?;
+            return postfilter.run(input, dest, typesize, place);
+        }
+        let input = std::mem::take(&mut buffers.block);
+        let result = self
+            .decode_unfiltered(nblock, buffers, workspace, &mut input[..len], reference)
+            .and_then(|()| postfilter.run(&input[..len], dest, typesize, place));
+        buffers.block = input;
+        result
+    }
+
+    /// As [`decode`](Self::decode), without the postfilter.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    pub fn decode_unfiltered(
+        &self,
+        nblock: usize,
+        buffers: &mut Buffers<'_>,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        let Buffers { front, back, stream, .. } = buffers;
+        match &self.body {
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => return self.fill(nblock, dest),
+            Body::Coded { .. } | Body::Varlen(_) | Body::LazyCoded(_) | Body::LazyVarlen(..) => {}
+        }
+        let in_place = self.header.is_instrumented() || self.chain.works_in_place();
+        let coded = if in_place { &mut *dest } else { &mut front[..dest.len()] };
+        self.decode_streams(nblock, stream, workspace, coded)?;
+        if self.header.is_instrumented() {
+            return Ok(());
+        }
+        if in_place {
+            self.chain.backward_in_place(dest, reference);
+            return Ok(());
+        }
+        let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
+        self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// Fills `dest` with a block that no codec has seen.
+    fn fill(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
+        let range = self.blocks.range(nblock);
+        match &self.body {
+            Body::Special(kind) => {
+                kind.fill(dest, range.start, usize::from(self.header.typesize), self.value())
+            }
+            Body::LazyPlain(trailer) => {
+                let position = (self.header.len() + range.start) as u64;
+                self.source()?.read(trailer, position, dest)
+            }
+            _ => {
+                let body = self.header.len() + range.start..self.header.len() + range.end;
+                let Some(bytes) = self.chunk.get(body) else {
+                    return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", self.chunk.len()));
+                };
+                dest.copy_from_slice(bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Decodes the streams of a block, filters not yet undone. `lazy` is a buffer for a block from a frame.
+    fn decode_streams(
+        &self,
+        nblock: usize,
+        lazy: &mut [u8],
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let decoder = ChunkDecoder::new(&self.header, self.params, self.dictionary.as_ref(), self.chunk);
+        match &self.body {
+            Body::Coded { first } => {
+                let start = self.block_start(nblock)?;
+                if start < *first || start >= self.chunk.len() {
+                    return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
+                }
+                self.decode_split(nblock, &decoder, &self.chunk[start..], workspace, dest)
+            }
+            Body::LazyCoded(trailer) => {
+                let start = self.block_start(nblock)?;
+                let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
+                let bytes = lazy::read_block(trailer, self.source()?, nblock, start, limit, lazy)?;
+                self.decode_split(nblock, &decoder, bytes, workspace, dest)
+            }
+            Body::Varlen(table) => {
+                let payload = table[nblock].payload(self.chunk);
+                decode_payload(&decoder, payload, workspace, dest)
+            }
+            Body::LazyVarlen(trailer, table) => {
+                let payload = lazy::read_payload(trailer, self.source()?, &table[nblock])?;
+                decode_payload(&decoder, &payload, workspace, dest)
+            }
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, dest),
+        }
+    }
+
+    /// Where the first stream of block `nblock` begins in the chunk, in bytes.
+    fn block_start(&self, nblock: usize) -> Result<usize> {
+        let start = read_i32(self.chunk, self.header.len() + 4 * nblock);
+        match start.map(usize::try_from) {
+            Some(Ok(start)) if start > 0 => Ok(start),
+            _ => Err(err!(Data, "block {nblock} begins at {start:?}")),
+        }
+    }
+
+    /// Decodes the streams of one of the equal blocks; they are at the start of `bytes`.
+    fn decode_split(
+        &self,
+        nblock: usize,
+        decoder: &dyn Decoder,
+        bytes: &[u8],
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let nstreams =
+            self.blocks.nstreams(nblock, self.header.is_split(), usize::from(self.header.typesize));
+        let neblock = dest.len() / nstreams;
+        if neblock == 0 {
+            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {} bytes", dest.len()));
+        }
+        if neblock * nstreams != dest.len() {
+            return Err(err!(Data, "{nstreams} streams do not divide a block of {} bytes", dest.len()));
+        }
+        let mut pos = 0;
+        for part in dest.chunks_exact_mut(neblock) {
+            match stream::read(bytes, &mut pos, neblock)? {
+                Stream::Run(value) => part.fill(value),
+                Stream::Raw(raw) => part.copy_from_slice(raw),
+                Stream::Coded(coded) => decode_exactly(decoder, coded, workspace, part)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The content of a chunk that is but a copy or a fill.
+pub enum Simple<'a> {
+    /// The data as they are; there may be more bytes than data.
+    Plain(&'a [u8]),
+    /// What a fill needs to know.
+    Special {
+        /// The kind.
+        kind: Special,
+        /// Item size, in bytes.
+        typesize: usize,
+        /// The repeated value, if it is one.
+        value: &'a [u8],
+    },
+}
+
+/// Decodes the payload of a variable-length block: raw if it has the block's size.
+fn decode_payload(
+    decoder: &dyn Decoder,
+    payload: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
+    if payload.len() == dest.len() {
+        dest.copy_from_slice(payload);
+        return Ok(());
+    }
+    decode_exactly(decoder, payload, workspace, dest)
+}
+
+fn decode_exactly(
+    decoder: &dyn Decoder,
+    coded: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
+    let len = decoder.decode(workspace, coded, dest)?;
+    if len != dest.len() {
+        return Err(err!(Data, "a stream of {} bytes gave {len} of {}", coded.len(), dest.len()));
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! The filter pipeline of a chunk (`filters.md` 3): the six slots as a checked list of steps, and running them
+//! forwards and backwards on one block, between scratch buffers. The source is never written.
+
+use super::callbacks;
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb};
+use crate::chunk::format::{MAX_FILTERS, filter_id, version};
+use crate::err;
+use crate::error::Result;
+use crate::filter::{bitshuffle, delta, shuffle, trunc_prec};
+use crate::registry;
+use std::mem;
+
+/// One active slot.
+#[derive(Clone, Copy)]
+enum Step {
+    Shuffle {
+        nstreams: usize,
+    },
+    Bitshuffle,
+    Delta,
+    TruncPrec {
+        precision: i8,
+    },
+    User {
+        id: u8,
+        meta: u8,
+        forward: blosc2_filter_forward_cb,
+        backward: blosc2_filter_backward_cb,
+    },
+    /// An id that the format does not define, or that nobody has registered.
+    Unknown {
+        id: u8,
+    },
+}
+
+/// The active slots of a pipeline, in the order of compression.
+#[derive(Clone, Copy)]
+pub struct Chain {
+    steps: [Step; MAX_FILTERS],
+    len: usize,
+    typesize: usize,
+}
+
+/// Where a block is before it is filtered.
+#[derive(Clone, Copy)]
+pub enum Input<'a> {
+    /// In the caller's source.
+    Block(&'a [u8]),
+    /// At the start of the front buffer, this many bytes long.
+    Front(usize),
+}
+
+impl Chain {
+    /// The steps of a pipeline for items of `typesize` bytes (1..=255).
+    pub fn new(filters: &[u8; MAX_FILTERS], metas: &[u8; MAX_FILTERS], typesize: usize) -> Self {
+        let mut chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize };
+        for (&id, &meta) in filters.iter().zip(metas) {
+            chain.steps[chain.len] = match id {
+                filter_id::NONE => continue,
+                filter_id::SHUFFLE => {
+                    Step::Shuffle { nstreams: if meta == 0 { typesize } else { usize::from(meta) } }
+                }
+                filter_id::BITSHUFFLE => Step::Bitshuffle,
+                filter_id::DELTA => Step::Delta,
+                filter_id::TRUNC_PREC => Step::TruncPrec { precision: meta as i8 },
+                id => match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
+                    Some(f) => Step::User { id, meta, forward: f.forward, backward: f.backward },
+                    None => Step::Unknown { id },
+                },
+            };
+            chain.len += 1;
+        }
+        chain
+    }
+
+    fn steps(&self) -> &[Step] {
+        &self.steps[..self.len]
+    }
+
+    /// Whether nothing is done on compression.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether the blocks of a chunk depend on its first block.
+    pub fn has_delta(&self) -> bool {
+        self.steps().iter().any(|s| matches!(s, Step::Delta))
+    }
+
+    /// Whether anything is undone on decompression (`filters.md` 3.2).
+    pub fn undoes_nothing(&self) -> bool {
+        self.steps().iter().all(|s| matches!(s, Step::TruncPrec { .. }))
+    }
+
+    /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
+    pub fn works_in_place(&self) -> bool {
+        self.steps().iter().all(|s| matches!(s, Step::Delta | Step::TruncPrec { .. }))
+    }
+
+    /// Filters a block and returns where it is then: `input` itself if there is nothing to do, else one of the
+    /// buffers, which are at least as long as the block. `reference` is the first block of the source, for a block
+    /// that is not itself the first.
+    ///
+    /// # Errors
+    /// `FilterPipeline` for an unknown filter or one that fails.
+    pub fn forward<'a>(
+        &self,
+        input: Input<'a>,
+        reference: Option<&[u8]>,
+        cparams: &blosc2_cparams,
+        mut front: &'a mut [u8],
+        mut back: &'a mut [u8],
+    ) -> Result<&'a [u8]> {
+        let (block, len, mut in_front) = match input {
+            Input::Block(block) => (block, block.len(), false),
+            Input::Front(len) => (&[][..], len, true),
+        };
+        for step in self.steps() {
+            let src = if in_front { &front[..len] } else { block };
+            let dest = &mut back[..len];
+            match *step {
+                Step::Shuffle { nstreams } => shuffle::shuffle(nstreams, src, dest),
+                Step::Bitshuffle => bitshuffle::bitshuffle(self.typesize, src, dest),
+                Step::Delta => match reference {
+                    Some(reference) => delta::encode_other(self.typesize, src, reference, dest),
+                    None => delta::encode_first(self.typesize, src, dest),
+                },
+                Step::TruncPrec { precision } => trunc_prec::truncate(precision, self.typesize, src, dest)?,
+                Step::User { id, meta, forward: Some(function), .. } => {
+                    callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
+                }
+                Step::User { id, .. } => {
+                    return Err(err!(FilterPipeline, "filter {id} has no forward function"));
+                }
+                Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
+            }
+            mem::swap(&mut front, &mut back);
+            in_front = true;
+        }
+        Ok(if in_front { &front[..len] } else { block })
+    }
+
+    /// Undoes the pipeline on the block in `front`, into `dest`, which has the block's length. `reference` is the
+    /// decoded first block of the chunk, for a block that is not itself the first. The buffers are at least as
+    /// long as the block.
+    ///
+    /// # Errors
+    /// `Failure` for an id that the format does not define, `FilterPipeline` for one that nobody registered, or
+    /// whatever negative code a caller's filter returned.
+    pub fn backward<'a>(
+        &self,
+        mut front: &'a mut [u8],
+        mut back: &'a mut [u8],
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+        dparams: &blosc2_dparams,
+        chunk_version: u8,
+    ) -> Result<()> {
+        let len = dest.len();
+        let mut undefined = None;
+        let mut in_dest = false;
+        // Steps that write somewhere else; the last of them writes to `dest`.
+        let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
+        for step in self.steps().iter().rev() {
+            if matches!(step, Step::Delta) {
+                let data = if in_dest { &mut *dest } else { &mut front[..len] };
+                undo_delta(self.typesize, data, reference);
+                continue;
+            }
+            if !step.moves() {
+                if let Step::Unknown { id } = *step {
+                    undefined = Some(err!(Failure, "filter {id} is not defined"));
+                }
+                continue;
+            }
+            moves_left -= 1;
+            in_dest = moves_left == 0;
+            let src = &front[..len];
+            let out = if in_dest { &mut *dest } else { &mut back[..len] };
+            match *step {
+                Step::Shuffle { nstreams } => shuffle::unshuffle(nstreams, src, out),
+                Step::Bitshuffle if chunk_version == version::BLOSC1 => {
+                    bitshuffle::bitunshuffle_v2(self.typesize, src, out);
+                }
+                Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
+                Step::User { id, meta, backward: Some(function), .. } => {
+                    // A positive value ends the block's pipeline (filters.md 3.2).
+                    if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
+                        if !in_dest {
+                            return Err(err!(FilterPipeline, "filter {id} stopped before the last one"));
+                        }
+                        break;
+                    }
+                }
+                Step::User { id, .. } => {
+                    return Err(err!(FilterPipeline, "filter {id} has no backward function"));
+                }
+                Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
+                Step::Delta | Step::TruncPrec { .. } => {}
+            }
+            mem::swap(&mut front, &mut back);
+        }
+        if let Some(error) = undefined {
+            return Err(error);
+        }
+        if !in_dest {
+            dest.copy_from_slice(&front[..len]);
+        }
+        Ok(())
+    }
+
+    /// Undoes a pipeline that [works in place](Self::works_in_place) on the block in `dest`.
+    pub fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) {
+        for _ in self.steps().iter().filter(|s| matches!(s, Step::Delta)) {
+            undo_delta(self.typesize, dest, reference);
+        }
+    }
+}
+
+fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
+    match reference {
+        Some(reference) => delta::decode_other(typesize, data, reference),
+        None => delta::decode_first(typesize, data),
+    }
+}
+
+impl Step {
+    /// Whether undoing the step needs another buffer for its result.
+    fn moves(&self) -> bool {
+        match self {
+            Step::Delta | Step::TruncPrec { .. } => false,
+            Step::Unknown { id } => *id >= filter_id::FIRST_REGISTERED,
+            Step::Shuffle { .. } | Step::Bitshuffle | Step::User { .. } => true,
+        }
+    }
+}

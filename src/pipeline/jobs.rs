@@ -1,0 +1,68 @@
+//! Running one piece of work for each block of a chunk: on the caller's thread, or with help from the pool.
+
+use super::scratch::{self, Scratch};
+use crate::error::{Error, Result};
+use crate::pool;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// Below this many uncompressed bytes waking a worker costs more than it brings.
+const MIN_PARALLEL: usize = 64 << 10;
+
+/// How many threads work on `nbytes` bytes in blocks of `blocksize` bytes (`chunk.md` 6.2): 1 means the caller's
+/// alone. A caller's own scheduler is used for any chunk of two full blocks, since it may count.
+pub fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
+    if nthreads > 1 && nbytes / blocksize.max(1) > 1 && (nbytes >= MIN_PARALLEL || pool::has_callback()) {
+        nthreads
+    } else {
+        1
+    }
+}
+
+/// A place among the workers of a job: the worker's number, and its working memory.
+pub struct Worker<'a> {
+    /// Logical number, 0 for the caller's thread.
+    pub tid: usize,
+    /// The worker's memory.
+    pub scratch: &'a mut Scratch,
+}
+
+/// Calls `work(nblock, worker)` once for each block of `blocks`, on `nthreads` threads in no particular order, or
+/// in ascending order if that is 1. Stops at the first error, which becomes the result.
+///
+/// # Errors
+/// The first that `work` returned.
+pub fn for_each_block(
+    nthreads: usize,
+    blocks: std::ops::Range<usize>,
+    work: impl Fn(usize, &mut Worker<'_>) -> Result<()> + Sync,
+) -> Result<()> {
+    if nthreads <= 1 || blocks.len() <= 1 {
+        return scratch::with(|scratch| {
+            let mut worker = Worker { tid: 0, scratch };
+            blocks.into_iter().try_for_each(|nblock| work(nblock, &mut worker))
+        });
+    }
+    let next = AtomicUsize::new(blocks.start);
+    let failed = AtomicBool::new(false);
+    let first_error: Mutex<Option<Error>> = Mutex::new(None);
+    let finished = pool::run(nthreads, &|tid| {
+        scratch::with(|scratch| {
+            let mut worker = Worker { tid, scratch };
+            while !failed.load(Ordering::Relaxed) {
+                let nblock = next.fetch_add(1, Ordering::Relaxed);
+                if nblock >= blocks.end {
+                    break;
+                }
+                if let Err(error) = work(nblock, &mut worker) {
+                    failed.store(true, Ordering::Relaxed);
+                    first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                }
+            }
+        });
+    });
+    if let Some(error) = first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        return Err(error);
+    }
+    finished
+}

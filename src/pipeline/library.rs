@@ -1,0 +1,127 @@
+//! The library as a whole: up or down, and the settings of the functions that take no context (`abi.md` 9.1).
+//!
+//! Everything works whether the library is up or not; being up only decides what `blosc2_init` does and whether
+//! `blosc2_free_resources` has anything to free. The settings are atomics: no call waits for another.
+
+use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
+use crate::codec::BuiltIn;
+use crate::err;
+use crate::error::Result;
+use crate::{pool, registry};
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+static UP: AtomicBool = AtomicBool::new(false);
+static TRANSITION: Mutex<()> = Mutex::new(());
+
+static NTHREADS: AtomicI16 = AtomicI16::new(1);
+static COMPRESSOR: AtomicI32 = AtomicI32::new(BLOSC_BLOSCLZ);
+static DELTA: AtomicBool = AtomicBool::new(false);
+static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
+static SPLITMODE: AtomicI32 = AtomicI32::new(BLOSC_FORWARD_COMPAT_SPLIT);
+
+/// Brings the library up; nothing happens if it is. What callers had registered before the last
+/// [`destroy`] is forgotten.
+pub fn init() {
+    if is_up() {
+        return;
+    }
+    let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
+    if !is_up() {
+        registry::reset();
+        UP.store(true, Ordering::Release);
+    }
+}
+
+/// Takes the library down: its threads end. Settings stay.
+pub fn destroy() {
+    let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
+    if UP.swap(false, Ordering::AcqRel) {
+        pool::shutdown();
+    }
+}
+
+/// Whether the library is up.
+pub fn is_up() -> bool {
+    UP.load(Ordering::Acquire)
+}
+
+/// The threads that functions without a context use, at least 1.
+pub fn nthreads() -> i16 {
+    NTHREADS.load(Ordering::Relaxed)
+}
+
+/// Sets the threads that functions without a context use, and starts them. Returns the previous number.
+///
+/// # Errors
+/// `InvalidParam` for less than 1, `ThreadCreate` when no thread can be had; nothing changes then.
+pub fn set_nthreads(nthreads: i16) -> Result<i16> {
+    init();
+    let previous = self::nthreads();
+    if nthreads == previous {
+        return Ok(previous);
+    }
+    if nthreads <= 0 {
+        return Err(err!(InvalidParam, "{nthreads} threads"));
+    }
+    pool::prestart(usize::from(nthreads.unsigned_abs()))?;
+    NTHREADS.store(nthreads, Ordering::Relaxed);
+    Ok(previous)
+}
+
+/// Id of the codec that functions without a context use; -1 after an unknown name (`abi.md` 13.4).
+pub fn compressor() -> i32 {
+    COMPRESSOR.load(Ordering::Relaxed)
+}
+
+/// Sets the codec that functions without a context use. An unknown name is stored as -1, so that nothing is
+/// compressed with a codec that was not asked for. Returns what is stored.
+///
+/// # Errors
+/// `CodecSupport` for a registered codec; nothing changes then.
+pub fn set_compressor(name: &CStr) -> Result<i32> {
+    let code = compcode_of(name).unwrap_or(-1);
+    if code > i32::from(BuiltIn::Zstd.compcode()) {
+        return Err(err!(CodecSupport, "codec {name:?} needs a context"));
+    }
+    init();
+    COMPRESSOR.store(code, Ordering::Relaxed);
+    Ok(code)
+}
+
+/// The codec with that name: those of the format first, then the registered ones.
+pub fn compcode_of(name: &CStr) -> Option<i32> {
+    let builtin = name.to_str().ok().and_then(BuiltIn::from_name).map(BuiltIn::compcode);
+    builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
+}
+
+/// Whether functions without a context put a delta filter into the pipeline.
+pub fn delta() -> bool {
+    DELTA.load(Ordering::Relaxed)
+}
+
+/// Sets [`delta`].
+pub fn set_delta(on: bool) {
+    DELTA.store(on, Ordering::Relaxed);
+}
+
+/// The block size that functions without a context use in bytes, 0 for an automatic one.
+pub fn blocksize() -> i32 {
+    BLOCKSIZE.load(Ordering::Relaxed)
+}
+
+/// Sets [`blocksize`].
+pub fn set_blocksize(blocksize: i32) {
+    BLOCKSIZE.store(blocksize, Ordering::Relaxed);
+}
+
+/// The split mode that functions without a context use.
+pub fn splitmode() -> i32 {
+    SPLITMODE.load(Ordering::Relaxed)
+}
+
+/// Sets [`splitmode`].
+pub fn set_splitmode(splitmode: i32) {
+    SPLITMODE.store(splitmode, Ordering::Relaxed);
+}

@@ -1,0 +1,191 @@
+//! What the environment overrides (`abi.md` 10.1 and 10.2, `chunk.md` 3.2).
+
+use super::library;
+use super::params::CompressParams;
+use crate::abi::{
+    BLOSC_ALWAYS_SPLIT, BLOSC_AUTO_SPLIT, BLOSC_BITSHUFFLE, BLOSC_FORWARD_COMPAT_SPLIT, BLOSC_NEVER_SPLIT,
+    BLOSC_NOSHUFFLE, BLOSC_SHUFFLE,
+};
+use crate::chunk::format::{MAX_FILTERS, filter_id};
+use crate::codec::BuiltIn;
+use crate::environment::{number, number_i32, var};
+use crate::err;
+use crate::error::Result;
+use crate::trace;
+use std::ffi::CStr;
+
+/// The slot of shuffles in pipelines that come from one number.
+const SHUFFLE_SLOT: usize = MAX_FILTERS - 1;
+/// The slot of delta in such pipelines.
+const DELTA_SLOT: usize = MAX_FILTERS - 2;
+
+fn not_recognized(name: &CStr, value: &CStr) {
+    trace::warning(|| {
+        format!(
+            "{} environment variable '{}' not recognized\n",
+            name.to_string_lossy(),
+            value.to_string_lossy()
+        )
+    });
+}
+
+fn shuffle() -> Option<i32> {
+    let name = c"BLOSC_SHUFFLE";
+    let value = var(name)?;
+    match value.to_bytes() {
+        b"NOSHUFFLE" => Some(BLOSC_NOSHUFFLE),
+        b"SHUFFLE" => Some(BLOSC_SHUFFLE),
+        b"BITSHUFFLE" => Some(BLOSC_BITSHUFFLE),
+        _ => {
+            not_recognized(name, &value);
+            None
+        }
+    }
+}
+
+fn delta() -> Option<bool> {
+    let name = c"BLOSC_DELTA";
+    let value = var(name)?;
+    match value.to_bytes() {
+        b"1" => Some(true),
+        b"0" => Some(false),
+        _ => {
+            not_recognized(name, &value);
+            None
+        }
+    }
+}
+
+fn splitmode() -> Option<i32> {
+    let name = c"BLOSC_SPLITMODE";
+    let value = var(name)?;
+    match value.to_bytes() {
+        b"ALWAYS" => Some(BLOSC_ALWAYS_SPLIT),
+        b"NEVER" => Some(BLOSC_NEVER_SPLIT),
+        b"AUTO" => Some(BLOSC_AUTO_SPLIT),
+        b"FORWARD_COMPAT" => Some(BLOSC_FORWARD_COMPAT_SPLIT),
+        _ => {
+            not_recognized(name, &value);
+            None
+        }
+    }
+}
+
+/// A variable that must be a number of at least `least`.
+fn number_from(name: &CStr, least: i32) -> Option<i32> {
+    let value = number_i32(name)?;
+    if value < least {
+        trace::warning(|| format!("{} environment variable is {value}\n", name.to_string_lossy()));
+        return None;
+    }
+    Some(value)
+}
+
+/// Changes the parameters of a new compression context.
+///
+/// # Errors
+/// `InvalidParam` when the environment names a registered codec.
+pub fn for_new_context(params: &mut CompressParams) -> Result<()> {
+    params.typesize = number_from(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
+    params.clevel = number_from(c"BLOSC_CLEVEL", 0).unwrap_or(params.clevel);
+    match shuffle() {
+        Some(BLOSC_SHUFFLE) if params.typesize <= 1 => {}
+        Some(id) => params.filters[SHUFFLE_SLOT] = id as u8,
+        None => {}
+    }
+    if delta() == Some(true) {
+        params.filters[DELTA_SLOT] = filter_id::DELTA;
+    }
+    if let Some(name) = var(c"BLOSC_COMPRESSOR") {
+        params.compcode = library::compcode_of(&name).unwrap_or(-1);
+        if params.compcode > i32::from(BuiltIn::Zstd.compcode()) {
+            return Err(err!(InvalidParam, "BLOSC_COMPRESSOR names the registered codec {name:?}"));
+        }
+    }
+    params.blocksize = number_from(c"BLOSC_BLOCKSIZE", 1).unwrap_or(params.blocksize);
+    if let Some(nthreads) = number(c"BLOSC_NTHREADS").map(|n| n as i16).filter(|&n| n > 0) {
+        params.nthreads = usize::from(nthreads.unsigned_abs());
+    }
+    params.splitmode = splitmode().unwrap_or(params.splitmode);
+    Ok(())
+}
+
+/// The threads of a new decompression context.
+pub fn nthreads_for_new_context(nthreads: i16) -> i16 {
+    number(c"BLOSC_NTHREADS").filter(|&n| n > 0).map_or(nthreads, |n| n as i16)
+}
+
+/// The threads that a decompression without a context uses; a setting of the environment sticks.
+///
+/// # Errors
+/// `InvalidParam` for a setting out of 1..=32767, or that is no number.
+pub fn nthreads_for_decompression() -> Result<i16> {
+    if let Some(value) = number(c"BLOSC_NTHREADS") {
+        match i16::try_from(value) {
+            Ok(nthreads) if nthreads > 0 => {
+                library::set_nthreads(nthreads)?;
+            }
+            _ => return Err(err!(InvalidParam, "BLOSC_NTHREADS is {value}")),
+        }
+    }
+    Ok(library::nthreads())
+}
+
+/// The parameters of a compression without a context: the caller's, the library's settings, and what the
+/// environment makes of both. Some of it sticks to the settings.
+///
+/// # Errors
+/// `NullPointer` where the reference cannot make its temporary context.
+pub fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Result<CompressParams> {
+    library::init();
+    let clevel = number_from(c"BLOSC_CLEVEL", 0).unwrap_or(clevel);
+    let doshuffle = shuffle().unwrap_or(doshuffle);
+    if let Some(on) = delta() {
+        library::set_delta(on);
+    }
+    let typesize = number_from(c"BLOSC_TYPESIZE", 1).unwrap_or(typesize);
+    if let Some(name) = var(c"BLOSC_COMPRESSOR")
+        && !library::set_compressor(&name).is_ok_and(|code| code >= 0)
+    {
+        not_recognized(c"BLOSC_COMPRESSOR", &name);
+    }
+    if let Some(blocksize) = number_from(c"BLOSC_BLOCKSIZE", 1) {
+        library::set_blocksize(blocksize);
+    }
+    if let Some(value) = number(c"BLOSC_NTHREADS").filter(|&n| n > 0)
+        && library::set_nthreads(value as i16).is_err()
+    {
+        trace::warning(|| format!("BLOSC_NTHREADS environment variable is {value}\n"));
+    }
+    if let Some(mode) = splitmode() {
+        library::set_splitmode(mode);
+    }
+    let unlocked = crate::environment::is_set(c"BLOSC_NOLOCK");
+    let short_header = !unlocked && crate::environment::is_set(c"BLOSC_BLOSC1_COMPAT");
+    let mut params = CompressParams {
+        compcode: library::compressor(),
+        clevel,
+        typesize,
+        nthreads: usize::from(library::nthreads().unsigned_abs()),
+        blocksize: library::blocksize(),
+        splitmode: library::splitmode(),
+        short_header,
+        ..CompressParams::default()
+    };
+    if !unlocked {
+        params.filters = [filter_id::NONE; MAX_FILTERS];
+    }
+    match doshuffle {
+        BLOSC_SHUFFLE if typesize > 1 => params.filters[SHUFFLE_SLOT] = filter_id::SHUFFLE,
+        BLOSC_BITSHUFFLE => params.filters[SHUFFLE_SLOT] = filter_id::BITSHUFFLE,
+        BLOSC_NOSHUFFLE => params.filters[SHUFFLE_SLOT] = filter_id::NONE,
+        _ => {}
+    }
+    if library::delta() {
+        params.filters[DELTA_SLOT] = filter_id::DELTA;
+    }
+    if unlocked && for_new_context(&mut params).is_err() {
+        return Err(err!(NullPointer, "no context can be made for the codec that the environment names"));
+    }
+    Ok(params)
+}

@@ -1,0 +1,171 @@
+//! What a job needs to know of its context: a snapshot that workers share and nobody changes.
+
+use super::callbacks::{Postfilter, Prefilter};
+use super::decompress::BlockSource;
+use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
+use crate::chunk::format::{MAX_FILTERS, filter_id};
+use std::ffi::c_void;
+use std::ptr;
+
+/// Pointers that callers handed in for their own callbacks. They are passed on and never followed.
+#[derive(Clone, Copy)]
+pub struct Handles {
+    /// The context that runs the job.
+    pub context: *mut blosc2_context,
+    /// The context's super-chunk.
+    pub schunk: *mut c_void,
+    /// State of the tuner.
+    pub tuner_params: *mut c_void,
+    /// For user codecs.
+    pub codec_params: *mut c_void,
+    /// For user filters.
+    pub filter_params: [*mut c_void; MAX_FILTERS],
+}
+
+impl Default for Handles {
+    fn default() -> Self {
+        Handles {
+            context: ptr::null_mut(),
+            schunk: ptr::null_mut(),
+            tuner_params: ptr::null_mut(),
+            codec_params: ptr::null_mut(),
+            filter_params: [ptr::null_mut(); MAX_FILTERS],
+        }
+    }
+}
+
+// SAFETY: the pointers are only copied here. The callbacks that get them are the caller's, and the ABI tells
+// callers that callbacks run on worker threads.
+unsafe impl Send for Handles {}
+// SAFETY: as above.
+unsafe impl Sync for Handles {}
+
+/// Parameters of a compression.
+#[derive(Clone, Copy)]
+pub struct CompressParams {
+    /// Codec id; negative for a name that nobody knows.
+    pub compcode: i32,
+    /// The codec's own byte.
+    pub compcode_meta: u8,
+    /// Compression level, 0..=9 once checked.
+    pub clevel: i32,
+    /// Whether to train and use a dictionary.
+    pub use_dict: bool,
+    /// Whether to write instrumentation records instead of data.
+    pub instr_codec: bool,
+    /// Item size in bytes, as requested.
+    pub typesize: i32,
+    /// Threads that may work on it, at least 1.
+    pub nthreads: usize,
+    /// Block size in bytes: 0 or less for an automatic one.
+    pub blocksize: i32,
+    /// Split mode.
+    pub splitmode: i32,
+    /// Filter ids, slot by slot.
+    pub filters: [u8; MAX_FILTERS],
+    /// One byte per filter slot.
+    pub filters_meta: [u8; MAX_FILTERS],
+    /// Whether to write the 16-byte header of Blosc 1.
+    pub short_header: bool,
+    /// Fills the blocks instead of the source.
+    pub prefilter: Option<Prefilter>,
+    /// Id of the tuner, for callbacks.
+    pub tuner_id: i32,
+    /// Index of the chunk in its super-chunk, or -1.
+    pub nchunk: i64,
+    /// What callbacks get.
+    pub handles: Handles,
+}
+
+impl Default for CompressParams {
+    /// The defaults of the public header (`chunk.md` 5.1).
+    fn default() -> Self {
+        CompressParams {
+            compcode: 0,
+            compcode_meta: 0,
+            clevel: 5,
+            use_dict: false,
+            instr_codec: false,
+            typesize: 8,
+            nthreads: 1,
+            blocksize: 0,
+            splitmode: crate::abi::BLOSC_FORWARD_COMPAT_SPLIT,
+            filters: [0, 0, 0, 0, 0, filter_id::SHUFFLE],
+            filters_meta: [0; MAX_FILTERS],
+            short_header: false,
+            prefilter: None,
+            tuner_id: 0,
+            nchunk: -1,
+            handles: Handles::default(),
+        }
+    }
+}
+
+impl CompressParams {
+    /// The struct that the caller's codecs and filters see (`codecs.md` 14.1).
+    pub fn for_callbacks(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
+        blosc2_cparams {
+            compcode: self.compcode as u8,
+            compcode_meta: self.compcode_meta,
+            clevel: self.clevel as u8,
+            use_dict: i32::from(self.use_dict),
+            typesize,
+            nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
+            blocksize,
+            splitmode: self.splitmode,
+            schunk: self.handles.schunk,
+            filters: self.filters,
+            filters_meta: self.filters_meta,
+            prefilter: self.prefilter.map(|p| p.function),
+            preparams: self.prefilter.map_or(ptr::null_mut::<blosc2_prefilter_params>(), |p| p.original),
+            tuner_params: self.handles.tuner_params,
+            tuner_id: self.tuner_id,
+            instr_codec: CBool::from(self.instr_codec),
+            codec_params: self.handles.codec_params,
+            filter_params: self.handles.filter_params,
+        }
+    }
+}
+
+/// Parameters of a decompression.
+#[derive(Clone, Copy)]
+pub struct DecompressParams<'a> {
+    /// Threads that may work on it, at least 1.
+    pub nthreads: usize,
+    /// Changes blocks on their way to the caller.
+    pub postfilter: Option<Postfilter>,
+    /// Blocks to leave out, one byte each; non-zero means out.
+    pub mask: Option<&'a [u8]>,
+    /// Where the blocks of lazy chunks are read from.
+    pub source: Option<&'a dyn BlockSource>,
+    /// Index of the chunk in its super-chunk, or -1.
+    pub nchunk: i64,
+    /// What callbacks get.
+    pub handles: Handles,
+}
+
+impl Default for DecompressParams<'_> {
+    fn default() -> Self {
+        DecompressParams {
+            nthreads: 1,
+            postfilter: None,
+            mask: None,
+            source: None,
+            nchunk: -1,
+            handles: Handles::default(),
+        }
+    }
+}
+
+impl DecompressParams<'_> {
+    /// The struct that the caller's codecs and filters see.
+    pub fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
+        blosc2_dparams {
+            nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
+            schunk: self.handles.schunk,
+            postfilter: self.postfilter.map(|p| p.function),
+            postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.original),
+            typesize,
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The working memory of one thread: block buffers and codec state. It stays with the thread between calls, so
+//! that a call allocates nothing in the steady state.
+//!
+//! A thread keeps at most [`KEPT`] bytes of block buffers; larger ones are freed at the end of the call.
+
+use crate::codec::Workspace;
+use crate::err;
+use crate::error::Result;
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::cell::Cell;
+use std::ptr::NonNull;
+
+/// Buffers above this size are not kept, in bytes.
+const KEPT: usize = 64 << 20;
+
+/// Each buffer begins on such a boundary: a cache line, and the widest vector.
+const ALIGNMENT: usize = 64;
+
+/// The buffers that a block needs on its way, all of the same length.
+pub struct Buffers<'a> {
+    /// Filter output, odd steps; a prefilter's output.
+    pub front: &'a mut [u8],
+    /// Filter output, even steps.
+    pub back: &'a mut [u8],
+    /// A stream's codec output where it cannot go straight to its place; what a lazy block was read into.
+    pub stream: &'a mut [u8],
+    /// A whole encoded block, or a whole decoded one on its way to a postfilter.
+    pub block: &'a mut [u8],
+    /// A whole decoded block of which somebody wants a part.
+    pub item: &'a mut [u8],
+}
+
+/// How many buffers there are.
+const PARTS: usize = 5;
+
+/// One thread's working memory.
+#[derive(Default)]
+pub struct Scratch {
+    buffers: Aligned,
+    workspace: Workspace,
+}
+
+impl Scratch {
+    /// The buffers, each at least `len` bytes long, and the codecs' state. Contents are left over from
+    /// earlier blocks.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when there is no memory for them.
+    pub fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
+        let len = len.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX / 8);
+        self.buffers.reserve(len.saturating_mul(PARTS))?;
+        let (front, rest) = self.buffers.bytes().split_at_mut(len);
+        let (back, rest) = rest.split_at_mut(len);
+        let (stream, rest) = rest.split_at_mut(len);
+        let (block, rest) = rest.split_at_mut(len);
+        let item = &mut rest[..len];
+        Ok((Buffers { front, back, stream, block, item }, &mut self.workspace))
+    }
+}
+
+thread_local! {
+    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+}
+
+/// Lends this thread's working memory to `work`. A nested call (a caller's callback that compresses) gets memory
+/// of its own.
+pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+    let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let result = work(&mut scratch);
+    if scratch.buffers.len > KEPT {
+        scratch.buffers = Aligned::default();
+    }
+    // A thread on its way out has no place for it any more.
+    let _ = SCRATCH.try_with(|place| place.set(Some(scratch)));
+    result
+}
+
+/// A zeroed allocation on a cache-line boundary.
+struct Aligned {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+impl Default for Aligned {
+    fn default() -> Self {
+        Aligned { start: NonNull::dangling(), len: 0 }
+    }
+}
+
+impl Aligned {
+    fn layout(len: usize) -> Option<Layout> {
+        Layout::from_size_align(len, ALIGNMENT).ok()
+    }
+
+    /// Makes sure that `len` bytes are there; what was in them is lost when they were not.
+    fn reserve(&mut self, len: usize) -> Result<()> {
+        if self.len >= len {
+            return Ok(());
+        }
+        *self = Aligned::default();
+        // SAFETY: the layout's size is not zero, since it is more than `self.len`.
+        let start = Aligned::layout(len).and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) }));
+        let Some(start) = start else {
+            return Err(err!(MemoryAlloc, "{len} bytes of working memory"));
+        };
+        *self = Aligned { start, len };
+        Ok(())
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        if self.len == 0 {
+            return &mut [];
+        }
+        // SAFETY: `start` is our own allocation of `len` initialised bytes, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Aligned {
+    fn drop(&mut self) {
+        if let Some(layout) = Aligned::layout(self.len).filter(|l| l.size() > 0) {
+            // SAFETY: allocated in `reserve` with this very layout.
+            unsafe { dealloc(self.start.as_ptr(), layout) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_aligned_apart_and_stay() {
+        let mut scratch = Scratch::default();
+        for len in [0, 1, 63, 64, 1000, 10] {
+            let (b, _) = scratch.parts(len).unwrap();
+            for part in [&b.front, &b.back, &b.stream, &b.block, &b.item] {
+                assert!(part.len() >= len);
+                assert!(len == 0 || part.as_ptr() as usize % ALIGNMENT == 0);
+            }
+            b.front.fill(1);
+            b.back.fill(2);
+            b.stream.fill(3);
+            b.block.fill(4);
+            assert!(b.front.iter().all(|&x| x == 1) && b.stream.iter().all(|&x| x == 3));
+        }
+        assert!(scratch.parts(usize::MAX).is_err());
+        assert!(scratch.parts(100).is_ok());
+    }
+
+    #[test]
+    fn nested_use_has_memory_of_its_own() {
+        with(|outer| {
+            let (b, _) = outer.parts(100).unwrap();
+            b.front.fill(7);
+            with(|inner| inner.parts(100).unwrap().0.front.fill(8));
+            assert!(b.front.iter().all(|&x| x == 7));
+        });
+    }
+}

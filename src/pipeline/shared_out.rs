@@ -1,0 +1,119 @@
+//! An output buffer of which several workers write disjoint ranges at the same time.
+
+use std::marker::PhantomData;
+use std::ops::Range;
+#[cfg(debug_assertions)]
+use std::{collections::BTreeMap, sync::Mutex};
+
+/// A borrowed output buffer that hands out disjoint ranges of itself. Debug builds check that they are.
+pub struct SharedOut<'a> {
+    start: *mut u8,
+    len: usize,
+    #[cfg(debug_assertions)]
+    lent: Mutex<BTreeMap<usize, usize>>,
+    buffer: PhantomData<&'a mut [u8]>,
+}
+
+// SAFETY: the buffer is borrowed mutably for 'a, and `range` obliges its callers to keep ranges apart, so no byte
+// is reached from two threads.
+unsafe impl Send for SharedOut<'_> {}
+// SAFETY: as above.
+unsafe impl Sync for SharedOut<'_> {}
+
+impl<'a> SharedOut<'a> {
+    /// Shares `buffer` among workers.
+    pub fn new(buffer: &'a mut [u8]) -> Self {
+        SharedOut {
+            start: buffer.as_mut_ptr(),
+            len: buffer.len(),
+            #[cfg(debug_assertions)]
+            lent: Mutex::default(),
+            buffer: PhantomData,
+        }
+    }
+
+    /// Length of the buffer, in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no byte.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The bytes of `range`.
+    ///
+    /// # Safety
+    /// No two ranges that were asked for may share a byte, whether by [`range`](Self::range) or
+    /// [`finished`](Self::finished), while both are in use.
+    ///
+    /// # Panics
+    /// If the range is not inside the buffer; in debug builds also if it overlaps one that was lent before.
+    #[allow(clippy::mut_from_ref)]
+    pub unsafe fn range(&self, range: Range<usize>) -> &mut [u8] {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
+        #[cfg(debug_assertions)]
+        {
+            let mut lent = self.lent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+            // Lent ranges are apart, so the last one that begins before this one's end is the only suspect.
+            let before = lent.range(..range.end).next_back();
+            let apart = before.is_none_or(|(_, &end)| end <= range.start);
+            assert!(range.is_empty() || apart, "{range:?} is lent already");
+            if !range.is_empty() {
+                lent.insert(range.start, range.end);
+            }
+        }
+        // SAFETY: inside the buffer, and the caller keeps ranges apart.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
+    }
+
+    /// The bytes of `range`, which somebody has written and nobody writes any more.
+    ///
+    /// # Safety
+    /// Whoever asked for these bytes by [`range`](Self::range) must be done with them, in a way that orders the
+    /// writes before this call, and nobody may ask again.
+    ///
+    /// # Panics
+    /// If the range is not inside the buffer.
+    pub unsafe fn finished(&self, range: Range<usize>) -> &[u8] {
+        assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
+        // SAFETY: inside the buffer, and by the caller's word only read from now on.
+        unsafe { std::slice::from_raw_parts(self.start.add(range.start), range.len()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_lie_where_they_say() {
+        let mut buffer = [0u8; 10];
+        let out = SharedOut::new(&mut buffer);
+        // SAFETY: the two ranges are apart.
+        unsafe {
+            out.range(0..4).fill(1);
+            out.range(4..10).fill(2);
+        }
+        assert_eq!(buffer, [1, 1, 1, 1, 2, 2, 2, 2, 2, 2]);
+    }
+
+    #[test]
+    #[should_panic(expected = "of 10 bytes")]
+    fn ranges_beyond_the_end_are_refused() {
+        let mut buffer = [0u8; 10];
+        // SAFETY: the only range.
+        let _ = unsafe { SharedOut::new(&mut buffer).range(5..11).len() };
+    }
+
+    #[test]
+    #[cfg(debug_assertions)]
+    #[should_panic(expected = "lent already")]
+    fn debug_builds_notice_an_overlap() {
+        let mut buffer = [0u8; 10];
+        let out = SharedOut::new(&mut buffer);
+        // SAFETY: the second call panics before it hands anything out.
+        let _ = unsafe { (out.range(0..5).len(), out.range(4..6).len()) };
+    }
+}

@@ -1,0 +1,145 @@
+//! The default tuner: the block size (`chunk.md` 3.3) and the split decision (3.4).
+
+use super::params::CompressParams;
+use crate::abi::{
+    BLOSC_ALWAYS_SPLIT, BLOSC_BLOSCLZ, BLOSC_CODEC_OPENZL, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_NEVER_SPLIT,
+    BLOSC_ZLIB, BLOSC_ZSTD,
+};
+use crate::chunk::format::{MAX_FILTERS, filter_id};
+
+const KIB: i32 = 1024;
+
+/// Sources below this get one block, whatever the level.
+const L1_SIZE: i32 = 32 * KIB;
+
+/// Blocks that are split are not made larger, in bytes.
+const MAX_SPLIT_BLOCK: i32 = 4096 * KIB;
+
+/// Items wider than this are not split automatically, in bytes.
+const MAX_STREAMS: i32 = 16;
+
+/// Streams shorter than this are not worth a split, in bytes.
+const MIN_STREAM: i32 = 32;
+
+/// The highest level at which zstd's blocks are split.
+const ZSTD_MAX_SPLIT_LEVEL: i32 = 5;
+
+/// Block sizes by level, for fast codecs.
+const FAST: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
+/// Block sizes by level, for codecs with a high ratio.
+const STRONG: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
+/// Stream sizes by level, for blocks that are split.
+const PER_STREAM: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
+
+/// What the decisions depend on.
+#[derive(Clone, Copy)]
+pub struct Choice {
+    compcode: i32,
+    clevel: i32,
+    splitmode: i32,
+    shuffles: bool,
+}
+
+impl Choice {
+    /// Takes what matters of the parameters.
+    pub fn of(params: &CompressParams) -> Self {
+        Choice::new(params.compcode, params.clevel, params.splitmode, &params.filters)
+    }
+
+    /// The choice for a codec, a level 0..=9, a split mode and a pipeline.
+    pub fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
+        let shuffles = filters.contains(&filter_id::SHUFFLE);
+        Choice { compcode, clevel: clevel.clamp(0, 9), splitmode, shuffles }
+    }
+
+    /// Whether blocks of `blocksize` bytes are split into one stream per byte of an item.
+    pub fn splits(&self, typesize: i32, blocksize: i32) -> bool {
+        match self.splitmode {
+            BLOSC_ALWAYS_SPLIT => return true,
+            BLOSC_NEVER_SPLIT => return false,
+            _ => {}
+        }
+        let codec_gains = match self.compcode {
+            BLOSC_CODEC_OPENZL => false,
+            BLOSC_BLOSCLZ | BLOSC_LZ4 => true,
+            BLOSC_ZSTD => self.clevel <= ZSTD_MAX_SPLIT_LEVEL,
+            _ => false,
+        };
+        codec_gains && self.shuffles && typesize <= MAX_STREAMS && blocksize / typesize.max(1) >= MIN_STREAM
+    }
+
+    /// The block size in bytes for `nbytes` bytes in items of `typesize` bytes (as requested, not capped), where
+    /// `requested` > 0 was asked for.
+    pub fn blocksize(&self, nbytes: i32, typesize: i32, requested: i32) -> i32 {
+        if nbytes < typesize {
+            return 1;
+        }
+        let mut blocksize = if requested > 0 { requested } else { self.automatic(nbytes, typesize) };
+        blocksize = blocksize.min(nbytes);
+        if blocksize > typesize && typesize > 0 {
+            blocksize = blocksize / typesize * typesize;
+        }
+        blocksize.max(1)
+    }
+
+    fn automatic(&self, nbytes: i32, typesize: i32) -> i32 {
+        let level = self.clevel as usize;
+        if self.clevel > 0 && self.splits(typesize, nbytes) {
+            // The product wraps in the format's definition; only ALWAYS_SPLIT with huge items gets there.
+            let blocksize = (PER_STREAM[level] * KIB).wrapping_mul(typesize);
+            return blocksize.min(MAX_SPLIT_BLOCK).max(L1_SIZE);
+        }
+        if nbytes < L1_SIZE {
+            return nbytes;
+        }
+        let strong = matches!(self.compcode, BLOSC_LZ4HC | BLOSC_ZLIB | BLOSC_ZSTD);
+        KIB * if strong { STRONG[level] } else { FAST[level] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHUFFLED: [u8; 6] = [0, 0, 0, 0, 0, 1];
+
+    #[test]
+    fn tables_of_the_format() {
+        let auto = |codec, clevel, typesize| {
+            Choice::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0)
+        };
+        assert_eq!(auto(BLOSC_BLOSCLZ, 0, 4), 8 * KIB);
+        assert_eq!(auto(BLOSC_BLOSCLZ, 5, 4), 256 * KIB);
+        assert_eq!(auto(BLOSC_BLOSCLZ, 9, 16), 4096 * KIB);
+        assert_eq!(auto(BLOSC_BLOSCLZ, 5, 17), 128 * KIB / 17 * 17);
+        assert_eq!(auto(BLOSC_ZLIB, 9, 8), 1024 * KIB);
+        assert_eq!(auto(BLOSC_ZSTD, 5, 1), 64 * KIB);
+        assert_eq!(auto(BLOSC_ZSTD, 6, 1), 512 * KIB);
+    }
+
+    #[test]
+    fn requests_are_fitted() {
+        let fit = |nbytes, typesize, requested| {
+            Choice::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested)
+        };
+        assert_eq!(fit(5000, 4, 1001), 1000);
+        assert_eq!(fit(1003, 4, 2000), 1000);
+        assert_eq!(fit(1003, 4, 3), 3);
+        assert_eq!(fit(3, 4, 2000), 1);
+        assert_eq!(fit(0, 4, 0), 1);
+    }
+
+    #[test]
+    fn sizes_are_always_in_range() {
+        for mode in 0..6 {
+            for typesize in [1, 3, 300, 4096, 70_000, 536_866_816] {
+                for nbytes in [0, 1, 31, 70_000, i32::MAX - 32] {
+                    for clevel in 0..10 {
+                        let size = Choice::new(0, clevel, mode, &SHUFFLED).blocksize(nbytes, typesize, 0);
+                        assert!(size >= 1 && size <= nbytes.max(1));
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! The threads of the caller: `blosc2_set_threads_callback` (`chunk.md` 6.5). Turns a job into an array of
+//! records for the callback, and is safe whatever order, threads and subset of them it runs.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
+use std::time::Duration;
+
+use super::fork;
+use super::job::{Outcome, attempt_inside};
+
+/// What the callback is given to run one record.
+pub type JobFn = unsafe extern "C" fn(*mut c_void);
+
+/// The caller's backend: `callback(data, dojob, numjobs, elsize, jobdata)` calls `dojob(jobdata + i * elsize)`
+/// for each `i` in `0..numjobs`, in whatever threads, and returns when all of them have returned.
+pub type ThreadsCallback = unsafe extern "C" fn(*mut c_void, Option<JobFn>, c_int, usize, *mut c_void);
+
+/// A callback with its data, once installed. Never freed, since a job may be using it while another is set;
+/// setting the same pair again finds the old one.
+pub(super) struct Route {
+    callback: ThreadsCallback,
+    data: *mut c_void,
+    /// The route that was new before this one.
+    older: *const Route,
+}
+
+/// The newest of all routes there ever were.
+static NEWEST: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
+
+/// The route in use; null for the pool's own workers.
+static INSTALLED: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
+
+/// Sends all later jobs to `callback`, or with `None` to the pool's own workers again. `data` is passed to the
+/// callback and not looked at. Jobs under way are not affected.
+///
+/// # Safety
+/// `callback` may be called with `data` from every thread that starts a job, at any time till it is replaced
+/// and the jobs under way have ended. It passes to `dojob` only addresses of elements it was given, and only
+/// before it returns.
+pub unsafe fn set_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
+    let route = match callback {
+        Some(callback) => intern(callback, data),
+        None => ptr::null_mut(),
+    };
+    INSTALLED.store(route, Release);
+}
+
+/// The route in use, if jobs go to a callback.
+pub(super) fn installed() -> Option<&'static Route> {
+    // SAFETY: the pointer is null or comes from `intern`, whose routes are never freed nor changed.
+    unsafe { INSTALLED.load(Acquire).as_ref() }
+}
+
+fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut Route {
+    let mut newest = NEWEST.load(Acquire);
+    let mut at: *const Route = newest;
+    // SAFETY: routes in the list, and their `older` links, are never freed nor changed.
+    while let Some(route) = unsafe { at.as_ref() } {
+        if ptr::fn_addr_eq(route.callback, callback) && route.data == data {
+            return at.cast_mut();
+        }
+        at = route.older;
+    }
+    let new = Box::into_raw(Box::new(Route { older: newest, ..Route::new(callback, data) }));
+    while let Err(now) = NEWEST.compare_exchange_weak(newest, new, AcqRel, Acquire) {
+        newest = now;
+        // SAFETY: `new` came from `Box::into_raw` above and is not in the list yet, so nobody else sees it.
+        unsafe { (*new).older = newest };
+    }
+    new
+}
+
+/// A record nobody has run yet.
+const FRESH: u8 = 0;
+/// A record that runs.
+const RUNNING: u8 = 1;
+/// A record that has run, or shall not run any more.
+const OVER: u8 = 2;
+
+/// One element of the callback's `jobdata`.
+struct Record<'a> {
+    work: &'a (dyn Fn(usize) + Sync),
+    panicked: &'a AtomicBool,
+    tid: usize,
+    state: AtomicU8,
+}
+
+impl Record<'_> {
+    /// Runs the record unless that has been done, or is being done.
+    fn run(&self) {
+        if self.state.compare_exchange(FRESH, RUNNING, Acquire, Relaxed).is_err() {
+            return;
+        }
+        if attempt_inside(self.work, self.tid) == Outcome::Panicked {
+            self.panicked.store(true, Relaxed);
+        }
+        self.state.store(OVER, Release);
+    }
+
+    /// Keeps the record from being run later, and waits while it is being run by a thread of this process.
+    fn close(&self, generation: u32) -> Closed {
+        if self.state.compare_exchange(FRESH, OVER, Relaxed, Acquire).is_ok() {
+            return Closed::NeverRun;
+        }
+        // Only a callback that returns too early, against its contract, makes this wait.
+        while self.state.load(Acquire) != OVER {
+            if fork::generation() != generation {
+                return Closed::RunsElsewhere;
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        Closed::HasRun
+    }
+}
+
+/// What had become of a record when the callback had returned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Closed {
+    HasRun,
+    NeverRun,
+    /// The job forked: another thread of the parent has it.
+    RunsElsewhere,
+}
+
+/// The function the callback calls with the address of a record.
+unsafe extern "C" fn run_record(record: *mut c_void) {
+    // SAFETY: by its contract the callback passes the address of one of the records it was given, before it
+    // returns, and they live and are shared immutably until after that.
+    if let Some(record) = unsafe { record.cast::<Record<'_>>().as_ref() } {
+        record.run();
+    }
+}
+
+impl Route {
+    /// A route that is not installed.
+    pub(super) const fn new(callback: ThreadsCallback, data: *mut c_void) -> Self {
+        Route { callback, data, older: ptr::null() }
+    }
+
+    /// Runs one job of `nthreads` records through the callback.
+    pub(super) fn run(&self, nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Outcome {
+        let generation = fork::generation();
+        let panicked = AtomicBool::new(false);
+        let mut records = Vec::new();
+        let numjobs = match c_int::try_from(nthreads) {
+            Ok(numjobs) if records.try_reserve_exact(nthreads).is_ok() => numjobs,
+            _ => return attempt_inside(work, 0),
+        };
+        let fresh = |tid| Record { work, panicked: &panicked, tid, state: AtomicU8::new(FRESH) };
+        records.extend((0..nthreads).map(fresh));
+        let jobdata = ptr::from_ref(records.as_slice()).cast_mut().cast::<c_void>();
+        // SAFETY: who installed the callback vouches for it (`set_callback`); `jobdata` is an array of `numjobs`
+        // records of `elsize` bytes, which lives until after the call. The records are changed in their
+        // atomics only.
+        unsafe { (self.callback)(self.data, Some(run_record), numjobs, size_of::<Record<'_>>(), jobdata) };
+        // All of them before anything else: no thread may be left in a record when this function ends.
+        let mut led = false;
+        let mut forked = false;
+        for record in &records {
+            match record.close(generation) {
+                Closed::HasRun => led |= record.tid == 0,
+                Closed::NeverRun => {}
+                Closed::RunsElsewhere => forked = true,
+            }
+        }
+        if forked {
+            return Outcome::Forked;
+        }
+        // Only number 0 is sure to be called, so the job may be unfinished without it.
+        if !led && attempt_inside(work, 0) == Outcome::Panicked {
+            return Outcome::Panicked;
+        }
+        if panicked.load(Relaxed) { Outcome::Panicked } else { Outcome::Done }
+    }
+}

@@ -1,0 +1,413 @@
+//! Every test works on a crew of its own (or on a route that is not installed), so that tests of other rooms,
+//! which share the process-wide crew, neither disturb it nor are disturbed. What belongs to the whole process
+//! is tested in `tests/pool_fork.rs`.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+use std::sync::{Barrier, mpsc};
+use std::thread;
+use std::time::Duration;
+
+use super::callback::{JobFn, Route, ThreadsCallback};
+use super::crew::{Crew, MAX_WORKERS};
+use super::job::Outcome;
+use super::run;
+use crate::error::ErrorKind;
+
+fn crew() -> &'static Crew {
+    Box::leak(Box::new(Crew::new()))
+}
+
+/// A job as the pipeline makes them: blocks from a counter. Checks that each is done once, and the numbers.
+fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize) + Sync)) -> Outcome) {
+    let next = AtomicUsize::new(0);
+    let done: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
+    let called: Vec<AtomicU32> = (0..nthreads).map(|_| AtomicU32::new(0)).collect();
+    let outcome = run(&|tid| {
+        called[tid].fetch_add(1, Relaxed);
+        while let Some(block) = done.get(next.fetch_add(1, Relaxed)) {
+            block.fetch_add(1, Relaxed);
+        }
+    });
+    assert_eq!(outcome, Outcome::Done);
+    assert!(done.iter().all(|block| block.load(Relaxed) == 1));
+    assert_eq!(called[0].load(Relaxed), 1);
+    assert!(called.iter().all(|calls| calls.load(Relaxed) <= 1));
+}
+
+/// Lets a job hold a worker until the caller has seen what it wants to see.
+struct Meeting {
+    inside: AtomicUsize,
+}
+
+impl Meeting {
+    fn new() -> Self {
+        Meeting { inside: AtomicUsize::new(0) }
+    }
+
+    /// Waits until `count` threads have come; the test would hang, not fail wrongly, if they never do.
+    fn wait_for(&self, count: usize) {
+        self.inside.fetch_add(1, Relaxed);
+        while self.inside.load(Relaxed) < count {
+            thread::sleep(Duration::from_micros(100));
+        }
+    }
+}
+
+#[test]
+fn every_block_is_done_once_whatever_the_size() {
+    let crew = crew();
+    for nthreads in [2, 3, 4, 7, 16, 70] {
+        for blocks in [0, 1, 2, 3, 10, 1000] {
+            count_blocks(nthreads, blocks, |work| crew.run(nthreads, work));
+        }
+    }
+    assert_eq!(crew.workers(), 69);
+    crew.shutdown();
+}
+
+#[test]
+fn the_crew_grows_to_the_largest_request_and_no_further() {
+    let crew = crew();
+    for (nthreads, workers) in [(2, 1), (5, 4), (3, 4), (5, 4), (6, 5)] {
+        assert_eq!(crew.run(nthreads, &|_| ()), Outcome::Done);
+        assert_eq!(crew.workers(), workers);
+    }
+    crew.shutdown();
+    assert_eq!(crew.workers(), 0);
+}
+
+#[test]
+fn all_the_threads_asked_for_work_at_the_same_time() {
+    let crew = crew();
+    for nthreads in [2, 5, 67] {
+        for _ in 0..20 {
+            let meeting = Meeting::new();
+            let seen = AtomicU64::new(0);
+            let outcome = crew.run(nthreads, &|tid| {
+                seen.fetch_add(1 << (tid % 64), Relaxed);
+                meeting.wait_for(nthreads);
+            });
+            assert_eq!(outcome, Outcome::Done);
+            let expected: u64 = (0..nthreads).map(|tid| 1 << (tid % 64)).fold(0, u64::wrapping_add);
+            assert_eq!(seen.load(Relaxed), expected);
+        }
+    }
+    crew.shutdown();
+}
+
+#[test]
+fn more_threads_than_the_limit_are_served_by_those_there_are() {
+    let mut claimed = [0; super::crew::BANKS];
+    let crew = crew();
+    assert_eq!(crew.grow(3), 3);
+    assert_eq!(crew.claim(MAX_WORKERS, &mut claimed), 3);
+    assert_eq!(claimed[0], 0b111);
+    assert_eq!(claimed[1..], [0; super::crew::BANKS - 1]);
+    // Nobody is idle now: the job is the caller's alone.
+    let calls = AtomicUsize::new(0);
+    let outcome = crew.run(4, &|_| {
+        calls.fetch_add(1, Relaxed);
+    });
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(calls.load(Relaxed), 1);
+    (0..3).for_each(|index| crew.set_idle(index));
+    crew.shutdown();
+}
+
+#[test]
+fn a_job_does_not_wait_for_busy_workers() {
+    let crew = crew();
+    let (started, begun) = mpsc::channel();
+    let release = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let meeting = Meeting::new();
+            crew.run(3, &|_| {
+                meeting.wait_for(3);
+                started.send(()).unwrap();
+                while !release.load(Relaxed) {
+                    thread::sleep(Duration::from_micros(100));
+                }
+            })
+        });
+        (0..3).for_each(|_| begun.recv().unwrap());
+        for _ in 0..100 {
+            count_blocks(3, 10, |work| crew.run(3, work));
+        }
+        release.store(true, Relaxed);
+    });
+    crew.shutdown();
+}
+
+#[test]
+fn a_withdrawn_offer_leaves_the_worker_usable() {
+    let crew = crew();
+    assert_eq!(crew.grow(2), 2);
+    for round in 0..2000 {
+        // Nothing to do: the offers are mostly withdrawn, from workers awake, waking and asleep.
+        assert_eq!(crew.run(3, &|_| ()), Outcome::Done);
+        if round % 100 == 0 {
+            thread::sleep(Duration::from_millis(1));
+            let meeting = Meeting::new();
+            assert_eq!(crew.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
+        }
+    }
+    crew.shutdown();
+}
+
+#[test]
+fn concurrent_callers_share_the_workers() {
+    let crew = crew();
+    thread::scope(|scope| {
+        for caller in 0..8 {
+            scope.spawn(move || {
+                for round in 0..2000 {
+                    let nthreads = 2 + (caller + round) % 5;
+                    count_blocks(nthreads, round % 40, |work| crew.run(nthreads, work));
+                }
+            });
+        }
+    });
+    let meeting = Meeting::new();
+    assert_eq!(crew.run(6, &|_| meeting.wait_for(6)), Outcome::Done);
+    assert_eq!(crew.workers(), 5);
+    crew.shutdown();
+}
+
+#[test]
+fn a_job_inside_a_job_runs_inline() {
+    let crew = crew();
+    let inner = AtomicUsize::new(0);
+    let meeting = Meeting::new();
+    let outcome = crew.run(4, &|_| {
+        meeting.wait_for(4);
+        let here = thread::current().id();
+        // Through the front door, which would start the process-wide crew if it did not notice.
+        run(4, &|tid| {
+            assert_eq!((tid, thread::current().id()), (0, here));
+            inner.fetch_add(1, Relaxed);
+        })
+        .unwrap();
+    });
+    assert_eq!(outcome, Outcome::Done);
+    assert_eq!(inner.load(Relaxed), 4);
+    assert!(!super::IN_JOB.get());
+    crew.shutdown();
+}
+
+#[test]
+fn a_panic_is_an_error_and_the_workers_live_on() {
+    let crew = crew();
+    for culprit in [0, 1, 2] {
+        let meeting = Meeting::new();
+        let survivors = AtomicUsize::new(0);
+        let outcome = crew.run(3, &|tid| {
+            meeting.wait_for(3);
+            if tid == culprit {
+                std::panic::resume_unwind(Box::new("on purpose"));
+            }
+            survivors.fetch_add(1, Relaxed);
+        });
+        assert_eq!(outcome, Outcome::Panicked);
+        assert_eq!(survivors.load(Relaxed), 2);
+        assert!(!super::IN_JOB.get());
+    }
+    let meeting = Meeting::new();
+    assert_eq!(crew.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
+    assert_eq!(crew.workers(), 2);
+    crew.shutdown();
+}
+
+#[test]
+fn a_panic_in_a_serial_job_is_an_error_too() {
+    let error = run(1, &|_| std::panic::resume_unwind(Box::new("on purpose"))).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Failure);
+}
+
+#[test]
+fn the_caller_sleeps_until_a_slow_worker_is_done() {
+    let crew = crew();
+    for _ in 0..20 {
+        let meeting = Meeting::new();
+        let done = AtomicUsize::new(0);
+        let outcome = crew.run(3, &|tid| {
+            meeting.wait_for(3);
+            thread::sleep(Duration::from_millis(tid as u64));
+            done.fetch_add(1, Relaxed);
+        });
+        assert_eq!((outcome, done.load(Relaxed)), (Outcome::Done, 3));
+    }
+    crew.shutdown();
+}
+
+#[test]
+fn shutdown_and_jobs_may_overlap() {
+    let crew = crew();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    count_blocks(4, 20, |work| crew.run(4, work));
+                }
+            });
+        }
+        for _ in 0..200 {
+            crew.shutdown();
+            crew.grow(3);
+        }
+        over.store(true, Relaxed);
+    });
+    crew.shutdown();
+    assert_eq!(crew.workers(), 0);
+    // The bits that say who is idle came through it all: every worker of a fresh start is found.
+    crew.grow(3);
+    let meeting = Meeting::new();
+    assert_eq!(crew.run(4, &|_| meeting.wait_for(4)), Outcome::Done);
+    crew.shutdown();
+}
+
+type Seen = (AtomicUsize, AtomicUsize);
+
+/// Notes how it was called, and runs every record in order.
+unsafe extern "C" fn forwards(
+    data: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    // SAFETY: the tests below pass a `Seen`, and the pool its records.
+    unsafe {
+        let seen = &*data.cast::<Seen>();
+        seen.0.fetch_add(1, Relaxed);
+        seen.1.store(n as usize, Relaxed);
+        (0..n as usize).for_each(|i| dojob.unwrap()(jobs.byte_add(i * size)));
+    }
+}
+
+unsafe extern "C" fn backwards(
+    _: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    // SAFETY: the pool passes its records.
+    unsafe { (0..n as usize).rev().for_each(|i| dojob.unwrap()(jobs.byte_add(i * size))) }
+}
+
+unsafe extern "C" fn in_threads(
+    _: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    let jobs = jobs.addr();
+    thread::scope(|scope| {
+        for i in 0..n as usize {
+            let record = ptr::with_exposed_provenance_mut(jobs + i * size);
+            let record = SendPtr(record);
+            // SAFETY: the pool passes its records, which outlive the scope.
+            scope.spawn(move || unsafe { dojob.unwrap()({ record }.0) });
+        }
+    });
+}
+
+struct SendPtr(*mut c_void);
+// SAFETY: a record may be run in any thread; that is what it is for.
+unsafe impl Send for SendPtr {}
+
+/// Only the last record, and that one twice.
+unsafe extern "C" fn last_twice(
+    _: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    // SAFETY: the pool passes its records.
+    unsafe { (0..2).for_each(|_| dojob.unwrap()(jobs.byte_add((n as usize - 1) * size))) }
+}
+
+unsafe extern "C" fn nothing(_: *mut c_void, _: Option<JobFn>, _: c_int, _: usize, _: *mut c_void) {}
+
+/// Leaves a thread behind that is inside the last record when the callback returns.
+unsafe extern "C" fn too_early(
+    data: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    // SAFETY: the test below passes a barrier that its job waits at; `close` waits for a record that runs.
+    unsafe {
+        let last = SendPtr(jobs.byte_add((n as usize - 1) * size));
+        thread::spawn(move || dojob.unwrap()({ last }.0));
+        (*data.cast::<Barrier>()).wait();
+    }
+}
+
+#[test]
+fn a_callback_may_run_records_in_any_order_or_thread_or_leave_them_out() {
+    let seen = Seen::default();
+    let data = ptr::from_ref(&seen).cast_mut().cast();
+    for nthreads in [2, 3, 9] {
+        count_blocks(nthreads, 50, |work| Route::new(forwards, data).run(nthreads, work));
+        assert_eq!(seen.1.load(Relaxed), nthreads);
+        for callback in [backwards, in_threads, last_twice, nothing] {
+            let route = Route::new(callback, ptr::null_mut());
+            count_blocks(nthreads, 50, |work| route.run(nthreads, work));
+        }
+    }
+    assert_eq!(seen.0.load(Relaxed), 3);
+}
+
+#[test]
+fn a_panic_stays_out_of_the_callback() {
+    let callbacks: [(ThreadsCallback, bool); 3] = [(backwards, true), (in_threads, true), (nothing, false)];
+    for culprit in [0, 2] {
+        for (callback, runs_all) in callbacks {
+            let outcome = Route::new(callback, ptr::null_mut()).run(3, &|tid| {
+                if tid == culprit {
+                    std::panic::resume_unwind(Box::new("on purpose"));
+                }
+            });
+            let met = culprit == 0 || runs_all;
+            assert_eq!(outcome, if met { Outcome::Panicked } else { Outcome::Done });
+        }
+    }
+}
+
+#[test]
+fn a_record_that_still_runs_is_waited_for() {
+    let barrier = Barrier::new(2);
+    let done = AtomicBool::new(false);
+    let route = Route::new(too_early, ptr::from_ref(&barrier).cast_mut().cast());
+    let outcome = route.run(2, &|tid| {
+        if tid == 1 {
+            barrier.wait();
+            thread::sleep(Duration::from_millis(5));
+            done.store(true, Relaxed);
+        }
+    });
+    assert_eq!(outcome, Outcome::Done);
+    assert!(done.load(Relaxed));
+}
+
+#[test]
+fn a_job_in_a_callback_thread_is_a_job() {
+    let inner = AtomicUsize::new(0);
+    let route = Route::new(in_threads, ptr::null_mut());
+    let outcome = route.run(3, &|_| {
+        run(2, &|tid| {
+            inner.fetch_add(tid + 1, Relaxed);
+        })
+        .unwrap();
+    });
+    assert_eq!((outcome, inner.load(Relaxed)), (Outcome::Done, 3));
+}

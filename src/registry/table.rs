@@ -1,0 +1,132 @@
+//! A table of registered things, looked up by id or name in the order of registration.
+
+use super::FIRST_USER_ID;
+use std::collections::HashSet;
+use std::ffi::CStr;
+use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
+
+/// Entries of a table, the library's own included.
+const CAPACITY: usize = 255;
+
+/// What a table holds.
+pub trait Entry: Copy {
+    /// The id that chunks and parameters name.
+    fn id(&self) -> i32;
+    /// The name it was registered under.
+    fn name(&self) -> &'static CStr;
+}
+
+/// Why a registration was refused.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The id is not for callers.
+    Reserved,
+    /// The id is taken, under this name.
+    Taken(&'static CStr),
+    /// The table is full.
+    Full,
+}
+
+/// The entries, the library's own first.
+pub struct Table<T> {
+    entries: RwLock<Vec<T>>,
+    builtin: usize,
+}
+
+impl<T: Entry> Table<T> {
+    /// A table that begins with the library's own entries.
+    pub fn new(builtin: Vec<T>) -> Self {
+        Table { builtin: builtin.len(), entries: RwLock::new(builtin) }
+    }
+
+    /// Drops all but the library's own entries.
+    pub fn reset(&self) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin);
+    }
+
+    /// The first entry for which `wanted` holds.
+    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+        self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().find(|e| wanted(e)).copied()
+    }
+
+    /// Appends what `entry` makes of the copied name. The same id under the same name is no error and changes
+    /// nothing.
+    pub fn register(
+        &self,
+        id: i32,
+        name: &CStr,
+        entry: impl FnOnce(&'static CStr) -> T,
+    ) -> Result<(), Verdict> {
+        if id < FIRST_USER_ID {
+            return Err(Verdict::Reserved);
+        }
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        if entries.len() >= CAPACITY {
+            return Err(Verdict::Full);
+        }
+        match entries.iter().find(|e| e.id() == id) {
+            Some(known) if known.name() == name => Ok(()),
+            Some(known) => Err(Verdict::Taken(known.name())),
+            None => {
+                entries.push(entry(keep(name)));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A copy of `name` that lives for ever, one for each distinct name: C code may hold on to the pointer.
+fn keep(name: &CStr) -> &'static CStr {
+    static NAMES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.get(name) {
+        return known;
+    }
+    let kept: &'static CStr = Box::leak(name.into());
+    names.insert(kept);
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy)]
+    struct Thing(i32, &'static CStr);
+
+    impl Entry for Thing {
+        fn id(&self) -> i32 {
+            self.0
+        }
+        fn name(&self) -> &'static CStr {
+            self.1
+        }
+    }
+
+    #[test]
+    fn rules_of_registration() {
+        let table = Table::new(vec![Thing(32, c"own")]);
+        let add = |id, name: &CStr| table.register(id, name, |name| Thing(id, name));
+        assert_eq!(add(159, c"a"), Err(Verdict::Reserved));
+        assert_eq!(add(160, c"a"), Ok(()));
+        assert_eq!(add(160, c"a"), Ok(()));
+        assert_eq!(add(160, c"b"), Err(Verdict::Taken(c"a")));
+        for id in 1000..1253 {
+            assert_eq!(add(id, c"same name"), Ok(()));
+        }
+        assert_eq!(add(2000, c"c"), Err(Verdict::Full));
+        assert_eq!(add(160, c"a"), Err(Verdict::Full));
+        table.reset();
+        assert!(table.find(|t| t.id() == 160).is_none());
+        assert!(table.find(|t| t.id() == 32).is_some());
+    }
+
+    #[test]
+    fn names_are_kept_once() {
+        let name = String::from("a name of its own\0");
+        let one = keep(CStr::from_bytes_with_nul(name.as_bytes()).unwrap());
+        let two = keep(c"a name of its own");
+        assert_eq!(one.as_ptr(), two.as_ptr());
+        assert_ne!(one.as_ptr().cast(), name.as_ptr());
+    }
+}

@@ -1,0 +1,382 @@
+//! What the pool does to, and with, the process as a whole: forks, the number of threads, the installed
+//! threads callback, allocations, and threads that cannot be created. Each test runs in a process of its own:
+//! it starts this program again for just that test.
+
+#![cfg(target_os = "linux")]
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::env;
+use std::ffi::{c_int, c_void};
+use std::fs;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitStatus, Stdio};
+use std::ptr;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use blosc2::ErrorKind;
+use blosc2::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+
+/// The system's allocator, counting what the threads that take part in jobs ask for. (The test harness has
+/// threads, too.)
+struct Counting;
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+// SAFETY: every request goes to the system's allocator as it is.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if COUNTED.get() {
+            ALLOCATIONS.fetch_add(1, Relaxed);
+        }
+        // SAFETY: the caller's promises are the system allocator's conditions.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as above; `at` came from the system's allocator.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// The variable that tells a process started by [`alone`] that it is one.
+const ALONE: &str = "BLOSC2_POOL_TEST_ALONE";
+
+/// Longer than any of these tests takes, even under valgrind.
+const TOO_LONG: Duration = Duration::from_secs(120);
+
+/// Runs `scenario` in a fresh process that does nothing else; `name` is the test's own name.
+fn alone(name: &str, scenario: fn()) {
+    if env::var_os(ALONE).is_some() {
+        return scenario();
+    }
+    let mut again = Command::new(env::current_exe().unwrap());
+    again.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(ALONE, "1").stdout(Stdio::null());
+    // A Rust program registers every thread for its stack overflow report, under a lock that a fork can catch
+    // taken. A C program that loads the library has no such report, nor has a Rust program that finds these
+    // signals taken care of.
+    // SAFETY: `signal` is async-signal-safe, which is what may be called between fork and exec.
+    unsafe {
+        again.pre_exec(|| {
+            libc::signal(libc::SIGSEGV, libc::SIG_IGN);
+            libc::signal(libc::SIGBUS, libc::SIG_IGN);
+            Ok(())
+        })
+    };
+    let mut process = again.spawn().unwrap();
+    let start = Instant::now();
+    let status: ExitStatus = loop {
+        if let Some(status) = process.try_wait().unwrap() {
+            break status;
+        }
+        if start.elapsed() > TOO_LONG {
+            process.kill().unwrap();
+            panic!("{name} hangs");
+        }
+        thread::sleep(Duration::from_millis(2));
+    };
+    assert!(status.success(), "{name}: {status}");
+}
+
+/// Runs a job of `nthreads` over `blocks` blocks and adds up what it did.
+fn sum(nthreads: usize, blocks: u64) -> u64 {
+    let next = AtomicU64::new(0);
+    let sum = AtomicU64::new(0);
+    run(nthreads, &|_| {
+        loop {
+            let block = next.fetch_add(1, Relaxed);
+            if block >= blocks {
+                break;
+            }
+            sum.fetch_add(block, Relaxed);
+        }
+    })
+    .unwrap();
+    sum.load(Relaxed)
+}
+
+/// Checks that jobs of `nthreads` work, and that so many threads really take part. They are given some
+/// attempts, since another thread may be using the workers.
+fn works(nthreads: usize) -> bool {
+    let all_came = (0..1000).any(|_| {
+        let here = AtomicUsize::new(0);
+        let late = Instant::now() + Duration::from_millis(200);
+        run(nthreads, &|_| {
+            here.fetch_add(1, Relaxed);
+            while here.load(Relaxed) < nthreads && Instant::now() < late {
+                thread::yield_now();
+            }
+        })
+        .unwrap();
+        here.load(Relaxed) == nthreads
+    });
+    all_came && sum(nthreads, 1000) == 499_500
+}
+
+/// Forks; the child does `child` and ends with its result.
+fn forked(child: impl FnOnce() -> bool) -> libc::pid_t {
+    // SAFETY: the child uses no lock that another thread of this process may hold: that is what is tested.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0);
+    if pid == 0 {
+        // SAFETY: plain system calls. The alarm ends a child that hangs.
+        unsafe {
+            libc::alarm(30);
+            let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(child)).unwrap_or(false);
+            libc::_exit(if good { 0 } else { 1 });
+        }
+    }
+    pid
+}
+
+/// Waits for a child; 0 if it ended well.
+fn status_of(pid: libc::pid_t) -> c_int {
+    let mut status = -1;
+    // SAFETY: `pid` is a child of this process, `status` is written only.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    status
+}
+
+fn threads_of_this_process() -> usize {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:")).unwrap();
+    line.trim().parse().unwrap()
+}
+
+#[test]
+fn every_thread_is_gone_after_shutdown() {
+    alone("every_thread_is_gone_after_shutdown", || {
+        let before = threads_of_this_process();
+        for nthreads in [2, 5, 3, 66] {
+            prestart(nthreads).unwrap();
+            assert_eq!(workers(), nthreads - 1);
+            assert_eq!(threads_of_this_process(), before + nthreads - 1);
+            assert!(works(nthreads));
+            shutdown();
+            assert_eq!(workers(), 0);
+            // A joined thread may be on its way out of the kernel's list still.
+            let late = Instant::now() + Duration::from_secs(10);
+            while threads_of_this_process() != before && Instant::now() < late {
+                thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(threads_of_this_process(), before);
+            shutdown();
+        }
+        // Without a word, a job brings them back.
+        assert!(works(4));
+        assert_eq!(threads_of_this_process(), before + 3);
+    });
+}
+
+#[test]
+fn shutdown_and_prestart_inside_a_job_do_not_wait_for_it() {
+    alone("shutdown_and_prestart_inside_a_job_do_not_wait_for_it", || {
+        run(3, &|_| {
+            shutdown();
+            prestart(6).unwrap();
+        })
+        .unwrap();
+        assert_eq!(workers(), 5);
+        assert!(works(6));
+    });
+}
+
+#[test]
+fn jobs_allocate_nothing_once_the_workers_are_there() {
+    alone("jobs_allocate_nothing_once_the_workers_are_there", || {
+        prestart(4).unwrap();
+        let here = AtomicUsize::new(0);
+        run(4, &|_| {
+            COUNTED.set(true);
+            drop(std::hint::black_box(Box::new(here.fetch_add(1, Relaxed))));
+            while here.load(Relaxed) < 4 {
+                thread::yield_now();
+            }
+        })
+        .unwrap();
+        let before = ALLOCATIONS.load(Relaxed);
+        assert_eq!(before, 4, "every thread is counted");
+        for round in 0..2000 {
+            sum(2 + round % 3, 100);
+            if round % 100 == 0 {
+                // Long enough for workers, and for the caller, to fall asleep.
+                run(4, &|tid| thread::sleep(Duration::from_micros(200 * tid as u64))).unwrap();
+            }
+        }
+        assert_eq!(ALLOCATIONS.load(Relaxed), before);
+    });
+}
+
+#[test]
+fn work_is_done_when_no_thread_can_be_created() {
+    alone("work_is_done_when_no_thread_can_be_created", || {
+        prestart(1).unwrap();
+        let statm = fs::read_to_string("/proc/self/statm").unwrap();
+        let pages: u64 = statm.split(' ').next().unwrap().parse().unwrap();
+        let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+        // SAFETY: `limit` is a valid struct, written and read.
+        unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut limit), 0) };
+        // Room for small things, but not for a stack.
+        let tight = libc::rlimit { rlim_cur: pages * 4096 + (6 << 20), ..limit };
+        // SAFETY: as above.
+        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &tight), 0) };
+        let failed = prestart(4).unwrap_err();
+        let serial = sum(4, 1000);
+        // SAFETY: as above.
+        unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &limit), 0) };
+        assert_eq!(failed.kind(), ErrorKind::ThreadCreate);
+        assert_eq!((serial, workers()), (499_500, 0));
+        assert!(works(4));
+    });
+}
+
+/// Runs the records backwards; the data counts the calls.
+unsafe extern "C" fn backwards(
+    data: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    // SAFETY: the test below passes a counter, and the pool its records.
+    unsafe {
+        (*data.cast::<AtomicUsize>()).fetch_add(1, Relaxed);
+        (0..n as usize).rev().for_each(|i| dojob.unwrap()(jobs.byte_add(i * size)));
+    }
+}
+
+#[test]
+fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
+    alone("an_installed_callback_gets_the_jobs_until_it_is_taken_away", || {
+        static CALLS: [AtomicUsize; 2] = [AtomicUsize::new(0), AtomicUsize::new(0)];
+        let calls = |i: usize| CALLS[i].load(Relaxed);
+        for round in 1..=3 {
+            for counter in &CALLS {
+                let data = ptr::from_ref(counter).cast_mut().cast();
+                // SAFETY: the callback keeps to its contract, and its data is static.
+                unsafe { set_callback(Some(backwards), data) };
+                prestart(4).unwrap();
+                assert_eq!(workers(), 0);
+                assert_eq!(sum(4, 1000), 499_500);
+                assert_eq!(sum(1, 1000), 499_500);
+            }
+            assert_eq!((calls(0), calls(1)), (round, round));
+            // SAFETY: there is no callback to vouch for.
+            unsafe { set_callback(None, ptr::null_mut()) };
+            assert!(works(4));
+            assert_eq!((calls(0), calls(1), workers()), (round, round, 3));
+            shutdown();
+        }
+    });
+}
+
+#[test]
+fn a_forked_child_starts_workers_of_its_own() {
+    alone("a_forked_child_starts_workers_of_its_own", || {
+        assert!(works(4));
+        for _ in 0..10 {
+            let child = forked(|| {
+                let empty = workers() == 0;
+                let same = works(4) && workers() == 3;
+                let other = works(6) && works(2) && workers() == 5;
+                let grandchild = status_of(forked(|| workers() == 0 && works(4))) == 0;
+                shutdown();
+                empty && same && other && grandchild && workers() == 0
+            });
+            assert!(works(4));
+            assert_eq!(status_of(child), 0);
+        }
+        assert!(works(4) && workers() == 3);
+    });
+}
+
+#[test]
+fn a_fork_may_happen_while_other_threads_run_jobs() {
+    alone("a_fork_may_happen_while_other_threads_run_jobs", || {
+        assert!(works(4));
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| {
+                    while !over.load(Relaxed) {
+                        assert_eq!(sum(4, 50), 1225);
+                    }
+                });
+            }
+            let statuses: Vec<_> = (0..50).map(|_| status_of(forked(|| works(4) && works(3)))).collect();
+            over.store(true, Relaxed);
+            assert_eq!(statuses, [0; 50]);
+        });
+        assert!(works(4));
+    });
+}
+
+#[test]
+fn a_fork_may_happen_while_another_thread_starts_and_ends_workers() {
+    alone("a_fork_may_happen_while_another_thread_starts_and_ends_workers", || {
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            // Holds the lock for growing nearly all the time.
+            scope.spawn(|| {
+                while !over.load(Relaxed) {
+                    prestart(5).unwrap();
+                    shutdown();
+                }
+            });
+            let child = || prestart(3).is_ok() && works(4);
+            let statuses: Vec<_> = (0..50).map(|_| status_of(forked(child))).collect();
+            over.store(true, Relaxed);
+            assert_eq!(statuses, [0; 50]);
+        });
+        assert!(works(4));
+    });
+}
+
+#[test]
+fn a_job_that_forks_is_told_so_in_the_child() {
+    alone("a_job_that_forks_is_told_so_in_the_child", || {
+        prestart(3).unwrap();
+        let here = AtomicUsize::new(0);
+        let parent = std::process::id();
+        let child = AtomicUsize::new(0);
+        let outcome = run(3, &|tid| {
+            here.fetch_add(1, Relaxed);
+            while here.load(Relaxed) < 3 {
+                thread::yield_now();
+            }
+            if tid == 0 {
+                // SAFETY: the child goes on with the pool only, until `_exit`.
+                let pid = unsafe { libc::fork() };
+                assert!(pid >= 0);
+                child.store(pid as usize, Relaxed);
+                here.fetch_add(1, Relaxed);
+            } else {
+                // Keeps the workers in the job until the fork is done.
+                while here.load(Relaxed) < 4 {
+                    thread::yield_now();
+                }
+            }
+        });
+        if std::process::id() != parent {
+            // SAFETY: plain system calls.
+            unsafe {
+                libc::alarm(30);
+                let told = outcome.is_err_and(|error| error.kind() == ErrorKind::Failure);
+                libc::_exit(if told && works(3) { 0 } else { 1 });
+            }
+        }
+        outcome.unwrap();
+        assert_eq!(status_of(child.load(Relaxed) as libc::pid_t), 0);
+        assert!(works(3));
+    });
+}

@@ -1,0 +1,275 @@
+//! The one list of what the reference is known to get wrong, by name and section of the spec, and the
+//! conditions under which it happens. The comparisons ask here before they call the reference or trust
+//! its answer; a wrong answer that is not in this list fails the test.
+
+use super::calls::{Header, Params};
+
+/// A defect of the reference, none of which is to be reproduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KnownDefect {
+    /// chunk.md 10.1: the header gets the requested block size, not the effective one.
+    HeaderBlocksize,
+    /// chunk.md 10.2: three or more active filters write into the source; with delta, a dictionary or
+    /// a raw copy afterwards the chunk holds wrong data.
+    SourceClobbered,
+    /// chunk.md 10.3 (a): a raw copy keeps the dictionary flag and cannot be read.
+    DictionaryOnRawCopy,
+    /// chunk.md 10.3 (b): less than 32 bytes with a dictionary: wrong flags, writes past the end.
+    DictionaryOfSmallBuffer,
+    /// chunk.md 10.3 (c), (e): training overruns a destination that is not roomy.
+    DictionaryOverrun,
+    /// chunk.md 10.4: a read that starts inside a block and is as long as a later block.
+    StraddlingGetitem,
+    /// chunk.md 10.5, filters.md 6.1: partial reads of delta chunks.
+    DeltaGetitem,
+    /// chunk.md 10.6: partial reads of dictionary chunks.
+    DictionaryGetitem,
+    /// chunk.md 10.15, filters.md 6.1: arrangements of delta that the decoder does not undo.
+    DeltaArrangement,
+    /// filters.md 6.1: delta decoded by several threads, except alone at the bottom of the pipeline.
+    DeltaWithThreads,
+    /// filters.md 16 D6: delta reads and writes a whole word of a shorter first block.
+    DeltaOnShortBlock,
+    /// filters.md 16 D2: delta and trunc_prec do not write the bytes after the last whole word.
+    LostTail,
+    /// chunk.md 10.29: split blocks that are smaller than the typesize.
+    EmptyStreams,
+    /// chunk.md 10.10: variable-length chunks with delta, read whole or by several threads.
+    VlDelta,
+    /// chunk.md 10.3 (d): variable-length chunks get a dictionary that the codec cannot use.
+    VlUselessDictionary,
+    /// codecs.md 18.18: BloscLZ at level 0, which only variable-length chunks reach, crashes.
+    VlBloscLzLevel0,
+}
+
+/// Whether the reference may be called, and whether its answer counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Right,
+    /// May be called; the answer is not to be trusted.
+    Wrong(KnownDefect),
+    /// May crash, hang or write outside its buffers: never call.
+    Unsafe(KnownDefect),
+}
+
+impl Verdict {
+    pub fn is_right(self) -> bool {
+        self == Verdict::Right
+    }
+
+    pub fn may_call(self) -> bool {
+        !matches!(self, Verdict::Unsafe(_))
+    }
+}
+
+use KnownDefect::*;
+use Verdict::{Right, Unsafe, Wrong};
+
+const DELTA: u8 = 3;
+const TRUNC_PREC: u8 = 4;
+
+/// The typesize that the pipeline works with (chunk.md 1.8).
+pub fn capped_typesize(params: &Params) -> i32 {
+    if params.typesize > 255 { 1 } else { params.typesize }
+}
+
+/// Word width of delta (filters.md 6).
+pub fn delta_width(typesize: i32) -> i32 {
+    match typesize {
+        1 | 2 | 4 | 8 => typesize,
+        _ if typesize % 8 == 0 => 8,
+        _ => 1,
+    }
+}
+
+pub fn active_filters(params: &Params) -> usize {
+    params.filters.iter().filter(|&&id| id != 0).count()
+}
+
+pub fn has_filter(params: &Params, id: u8) -> bool {
+    params.filters.contains(&id)
+}
+
+/// The block size where it does not come from the automatic table (chunk.md 3.3).
+pub fn forced_blocksize(params: &Params, nbytes: i32) -> Option<i32> {
+    if nbytes < params.typesize {
+        return Some(1);
+    }
+    if params.blocksize == 0 {
+        return None;
+    }
+    let blocksize = params.blocksize.min(nbytes);
+    Some(if blocksize > params.typesize { blocksize / params.typesize * params.typesize } else { blocksize })
+}
+
+/// Stored as it is, decided before any block is encoded.
+pub fn plain_from_the_start(params: &Params, nbytes: i32) -> bool {
+    params.clevel == 0 || nbytes < 32
+}
+
+/// Whether the block size field of the reference's header is right.
+pub fn header_blocksize_is_right(params: &Params, nbytes: i32) -> bool {
+    let Some(effective) = forced_blocksize(params, nbytes) else { return true };
+    let written = if params.blocksize > 0 { params.blocksize } else { effective };
+    let written = if nbytes > 0 { written.min(nbytes) } else { written };
+    written == effective
+}
+
+/// The reference compressing `nbytes` bytes.
+pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict {
+    let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
+    if params.use_dict && dictionary_codec {
+        if nbytes < 32 {
+            return Unsafe(DictionaryOfSmallBuffer);
+        }
+        if destsize < roomy(params, nbytes) {
+            return Unsafe(DictionaryOverrun);
+        }
+    }
+    if plain_from_the_start(params, nbytes) {
+        return Right;
+    }
+    let delta = has_filter(params, DELTA);
+    let effective = forced_blocksize(params, nbytes);
+    let width = delta_width(capped_typesize(params));
+    if delta && effective.is_some_and(|blocksize| blocksize < width) {
+        return Unsafe(DeltaOnShortBlock);
+    }
+    if params.splitmode == 1 && effective.is_some_and(|blocksize| blocksize < capped_typesize(params)) {
+        return Wrong(EmptyStreams);
+    }
+    if active_filters(params) >= 3 && (delta || params.use_dict) {
+        return Wrong(SourceClobbered);
+    }
+    let word = match (delta, has_filter(params, TRUNC_PREC)) {
+        (_, true) => capped_typesize(params),
+        (true, false) => width,
+        (false, false) => 1,
+    };
+    let uneven = |size: i32| size % word != 0;
+    if uneven(nbytes) || effective.is_some_and(|blocksize| uneven(blocksize) || uneven(nbytes % blocksize)) {
+        return Wrong(LostTail);
+    }
+    Right
+}
+
+/// The chunk that the reference made, where [`of_compression`] found nothing.
+pub fn of_chunk(params: &Params, chunk: &[u8]) -> Verdict {
+    let header = Header::of(chunk);
+    if header.memcpyed() {
+        if header.uses_dictionary() {
+            return Wrong(DictionaryOnRawCopy);
+        }
+        if !plain_from_the_start(params, header.nbytes) && active_filters(params) >= 3 {
+            return Wrong(SourceClobbered);
+        }
+        return Right;
+    }
+    if header.special() == 0 && !header_blocksize_is_right(params, header.nbytes) {
+        return Wrong(HeaderBlocksize);
+    }
+    Right
+}
+
+/// The reference decompressing a whole, valid chunk of this pipeline.
+pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verdict {
+    if header.memcpyed() || header.special() != 0 || !has_filter(params, DELTA) {
+        return Right;
+    }
+    let width = delta_width(capped_typesize(params));
+    if header.blocksize < width {
+        return Unsafe(DeltaOnShortBlock);
+    }
+    let undone: Vec<bool> =
+        params.filters.iter().filter(|&&id| id != 0 && id != TRUNC_PREC).map(|&id| id == DELTA).collect();
+    let deltas = undone.iter().filter(|&&delta| delta).count();
+    let lowest = undone.iter().position(|&delta| delta).expect("a delta");
+    let undoes = match deltas {
+        1 => lowest == undone.len() - 1 || lowest <= 2,
+        _ => matches!(
+            undone.as_slice(),
+            [true, true] | [false, true, true] | [true, true, false] | [true, true, true]
+        ),
+    };
+    if !undoes {
+        return Wrong(DeltaArrangement);
+    }
+    if nthreads > 1 && (deltas > 1 || lowest > 0) {
+        return Wrong(DeltaWithThreads);
+    }
+    Right
+}
+
+/// The reference reading `len` bytes at `start` of a valid chunk.
+pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Verdict {
+    if header.memcpyed() || header.special() != 0 {
+        return Right;
+    }
+    if has_filter(params, DELTA) {
+        return Unsafe(DeltaGetitem);
+    }
+    if header.uses_dictionary() {
+        return Unsafe(DictionaryGetitem);
+    }
+    let blocksize = header.blocksize.min(header.nbytes).max(1);
+    let leftover = header.nbytes % blocksize;
+    let last_touched = (start + len.max(1) - 1) / blocksize;
+    let later_blocks = start / blocksize < last_touched;
+    if start % blocksize != 0 && later_blocks && (len == blocksize || len == leftover) {
+        return Wrong(StraddlingGetitem);
+    }
+    Right
+}
+
+/// The reference compressing a list of buffers into a variable-length chunk, destination roomy.
+pub fn of_vlcompression(params: &Params, sizes: &[usize]) -> Verdict {
+    let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
+    if params.codec == 0 && params.clevel == 0 {
+        return Unsafe(VlBloscLzLevel0);
+    }
+    if params.use_dict && !dictionary_codec {
+        return Wrong(VlUselessDictionary);
+    }
+    let smallest = *sizes.iter().min().expect("at least one block") as i32;
+    let delta = has_filter(params, DELTA);
+    let width = delta_width(capped_typesize(params));
+    if delta && smallest < width {
+        return Unsafe(DeltaOnShortBlock);
+    }
+    if active_filters(params) >= 3 && (delta || params.use_dict) {
+        return Wrong(SourceClobbered);
+    }
+    let word = match (delta, has_filter(params, TRUNC_PREC)) {
+        (_, true) => capped_typesize(params),
+        (true, false) => width,
+        (false, false) => 1,
+    };
+    if sizes.iter().any(|&size| size as i32 % word != 0) {
+        return Wrong(LostTail);
+    }
+    Right
+}
+
+/// The reference reading a variable-length chunk block by block (`vldecompress*`), `nthreads` threads.
+pub fn of_vldecompression(params: &Params, sizes: &[usize], nthreads: i16) -> Verdict {
+    if !has_filter(params, DELTA) {
+        return Right;
+    }
+    let smallest = *sizes.iter().min().expect("at least one block") as i32;
+    if smallest < delta_width(capped_typesize(params)) {
+        return Unsafe(DeltaOnShortBlock);
+    }
+    if nthreads > 1 {
+        return Unsafe(VlDelta);
+    }
+    let header = Header { blocksize: i32::MAX, ..Header::of(&[0; 32]) };
+    of_decompression(params, &header, 1)
+}
+
+/// A destination in which everything fits, whatever the codec makes of the data.
+pub fn roomy(params: &Params, nbytes: i32) -> usize {
+    let blocksize = forced_blocksize(params, nbytes).unwrap_or(8192).max(1);
+    let nblocks = (nbytes as usize).div_ceil(blocksize as usize);
+    let streams = nblocks * if params.splitmode == 2 { 1 } else { capped_typesize(params) as usize };
+    2 * nbytes as usize + 8 * (nblocks + streams) + (64 << 10)
+}

@@ -1,0 +1,58 @@
+//! What the tests against loaded libraries share: loading, safe calls, random numbers, data, guard pages.
+// Each test crate uses its own part of this.
+#![allow(dead_code)]
+
+pub mod calls;
+pub mod data;
+pub mod guard;
+pub mod known_defects;
+pub mod library;
+pub mod random;
+pub mod watchdog;
+
+use library::Library;
+
+/// Both libraries, or `None` after saying loudly that the test was skipped. With
+/// `BLOSC2_REQUIRE_REFERENCE=1` a missing reference is a failure.
+pub fn both() -> Option<(&'static Library, &'static Library)> {
+    let Some(reference) = Library::reference() else {
+        let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
+        assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
+        // Past the capture of the test runner, so that it is seen.
+        use std::io::Write;
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no reference library (run scripts/fetch-reference.sh)");
+        return None;
+    };
+    Some((Library::ours(), reference))
+}
+
+/// Every library there is: ours, and the reference when it has been fetched.
+pub fn all() -> Vec<&'static Library> {
+    match both() {
+        Some((ours, reference)) => vec![ours, reference],
+        None => vec![Library::ours()],
+    }
+}
+
+/// Bytes from hexadecimal text; blanks are ignored.
+pub fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text
+        .bytes()
+        .filter(|byte| !byte.is_ascii_whitespace())
+        .map(|byte| (byte as char).to_digit(16).expect("a hexadecimal digit") as u8)
+        .collect();
+    assert!(digits.len().is_multiple_of(2), "an odd number of digits in {text}");
+    digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// CRC-32 (IEEE).
+pub fn crc32(bytes: &[u8]) -> u32 {
+    let mut crc = u32::MAX;
+    for &byte in bytes {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (0xEDB8_8320 & (crc & 1).wrapping_neg());
+        }
+    }
+    !crc
+}
