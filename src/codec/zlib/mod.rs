@@ -16,6 +16,11 @@ use crate::error::Result;
 /// What decodes the streams and encodes most of them (libdeflate).
 pub(super) const VERSION: &str = libdeflate::VERSION;
 
+/// What a stream begins with: deflate with the largest window, and a level that nobody reads.
+const HEADER: [u8; 2] = [0x78, 0x01];
+/// What a stream ends with: the checksum of the plain bytes.
+const ADLER_LEN: usize = 4;
+
 /// How a `clevel` is served. The levels are measured: the fastest that stay within 2 % of the size that the
 /// reference reaches at that `clevel`, on numbers (plain, shuffled, bit-shuffled), text and programs.
 struct Plan {
@@ -25,12 +30,10 @@ struct Plan {
     level: libdeflate::Level,
 }
 
-const ALWAYS: usize = 0;
-
 /// By `clevel` - 1.
 const PLANS: [Plan; 9] = [
-    // libdeflate has nothing as fast as the reference's first level on compressible data.
-    Plan { repetitive: ALWAYS, level: libdeflate::Level::L1 },
+    // libdeflate has nothing as fast as the reference's first level on data that has matches at all.
+    Plan { repetitive: 2, level: libdeflate::Level::L1 },
     Plan { repetitive: 45, level: libdeflate::Level::L1 },
     Plan { repetitive: 45, level: libdeflate::Level::L2 },
     Plan { repetitive: 45, level: libdeflate::Level::L5 },
@@ -52,7 +55,7 @@ pub(super) struct State {
 /// Compresses; 0 if the result does not fit, and at `clevel` 0: zlib would store, which is longer than `src`.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     let Some(plan) = usize::try_from(clevel - 1).ok().and_then(|i| PLANS.get(i)) else { return Ok(0) };
-    if plan.repetitive == ALWAYS || probe::repetition_percent(src) >= plan.repetitive {
+    if probe::repetition_percent(src) >= plan.repetitive {
         Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel))
     } else {
         libdeflate::compress(&mut state.libdeflate, src, dest, plan.level)

@@ -243,7 +243,8 @@ impl<'a> ChunkReader<'a> {
         let place = BlockPlace {
             nchunk: self.params.nchunk,
             nblock,
-            offset: nblock * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
+            offset: nblock
+                * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
             tid,
             ttmp,
             ttmp_nbytes: 4 * self.buffer_len(),
@@ -406,7 +407,12 @@ pub enum Simple<'a> {
 }
 
 /// Decodes the payload of a variable-length block: raw if it has the block's size.
-fn decode_payload(decoder: &dyn Decoder, payload: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<()> {
+fn decode_payload(
+    decoder: &dyn Decoder,
+    payload: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
     if payload.len() == dest.len() {
         dest.copy_from_slice(payload);
         return Ok(());
@@ -414,7 +420,12 @@ fn decode_payload(decoder: &dyn Decoder, payload: &[u8], workspace: &mut Workspa
     decode_exactly(decoder, payload, workspace, dest)
 }
 
-fn decode_exactly(decoder: &dyn Decoder, coded: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<()> {
+fn decode_exactly(
+    decoder: &dyn Decoder,
+    coded: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
     let len = decoder.decode(workspace, coded, dest)?;
     if len != dest.len() {
         return Err(err!(Data, "a stream of {} bytes gave {len} of {}", coded.len(), dest.len()));
