@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
+use std::thread;
 
 thread_local! {
     /// Whether this thread is inside a function of the library.
@@ -36,6 +37,10 @@ impl Drop for Inside {
 /// stderr is not ours. Panics elsewhere in a Rust program are left to its own hook.
 fn tell_of_panics_on_request() {
     static ONCE: Once = Once::new();
+    // A thread that is unwinding may not change the hook; another call will.
+    if thread::panicking() {
+        return;
+    }
     ONCE.call_once(|| {
         let elsewhere = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
