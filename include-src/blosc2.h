@@ -2,7 +2,12 @@
 /* Blosc2: compression of chunks of binary data, and super-chunks of them.
 
    Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless they
-   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free(). */
+   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free().
+
+   What a function relies on: a pointer with a length points at that much memory for the whole call, and is NULL
+   only with a length of 0; what is written overlaps nothing else that is passed; a pointer to a struct, a number
+   or a string is NULL or points at an initialised one; a context is NULL or a living one, and is used by one
+   thread at a time; a function that is handed in keeps the contract of its type. */
 
 #ifndef BLOSC_BLOSC2_H
 #define BLOSC_BLOSC2_H

@@ -3,7 +3,12 @@
 /* Blosc2: compression of chunks of binary data, and super-chunks of them.
 
    Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless they
-   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free(). */
+   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free().
+
+   What a function relies on: a pointer with a length points at that much memory for the whole call, and is NULL
+   only with a length of 0; what is written overlaps nothing else that is passed; a pointer to a struct, a number
+   or a string is NULL or points at an initialised one; a context is NULL or a living one, and is used by one
+   thread at a time; a function that is handed in keeps the contract of its type. */
 
 #ifndef BLOSC_BLOSC2_H
 #define BLOSC_BLOSC2_H
@@ -1025,6 +1030,660 @@ typedef LARGE_INTEGER blosc_timestamp_t;
 #else
 typedef struct timespec blosc_timestamp_t;
 #endif
+
+/* ---- The library as a whole ---- */
+
+/**
+ * Brings the library up. Calling it is not necessary: every function works without. What it does
+ * is forget the codecs, filters and tuners that were registered before the last `blosc2_destroy`.
+ * Does nothing when the library is up already; may be called from several threads.
+ */
+BLOSC_EXPORT
+void blosc2_init(void);
+
+/**
+ * Takes the library down: ends its worker threads. Contexts stay valid and must still be freed;
+ * settings such as the compressor and the number of threads are kept. Does nothing when the
+ * library is not up.
+ */
+BLOSC_EXPORT
+void blosc2_destroy(void);
+
+/**
+ * Releases what the functions without a context keep between calls.
+ *
+ * Returns 0, or -1 when the library is not up.
+ */
+BLOSC_EXPORT int blosc2_free_resources(void);
+
+/**
+ * The text for an error code: a static string, `"Unknown error"` for any number that is no error
+ * code.
+ */
+BLOSC_EXPORT
+const char *blosc2_error_string(int error_code);
+
+/** The version of the ABI, `"3.3.5"`: a static string. */
+BLOSC_EXPORT const char *blosc2_get_version_string(void);
+
+/**
+ * Hands every parallel job to the caller's own scheduler instead of the library's threads; NULL
+ * restores those. To be called while no other thread is inside the library. `callback_data` is
+ * passed on and must stay valid.
+ *
+ * Note: `callback` obeys the contract of `blosc_threads_callback`.
+ */
+BLOSC_EXPORT
+void blosc2_set_threads_callback(blosc_threads_callback callback,
+                                 void *callback_data);
+
+/** The number of threads that functions without a context use; 1 until it is set. */
+BLOSC_EXPORT int16_t blosc2_get_nthreads(void);
+
+/**
+ * Sets the number of threads that functions without a context use, and starts them.
+ *
+ * Returns the previous number; -12 for less than 1, -26 when no thread can be started, and
+ * nothing changes.
+ */
+BLOSC_EXPORT
+int16_t blosc2_set_nthreads(int16_t nthreads);
+
+/**
+ * The name of the codec that functions without a context use: a static string; NULL after a call
+ * of `blosc1_set_compressor` with an unknown name.
+ */
+BLOSC_EXPORT const char *blosc1_get_compressor(void);
+
+/**
+ * Sets the codec that functions without a context use.
+ *
+ * Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and
+ * compression fails with -7 until a known name is set.
+ */
+BLOSC_EXPORT
+int blosc1_set_compressor(const char *compname);
+
+/** Puts a delta filter into the pipeline of functions without a context (non-zero), or not (0). */
+BLOSC_EXPORT void blosc2_set_delta(int dodelta);
+
+/** The block size, in bytes, of functions without a context; 0 is automatic. */
+BLOSC_EXPORT int blosc1_get_blocksize(void);
+
+/** Sets the block size, in bytes, of functions without a context; 0 is automatic. */
+BLOSC_EXPORT void blosc1_set_blocksize(size_t blocksize);
+
+/** Sets the split mode of functions without a context, one of `BLOSC_ALWAYS_SPLIT` and so on. */
+BLOSC_EXPORT void blosc1_set_splitmode(int splitmode);
+
+/* ---- Codecs, filters, tuners and I/O back-ends ---- */
+
+/** The names of the codecs that every build has, separated by commas: a static string. */
+BLOSC_EXPORT const char *blosc2_list_compressors(void);
+
+/**
+ * The name of a codec: stores a string that stays valid, or NULL for an unknown id, in
+ * `*compname`.
+ *
+ * Returns `compcode`, or -1 for an unknown id.
+ */
+BLOSC_EXPORT int blosc2_compcode_to_compname(int compcode, const char **compname);
+
+/** The id of the codec with that name, which is case-sensitive; -1 for an unknown name or NULL. */
+BLOSC_EXPORT int blosc2_compname_to_compcode(const char *compname);
+
+/**
+ * The library behind a codec: stores its name and its version in `*complib` and `*version`, both
+ * from `malloc`; the caller frees them. Either pointer may be NULL.
+ *
+ * Returns the code of the library, or -1 for an unknown codec; then NULL is stored in both.
+ */
+BLOSC_EXPORT
+int blosc2_get_complib_info(const char *compname,
+                            char **complib,
+                            char **version);
+
+/**
+ * Adds a codec of the caller's. The struct and its name are copied; the functions must stay
+ * loaded.
+ *
+ * Returns 0, also when the id is registered under the same name already (the old functions stay).
+ * -8 for an id below 160 or one that is taken under another name, -7 when there are 255 codecs,
+ * -12 for NULL.
+ *
+ * Note: the functions obey the contracts of their typedefs.
+ */
+BLOSC_EXPORT
+int blosc2_register_codec(blosc2_codec *codec);
+
+/**
+ * Adds a filter of the caller's. The struct and its name are copied; the functions must stay
+ * loaded.
+ *
+ * Returns 0, also when the id is registered under the same name already (the old functions stay).
+ * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 filters,
+ * -12 for NULL.
+ *
+ * Note: the functions obey the contracts of their typedefs.
+ */
+BLOSC_EXPORT
+int blosc2_register_filter(blosc2_filter *filter);
+
+/**
+ * Adds a tuner of the caller's. The struct and its name are copied; the functions must stay
+ * loaded.
+ *
+ * Returns 0, also when the id is registered under the same name already (the old functions stay).
+ * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 tuners,
+ * -12 for NULL.
+ *
+ * Note: the functions obey the contracts of their fields.
+ */
+BLOSC_EXPORT
+int blosc2_register_tuner(blosc2_tuner *tuner);
+
+/* ---- Default parameters, for languages that cannot use the objects above ---- */
+
+/** The same bytes as `BLOSC2_CPARAMS_DEFAULTS`. */
+BLOSC_EXPORT blosc2_cparams blosc2_get_blosc2_cparams_defaults(void);
+
+/** The same bytes as `BLOSC2_DPARAMS_DEFAULTS`. */
+BLOSC_EXPORT blosc2_dparams blosc2_get_blosc2_dparams_defaults(void);
+
+/** The same bytes as `BLOSC2_STORAGE_DEFAULTS`. */
+BLOSC_EXPORT blosc2_storage blosc2_get_blosc2_storage_defaults(void);
+
+/** The same values as `BLOSC2_IO_DEFAULTS`. */
+BLOSC_EXPORT blosc2_io blosc2_get_blosc2_io_defaults(void);
+
+/** The same values as `BLOSC2_STDIO_MMAP_DEFAULTS`. */
+BLOSC_EXPORT blosc2_stdio_mmap blosc2_get_blosc2_stdio_mmap_defaults(void);
+
+/* ---- Chunks, with the global settings ---- */
+
+/**
+ * Compresses `nbytes` bytes of items of `typesize` bytes with the library's settings: as
+ * `blosc2_compress`, with sizes that must fit into 31 bits.
+ *
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a
+ * negative error code.
+ */
+BLOSC_EXPORT
+int blosc1_compress(int clevel,
+                    int doshuffle,
+                    size_t typesize,
+                    size_t nbytes,
+                    const void *src,
+                    void *dest,
+                    size_t destsize);
+
+/**
+ * Decompresses a chunk into `dest`. The chunk must be as long as its header says; use
+ * `blosc2_decompress` for bytes that are not trusted.
+ *
+ * Returns the bytes of content, or a negative error code.
+ *
+ * Note: `src` points at a whole chunk.
+ */
+BLOSC_EXPORT
+int blosc1_decompress(const void *src,
+                      void *dest,
+                      size_t destsize);
+
+/**
+ * Reads `nitems` items from item `start` on; as `blosc2_getitem` for a chunk and a destination
+ * that are as long as they have to be.
+ *
+ * Returns the bytes read, or a negative error code.
+ *
+ * Note: `src` points at a whole chunk, and `dest` has room for the items.
+ */
+BLOSC_EXPORT
+int blosc1_getitem(const void *src,
+                   int start,
+                   int nitems,
+                   void *dest);
+
+/**
+ * Compresses `srcsize` bytes of items of `typesize` bytes into a chunk, with the library's
+ * settings and what the environment overrides.
+ *
+ * `clevel` is 0 (store) to 9; `doshuffle` one of `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE`,
+ * `BLOSC_BITSHUFFLE`. A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large
+ * enough.
+ *
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -8 for a
+ * bad level, -12 for a bad item size, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a
+ * destination below 32 bytes, -7 for an unknown compressor.
+ */
+BLOSC_EXPORT
+int blosc2_compress(int clevel,
+                    int doshuffle,
+                    int32_t typesize,
+                    const void *src,
+                    int32_t srcsize,
+                    void *dest,
+                    int32_t destsize);
+
+/**
+ * Decompresses a chunk of at most `srcsize` bytes into `dest`, with the library's number of
+ * threads.
+ *
+ * Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative
+ * code for a chunk that is damaged; then the content of `dest` is undefined.
+ */
+BLOSC_EXPORT
+int blosc2_decompress(const void *src,
+                      int32_t srcsize,
+                      void *dest,
+                      int32_t destsize);
+
+/**
+ * Reads `nitems` items of a chunk from item `start` on into `dest`, decompressing only the blocks
+ * that hold them. An item is as wide as the chunk says: 1 byte for items above 255 bytes.
+ *
+ * Returns the bytes read. -12 for items that are not there, -6 when they do not fit into
+ * `destsize` bytes, another negative code for a chunk that is damaged.
+ */
+BLOSC_EXPORT
+int blosc2_getitem(const void *src,
+                   int32_t srcsize,
+                   int start,
+                   int nitems,
+                   void *dest,
+                   int32_t destsize);
+
+/* ---- What a chunk says of itself ---- */
+
+/**
+ * The sizes of a chunk in bytes: of its content, of itself, of its blocks. All 0 for a header
+ * that makes no sense. Any of the results may be NULL. Reads 16 bytes.
+ *
+ * Note: `cbuffer` points at 16 bytes.
+ */
+BLOSC_EXPORT
+void blosc1_cbuffer_sizes(const void *cbuffer,
+                          size_t *nbytes,
+                          size_t *cbytes,
+                          size_t *blocksize);
+
+/**
+ * The sizes of a chunk in bytes: of its content, of itself, of its blocks. Any of the results may
+ * be NULL. Reads 16 bytes.
+ *
+ * Returns 0; a negative code for a header that makes no sense, and stores 0 in all three.
+ *
+ * Note: `cbuffer` points at 16 bytes.
+ */
+BLOSC_EXPORT
+int blosc2_cbuffer_sizes(const void *cbuffer,
+                         int32_t *nbytes,
+                         int32_t *cbytes,
+                         int32_t *blocksize);
+
+/**
+ * Whether a buffer of `cbytes` bytes may hold a chunk: its header makes sense and names that
+ * size. Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
+ *
+ * Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content
+ * above the limit.
+ */
+BLOSC_EXPORT
+int blosc1_cbuffer_validate(const void *cbuffer,
+                            size_t cbytes,
+                            size_t *nbytes);
+
+/**
+ * The item size in bytes and the flags byte of a chunk; both 0 for a header that makes no sense.
+ * Either result may be NULL. Reads 16 bytes.
+ *
+ * Note: `cbuffer` points at 16 bytes.
+ */
+BLOSC_EXPORT
+void blosc1_cbuffer_metainfo(const void *cbuffer,
+                             size_t *typesize,
+                             int *flags);
+
+/**
+ * The version of the chunk format and of the codec's format; both 0 for a header that makes no
+ * sense. Either result may be NULL. Reads 16 bytes.
+ *
+ * Note: `cbuffer` points at 16 bytes.
+ */
+BLOSC_EXPORT
+void blosc2_cbuffer_versions(const void *cbuffer,
+                             int *version,
+                             int *versionlz);
+
+/**
+ * The name of the library that made a chunk: a string that stays valid, NULL for an unknown one
+ * or a header that makes no sense. Reads 16 bytes.
+ *
+ * Note: `cbuffer` points at 16 bytes.
+ */
+BLOSC_EXPORT
+const char *blosc2_cbuffer_complib(const void *cbuffer);
+
+/**
+ * The number of blocks of a chunk with variable-length blocks, from its header alone.
+ *
+ * Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
+ */
+BLOSC_EXPORT int blosc2_vlchunk_get_nblocks(const void *src, int32_t srcsize, int32_t *nblocks);
+
+/* ---- Special chunks ---- */
+
+/**
+ * Writes a 32-byte chunk that stands for `nbytes` zero bytes.
+ *
+ * Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for
+ * parameters of which no context can be made, or the codes of `blosc2_compress_ctx`.
+ */
+BLOSC_EXPORT
+int blosc2_chunk_zeros(blosc2_cparams cparams,
+                       int32_t nbytes,
+                       void *dest,
+                       int32_t destsize);
+
+/**
+ * Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs. Only item sizes 4 and 8 can be
+ * decompressed.
+ *
+ * Returns 32, or a code as `blosc2_chunk_zeros`.
+ */
+BLOSC_EXPORT
+int blosc2_chunk_nans(blosc2_cparams cparams,
+                      int32_t nbytes,
+                      void *dest,
+                      int32_t destsize);
+
+/**
+ * Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set. Decompressing it leaves
+ * the destination as it is.
+ *
+ * Returns 32, or a code as `blosc2_chunk_zeros`.
+ */
+BLOSC_EXPORT
+int blosc2_chunk_uninit(blosc2_cparams cparams,
+                        int32_t nbytes,
+                        void *dest,
+                        int32_t destsize);
+
+/**
+ * Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over
+ * `nbytes` bytes.
+ *
+ * Returns its size, 32 plus that of an item, or a code as `blosc2_chunk_zeros`.
+ *
+ * Note: `repeatval` points at one item.
+ */
+BLOSC_EXPORT
+int blosc2_chunk_repeatval(blosc2_cparams cparams,
+                           int32_t nbytes,
+                           void *dest,
+                           int32_t destsize,
+                           const void *repeatval);
+
+/* ---- Contexts ---- */
+
+/**
+ * A context for compression. The parameters are copied, those of a prefilter too; what their
+ * pointers point at must stay valid. The environment overrides some. Free it with
+ * `blosc2_free_ctx`.
+ *
+ * Returns NULL for a filter id that does not exist, an unknown tuner or one that fails, or a
+ * prefilter without parameters. Other bad parameters are reported when something is compressed.
+ */
+BLOSC_EXPORT
+blosc2_context *blosc2_create_cctx(blosc2_cparams cparams);
+
+/**
+ * A context for decompression. The parameters are copied, those of a postfilter too; what their
+ * pointers point at must stay valid. Free it with `blosc2_free_ctx`.
+ *
+ * Returns NULL for a postfilter without parameters.
+ */
+BLOSC_EXPORT
+blosc2_context *blosc2_create_dctx(blosc2_dparams dparams);
+
+/**
+ * Frees a context of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
+ *
+ * Note: the context is not used again.
+ */
+BLOSC_EXPORT void blosc2_free_ctx(blosc2_context *context);
+
+/**
+ * Copies the parameters of a context into `*cparams`, except `tuner_params` and `filter_params`,
+ * which keep what they hold. After a compression the block size is the one that was used.
+ *
+ * Returns 0, or -32 for NULL.
+ */
+BLOSC_EXPORT
+int blosc2_ctx_get_cparams(blosc2_context *ctx,
+                           blosc2_cparams *cparams);
+
+/**
+ * Copies the parameters of a context into `*dparams`; `typesize` is that of the last chunk, 0
+ * before the first.
+ *
+ * Returns 0, or -32 for NULL.
+ *
+ * Note: `*dparams` need not be initialised.
+ */
+BLOSC_EXPORT
+int blosc2_ctx_get_dparams(blosc2_context *ctx,
+                           blosc2_dparams *dparams);
+
+/**
+ * Sets the blocks that the next `blosc2_decompress_ctx` leaves out: `maskout[i]` is true for a
+ * block that is not wanted. The mask is copied and used once, even if that call fails. Blocks
+ * that are left out count as decompressed; their part of the destination is not touched.
+ *
+ * Returns 0; -12 for a negative number of blocks, -32 for NULL, -4 without memory.
+ *
+ * Note: `maskout` has `nblocks` items.
+ */
+BLOSC_EXPORT
+int blosc2_set_maskout(blosc2_context *ctx,
+                       bool *maskout,
+                       int nblocks);
+
+/**
+ * Compresses `srcsize` bytes into a chunk. `src` may be NULL when a prefilter supplies the data.
+ *
+ * A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does
+ * not depend on the number of threads.
+ *
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
+ * decompression context or bad sizes, -8 for a bad level or a dictionary with a codec that has
+ * none, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an
+ * unknown codec, -18 for a filter that fails.
+ */
+BLOSC_EXPORT
+int blosc2_compress_ctx(blosc2_context *context,
+                        const void *src,
+                        int32_t srcsize,
+                        void *dest,
+                        int32_t destsize);
+
+/**
+ * Decompresses a chunk of at most `srcsize` bytes into `dest`.
+ *
+ * Returns the bytes of content. -12 for a compression context, -6 when they do not fit into
+ * `destsize` bytes, -3 for a mask of another length, another negative code for a chunk that is
+ * damaged; then the content of `dest` is undefined.
+ */
+BLOSC_EXPORT
+int blosc2_decompress_ctx(blosc2_context *context,
+                          const void *src,
+                          int32_t srcsize,
+                          void *dest,
+                          int32_t destsize);
+
+/**
+ * Reads `nitems` items of a chunk from item `start` on, as `blosc2_getitem`, with a context of
+ * either kind.
+ *
+ * Returns the bytes read, or a negative error code.
+ */
+BLOSC_EXPORT
+int blosc2_getitem_ctx(blosc2_context *context,
+                       const void *src,
+                       int32_t srcsize,
+                       int start,
+                       int nitems,
+                       void *dest,
+                       int32_t destsize);
+
+/**
+ * Reads `nbytes` bytes of a chunk from byte `start` on, both multiples of the item size, with a
+ * context of either kind.
+ *
+ * Returns the bytes read; -12 for a part that is not there or no multiple, or another negative
+ * error code.
+ */
+BLOSC_EXPORT
+int blosc2_getitem_bytes_ctx(blosc2_context *context,
+                             const void *src,
+                             int32_t srcsize,
+                             int32_t start,
+                             int32_t nbytes,
+                             void *dest,
+                             int32_t destsize);
+
+/**
+ * Compresses `nblocks` buffers into one chunk, each a block of its own that can be read alone.
+ * `srcs[i]` has `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 * nblocks` bytes plus
+ * the sum of the sizes is always large enough.
+ *
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
+ * decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
+ */
+BLOSC_EXPORT
+int blosc2_vlcompress_ctx(blosc2_context *context,
+                          const void *const *srcs,
+                          const int32_t *srcsizes,
+                          int32_t nblocks,
+                          void *dest,
+                          int32_t destsize);
+
+/**
+ * Decompresses all blocks of a chunk with variable-length blocks: stores a buffer from `malloc`
+ * in each `dests[i]` and its size in `destsizes[i]`; the caller frees the buffers.
+ *
+ * Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more
+ * blocks than `maxblocks`, or another negative code for a chunk that is damaged. For an error
+ * that comes while decoding all `dests` are NULL; for an earlier one they are not touched.
+ *
+ * Note: `dests` and `destsizes` have `maxblocks` items.
+ */
+BLOSC_EXPORT
+int blosc2_vldecompress_ctx(blosc2_context *context,
+                            const void *src,
+                            int32_t srcsize,
+                            void **dests,
+                            int32_t *destsizes,
+                            int32_t maxblocks);
+
+/**
+ * Decompresses one block of a chunk with variable-length blocks: stores a buffer from `malloc` in
+ * `*dest`, which the caller frees, and its size in `*destsize`. Both are untouched for an error.
+ *
+ * Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks
+ * or a block that is not there, or another negative code for a chunk that is damaged.
+ */
+BLOSC_EXPORT
+int blosc2_vldecompress_block_ctx(blosc2_context *context,
+                                  const void *src,
+                                  int32_t srcsize,
+                                  int32_t nblock,
+                                  uint8_t **dest,
+                                  int32_t *destsize);
+
+/* ---- Filters on their own, coordinates, files and clocks ---- */
+
+/**
+ * Byte-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the first bytes of all
+ * items, then the second bytes, and so on. `dest` must not overlap `src`.
+ *
+ * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ */
+BLOSC_EXPORT
+int32_t blosc2_shuffle(int32_t typesize,
+                       int32_t blocksize,
+                       const void *src,
+                       void *dest);
+
+/**
+ * Undoes `blosc2_shuffle`.
+ *
+ * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ */
+BLOSC_EXPORT
+int32_t blosc2_unshuffle(int32_t typesize,
+                         int32_t blocksize,
+                         const void *src,
+                         void *dest);
+
+/**
+ * Bit-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the lowest bits of all
+ * items, then the next bits, and so on. Items beyond the last multiple of 8 are copied. `dest`
+ * must not overlap `src`.
+ *
+ * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ */
+BLOSC_EXPORT
+int32_t blosc2_bitshuffle(int32_t typesize,
+                          int32_t blocksize,
+                          const void *src,
+                          void *dest);
+
+/**
+ * Undoes `blosc2_bitshuffle`; items may be of any size.
+ *
+ * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ */
+BLOSC_EXPORT
+int32_t blosc2_bitunshuffle(int32_t typesize,
+                            int32_t blocksize,
+                            const void *src,
+                            void *dest);
+
+/**
+ * Coordinates of the item at flat position `i` of a C-order array: `shape` and `index` have
+ * `ndim` items. The first coordinate is not bounded by the shape.
+ */
+BLOSC_EXPORT
+void blosc2_unidim_to_multidim(uint8_t ndim,
+                               int64_t *shape,
+                               int64_t i,
+                               int64_t *index);
+
+/**
+ * Flat position of the item with those coordinates: stores the sum of `index[j] * strides[j]` in
+ * `*i`.
+ *
+ * Note: `index` and `strides` have `ndim` items.
+ */
+BLOSC_EXPORT
+void blosc2_multidim_to_unidim(const int64_t *index,
+                               int8_t ndim,
+                               const int64_t *strides,
+                               int64_t *i);
+
+/**
+ * Stores the time of a clock that only moves forward in `*timestamp`.
+ *
+ * Note: `*timestamp` need not be initialised.
+ */
+BLOSC_EXPORT void blosc_set_timestamp(blosc_timestamp_t *timestamp);
+
+/** Nanoseconds from `start_time` to `end_time`. */
+BLOSC_EXPORT double blosc_elapsed_nsecs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
+
+/** Seconds from `start_time` to `end_time`. */
+BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
 
 /* ---- Messages on stderr, when the environment asks for them ---- */
 

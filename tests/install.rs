@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 mod c_program;
-use c_program::{build, root, run};
+use c_program::{build, root, run, skipped};
 
 /// The profile of this test run, so that nothing has to be built twice.
 const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -35,7 +35,7 @@ fn prefix() -> &'static Path {
 fn tool_is_there(name: &str) -> bool {
     let there = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        eprintln!("SKIPPED: there is no {name}");
+        skipped(&format!("there is no {name}"));
     }
     there
 }
@@ -114,6 +114,29 @@ fn a_program_links_with_the_files() {
     // The program's symbols are made visible to the library, which must not take them for its own.
     let shared_arguments = [lib.join("libblosc2.so").into(), rpath, "-rdynamic".into()];
     run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
+}
+
+/// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
+#[test]
+fn a_blosc1_program_compiles_and_links() {
+    let archive: OsString = prefix().join("lib/libblosc2.a").into();
+    let include = prefix().join("include");
+    run(&mut Command::new(build("blosc1_compat.c", &include, "c", &[archive.clone(), "-lm".into()])));
+    let cpp = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    if !tool_is_there(&cpp.to_string_lossy()) {
+        return;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blosc1_compat-cpp");
+    run(Command::new(cpp)
+        .args(["-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++"])
+        .arg(root().join("capi-tests/blosc1_compat.c"))
+        .args(["-x", "none", "-I"])
+        .arg(include)
+        .arg("-o")
+        .arg(&program)
+        .arg(archive)
+        .args(["-lm", "-lpthread"]));
+    run(&mut Command::new(program));
 }
 
 #[test]

@@ -171,12 +171,11 @@ impl Context {
             self.with_head(|head| head.blocksize = i32::try_from(largest).unwrap_or(i32::MAX));
         }
         let mut params = self.compress_params();
-        let has_source = matches!(source, Source::Buffer(_));
+        let has_source = !matches!(source, Source::Absent(_));
         plan::check(&params, source.len(), dest.len(), has_source)?;
         if params.clevel == 0 {
             params.use_dict = false;
         }
-        check_dictionary_codec(&params, source)?;
         let header = compress::compress(&params, source, dest)?;
         self.publish_compression(&params, &header, source);
         tuner::update(self, started.elapsed().as_secs_f64())?;
@@ -494,13 +493,4 @@ unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
     unsafe { params.as_ref() }
         .copied()
         .ok_or_else(|| err!(NullPointer, "a filter function without parameters"))
-}
-
-/// Variable-length blocks need a codec with dictionaries, too (`chunk.md` 10.3 d).
-fn check_dictionary_codec(params: &CompressParams, source: Source<'_>) -> Result<()> {
-    if let Source::Blocks(_) = source {
-        // The check of regular sources, which has passed for all else already.
-        return plan::check(params, source.len(), usize::MAX, true);
-    }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 #![allow(dead_code)] // every test binary uses its own part
 
 use std::ffi::OsString;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -9,14 +10,24 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The headers of the reference: `BLOSC2_REFERENCE_INCLUDE`, or where the fetch script puts them.
+/// Says on the terminal, past the capture of the test harness, what is not tested and why.
+pub fn skipped(why: &str) {
+    let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
+}
+
+/// The headers of the reference: `BLOSC2_REFERENCE_INCLUDE`, those beside the library that `BLOSC2_REFERENCE` names, or
+/// what `scripts/fetch-reference.sh` fetched. With `BLOSC2_REQUIRE_REFERENCE=1` they have to be there.
 pub fn reference_include() -> Option<PathBuf> {
-    let place = std::env::var_os("BLOSC2_REFERENCE_INCLUDE")
-        .map_or_else(|| root().join("reference/blosc2/include"), PathBuf::from);
+    let named = std::env::var_os("BLOSC2_REFERENCE_INCLUDE").map(PathBuf::from);
+    let beside =
+        || Some(Path::new(&std::env::var_os("BLOSC2_REFERENCE")?).parent()?.parent()?.join("include"));
+    let place = named.or_else(beside).unwrap_or_else(|| root().join("reference/blosc2/include"));
     if place.join("blosc2.h").is_file() {
         return Some(place);
     }
-    eprintln!("SKIPPED: the reference's headers are not at {}", place.display());
+    let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
+    assert!(!required, "no headers of the reference at {}", place.display());
+    skipped(&format!("no headers of the reference at {} (run scripts/fetch-reference.sh)", place.display()));
     None
 }
 

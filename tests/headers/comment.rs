@@ -45,7 +45,19 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
             open = true;
         }
     }
-    out.iter().map(|p| without_links(&without_references(p))).filter(|p| !p.is_empty()).collect()
+    out.iter()
+        .filter_map(|paragraph| in_terms_of_c(paragraph))
+        .map(|paragraph| without_links(&without_references(&paragraph)))
+        .collect()
+}
+
+/// What a Rust `# Safety` section asks for, without what the introduction of `blosc2.h` says once for all functions.
+fn in_terms_of_c(paragraph: &str) -> Option<String> {
+    let Some(rules) = paragraph.strip_prefix("Safety: ") else { return Some(paragraph.to_string()) };
+    let own =
+        rules.strip_prefix("The rules of the module `capi`").unwrap_or(rules).trim_start_matches([';', '.']);
+    let own = own.trim_start();
+    (!own.is_empty()).then(|| format!("Note: {own}"))
 }
 
 /// Drops parentheses that only send the reader to a page of the specification.
@@ -88,14 +100,23 @@ fn wrap(text: &str, width: usize) -> Vec<String> {
 
 #[test]
 fn references_links_and_headings_are_rewritten() {
-    let lines: Vec<String> =
-        ["One of [`Two`] (`abi.md` 3.1), and (this) stays.", "", "# Safety", "`x` is valid."]
-            .map(String::from)
-            .to_vec();
+    let lines: Vec<String> = [
+        "One of [`Two`] (`abi.md` 3.1), and (this) stays.",
+        "",
+        "# Safety",
+        "The rules of the module `capi`; `x` has",
+        "two items.",
+        "# Errors",
+        "- None.",
+    ]
+    .map(String::from)
+    .to_vec();
     assert_eq!(
         to_c(&lines, "  "),
-        "  /**\n   * One of `Two`, and (this) stays.\n   *\n   * Safety: `x` is valid.\n   */\n"
+        "  /**\n   * One of `Two`, and (this) stays.\n   *\n   * Note: `x` has two items.\n   *\n   \
+         * Errors:\n   *\n   * - None.\n   */\n"
     );
     assert_eq!(to_c(&lines[..1], ""), "/** One of `Two`, and (this) stays. */\n");
+    assert_eq!(to_c(&["# Safety", "The rules of the module `capi`."].map(String::from), ""), "");
     assert_eq!(to_c(&[], ""), "");
 }

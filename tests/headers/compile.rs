@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+use crate::c_program::skipped;
 use crate::{HEADERS, bless_if_asked, root};
 
 #[derive(Clone, Copy)]
@@ -68,7 +69,7 @@ impl Language {
         let known = |standard: &&&str| {
             let knows = matches!(self.compile(standard, &[], ""), Ok(output) if output.status.success());
             if !knows {
-                eprintln!("SKIPPED: no {} compiler for {standard}", self.name);
+                skipped(&format!("no {} compiler for {standard}", self.name));
             }
             knows
         };

@@ -157,13 +157,8 @@ fn run_cbindgen(root: &Path) -> String {
     ];
     config.export.exclude = BY_HAND.map(String::from).to_vec();
     config.defines.insert("windows".into(), "_WIN32".into());
-    let mut sources: Vec<_> = ["src/abi", "src/capi"]
-        .iter()
-        .flat_map(|dir| crate::files_below(&root.join(dir)))
-        .filter(|path| !path.starts_with(root.join("src/abi/constants")))
-        .collect();
     // Only what a function needs is printed, unless it is asked for by name.
-    for path in &sources {
+    for path in crate::files_below(&root.join("src/abi")) {
         let text = std::fs::read_to_string(path).expect("a readable source file");
         let names = text.lines().filter_map(|line| {
             let rest = line.strip_prefix("pub struct ").or_else(|| line.strip_prefix("pub type "))?;
@@ -171,10 +166,11 @@ fn run_cbindgen(root: &Path) -> String {
         });
         config.export.include.extend(names.filter(|name| !BY_HAND.contains(&name.as_str())));
     }
-    let mut builder = cbindgen::Builder::new().with_config(config);
-    for path in sources.drain(..) {
-        builder = builder.with_src(path);
-    }
+    // The files of their submodules are found by cbindgen.
+    let builder = cbindgen::Builder::new()
+        .with_config(config)
+        .with_src(root.join("src/abi/mod.rs"))
+        .with_src(root.join("src/capi/mod.rs"));
     let mut out = Vec::new();
     builder.generate().expect("cbindgen understands src/abi and src/capi").write(&mut out);
     String::from_utf8(out).expect("cbindgen writes UTF-8")

@@ -19,6 +19,8 @@ pub(super) const VERSION: &str = "1.26";
 pub(super) enum Level {
     L1 = 1,
     L2 = 2,
+    L3 = 3,
+    L4 = 4,
     L5 = 5,
     L6 = 6,
     L7 = 7,

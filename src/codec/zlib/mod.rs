@@ -12,6 +12,7 @@ mod probe;
 mod zlib_rs;
 
 use crate::error::Result;
+use libdeflate::Level;
 
 /// What decodes the streams and encodes most of them (libdeflate).
 pub(super) const VERSION: &str = libdeflate::VERSION;
@@ -27,22 +28,24 @@ struct Plan {
     /// From this share of repetition on, in percent, zlib-rs encodes, at `clevel` itself.
     repetitive: usize,
     /// libdeflate's level for the other streams.
-    level: libdeflate::Level,
+    level: Level,
 }
+
+const ALWAYS: usize = 0;
 
 /// By `clevel` - 1.
 const PLANS: [Plan; 9] = [
-    // libdeflate has nothing as fast as the reference's first level on data that has matches at all.
-    Plan { repetitive: 2, level: libdeflate::Level::L1 },
-    Plan { repetitive: 45, level: libdeflate::Level::L1 },
-    Plan { repetitive: 45, level: libdeflate::Level::L2 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
+    // libdeflate has nothing as fast as the reference's first level.
+    Plan { repetitive: ALWAYS, level: Level::L1 },
+    Plan { repetitive: 45, level: Level::L1 },
+    Plan { repetitive: 45, level: Level::L2 },
+    Plan { repetitive: 45, level: Level::L3 },
+    Plan { repetitive: 45, level: Level::L4 },
+    Plan { repetitive: 45, level: Level::L5 },
     // From here on the reference is so slow that only streams of almost nothing but runs are left to it.
-    Plan { repetitive: 90, level: libdeflate::Level::L6 },
-    Plan { repetitive: 90, level: libdeflate::Level::L6 },
-    Plan { repetitive: 90, level: libdeflate::Level::L7 },
+    Plan { repetitive: 90, level: Level::L6 },
+    Plan { repetitive: 90, level: Level::L6 },
+    Plan { repetitive: 90, level: Level::L7 },
 ];
 
 /// The states of one thread.
@@ -55,7 +58,7 @@ pub(super) struct State {
 /// Compresses; 0 if the result does not fit, and at `clevel` 0: zlib would store, which is longer than `src`.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     let Some(plan) = usize::try_from(clevel - 1).ok().and_then(|i| PLANS.get(i)) else { return Ok(0) };
-    if probe::repetition_percent(src) >= plan.repetitive {
+    if plan.repetitive == ALWAYS || probe::repetition_percent(src) >= plan.repetitive {
         Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel))
     } else {
         libdeflate::compress(&mut state.libdeflate, src, dest, plan.level)
