@@ -7,6 +7,7 @@
 //! |---|---|
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
 //! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
+//! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; pure bytes |
 //! | [`codec`] | the compressors of single streams |
 //! | [`filter`] | the block filters and their SIMD kernels |
@@ -19,10 +20,12 @@ pub mod abi;
 pub mod capi;
 pub mod chunk;
 pub mod codec;
+pub mod environment;
 pub mod error;
 pub mod filter;
 pub mod pipeline;
 pub mod pool;
 pub mod registry;
+pub mod trace;
 
 pub use error::{Error, ErrorKind, Result};

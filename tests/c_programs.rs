@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use library::{path_of_ours, path_of_reference};
 
 /// The programs that take `--ours`.
-const PROGRAMS: [&str; 3] = ["chunk_api", "chunk_callbacks", "blosc1_compat"];
+const PROGRAMS: [&str; 3] = ["chunk_api", "chunk_callbacks", "blosc1_program"];
 
 /// A program that runs for longer hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(300);

@@ -1,2 +1,22 @@
 //! The exported `extern "C"` functions, one file per section of the headers. A function here checks its
 //! pointers, borrows them as safe types, calls one core function and maps the result to the ABI's code.
+//!
+//! The rules for pointers, which the `# Safety` sections refer to:
+//! - A pointer to a buffer that comes with a length in bytes or items points at that much memory, readable for a
+//!   source and writable for a destination, for the whole call. NULL is an error, except with a length of 0.
+//! - A buffer that is written overlaps no other buffer of the call.
+//! - A pointer to a struct, a number or a string is NULL or points at an initialised one; a string ends with NUL.
+//! - A context is NULL or came from `blosc2_create_cctx` or `blosc2_create_dctx`, was not freed, and is used by one
+//!   thread at a time.
+//! - Function pointers that the caller hands in obey their typedefs' contracts.
+
+pub mod blosc1;
+mod border;
+pub mod chunk_info;
+pub mod context;
+pub mod defaults;
+pub mod process;
+pub mod registries;
+pub mod special_chunks;
+pub mod utilities;
+pub mod varlen;

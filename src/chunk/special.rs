@@ -52,6 +52,9 @@ impl Special {
     /// # Errors
     /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for a value of no bytes.
     pub fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
+        if dest.is_empty() {
+            return Ok(());
+        }
         match self {
             Special::Zero => dest.fill(0),
             Special::Uninit => {}

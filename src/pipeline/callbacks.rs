@@ -3,9 +3,7 @@
 //! All of it rests on the same word of the ABI: a callback reads and writes only the buffers it is given, within
 //! the sizes it is given, and may be called from several threads at once. What it returns is not trusted.
 
-use crate::abi::{
-    blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params,
-};
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
 use crate::codec::{Decoder, Encoder, Workspace};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -94,7 +92,11 @@ impl Prefilter {
     ) -> Result<()> {
         let output_size = self.output_size(len, typesize);
         if output.len() < output_size.max(len) {
-            return Err(err!(FilterPipeline, "a prefilter wants {output_size} bytes, {} are there", output.len()));
+            return Err(err!(
+                FilterPipeline,
+                "a prefilter wants {output_size} bytes, {} are there",
+                output.len()
+            ));
         }
         if !self.is_disposable() {
             output[..output_size.max(len)].fill(0);
@@ -196,7 +198,8 @@ impl Encoder for UserEncoder {
                 self.chunk,
             )
         };
-        usize::try_from(code).map_err(|_| err!(Data, "the encoder of codec {} returned {code}", cparams.compcode))
+        usize::try_from(code)
+            .map_err(|_| err!(Data, "the encoder of codec {} returned {code}", cparams.compcode))
     }
 }
 

@@ -2,9 +2,7 @@
 //! forwards and backwards on one block, between scratch buffers. The source is never written.
 
 use super::callbacks;
-use crate::abi::{
-    blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
-};
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb};
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::err;
 use crate::error::Result;
@@ -15,13 +13,24 @@ use std::mem;
 /// One active slot.
 #[derive(Clone, Copy)]
 enum Step {
-    Shuffle { nstreams: usize },
+    Shuffle {
+        nstreams: usize,
+    },
     Bitshuffle,
     Delta,
-    TruncPrec { precision: i8 },
-    User { id: u8, meta: u8, forward: blosc2_filter_forward_cb, backward: blosc2_filter_backward_cb },
+    TruncPrec {
+        precision: i8,
+    },
+    User {
+        id: u8,
+        meta: u8,
+        forward: blosc2_filter_forward_cb,
+        backward: blosc2_filter_backward_cb,
+    },
     /// An id that the format does not define, or that nobody has registered.
-    Unknown { id: u8 },
+    Unknown {
+        id: u8,
+    },
 }
 
 /// The active slots of a pipeline, in the order of compression.
@@ -120,7 +129,9 @@ impl Chain {
                 Step::User { id, meta, forward: Some(function), .. } => {
                     callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
                 }
-                Step::User { id, .. } => return Err(err!(FilterPipeline, "filter {id} has no forward function")),
+                Step::User { id, .. } => {
+                    return Err(err!(FilterPipeline, "filter {id} has no forward function"));
+                }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
             }
             mem::swap(&mut front, &mut back);
@@ -181,7 +192,9 @@ impl Chain {
                         break;
                     }
                 }
-                Step::User { id, .. } => return Err(err!(FilterPipeline, "filter {id} has no backward function")),
+                Step::User { id, .. } => {
+                    return Err(err!(FilterPipeline, "filter {id} has no backward function"));
+                }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
                 Step::Delta | Step::TruncPrec { .. } => {}
             }

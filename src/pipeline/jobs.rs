@@ -1,7 +1,6 @@
 //! Running one piece of work for each block of a chunk: on the caller's thread, or with help from the pool.
 
 use super::scratch::{self, Scratch};
-use crate::err;
 use crate::error::{Error, Result};
 use crate::pool;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -65,5 +64,5 @@ pub fn for_each_block(
     if let Some(error) = first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Err(error);
     }
-    finished.map_err(|_| err!(Failure, "a worker panicked"))
+    finished
 }

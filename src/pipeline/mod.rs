@@ -2,6 +2,10 @@
 //!
 //! | room | owns |
 //! |---|---|
+//! | [`library`] | up or down, and the settings of functions without a context |
+//! | [`overrides`] | what the environment overrides |
+//! | [`context`], [`global`] | contexts; the functions without one |
+//! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
 //! | [`stune`] | block size and split decisions |
 //! | [`compress`] | source -> plan -> blocks -> chunk |
@@ -12,10 +16,15 @@
 
 pub mod callbacks;
 pub mod compress;
+pub mod context;
 pub mod decompress;
 pub mod filters;
+pub mod global;
 pub mod jobs;
+pub mod library;
+pub mod overrides;
 pub mod params;
 pub mod scratch;
 pub mod shared_out;
 pub mod stune;
+pub mod tuner;

@@ -21,7 +21,11 @@ const DELTA_SLOT: usize = MAX_FILTERS - 2;
 
 fn not_recognized(name: &CStr, value: &CStr) {
     trace::warning(|| {
-        format!("{} environment variable '{}' not recognized\n", name.to_string_lossy(), value.to_string_lossy())
+        format!(
+            "{} environment variable '{}' not recognized\n",
+            name.to_string_lossy(),
+            value.to_string_lossy()
+        )
     });
 }
 

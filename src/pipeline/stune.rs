@@ -2,8 +2,8 @@
 
 use super::params::CompressParams;
 use crate::abi::{
-    BLOSC_ALWAYS_SPLIT, BLOSC_BLOSCLZ, BLOSC_CODEC_OPENZL, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_NEVER_SPLIT, BLOSC_ZLIB,
-    BLOSC_ZSTD,
+    BLOSC_ALWAYS_SPLIT, BLOSC_BLOSCLZ, BLOSC_CODEC_OPENZL, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_NEVER_SPLIT,
+    BLOSC_ZLIB, BLOSC_ZSTD,
 };
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 
@@ -105,7 +105,9 @@ mod tests {
 
     #[test]
     fn tables_of_the_format() {
-        let auto = |codec, clevel, typesize| Choice::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0);
+        let auto = |codec, clevel, typesize| {
+            Choice::new(codec, clevel, 4, &SHUFFLED).blocksize(100_000_000, typesize, 0)
+        };
         assert_eq!(auto(BLOSC_BLOSCLZ, 0, 4), 8 * KIB);
         assert_eq!(auto(BLOSC_BLOSCLZ, 5, 4), 256 * KIB);
         assert_eq!(auto(BLOSC_BLOSCLZ, 9, 16), 4096 * KIB);
@@ -117,7 +119,9 @@ mod tests {
 
     #[test]
     fn requests_are_fitted() {
-        let fit = |nbytes, typesize, requested| Choice::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested);
+        let fit = |nbytes, typesize, requested| {
+            Choice::new(0, 5, 4, &SHUFFLED).blocksize(nbytes, typesize, requested)
+        };
         assert_eq!(fit(5000, 4, 1001), 1000);
         assert_eq!(fit(1003, 4, 2000), 1000);
         assert_eq!(fit(1003, 4, 3), 3);

@@ -63,6 +63,11 @@ pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
     outcome.into_result()
 }
 
+/// Whether jobs go through the caller's own threads.
+pub fn has_callback() -> bool {
+    callback::installed().is_some()
+}
+
 /// Starts the workers that jobs of `nthreads` threads use, now rather than with the first such job.
 /// Does nothing when a threads callback is installed.
 ///

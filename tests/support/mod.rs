@@ -8,6 +8,7 @@ pub mod guard;
 pub mod known_defects;
 pub mod library;
 pub mod random;
+pub mod watchdog;
 
 use library::Library;
 
@@ -40,7 +41,7 @@ pub fn hex(text: &str) -> Vec<u8> {
         .filter(|byte| !byte.is_ascii_whitespace())
         .map(|byte| (byte as char).to_digit(16).expect("a hexadecimal digit") as u8)
         .collect();
-    assert!(digits.len() % 2 == 0, "an odd number of digits in {text}");
+    assert!(digits.len().is_multiple_of(2), "an odd number of digits in {text}");
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 

@@ -1,9 +1,10 @@
 //! The decoder (`codecs.md` 3.2). Streams are untrusted: whatever they say, nothing outside the two slices is
 //! touched, and a bad one gives 0.
 //!
-//! Tokens far enough from both ends go through [`Fast`], which copies in fixed sizes and may overwrite bytes that
-//! later tokens fill; the others through [`Careful`], which is safe code.
+//! Tokens far enough from both ends go through [`State::fast`], which copies in fixed sizes and may write bytes
+//! that later tokens overwrite; the others through [`State::careful`], which is safe code.
 
+use super::copy::{COPY_MARGIN, copy, copy_exact, copy_long, copy_short};
 use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
 /// Decompresses the whole of `src` into `dest` and returns the number of bytes produced; 0 when the stream is bad
@@ -37,15 +38,9 @@ struct State<'a> {
     op: usize,
 }
 
-/// What the fast loop may read beyond a token's first byte: the token (at most 4 bytes without the length
-/// extension), or the control byte and a whole run of literals; and one byte more, so that input remains after it.
+/// What the fast loop may read from a token's first byte on: the control byte and a whole run of literals (a match
+/// without length extension has 4 bytes at most); and one byte more, so that input remains after it.
 const IN_MARGIN: usize = 1 + MAX_LITERALS + 1;
-/// What a copy of fixed size may write: a run of literals or a short match from its beginning, a long match beyond
-/// its end.
-const OUT_MARGIN: usize = 64;
-/// Up to this length copies are done in line; longer ones are worth the call of `memcpy`.
-const NEAR_COPY: usize = 256;
-
 impl State<'_> {
     /// A run of literals, whose control byte is already consumed.
     #[inline(always)]
@@ -126,12 +121,13 @@ impl State<'_> {
     #[inline(always)]
     fn fast(&mut self) -> Option<()> {
         let Some(in_end) = self.src.len().checked_sub(IN_MARGIN) else { return Some(()) };
-        let Some(out_end) = self.dest.len().checked_sub(OUT_MARGIN) else { return Some(()) };
+        let capacity = self.dest.len();
+        let Some(out_end) = capacity.checked_sub(COPY_MARGIN) else { return Some(()) };
         let src = self.src.as_ptr();
         let dest = self.dest.as_mut_ptr();
         let (mut ip, mut op) = (self.ip, self.op);
         while ip <= in_end && op <= out_end {
-            // Here `ip + IN_MARGIN` bytes of input and `op + OUT_MARGIN` of output exist.
+            // Here `ip + IN_MARGIN` bytes of input and `op + COPY_MARGIN` of output exist.
             // SAFETY: `ip` is within the input, by the loop's condition.
             let control = unsafe { *src.add(ip) } as usize;
             if control < MAX_LITERALS {
@@ -163,172 +159,24 @@ impl State<'_> {
             self.ip = ip + 1;
             let found = self.match_token(control)?;
             ip = self.ip;
-            if found.length > self.dest.len() - op || found.distance > op {
+            if found.length > capacity - op || found.distance > op {
                 return None;
             }
             if ip == self.src.len() {
                 break;
             }
-            if op + found.length > out_end {
-                self.op = op;
-                self.copy_exactly(&found);
-            } else {
-                // SAFETY: `distance` bytes come before `op`, `length` and the output margin after it.
-                unsafe { copy_long(dest.add(op), found.distance, found.length) };
+            // SAFETY: `distance` bytes come before `op`, and `length` after it, with the output margin for the first
+            // kind of copy.
+            unsafe {
+                if op + found.length <= out_end {
+                    copy_long(dest.add(op), found.distance, found.length);
+                } else {
+                    copy_exact(dest.add(op), found.distance, 0, found.length);
+                }
             }
             op += found.length;
         }
         (self.ip, self.op) = (ip, op);
         Some(())
-    }
-}
-
-/// Copies `N` bytes.
-///
-/// # Safety
-/// `N` bytes at both places; where they overlap the old bytes of `from` are copied.
-#[inline(always)]
-unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: the caller's promise. Arrays of bytes have no alignment.
-    unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
-}
-
-/// Eight bytes that repeat the first `distance` of `v`, for `distance` < 8.
-#[inline(always)]
-fn repeat(v: u64, distance: usize) -> u64 {
-    /// The sum of `256^(distance * k)` below `2^64`: multiplying by it repeats `distance` bytes.
-    const REPEAT: [u64; 8] = {
-        let mut table = [0; 8];
-        let mut distance = 1;
-        while distance < 8 {
-            let mut at = 0;
-            while at < 8 {
-                table[distance] |= 1 << (8 * at);
-                at += distance;
-            }
-            distance += 1;
-        }
-        table
-    };
-    (v & ((1 << (8 * distance)) - 1)).wrapping_mul(REPEAT[distance & 7])
-}
-
-/// Copies 8 bytes to `to` from `distance` bytes before.
-///
-/// # Safety
-/// `distance` >= 1 bytes before `to`, 8 after it.
-#[inline(always)]
-unsafe fn copy_short(to: *mut u8, distance: usize) {
-    // SAFETY: the caller's promise: the bytes read lie between `to - distance` and `to + 8`.
-    unsafe {
-        let mut v = u64::from_le_bytes(to.sub(distance).cast::<[u8; 8]>().read());
-        if distance < 8 {
-            v = repeat(v, distance);
-        }
-        to.cast::<[u8; 8]>().write(v.to_le_bytes());
-    }
-}
-
-/// Copies `length` bytes to `to` from `distance` bytes before, and may write [`OUT_MARGIN`] more.
-///
-/// Small distances are written from registers: loading what narrower stores have just written would cost more
-/// than the copy itself.
-///
-/// # Safety
-/// `distance` >= 1 bytes before `to`, `length + OUT_MARGIN` after it.
-#[inline(always)]
-unsafe fn copy_long(to: *mut u8, distance: usize, length: usize) {
-    // SAFETY: the caller's promise; each arm is for distances that its function allows.
-    unsafe {
-        let near = length.min(NEAR_COPY);
-        let done = match distance {
-            0..8 => copy_small_period(to, distance, near),
-            8..16 => copy_period::<8>(to, distance, near),
-            16..32 => copy_period::<16>(to, distance, near),
-            32..64 => copy_period::<32>(to, distance, near),
-            _ if length > NEAR_COPY => 0,
-            _ => {
-                let mut done = 0;
-                while done < length {
-                    copy::<32>(to.sub(distance).add(done), to.add(done));
-                    done += 32;
-                }
-                return;
-            }
-        };
-        if done < length {
-            copy_rest(to, distance, done, length);
-        }
-    }
-}
-
-/// The rest of a long copy of which `done` bytes, some multiple of `distance`, are there already. Writes
-/// nothing beyond `length`.
-///
-/// # Safety
-/// `distance` >= 1 bytes before `to`, `length` after it, the first `done` of them written.
-#[inline(never)]
-unsafe fn copy_rest(to: *mut u8, distance: usize, mut done: usize, length: usize) {
-    // SAFETY: the caller's promise. What is read lies between `to - distance` and `to + done`, what is
-    // written between there and `to + length`: they don't overlap.
-    unsafe {
-        let from = to.sub(distance);
-        if distance == 1 {
-            to.add(done).write_bytes(*from, length - done);
-            return;
-        }
-        // Each copy doubles the bytes that the next can take, whole periods all of them.
-        while done < length {
-            let part = (distance + done).min(length - done);
-            to.add(done).copy_from_nonoverlapping(from, part);
-            done += part;
-        }
-    }
-}
-
-/// Writes the `distance` bytes before `to` again and again until `length` bytes are there, and perhaps `distance`
-/// more. Returns how many whole periods of bytes are written.
-///
-/// # Safety
-/// `N` <= `distance` <= `2 * N`, `distance` bytes before `to`, `length + distance` after it.
-#[inline(always)]
-unsafe fn copy_period<const N: usize>(to: *mut u8, distance: usize, length: usize) -> usize {
-    // SAFETY: the caller's promise: the two parts, which overlap or touch, lie before `to` and make a whole period.
-    unsafe {
-        let head = to.sub(distance).cast::<[u8; N]>().read();
-        let tail = to.sub(N).cast::<[u8; N]>().read();
-        let mut done = 0;
-        while done < length {
-            to.add(done).cast::<[u8; N]>().write(head);
-            to.add(done + distance - N).cast::<[u8; N]>().write(tail);
-            done += distance;
-        }
-        done
-    }
-}
-
-/// As [`copy_period`], for distances below 8; may write 32 bytes more.
-///
-/// # Safety
-/// 1 <= `distance` < 8, `distance` bytes before `to`, `length + 32` after it.
-#[inline(always)]
-unsafe fn copy_small_period(to: *mut u8, distance: usize, length: usize) -> usize {
-    // SAFETY: the caller's promise. The 8 bytes read begin before `to`, and at least 8 come after it.
-    unsafe {
-        let v = repeat(u64::from_le_bytes(to.sub(distance).cast::<[u8; 8]>().read()), distance).to_le_bytes();
-        let mut done = 0;
-        if distance.is_power_of_two() {
-            while done < length {
-                to.add(done).cast::<[[u8; 8]; 4]>().write([v; 4]);
-                done += 32;
-            }
-        } else {
-            while done < length {
-                to.add(done).cast::<[u8; 8]>().write(v);
-                // The whole periods in 8 bytes.
-                done += if distance == 3 { 6 } else { distance };
-            }
-        }
-        done
     }
 }

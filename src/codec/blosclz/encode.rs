@@ -21,38 +21,58 @@ const MIN_INPUT: usize = 16;
 /// Outputs below this are not tried.
 const MIN_OUTPUT: usize = 66;
 
-/// The encoder's hash table, to be reused from call to call; it need never be cleared by its owner.
+/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
 pub struct Tables {
-    slots: Box<Slots>,
-    /// The bias of the positions of the next pass; smaller ones are left over from earlier passes.
-    bias: u32,
+    /// For inputs of up to 64 KiB, and thus for every probe: it stays in the innermost cache.
+    narrow: Table<u16>,
+    wide: Table<u32>,
 }
 
-type Slots = [u32; 1 << MAX_LOG];
+/// The type of the positions in a hash table.
+trait Slot: Copy + Default + Into<u32> {
+    /// The largest position.
+    const MAX: u32;
 
-impl Default for Tables {
+    /// `position`, which is at most `MAX`.
+    fn new(position: u32) -> Self;
+}
+
+impl Slot for u16 {
+    const MAX: u32 = u16::MAX as u32;
+
+    #[inline(always)]
+    fn new(position: u32) -> Self {
+        position as u16
+    }
+}
+
+impl Slot for u32 {
+    const MAX: u32 = u32::MAX;
+
+    #[inline(always)]
+    fn new(position: u32) -> Self {
+        position
+    }
+}
+
+type Slots<S> = [S; 1 << MAX_LOG];
+
+/// A hash table of positions.
+struct Table<S>(Box<Slots<S>>);
+
+impl<S: Slot> Default for Table<S> {
     fn default() -> Self {
-        Tables { slots: Box::new([0; 1 << MAX_LOG]), bias: 0 }
+        Table(Box::new([S::default(); 1 << MAX_LOG]))
     }
 }
 
-impl Tables {
-    /// Tables whose positions wrap after `left` more bytes.
-    #[cfg(test)]
-    pub(super) fn near_wrap(left: u32) -> Self {
-        Tables { bias: u32::MAX - left, ..Tables::default() }
-    }
-
-    /// A matcher over `input` in which no position is known yet.
-    fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, LOG> {
-        let len = input.len() as u32;
-        if self.bias.checked_add(len).is_none() {
-            self.slots.fill(0);
-            self.bias = 0;
-        }
-        let bias = self.bias;
-        self.bias += len;
-        Matcher { slots: &mut self.slots, bias, input }
+impl<S: Slot> Table<S> {
+    /// A matcher over `input` in which no position is known yet. Each byte of the input has a position.
+    fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, S, LOG> {
+        assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
+        self.0[..1 << LOG].fill(S::default());
+        Matcher { slots: &mut self.0, input, seen: 1 }
     }
 }
 
@@ -87,10 +107,14 @@ fn compress_at<const LOG: u32>(
     second_insert: bool,
 ) -> Option<usize> {
     let probed = &probed[..probed.len().min(1 << LOG)];
-    if !promises(&mut tables.matcher::<LOG>(probed), min_ratio) {
+    if !promises(&mut tables.narrow.matcher::<LOG>(probed), min_ratio) {
         return None;
     }
-    encode(&mut tables.matcher::<LOG>(src), dest, second_insert)
+    if src.len() <= u16::MAX as usize + 1 {
+        encode(&mut tables.narrow.matcher::<LOG>(src), dest, second_insert)
+    } else {
+        encode(&mut tables.wide.matcher::<LOG>(src), dest, second_insert)
+    }
 }
 
 /// A match: `coded + CODED_BIAS` bytes from `at` on equal those `distance` before.
@@ -111,15 +135,15 @@ impl Match {
     }
 }
 
-/// Finds matches through a hash table of the last position of every 4-byte key. A slot that is empty, or
-/// left over from an earlier pass, stands for position 0.
-struct Matcher<'a, const LOG: u32> {
-    slots: &'a mut Slots,
-    bias: u32,
+/// Finds matches through a hash table of the last position of every 4-byte key. An empty slot is position 0.
+struct Matcher<'a, S, const LOG: u32> {
+    slots: &'a mut Slots<S>,
     input: &'a [u8],
+    /// All positions in the table are below this one.
+    seen: usize,
 }
 
-impl<const LOG: u32> Matcher<'_, LOG> {
+impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     /// Where matches no longer begin.
     fn stop(&self) -> usize {
         self.input.len().saturating_sub(NO_MATCH_TAIL)
@@ -129,21 +153,25 @@ impl<const LOG: u32> Matcher<'_, LOG> {
     #[inline(always)]
     fn swap(&mut self, key: u32, at: usize) -> usize {
         let slot = &mut self.slots[(key.wrapping_mul(2_654_435_761) >> (32 - LOG)) as usize];
-        let old = slot.saturating_sub(self.bias);
-        *slot = at as u32 + self.bias;
+        let old: u32 = (*slot).into();
+        *slot = S::new(at as u32);
         old as usize
     }
 
-    /// The first match that begins in `from..to`, for 0 < `from`, `to` <= `stop()`. With `FAR_RULE`, short
-    /// far matches are passed over.
+    /// The first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
+    /// `FAR_RULE`, short far matches are passed over.
     #[inline(always)]
     fn next<const FAR_RULE: bool>(&mut self, from: usize, to: usize) -> Option<Match> {
         let input = self.input;
+        assert!(self.seen <= from && to <= self.stop());
         for at in from..to {
-            let here = read64(input, at);
+            // SAFETY: `at` < `to` <= `stop()`, 12 bytes before the end.
+            let here = unsafe { read64(input, at) };
             let old = self.swap(here as u32, at);
+            debug_assert!(old < at);
+            // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
+            let differing = here ^ unsafe { read64(input, old) };
             // A coded length of 4, the least, takes 7 equal bytes: the key and 3 more.
-            let differing = here ^ read64(input, old);
             if differing << 8 != 0 {
                 continue;
             }
@@ -154,9 +182,11 @@ impl<const LOG: u32> Matcher<'_, LOG> {
             let coded = if differing != 0 { 4 } else { coded_length(input, at, distance) };
             let found = Match { at, distance, coded };
             if !(FAR_RULE && coded < FAR_CODED_MIN && found.is_far()) {
+                self.seen = at + 1;
                 return Some(found);
             }
         }
+        self.seen = to.max(self.seen);
         None
     }
 
@@ -170,6 +200,7 @@ impl<const LOG: u32> Matcher<'_, LOG> {
             // A key of three bytes: only a later key with a zero on top finds it. Kept for identity.
             self.swap(key >> 8, at + 1);
         }
+        self.seen = self.seen.max(at + 2);
     }
 }
 
@@ -185,15 +216,18 @@ fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
 /// How many bytes at the beginning of `a` and `b`, which are of one length, are equal.
 #[inline(always)]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let len = a.len().min(b.len());
     let mut n = 0;
-    while n + 8 <= a.len() && n + 8 <= b.len() {
-        let differing = read64(a, n) ^ read64(b, n);
+    while n + 16 <= len {
+        let differing = read128(a, n) ^ read128(b, n);
         if differing != 0 {
             return n + differing.trailing_zeros() as usize / 8;
         }
-        n += 8;
-        while n + 32 <= a.len() && n + 32 <= b.len() && a[n..n + 32] == b[n..n + 32] {
-            n += 32;
+        n += 16;
+        if n >= 64 {
+            while n + 32 <= len && a[n..n + 32] == b[n..n + 32] {
+                n += 32;
+            }
         }
     }
     n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
@@ -201,7 +235,8 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 
 /// Whether the matcher's input would shrink by `min_ratio`. The size is reckoned, nothing is written, and the
 /// walk ends as soon as the answer is certain.
-fn promises<const LOG: u32>(matcher: &mut Matcher<LOG>, min_ratio: f64) -> bool {
+#[inline(never)]
+fn promises<S: Slot, const LOG: u32>(matcher: &mut Matcher<S, LOG>, min_ratio: f64) -> bool {
     let (len, stop) = (matcher.input.len(), matcher.stop());
     if stop == 0 {
         return false;
@@ -251,7 +286,12 @@ fn promises<const LOG: u32>(matcher: &mut Matcher<LOG>, min_ratio: f64) -> bool 
 }
 
 /// Encodes the matcher's whole input; `None` when it does not fit.
-fn encode<const LOG: u32>(matcher: &mut Matcher<LOG>, dest: &mut [u8], second_insert: bool) -> Option<usize> {
+#[inline(never)]
+fn encode<S: Slot, const LOG: u32>(
+    matcher: &mut Matcher<S, LOG>,
+    dest: &mut [u8],
+    second_insert: bool,
+) -> Option<usize> {
     let input = matcher.input;
     let stop = matcher.stop();
     let mut written = 0;
@@ -322,8 +362,10 @@ fn put_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
     dest[at] = (code << 5 | high) as u8;
     at += 1;
     if let Some(rest) = rest {
-        dest[at..at + rest / 255].fill(255);
-        at += rest / 255;
+        if rest >= 255 {
+            dest[at..at + rest / 255].fill(255);
+            at += rest / 255;
+        }
         dest[at] = (rest % 255) as u8;
         at += 1;
     }
@@ -341,7 +383,16 @@ fn read32(input: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(input[at..at + 4].try_into().expect("four bytes"))
 }
 
+/// # Safety
+/// `at + 8 <= input.len()`.
 #[inline(always)]
-fn read64(input: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(input[at..at + 8].try_into().expect("eight bytes"))
+unsafe fn read64(input: &[u8], at: usize) -> u64 {
+    debug_assert!(at + 8 <= input.len());
+    // SAFETY: the caller's promise. A checked read would cost a fifth of the encoder's speed.
+    u64::from_le_bytes(unsafe { input.as_ptr().add(at).cast::<[u8; 8]>().read() })
+}
+
+#[inline(always)]
+fn read128(input: &[u8], at: usize) -> u128 {
+    u128::from_le_bytes(input[at..at + 16].try_into().expect("sixteen bytes"))
 }

@@ -12,6 +12,7 @@
 //!
 //! The first token is always literals, and only the low five bits of its control byte count.
 
+mod copy;
 mod decode;
 mod encode;
 #[cfg(test)]

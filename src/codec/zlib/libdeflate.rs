@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use libdeflate_sys::{
-    libdeflate_alloc_compressor, libdeflate_alloc_decompressor, libdeflate_compressor,
+    libdeflate_adler32, libdeflate_alloc_compressor, libdeflate_alloc_decompressor, libdeflate_compressor,
     libdeflate_decompressor, libdeflate_free_compressor, libdeflate_free_decompressor,
     libdeflate_result_LIBDEFLATE_SUCCESS, libdeflate_zlib_compress, libdeflate_zlib_decompress,
 };
@@ -19,6 +19,8 @@ pub(super) const VERSION: &str = "1.26";
 pub(super) enum Level {
     L1 = 1,
     L2 = 2,
+    L3 = 3,
+    L4 = 4,
     L5 = 5,
     L6 = 6,
     L7 = 7,
@@ -93,6 +95,12 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], level: Le
             dest.len(),
         )
     })
+}
+
+/// The Adler-32 of `bytes`.
+pub(super) fn adler32(bytes: &[u8]) -> u32 {
+    // SAFETY: `bytes` is valid for the length given; the library only reads it.
+    unsafe { libdeflate_adler32(1, bytes.as_ptr().cast(), bytes.len()) }
 }
 
 /// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.

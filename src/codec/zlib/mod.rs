@@ -12,9 +12,15 @@ mod probe;
 mod zlib_rs;
 
 use crate::error::Result;
+use libdeflate::Level;
 
 /// What decodes the streams and encodes most of them (libdeflate).
 pub(super) const VERSION: &str = libdeflate::VERSION;
+
+/// What a stream begins with: deflate with the largest window, and a level that nobody reads.
+const HEADER: [u8; 2] = [0x78, 0x01];
+/// What a stream ends with: the checksum of the plain bytes.
+const ADLER_LEN: usize = 4;
 
 /// How a `clevel` is served. The levels are measured: the fastest that stay within 2 % of the size that the
 /// reference reaches at that `clevel`, on numbers (plain, shuffled, bit-shuffled), text and programs.
@@ -22,24 +28,24 @@ struct Plan {
     /// From this share of repetition on, in percent, zlib-rs encodes, at `clevel` itself.
     repetitive: usize,
     /// libdeflate's level for the other streams.
-    level: libdeflate::Level,
+    level: Level,
 }
 
 const ALWAYS: usize = 0;
 
 /// By `clevel` - 1.
 const PLANS: [Plan; 9] = [
-    // libdeflate has nothing as fast as the reference's first level on compressible data.
-    Plan { repetitive: ALWAYS, level: libdeflate::Level::L1 },
-    Plan { repetitive: 45, level: libdeflate::Level::L1 },
-    Plan { repetitive: 45, level: libdeflate::Level::L2 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
-    Plan { repetitive: 45, level: libdeflate::Level::L5 },
+    // libdeflate has nothing as fast as the reference's first level.
+    Plan { repetitive: ALWAYS, level: Level::L1 },
+    Plan { repetitive: 45, level: Level::L1 },
+    Plan { repetitive: 45, level: Level::L2 },
+    Plan { repetitive: 45, level: Level::L3 },
+    Plan { repetitive: 45, level: Level::L4 },
+    Plan { repetitive: 45, level: Level::L5 },
     // From here on the reference is so slow that only streams of almost nothing but runs are left to it.
-    Plan { repetitive: 90, level: libdeflate::Level::L6 },
-    Plan { repetitive: 90, level: libdeflate::Level::L6 },
-    Plan { repetitive: 90, level: libdeflate::Level::L7 },
+    Plan { repetitive: 90, level: Level::L6 },
+    Plan { repetitive: 90, level: Level::L6 },
+    Plan { repetitive: 90, level: Level::L7 },
 ];
 
 /// The states of one thread.

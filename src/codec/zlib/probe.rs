@@ -16,12 +16,24 @@ const QUERY_STEP: usize = 16;
 const WORD: usize = 8;
 const SLOTS_LOG2: u32 = 11;
 
+/// The share of runs, in percent, that needs no closer look.
+const CLEARLY_RUNS: usize = 50;
+/// The length of a run that counts.
+const RUN: usize = 16;
+/// How many places are asked whether they lie in a run.
+const RUN_QUERIES: usize = 128;
+
 /// The share of positions of `src` whose next eight bytes occurred in the few KiB before, in percent.
 /// Runs count too. 0 for streams too short to sample.
 pub(super) fn repetition_percent(src: &[u8]) -> usize {
     let sample_len = WINDOW + SPAN;
     let Some(slack) = src.len().checked_sub(sample_len) else { return 0 };
     let samples = (src.len() / sample_len).min(SAMPLES);
+    // Runs are quickly seen, and what is full of them is compressed so fast that a closer look would cost.
+    let runs = run_percent(src);
+    if runs >= CLEARLY_RUNS {
+        return runs;
+    }
     let mut slots = [0u16; 1 << SLOTS_LOG2];
     let (mut repeated, mut asked) = (0, 0);
     for sample in 0..samples {
@@ -40,6 +52,15 @@ pub(super) fn repetition_percent(src: &[u8]) -> usize {
         }
     }
     repeated * 100 / asked
+}
+
+/// The share of places in `src`, at least `RUN` long, where a byte is repeated `RUN` times, in percent.
+fn run_percent(src: &[u8]) -> usize {
+    let step = (src.len() - RUN) / RUN_QUERIES;
+    let in_run = |query: &usize| {
+        src[query * step..].first_chunk::<RUN>().is_some_and(|bytes| *bytes == [bytes[0]; RUN])
+    };
+    (0..RUN_QUERIES).filter(in_run).count() * 100 / RUN_QUERIES
 }
 
 fn word_at(bytes: &[u8], at: usize) -> u64 {

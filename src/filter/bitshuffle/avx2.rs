@@ -74,7 +74,8 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
             for (tile, start) in (first..).step_by(TILE).take(N).enumerate() {
                 // SAFETY: AVX2 by the caller.
                 let columns = unsafe { layout.gather(src, start * typesize + column) };
-                for (j, mut vector) in columns.into_iter().enumerate() {
+                for (j, &vector) in columns.iter().enumerate() {
+                    let mut vector = vector;
                     if j < layout.width() {
                         for b in (0..GROUP).rev() {
                             // SAFETY: AVX2 by the caller.
@@ -111,14 +112,15 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
     for first in pieces(elements, ELEMENTS) {
         for column in pieces(typesize, layout.width()) {
             for j in 0..layout.width() {
-                let rows: [__m256i; GROUP] = std::array::from_fn(|b| {
+                let mut rows = [zero; GROUP];
+                for (b, vector) in rows.iter_mut().enumerate() {
                     let bytes = &src[((column + j) * GROUP + b) * row + first / GROUP..][..ELEMENTS / GROUP];
                     // SAFETY: the slice is as long as a vector.
-                    unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
-                });
+                    *vector = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+                }
                 // SAFETY: AVX2 by the caller.
                 let vectors = unsafe { elements_of_rows(rows) };
-                for (tile, vector) in tiles.iter_mut().zip(vectors) {
+                for (tile, &vector) in tiles.iter_mut().zip(&vectors) {
                     tile[j] = vector;
                 }
             }
@@ -148,17 +150,16 @@ unsafe fn elements_of_rows(mut rows: [__m256i; GROUP]) -> [__m256i; TILES] {
         }
     }
     // The lower lanes hold the first 128 elements, the upper lanes the others.
-    std::array::from_fn(|tile| {
-        let pair = tile % 4 * 2;
+    let mut columns = rows;
+    for pair in 0..TILES / 2 {
+        let (a, b) = (rows[2 * pair], rows[2 * pair + 1]);
         // SAFETY: AVX2 by the caller.
         unsafe {
-            let vector = match tile {
-                ..4 => _mm256_permute2x128_si256::<0x20>(rows[pair], rows[pair + 1]),
-                _ => _mm256_permute2x128_si256::<0x31>(rows[pair], rows[pair + 1]),
-            };
-            transpose_bits(vector)
+            columns[pair] = transpose_bits(_mm256_permute2x128_si256::<0x20>(a, b));
+            columns[pair + TILES / 2] = transpose_bits(_mm256_permute2x128_si256::<0x31>(a, b));
         }
-    })
+    }
+    columns
 }
 
 /// Transposes the 8x8 bit matrix in each 64-bit word.

@@ -8,6 +8,8 @@ mod generic;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 #[cfg(test)]
 mod tests;
@@ -83,15 +85,17 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     }
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available, so the machine has AVX2.
-        (Level::Avx512 | Level::Avx2, Direction::Forward) => unsafe {
-            avx2::bitshuffle(typesize, body, body_dest)
-        },
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::bitshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available, so the machine has AVX2.
-        (Level::Avx512 | Level::Avx2, Direction::Backward) => unsafe {
-            avx2::bitunshuffle(typesize, body, body_dest)
-        },
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Backward) => unsafe { avx512::bitunshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),
     }

@@ -91,17 +91,20 @@ impl<const P: usize> Layout<P> {
     /// The machine has AVX2, and the tile and the excess behind it can be read at `src`.
     #[inline(always)]
     unsafe fn gather_at(&self, src: *const u8) -> [__m256i; P] {
-        let rows = std::array::from_fn(|v| {
+        // SAFETY: AVX2 by the caller.
+        let mut rows = unsafe { [_mm256_setzero_si256(); P] };
+        for (v, row) in rows.iter_mut().enumerate() {
             let at = v * Self::PER_LANE * self.stride;
             // SAFETY: both reads are inside what the caller promises: 16 bytes from an element of the tile.
-            let elements = unsafe {
+            unsafe {
                 let low = _mm_loadu_si128(src.add(at).cast());
                 let high = _mm_loadu_si128(src.add(at + LANE * self.stride).cast());
-                _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
-            };
-            // SAFETY: AVX2 by the caller.
-            if P == 16 { elements } else { unsafe { _mm256_shuffle_epi8(elements, self.split) } }
-        });
+                *row = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+                if P != 16 {
+                    *row = _mm256_shuffle_epi8(*row, self.split);
+                }
+            }
+        }
         // SAFETY: AVX2 by the caller.
         unsafe { exchange(rows) }
     }
@@ -132,19 +135,21 @@ impl<const P: usize> Layout<P> {
     #[inline(always)]
     unsafe fn scatter_at(&self, columns: [__m256i; P], dest: *mut u8) {
         // SAFETY: AVX2 by the caller.
-        let rows = unsafe { exchange(columns) };
-        let rows = rows.map(|row| {
-            // SAFETY: AVX2 by the caller.
-            if P == 16 { row } else { unsafe { _mm256_shuffle_epi8(row, self.join) } }
-        });
-        for (v, row) in rows.into_iter().enumerate() {
+        let mut rows = unsafe { exchange(columns) };
+        if P != 16 {
+            for row in &mut rows {
+                // SAFETY: AVX2 by the caller.
+                *row = unsafe { _mm256_shuffle_epi8(*row, self.join) };
+            }
+        }
+        for (v, &row) in rows.iter().enumerate() {
             // SAFETY: the write is inside what the caller promises: 16 bytes from an element of the tile.
             unsafe {
                 let at = dest.add(v * Self::PER_LANE * self.stride);
                 _mm_storeu_si128(at.cast(), _mm256_castsi256_si128(row));
             }
         }
-        for (v, row) in rows.into_iter().enumerate() {
+        for (v, &row) in rows.iter().enumerate() {
             // SAFETY: as above.
             unsafe {
                 let at = dest.add((LANE + v * Self::PER_LANE) * self.stride);

@@ -6,6 +6,8 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
+#[cfg(target_arch = "x86_64")]
+pub(super) mod avx512;
 
 /// The starts of the pieces of `size` that cover `0..len`, the last one ending at `len`: it overlaps the piece before
 /// where `size` does not divide `len`, so that no kernel needs a loop for a rest.

@@ -56,7 +56,7 @@ unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) 
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
             // SAFETY: AVX2 by the caller.
             let columns = unsafe { layout.gather(src, first * typesize + column) };
-            for (j, vector) in columns.into_iter().enumerate() {
+            for (j, &vector) in columns.iter().enumerate() {
                 if j < layout.width() {
                     let stream = &mut dest[(column + j) * elements + first..][..TILE];
                     // SAFETY: the stream's slice is TILE bytes long.
@@ -76,12 +76,15 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
     let layout = unsafe { Layout::<P>::new(typesize) };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
-            let columns = std::array::from_fn(|j| {
-                let j = j.min(layout.width() - 1);
-                let stream = &src[(column + j) * elements + first..][..TILE];
-                // SAFETY: the stream's slice is TILE bytes long.
-                unsafe { _mm256_loadu_si256(stream.as_ptr().cast()) }
-            });
+            // SAFETY: AVX2 by the caller.
+            let mut columns = unsafe { [_mm256_setzero_si256(); P] };
+            for (j, vector) in columns.iter_mut().enumerate() {
+                if j < layout.width() {
+                    let stream = &src[(column + j) * elements + first..][..TILE];
+                    // SAFETY: the stream's slice is TILE bytes long.
+                    *vector = unsafe { _mm256_loadu_si256(stream.as_ptr().cast()) };
+                }
+            }
             // SAFETY: AVX2 by the caller.
             unsafe { layout.scatter(columns, dest, first * typesize + column) };
         }

@@ -8,6 +8,8 @@ mod generic;
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
 
 #[cfg(test)]
 mod tests;
@@ -67,16 +69,18 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     let (body_dest, tail_dest) = dest.split_at_mut(body.len());
     tail_dest.copy_from_slice(tail);
     match (level, direction) {
-        // SAFETY: (both) the level is available, so the machine has AVX2.
         #[cfg(target_arch = "x86_64")]
-        (Level::Avx512 | Level::Avx2, Direction::Forward) => unsafe {
-            avx2::shuffle(typesize, body, body_dest)
-        },
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: as above.
-        (Level::Avx512 | Level::Avx2, Direction::Backward) => unsafe {
-            avx2::unshuffle(typesize, body, body_dest)
-        },
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Backward) => unsafe { avx512::unshuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::shuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::unshuffle(typesize, body, body_dest),
     }

@@ -62,7 +62,10 @@ impl<'a> Assembly<'a> {
         }
         let Some(range) = self.claim(&mut state, bytes.len()) else { return Ok(()) };
         // Blocks that waited for this one are copied under the lock: they are small, and it is their turn.
-        while let Some(waiting) = { let next = state.next; state.early.remove(&next) } {
+        while let Some(waiting) = {
+            let next = state.next;
+            state.early.remove(&next)
+        } {
             let Some(range) = self.claim(&mut state, waiting.len()) else { return Ok(()) };
             // SAFETY: `claim` gives each range out once.
             unsafe { self.out.range(range) }.copy_from_slice(&waiting);

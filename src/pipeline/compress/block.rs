@@ -183,8 +183,11 @@ impl BlockEncoder<'_> {
         filter_time: Duration,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
-        let nstreams =
-            if self.is_varlen() { 1 } else { self.blocks().nstreams(nblock, self.plan.split, self.plan.typesize) };
+        let nstreams = if self.is_varlen() {
+            1
+        } else {
+            self.blocks().nstreams(nblock, self.plan.split, self.plan.typesize)
+        };
         let neblock = block.len() / nstreams;
         let disposable = self.prefilter.is_some_and(|p| p.is_disposable());
         let mut pos = 0;

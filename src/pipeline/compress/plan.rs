@@ -187,7 +187,8 @@ mod tests {
 
     #[test]
     fn formats_of_the_flags() {
-        for (compcode, format) in [(0, 0), (1, 1), (2, 1), (BLOSC_ZLIB, 3), (5, 4), (3, 6), (32, 6), (-1, 6)] {
+        for (compcode, format) in [(0, 0), (1, 1), (2, 1), (BLOSC_ZLIB, 3), (5, 4), (3, 6), (32, 6), (-1, 6)]
+        {
             assert_eq!(format_of(compcode), format, "{compcode}");
         }
         assert_eq!((versionlz(0), versionlz(33), versionlz(99)), (1, 1, 0xff));

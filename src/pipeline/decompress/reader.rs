@@ -6,6 +6,7 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{Buffers, Scratch};
 use super::codec::ChunkDecoder;
 use super::{BlockSource, lazy};
+use crate::chunk::format::version;
 use crate::chunk::lazy::Trailer;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::varlen::{self, VarBlock};
@@ -243,7 +244,8 @@ impl<'a> ChunkReader<'a> {
         let place = BlockPlace {
             nchunk: self.params.nchunk,
             nblock,
-            offset: nblock * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
+            offset: nblock
+                * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
             tid,
             ttmp,
             ttmp_nbytes: 4 * self.buffer_len(),
@@ -331,13 +333,18 @@ impl<'a> ChunkReader<'a> {
                 if start < *first || start >= self.chunk.len() {
                     return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
                 }
-                self.decode_split(nblock, &decoder, &self.chunk[start..], workspace, dest)
+                let bytes = &self.chunk[start..];
+                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest);
+                if decoded.is_err() && self.may_predate_the_split_mark() {
+                    return self.decode_split(1, &decoder, bytes, workspace, dest).or(decoded);
+                }
+                decoded
             }
             Body::LazyCoded(trailer) => {
                 let start = self.block_start(nblock)?;
                 let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
                 let bytes = lazy::read_block(trailer, self.source()?, nblock, start, limit, lazy)?;
-                self.decode_split(nblock, &decoder, bytes, workspace, dest)
+                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest)
             }
             Body::Varlen(table) => {
                 let payload = table[nblock].payload(self.chunk);
@@ -360,17 +367,25 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
+    fn nstreams(&self, nblock: usize) -> usize {
+        self.blocks.nstreams(nblock, self.header.is_split(), usize::from(self.header.typesize))
+    }
+
+    /// Whether the chunk may come from a Blosc 1 that did not mark yet whether blocks are split, so that a block
+    /// which makes no sense as several streams may be one. The reference cannot read those (`chunk.md` 1.15).
+    fn may_predate_the_split_mark(&self) -> bool {
+        !self.header.is_extended() && self.header.version <= version::BLOSC1 && self.header.is_split()
+    }
+
     /// Decodes the streams of one of the equal blocks; they are at the start of `bytes`.
     fn decode_split(
         &self,
-        nblock: usize,
+        nstreams: usize,
         decoder: &dyn Decoder,
         bytes: &[u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
     ) -> Result<()> {
-        let nstreams =
-            self.blocks.nstreams(nblock, self.header.is_split(), usize::from(self.header.typesize));
         let neblock = dest.len() / nstreams;
         if neblock == 0 {
             return Err(err!(WriteBuffer, "{nstreams} streams in a block of {} bytes", dest.len()));
@@ -406,7 +421,12 @@ pub enum Simple<'a> {
 }
 
 /// Decodes the payload of a variable-length block: raw if it has the block's size.
-fn decode_payload(decoder: &dyn Decoder, payload: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<()> {
+fn decode_payload(
+    decoder: &dyn Decoder,
+    payload: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
     if payload.len() == dest.len() {
         dest.copy_from_slice(payload);
         return Ok(());
@@ -414,7 +434,12 @@ fn decode_payload(decoder: &dyn Decoder, payload: &[u8], workspace: &mut Workspa
     decode_exactly(decoder, payload, workspace, dest)
 }
 
-fn decode_exactly(decoder: &dyn Decoder, coded: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<()> {
+fn decode_exactly(
+    decoder: &dyn Decoder,
+    coded: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+) -> Result<()> {
     let len = decoder.decode(workspace, coded, dest)?;
     if len != dest.len() {
         return Err(err!(Data, "a stream of {} bytes gave {len} of {}", coded.len(), dest.len()));

@@ -63,6 +63,27 @@ fn longer_inputs_of_every_kind_and_level() {
 }
 
 #[test]
+fn a_probe_near_its_ratio_is_decided_as_if_it_were_walked_to_the_end() {
+    let mut random = Random(8);
+    let mut tables = Tables::default();
+    let noise = sample(&mut random, 0, 2000);
+    for (clevel, part, ratio) in
+        [(1, 8, 2.0), (2, 4, 1.5), (3, 4, 1.2), (6, 2, 1.2), (7, 1, 1.15), (9, 1, 1.0)]
+    {
+        // What is probed is a run, then noise that costs 33 bytes for 32: around the border, and twice as long.
+        let border = (noise.len() as f64 * (33.0 / 32.0 * ratio - 1.0)) as usize;
+        let (mut kept, mut refused) = (0, 0);
+        for run in (border.saturating_sub(20)..border + 60).chain([2 * border + 200]) {
+            let probed = [&vec![7; run][..], &noise].concat();
+            let src = [vec![0; probed.len() * (part - 1)], probed].concat();
+            let stream = check_encoder(&mut tables, clevel, &src, 2 * src.len());
+            *if stream.is_empty() { &mut refused } else { &mut kept } += 1;
+        }
+        assert!(kept > 10 && refused > 10, "clevel {clevel}: {kept} kept, {refused} refused");
+    }
+}
+
+#[test]
 fn a_marker_at_the_borders_of_the_distances() {
     let mut random = Random(3);
     let mut tables = Tables::default();
@@ -85,16 +106,6 @@ fn a_marker_at_the_borders_of_the_distances() {
                 assert_eq!(copies, if taken { 1 } else { 2 }, "distance {distance}, {marker_len} bytes");
             }
         }
-    }
-}
-
-#[test]
-fn the_tables_survive_the_wrap_of_their_positions() {
-    let mut random = Random(4);
-    let mut tables = Tables::near_wrap(200_000);
-    for _ in 0..20 {
-        let src = sample(&mut random, 2, 30_000);
-        check_encoder(&mut tables, 7, &src, src.len());
     }
 }
 

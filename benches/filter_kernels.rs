@@ -1,0 +1,90 @@
+//! The shuffle kernels of every available level against the public functions of the reference library, interleaved in
+//! one process: prints how many times as fast as the reference each is.
+//!
+//! `BLOSC2_REFERENCE` is the path of the reference's shared library.
+//! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
+
+use blosc2::filter::cpu::{self, Level};
+use blosc2::filter::{bitshuffle, shuffle};
+use std::time::Instant;
+
+type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
+type Kernel = fn(Level, usize, &[u8], &mut [u8]);
+
+const FUNCTIONS: [(&str, &str, Kernel); 4] = [
+    ("shuffle", "blosc2_shuffle", shuffle::shuffle_at),
+    ("unshuffle", "blosc2_unshuffle", shuffle::unshuffle_at),
+    ("bitshuffle", "blosc2_bitshuffle", bitshuffle::bitshuffle_at),
+    ("bitunshuffle", "blosc2_bitunshuffle", bitshuffle::bitunshuffle_at),
+];
+const TYPESIZES: [usize; 22] =
+    [2, 4, 8, 16, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 20, 24, 32, 64, 100, 256];
+const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
+
+/// Batches of each contestant; the best one counts.
+const BATCHES: usize = 24;
+/// About this many bytes are worked on in a batch.
+const BATCH_BYTES: usize = 4 << 20;
+
+fn main() {
+    let Some(path) = std::env::var_os("BLOSC2_REFERENCE") else {
+        eprintln!("filter_kernels: skipped, BLOSC2_REFERENCE does not name the reference library");
+        return;
+    };
+    // SAFETY: the caller vouches for the library of that path.
+    let library = unsafe { libloading::Library::new(path) }.expect("the reference library loads");
+    let arguments: Vec<String> = std::env::args().collect();
+    let wanted = |key: &str, value: &str| {
+        let mut given = arguments.iter().filter_map(|a| a.strip_prefix(key)?.strip_prefix('=')).peekable();
+        given.peek().is_none() || given.any(|list| list.split(',').any(|one| one == value))
+    };
+
+    for (name, symbol, kernel) in FUNCTIONS.iter().filter(|f| wanted("name", f.0)) {
+        // SAFETY: the reference's public functions have this signature.
+        let reference: libloading::Symbol<Reference> =
+            unsafe { library.get(*symbol) }.expect("the reference exports its shuffles");
+        for level in cpu::available().filter(|level| wanted("level", level.name())) {
+            println!("\n{name}, {}: times as fast as the reference (reference GB/s)", level.name());
+            print!("{:>8}", "typesize");
+            for size in SIZES.iter().filter(|size| wanted("size", &size.to_string())) {
+                print!("{:>18}", format!("{} KiB", size >> 10));
+            }
+            println!();
+            for typesize in TYPESIZES.into_iter().filter(|t| wanted("t", &t.to_string())) {
+                print!("{typesize:>8}");
+                for size in SIZES.into_iter().filter(|size| wanted("size", &size.to_string())) {
+                    let (ours, theirs) = compare(*kernel, *reference, level, typesize, size);
+                    print!("{:>18}", format!("{:.2} ({:.1})", theirs / ours, size as f64 / theirs / 1e9));
+                }
+                println!();
+            }
+        }
+    }
+}
+
+/// Seconds per call of our kernel and of the reference's function: the best of the batches.
+fn compare(kernel: Kernel, reference: Reference, level: Level, typesize: usize, size: usize) -> (f64, f64) {
+    let src: Vec<u8> = (0..size + 64).map(|i| (i * i / 3 + 5 * i) as u8).collect();
+    // Page alignment of the source, and a destination at another page offset: no 4 KiB aliasing.
+    let mut room = vec![0u8; size + (8 << 10)];
+    let start = room.as_ptr().align_offset(4096) + 1088;
+    let dest = &mut room[start..start + size];
+    let src = &src[src.as_ptr().align_offset(64)..][..size];
+    let rounds = BATCH_BYTES / size;
+    let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
+    for _ in 0..BATCHES {
+        let time = Instant::now();
+        for _ in 0..rounds {
+            kernel(level, typesize, src, dest);
+        }
+        ours = ours.min(time.elapsed().as_secs_f64() / rounds as f64);
+        let time = Instant::now();
+        for _ in 0..rounds {
+            // SAFETY: both buffers are `size` bytes long.
+            let code = unsafe { reference(typesize as i32, size as i32, src.as_ptr(), dest.as_mut_ptr()) };
+            assert_eq!(code, size as i32);
+        }
+        theirs = theirs.min(time.elapsed().as_secs_f64() / rounds as f64);
+    }
+    (ours, theirs)
+}

@@ -1,0 +1,73 @@
+/* Uses an installed library (abi.md 8) and has symbols of its own with the names of what the library embeds: they
+   must neither clash with the library nor be called by it. */
+
+#include <blosc2.h>
+#include <b2nd.h>
+
+#define FOREIGN(name)                                     \
+  void name(void);                                        \
+  void name(void) {                                       \
+    fprintf(stderr, "the library called the program's %s\n", #name); \
+    abort();                                              \
+  }
+
+FOREIGN(ZSTD_compress)
+FOREIGN(ZSTD_compress2)
+FOREIGN(ZSTD_compressCCtx)
+FOREIGN(ZSTD_createCCtx)
+FOREIGN(ZSTD_createDCtx)
+FOREIGN(ZSTD_decompress)
+FOREIGN(ZSTD_decompressDCtx)
+FOREIGN(ZSTD_freeCCtx)
+FOREIGN(ZSTD_freeDCtx)
+FOREIGN(ZSTD_isError)
+FOREIGN(LZ4_compress_default)
+FOREIGN(LZ4_compress_fast)
+FOREIGN(LZ4_compress_fast_extState)
+FOREIGN(LZ4_compress_HC)
+FOREIGN(LZ4_compress_HC_extStateHC)
+FOREIGN(LZ4_decompress_safe)
+FOREIGN(libdeflate_alloc_compressor)
+FOREIGN(libdeflate_alloc_decompressor)
+FOREIGN(libdeflate_zlib_compress)
+FOREIGN(libdeflate_zlib_decompress)
+FOREIGN(XXH64)
+FOREIGN(rust_eh_personality)
+
+enum { ITEMS = 300 * 1000 };
+
+static int round_trip(const char *name) {
+  static int32_t in[ITEMS], out[ITEMS];
+  static uint8_t chunk[sizeof in + BLOSC2_MAX_OVERHEAD];
+  for (int i = 0; i < ITEMS; i++) {
+    in[i] = i % 1000 + (i >> 12);
+    out[i] = -1;
+  }
+  blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
+  cparams.compcode = (uint8_t)blosc2_compname_to_compcode(name);
+  cparams.typesize = sizeof in[0];
+  cparams.nthreads = 3;
+  blosc2_context *cctx = blosc2_create_cctx(cparams);
+  int cbytes = blosc2_compress_ctx(cctx, in, sizeof in, chunk, sizeof chunk);
+  blosc2_free_ctx(cctx);
+  blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
+  dparams.nthreads = 2;
+  blosc2_context *dctx = blosc2_create_dctx(dparams);
+  int nbytes = blosc2_decompress_ctx(dctx, chunk, cbytes, out, sizeof out);
+  blosc2_free_ctx(dctx);
+  int good = cbytes > 0 && cbytes < (int)sizeof in / 4 && nbytes == (int)sizeof in && memcmp(in, out, sizeof in) == 0;
+  printf("%s: %d -> %d -> %d%s\n", name, (int)sizeof in, cbytes, nbytes, good ? "" : ", WRONG");
+  return good;
+}
+
+int main(void) {
+  static const char *const codecs[] = {"blosclz", "lz4", "lz4hc", "zlib", "zstd"};
+  int good = strcmp(blosc2_get_version_string(), BLOSC2_VERSION_STRING) == 0;
+  blosc2_init();
+  for (size_t i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
+    good &= round_trip(codecs[i]);
+  }
+  good &= strcmp(print_error(BLOSC2_ERROR_DATA), "Invalid data") == 0;
+  blosc2_destroy();
+  return good ? 0 : 1;
+}

@@ -1,0 +1,50 @@
+/* Prints the size of every public struct, the place of every field and the value of every constant as the headers
+   on the include path have them, in the form of abi-table.def and in its order. The types of fields and callbacks
+   are checked while compiling. tests/layout.rs compares the output with the table. */
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "b2nd.h"
+#include "blosc2.h"
+#include "blosc2/codecs-registry.h"
+#include "blosc2/filters-registry.h"
+#include "blosc2/tuners-registry.h"
+
+#if defined(__GNUC__)
+  #define SAME_TYPE(a, b) __builtin_types_compatible_p(a, b)
+#else
+  #define SAME_TYPE(a, b) 1
+  #define __typeof__(x) int
+#endif
+
+#define SIZE(s, bytes)
+#define FIELD(s, field, type, offset, bytes) \
+  _Static_assert(SAME_TYPE(__typeof__(((s *)0)->field), type), #s "." #field " has to be " #type);
+#define CALLBACK(name, type) _Static_assert(SAME_TYPE(name, type), #name " has to be " #type);
+#define VALUE(name, value) _Static_assert(SAME_TYPE(__typeof__(name), int), #name " has to be an int");
+#define TEXT(name, text)
+#include "abi-table.def"
+#undef SIZE
+#undef FIELD
+#undef CALLBACK
+#undef VALUE
+#undef TEXT
+
+_Static_assert(SAME_TYPE(struct blosc2_schunk, blosc2_schunk), "a tag that is the typedef's name");
+_Static_assert(SAME_TYPE(struct blosc2_metalayer, blosc2_metalayer), "a tag that is the typedef's name");
+_Static_assert(SAME_TYPE(struct blosc2_context_s *, blosc2_context *), "the tag of an opaque type");
+_Static_assert(SAME_TYPE(struct blosc2_frame_s *, blosc2_frame *), "the tag of an opaque type");
+_Static_assert(SAME_TYPE(struct b2nd_context_s *, b2nd_context_t *), "the tag of an opaque type");
+_Static_assert(SAME_TYPE(struct timespec, blosc_timestamp_t), "the clock's type on Unix");
+
+int main(void) {
+#define SIZE(s, bytes) printf("SIZE(%s, %zu)\n", #s, sizeof(s));
+#define FIELD(s, field, type, offset, bytes) \
+  printf("FIELD(%s, %s, %zu, %zu)\n", #s, #field, offsetof(s, field), sizeof(((s *)0)->field));
+#define CALLBACK(name, type)
+#define VALUE(name, value) printf("VALUE(%s, %d)\n", #name, (int)(name));
+#define TEXT(name, text) printf("TEXT(%s, \"%s\")\n", #name, name);
+#include "abi-table.def"
+  return 0;
+}

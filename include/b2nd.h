@@ -1,0 +1,214 @@
+/* Generated from include-src/, src/abi and src/capi by `BLESS=1 cargo test --test headers`:
+   change those, not this file. */
+/* N-dimensional arrays over Blosc2 super-chunks. Shapes and positions are in items, strides too. */
+
+#ifndef BLOSC_B2ND_H
+#define BLOSC_B2ND_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "blosc2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Marks a function that has a better one beside it. */
+#if defined(_MSC_VER)
+  #define B2ND_DEPRECATED(msg) __declspec(deprecated(msg))
+#elif defined(__GNUC__) || defined(__clang__)
+  #define B2ND_DEPRECATED(msg) __attribute__((deprecated(msg)))
+#else
+  #define B2ND_DEPRECATED(msg)
+#endif
+
+/** Version of the `b2nd` metalayer. */
+#define B2ND_METALAYER_VERSION 0
+/** Dimensions of an array. */
+#define B2ND_MAX_DIM 16
+/** Metalayers that the creator of an array may add: one slot holds the array's own. */
+#define B2ND_MAX_METALAYERS (BLOSC2_MAX_METALAYERS - 1)
+/** A dtype string in NumPy's form. */
+#define DTYPE_NUMPY_FORMAT 0
+/** The dtype of an array that names none: bytes. */
+#define B2ND_DEFAULT_DTYPE "|u1"
+/** The format of that dtype. */
+#define B2ND_DEFAULT_DTYPE_FORMAT DTYPE_NUMPY_FORMAT
+
+/** Creation parameters of an array: made by b2nd_create_ctx, released by b2nd_free_ctx. */
+typedef struct b2nd_context_s b2nd_context_t;
+
+/** A cache of one chunk; initialised, but not used. */
+struct chunk_cache_s {
+  /** The chunk; NULL. */
+  uint8_t *data;
+  /** Its number; -1. */
+  int64_t nchunk;
+};
+
+/**
+ * An N-dimensional array over a super-chunk. Only the library allocates it and writes its fields,
+ * except that a caller may set `sc` to NULL to keep the super-chunk when the array is freed. In
+ * the shapes, dimensions from `ndim` on hold 1.
+ */
+typedef struct {
+  /** The super-chunk; owned. */
+  blosc2_schunk *sc;
+  /** Shape in items. */
+  int64_t shape[B2ND_MAX_DIM];
+  /** Shape of a chunk in items. */
+  int32_t chunkshape[B2ND_MAX_DIM];
+  /** Shape, rounded up to whole chunks. */
+  int64_t extshape[B2ND_MAX_DIM];
+  /** Shape of a block in items. */
+  int32_t blockshape[B2ND_MAX_DIM];
+  /** Shape of a chunk, rounded up to whole blocks. */
+  int64_t extchunkshape[B2ND_MAX_DIM];
+  /** Items of the array. */
+  int64_t nitems;
+  /** Items of a chunk. */
+  int32_t chunknitems;
+  /** Items of the array, rounded up to whole chunks. */
+  int64_t extnitems;
+  /** Items of a block. */
+  int32_t blocknitems;
+  /** Items of a chunk, rounded up to whole blocks. */
+  int64_t extchunknitems;
+  /** Number of dimensions, 0 to 16. */
+  int8_t ndim;
+  /** Not used. */
+  struct chunk_cache_s chunk_cache;
+  /** Strides of the shape, in items. */
+  int64_t item_array_strides[B2ND_MAX_DIM];
+  /** Strides of the chunk shape, in items. */
+  int64_t item_chunk_strides[B2ND_MAX_DIM];
+  /** Strides of the rounded chunk shape, in items. */
+  int64_t item_extchunk_strides[B2ND_MAX_DIM];
+  /** Strides of the block shape, in items. */
+  int64_t item_block_strides[B2ND_MAX_DIM];
+  /** Strides of the blocks inside a rounded chunk, in blocks. */
+  int64_t block_chunk_strides[B2ND_MAX_DIM];
+  /**
+   * Strides of the chunks; each is the next times the extended shape times the chunk shape there.
+   */
+  int64_t chunk_array_strides[B2ND_MAX_DIM];
+  /** Data type of the items as text; owned. */
+  char *dtype;
+  /** Format of that text; 0 = NumPy's. */
+  int8_t dtype_format;
+  /** The super-chunk's `change_tick` when the fields were last brought up to date. */
+  int64_t last_tick;
+} b2nd_array_t;
+
+/**
+ * Reads the `b2nd` metalayer in `smeta`, without the library: the same as b2nd_deserialize_meta. `*dtype` is to
+ * be released with free(); `dtype` and `dtype_format` may be NULL when the data type is of no interest.
+ * Returns the bytes that were read.
+ */
+static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t smeta_len, int8_t *ndim,
+                                               int64_t *shape, int32_t *chunkshape, int32_t *blockshape,
+                                               char **dtype, int8_t *dtype_format) {
+  BLOSC_ERROR_NULL(smeta, BLOSC2_ERROR_NULL_POINTER);
+  BLOSC_ERROR_NULL(ndim, BLOSC2_ERROR_NULL_POINTER);
+  BLOSC_ERROR_NULL(shape, BLOSC2_ERROR_NULL_POINTER);
+  BLOSC_ERROR_NULL(chunkshape, BLOSC2_ERROR_NULL_POINTER);
+  BLOSC_ERROR_NULL(blockshape, BLOSC2_ERROR_NULL_POINTER);
+  if (dtype != NULL) {
+    *dtype = NULL;
+  }
+  if (dtype_format != NULL) {
+    *dtype_format = 0;
+  }
+
+  /* The markers of arrays and integers are skipped unread. */
+  const uint8_t *at = smeta;
+  int32_t left = smeta_len;
+  if (left < 3) {
+    BLOSC_TRACE_ERROR("The b2nd metalayer ends before its dimensions.");
+    return BLOSC2_ERROR_FAILURE;
+  }
+  *ndim = (int8_t)at[2];
+  at += 3;
+  left -= 3;
+  if (*ndim < 0 || *ndim > B2ND_MAX_DIM) {
+    BLOSC_TRACE_ERROR("The b2nd metalayer has %d dimensions.", (int)*ndim);
+    return BLOSC2_ERROR_FAILURE;
+  }
+
+  int i;
+  for (i = 0; i < *ndim; i++) {
+    shape[i] = 1;
+  }
+  if (left < 1) {
+    BLOSC_TRACE_ERROR("The b2nd metalayer ends before its shape.");
+    return BLOSC2_ERROR_FAILURE;
+  }
+  at += 1;
+  left -= 1;
+  for (i = 0; i < *ndim; i++) {
+    if (left < 9) {
+      BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its shape.");
+      return BLOSC2_ERROR_FAILURE;
+    }
+    swap_store(&shape[i], at + 1, 8);
+    at += 9;
+    left -= 9;
+  }
+
+  int which;
+  for (which = 0; which < 2; which++) {
+    int32_t *part = which == 0 ? chunkshape : blockshape;
+    for (i = 0; i < *ndim; i++) {
+      part[i] = 1;
+    }
+    if (left < 1) {
+      BLOSC_TRACE_ERROR("The b2nd metalayer ends before its chunk and block shapes.");
+      return BLOSC2_ERROR_FAILURE;
+    }
+    at += 1;
+    left -= 1;
+    for (i = 0; i < *ndim; i++) {
+      if (left < 5) {
+        BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its chunk and block shapes.");
+        return BLOSC2_ERROR_FAILURE;
+      }
+      swap_store(&part[i], at + 1, 4);
+      at += 5;
+      left -= 5;
+    }
+  }
+
+  if (dtype == NULL || dtype_format == NULL || left == 0) {
+    return (int)(at - smeta);
+  }
+  if (left < 6) {
+    BLOSC_TRACE_ERROR("The b2nd metalayer ends inside its data type.");
+    return BLOSC2_ERROR_FAILURE;
+  }
+  *dtype_format = (int8_t)at[0];
+  if (at[1] != 0xDB) {
+    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer is not a string.");
+    return BLOSC2_ERROR_FAILURE;
+  }
+  int32_t length = 0;
+  swap_store(&length, at + 2, 4);
+  at += 6;
+  left -= 6;
+  if (length < 0 || length > left) {
+    BLOSC_TRACE_ERROR("The data type of the b2nd metalayer has %d bytes, %d are left.", (int)length, (int)left);
+    return BLOSC2_ERROR_FAILURE;
+  }
+  char *text = (char *)malloc((size_t)length + 1);
+  BLOSC_ERROR_NULL(text, BLOSC2_ERROR_MEMORY_ALLOC);
+  memcpy(text, at, (size_t)length);
+  text[length] = '\0';
+  *dtype = text;
+  return (int)(at - smeta) + (int)length;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* BLOSC_B2ND_H */

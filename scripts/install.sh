@@ -1,0 +1,99 @@
+#!/bin/sh
+# Builds the library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
+#
+#   scripts/install.sh --prefix DIR [--libdir lib] [--default-link static|shared] [--profile release]
+#
+# DESTDIR is put before every installed path, for packagers. For ELF systems with GNU binutils; LD, OBJCOPY, STRIP,
+# NM, READELF, AR and CARGO name other tools.
+#
+# Nothing but the public ABI leaves either library. The shared one is made so by the compiler; for the static one
+# all members that the ABI needs are linked into one object, and every other symbol in there is made local, so that
+# it may stand beside another zstd, LZ4 or Rust library in one program.
+set -eu
+
+prefix='' libdir=lib default_link=static profile=release
+while [ $# -gt 0 ]; do
+  case $1 in
+    --*=*) option=${1%%=*} value=${1#*=}; shift ;;
+    --prefix | --libdir | --default-link | --profile)
+      [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
+      option=$1 value=$2; shift 2 ;;
+    -h | --help) sed -n '2,/^set -eu/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
+    *) echo "unknown argument $1" >&2; exit 2 ;;
+  esac
+  case $option in
+    --prefix) prefix=$value ;;
+    --libdir) libdir=$value ;;
+    --default-link) default_link=$value ;;
+    --profile) profile=$value ;;
+    *) echo "unknown option $option" >&2; exit 2 ;;
+  esac
+done
+[ -n "$prefix" ] || { echo "--prefix DIR is needed" >&2; exit 2; }
+case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
+case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
+case $default_link in static | shared) ;; *) echo "--default-link is static or shared" >&2; exit 2 ;; esac
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+target=${CARGO_TARGET_DIR:-$root/target}
+case $profile in dev) built=$target/debug ;; *) built=$target/$profile ;; esac
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+(cd "$root" && "${CARGO:-cargo}" build --lib --profile "$profile" --target-dir "$target")
+[ -f "$built/libblosc2.so" ] || { echo "no $built/libblosc2.so: this script is for ELF systems" >&2; exit 1; }
+
+# What is installed says itself which version it is.
+version_part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
+version_major=$(version_part MAJOR)
+version=$version_major.$(version_part MINOR).$(version_part RELEASE)
+soname=$("${READELF:-readelf}" -d "$built/libblosc2.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
+[ -n "$soname" ] || { echo "the shared library has no SONAME" >&2; exit 1; }
+case $("${READELF:-readelf}" -h "$built/libblosc2.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
+shared_file=libblosc2.so.$version
+
+# The shared library's exports are the ABI, for the static one too.
+exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort; }
+exported -D "$built/libblosc2.so" >"$work/abi"
+[ -s "$work/abi" ] || { echo "the shared library exports nothing" >&2; exit 1; }
+
+# Groups of sections are dissolved: once their names are local, a linker could no longer tell them apart.
+sed 's/^/-u /' "$work/abi" >"$work/roots"
+"${LD:-ld}" -r --force-group-allocation -o "$work/blosc2.o" "@$work/roots" "$built/libblosc2.a"
+# What the compiler left in there for a later link-time optimisation is of no use any more once it is merged.
+"${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
+  --keep-global-symbols="$work/abi" "$work/blosc2.o"
+exported -g "$work/blosc2.o" >"$work/left"
+cmp -s "$work/abi" "$work/left" || { echo "the static library does not export the ABI:" >&2; diff "$work/abi" "$work/left" >&2; exit 1; }
+(cd "$work" && "${AR:-ar}" rcs libblosc2.a blosc2.o)
+"${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built/libblosc2.so"
+
+# As a pkg-config file wants it, and then as sed does.
+pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
+relative_prefix=$(printf '%s\n' "$libdir/cmake/Blosc2" | sed 's|[^/][^/]*|..|g')
+fill() {
+  sed -e "s|@PC_PREFIX@|$pc_prefix|g" -e "s|@LIBDIR@|$libdir|g" -e "s|@VERSION@|$version|g" \
+    -e "s|@VERSION_MAJOR@|$version_major|g" -e "s|@SONAME@|$soname|g" -e "s|@SHARED_FILE@|$shared_file|g" \
+    -e "s|@POINTER_BYTES@|$pointer_bytes|g" -e "s|@DEFAULT_LINK@|$default_link|g" \
+    -e "s|@RELATIVE_PREFIX@|$relative_prefix|g" "$root/cmake/$1.in" >"$work/$1"
+}
+
+at=${DESTDIR:-}$prefix
+put() { # mode directory file...
+  mode=$1 directory=$2; shift 2
+  mkdir -p "$directory"
+  for file; do install -m "$mode" "$file" "$directory/"; done
+}
+put 644 "$at/include" "$root/include/blosc2.h" "$root/include/b2nd.h"
+put 644 "$at/include/blosc2" "$root"/include/blosc2/*.h
+put 755 "$at/$libdir" "$work/$shared_file"
+ln -sf "$shared_file" "$at/$libdir/$soname"
+ln -sf "$soname" "$at/$libdir/libblosc2.so"
+put 644 "$at/$libdir" "$work/libblosc2.a"
+fill blosc2.pc
+put 644 "$at/$libdir/pkgconfig" "$work/blosc2.pc"
+for file in Blosc2Config.cmake Blosc2ConfigVersion.cmake Blosc2Targets.cmake Blosc2Targets-release.cmake; do
+  fill "$file"
+  put 644 "$at/$libdir/cmake/Blosc2" "$work/$file"
+done
+echo "Blosc2 $version is installed in $at"

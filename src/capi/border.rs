@@ -1,0 +1,121 @@
+//! The border itself: panics and errors become codes, pointers with lengths become slices.
+
+use crate::abi::blosc2_context;
+use crate::err;
+use crate::error::{Error, Result};
+use crate::pipeline::context::Context;
+use crate::trace;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Runs `body`; what it returns, or else `failed` of the error. A panic, which only a defect of the library can
+/// cause, becomes `Failure`.
+pub fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
+    // Whatever a panicking call had in its hands is not used again: a caller sees an error for this call.
+    let result = catch_unwind(AssertUnwindSafe(body))
+        .unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
+    result.unwrap_or_else(|error| {
+        trace::error(&error);
+        failed(&error)
+    })
+}
+
+/// As [`guard`], for functions that return a size or a code.
+pub fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
+    guard(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
+}
+
+/// A length that must not be negative.
+pub fn length(len: i32) -> Result<usize> {
+    usize::try_from(len).map_err(|_| err!(InvalidParam, "a length of {len} bytes"))
+}
+
+/// A length of which a negative one means that there is nothing.
+pub fn room(len: i32) -> usize {
+    usize::try_from(len).unwrap_or(0)
+}
+
+/// The bytes of a source.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
+    if len == 0 {
+        return Ok(&[]);
+    }
+    if ptr.is_null() {
+        return Err(err!(NullPointer, "a source of {len} bytes is NULL"));
+    }
+    // SAFETY: not NULL, and by the rules as long as it says.
+    Ok(unsafe { std::slice::from_raw_parts(ptr.cast(), len) })
+}
+
+/// The bytes of a destination.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8]> {
+    if len == 0 {
+        return Ok(&mut []);
+    }
+    if ptr.is_null() {
+        return Err(err!(NullPointer, "a destination of {len} bytes is NULL"));
+    }
+    // SAFETY: not NULL, by the rules as long as it says, and no other buffer of the call overlaps it.
+    Ok(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), len) })
+}
+
+/// A context that must be there.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
+    // SAFETY: NULL or one of ours, not freed.
+    unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
+}
+
+/// A string that must be there.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
+    if ptr.is_null() {
+        return Err(err!(InvalidParam, "a name is NULL"));
+    }
+    // SAFETY: not NULL, and by the rules it ends with NUL.
+    Ok(unsafe { CStr::from_ptr(ptr) })
+}
+
+/// Stores a result where the caller wants it; nothing if it does not want it.
+///
+/// # Safety
+/// `place` is NULL or writable.
+pub unsafe fn store<T>(place: *mut T, value: T) {
+    if !place.is_null() {
+        // SAFETY: not NULL, and writable by the caller's word.
+        unsafe { place.write(value) }
+    }
+}
+
+/// A copy of `bytes` from `malloc`, with a NUL at the end if `terminated`; the caller frees it.
+pub fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
+    let buffer = malloc(bytes.len() + usize::from(terminated))?;
+    // SAFETY: a fresh buffer of that length.
+    unsafe {
+        buffer.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        if terminated {
+            buffer.add(bytes.len()).write(0);
+        }
+    }
+    Ok(buffer)
+}
+
+/// Memory from `malloc`, never NULL, for the caller to free.
+pub fn malloc(len: usize) -> Result<*mut u8> {
+    // SAFETY: any length may be asked for.
+    let buffer: *mut u8 = unsafe { libc::malloc(len.max(1)) }.cast();
+    if buffer.is_null() {
+        return Err(err!(MemoryAlloc, "{len} bytes for the caller"));
+    }
+    Ok(buffer)
+}

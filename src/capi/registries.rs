@@ -1,0 +1,72 @@
+//! Registering the caller's own codecs, filters and tuners (`abi.md` 9.5).
+
+use super::border::{code, string};
+use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::library;
+use crate::registry;
+use std::ffi::c_int;
+
+/// The struct behind a pointer.
+///
+/// # Safety
+/// `ptr` is NULL or points at an initialised struct.
+unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
+    // SAFETY: by the caller's word.
+    unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))
+}
+
+/// Adds a codec of the caller's. The struct and its name are copied; the functions must stay loaded.
+///
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -8 for an id
+/// below 160 or one that is taken under another name, -7 when there are 255 codecs, -12 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`; the functions obey the contracts of their typedefs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_int {
+    code(|| {
+        library::init();
+        // SAFETY: by the rules of the module.
+        let codec = unsafe { given(codec) }?;
+        // SAFETY: as above.
+        registry::register_codec(codec, unsafe { string(codec.compname) }?).map(|()| 0)
+    })
+}
+
+/// Adds a filter of the caller's. The struct and its name are copied; the functions must stay loaded.
+///
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an id
+/// below 160 or one that is taken under another name, -7 when there are 255 filters, -12 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`; the functions obey the contracts of their typedefs.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c_int {
+    code(|| {
+        library::init();
+        // SAFETY: by the rules of the module.
+        let filter = unsafe { given(filter) }?;
+        // SAFETY: as above.
+        registry::register_filter(filter, unsafe { string(filter.name) }?).map(|()| 0)
+    })
+}
+
+/// Adds a tuner of the caller's. The struct and its name are copied; the functions must stay loaded.
+///
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an id
+/// below 160 or one that is taken under another name, -7 when there are 255 tuners, -12 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`; the functions obey the contracts of their fields.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_register_tuner(tuner: *mut blosc2_tuner) -> c_int {
+    code(|| {
+        library::init();
+        // SAFETY: by the rules of the module.
+        let tuner = unsafe { given(tuner) }?;
+        // SAFETY: as above.
+        registry::register_tuner(tuner, unsafe { string(tuner.name) }?).map(|()| 0)
+    })
+}

@@ -1,0 +1,203 @@
+//! Shuffles of single blocks, index arithmetic and time stamps (`abi.md` 2.9, `filters.md` 12).
+
+use super::border::{code, destination, guard, length, source, store};
+use crate::abi::blosc_timestamp_t;
+use crate::err;
+use crate::error::Result;
+use crate::filter::{bitshuffle, shuffle};
+use std::ffi::c_void;
+use std::slice;
+
+/// The widest item of the shuffles, in bytes.
+const MAX_TYPESIZE: i32 = 256;
+
+/// Runs a shuffle on a block.
+///
+/// # Safety
+/// The rules of the module `capi`.
+unsafe fn shuffled(
+    kernel: fn(usize, &[u8], &mut [u8]),
+    typesize: i32,
+    max_typesize: i32,
+    blocksize: i32,
+    src: *const c_void,
+    dest: *mut c_void,
+) -> Result<usize> {
+    if !(1..=max_typesize).contains(&typesize) {
+        return Err(err!(InvalidParam, "typesize {typesize} is not in 1..={max_typesize}"));
+    }
+    let len = length(blocksize)?;
+    // SAFETY: by the rules of the module.
+    let (src, dest) = unsafe { (source(src, len)?, destination(dest, len)?) };
+    kernel(typesize as usize, src, dest);
+    Ok(len)
+}
+
+/// Byte-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the first bytes of all items, then the
+/// second bytes, and so on. `dest` must not overlap `src`.
+///
+/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_shuffle(
+    typesize: i32,
+    blocksize: i32,
+    src: *const c_void,
+    dest: *mut c_void,
+) -> i32 {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { shuffled(shuffle::shuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+}
+
+/// Undoes `blosc2_shuffle`.
+///
+/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_unshuffle(
+    typesize: i32,
+    blocksize: i32,
+    src: *const c_void,
+    dest: *mut c_void,
+) -> i32 {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { shuffled(shuffle::unshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+}
+
+/// Bit-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the lowest bits of all items, then the
+/// next bits, and so on. Items beyond the last multiple of 8 are copied. `dest` must not overlap `src`.
+///
+/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_bitshuffle(
+    typesize: i32,
+    blocksize: i32,
+    src: *const c_void,
+    dest: *mut c_void,
+) -> i32 {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { shuffled(bitshuffle::bitshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
+}
+
+/// Undoes `blosc2_bitshuffle`; items may be of any size.
+///
+/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_bitunshuffle(
+    typesize: i32,
+    blocksize: i32,
+    src: *const c_void,
+    dest: *mut c_void,
+) -> i32 {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { shuffled(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest) })
+}
+
+/// Coordinates of the item at flat position `i` of a C-order array: `shape` and `index` have `ndim` items. The
+/// first coordinate is not bounded by the shape.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i: i64, index: *mut i64) {
+    guard(
+        |_| (),
+        || {
+            let ndim = usize::from(ndim);
+            if ndim == 0 {
+                return Ok(());
+            }
+            if shape.is_null() || index.is_null() {
+                return Err(err!(NullPointer, "no shape, or no place for the index"));
+            }
+            // SAFETY: neither is NULL, and by the rules both have `ndim` items.
+            let (shape, index) =
+                unsafe { (slice::from_raw_parts(shape, ndim), slice::from_raw_parts_mut(index, ndim)) };
+            // From the last dimension up; a dimension of no items leaves nothing to divide by.
+            let mut stride = 1i64;
+            let mut strides = [1i64; u8::MAX as usize];
+            for dim in (0..ndim).rev() {
+                strides[dim] = stride;
+                stride = stride.wrapping_mul(shape[dim]);
+            }
+            for dim in 0..ndim {
+                let within = match dim {
+                    0 => i,
+                    _ => i.checked_rem(strides[dim - 1]).unwrap_or(0),
+                };
+                index[dim] = within.checked_div(strides[dim]).unwrap_or(0);
+            }
+            Ok(())
+        },
+    );
+}
+
+/// Flat position of the item with those coordinates: stores the sum of `index[j] * strides[j]` in `*i`.
+///
+/// # Safety
+/// The rules of the module `capi`; `index` and `strides` have `ndim` items.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_multidim_to_unidim(
+    index: *const i64,
+    ndim: i8,
+    strides: *const i64,
+    i: *mut i64,
+) {
+    guard(
+        |_| (),
+        || {
+            let ndim = usize::try_from(ndim).unwrap_or(0);
+            let mut sum = 0i64;
+            if ndim > 0 {
+                if index.is_null() || strides.is_null() {
+                    return Err(err!(NullPointer, "no index, or no strides"));
+                }
+                // SAFETY: neither is NULL, and by the rules both have `ndim` items.
+                let (index, strides) =
+                    unsafe { (slice::from_raw_parts(index, ndim), slice::from_raw_parts(strides, ndim)) };
+                for (index, stride) in index.iter().zip(strides) {
+                    sum = sum.wrapping_add(index.wrapping_mul(*stride));
+                }
+            }
+            // SAFETY: by the rules of the module.
+            unsafe { store(i, sum) };
+            Ok(())
+        },
+    );
+}
+
+/// Stores the time of a clock that only moves forward in `*timestamp`.
+///
+/// # Safety
+/// The rules of the module `capi`; `*timestamp` need not be initialised.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut blosc_timestamp_t) {
+    if !timestamp.is_null() {
+        // SAFETY: not NULL, and writable by the rules of the module.
+        unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, timestamp) };
+    }
+}
+
+/// Nanoseconds from `start_time` to `end_time`.
+#[unsafe(no_mangle)]
+pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
+    let seconds = (end_time.tv_sec - start_time.tv_sec) as f64;
+    let nanoseconds = (end_time.tv_nsec - start_time.tv_nsec) as f64;
+    1e9 * seconds + nanoseconds
+}
+
+/// Seconds from `start_time` to `end_time`.
+#[unsafe(no_mangle)]
+pub extern "C" fn blosc_elapsed_secs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
+    1e-9 * blosc_elapsed_nsecs(start_time, end_time)
+}

@@ -1,0 +1,213 @@
+//! Chunks with variable-length blocks (`chunk.md` 3.11, 4.6).
+
+use super::border::{code, context, destination, length, malloc, room, source};
+use crate::abi::blosc2_context;
+use crate::chunk::format::MAX_BUFFERSIZE;
+use crate::chunk::{ChunkHeader, varlen};
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::compress::Source;
+use std::ffi::{c_int, c_void};
+use std::slice;
+
+/// Compresses `nblocks` buffers into one chunk, each a block of its own that can be read alone. `srcs[i]` has
+/// `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always
+/// large enough.
+///
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a decompression
+/// context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_vlcompress_ctx(
+    context: *mut blosc2_context,
+    srcs: *const *const c_void,
+    srcsizes: *const i32,
+    nblocks: i32,
+    dest: *mut c_void,
+    destsize: i32,
+) -> c_int {
+    code(|| {
+        // SAFETY: by the rules of the module.
+        let context = unsafe { self::context(context) }?;
+        if context.with_head(|head| head.do_compress == 0) {
+            return Err(err!(InvalidParam, "a decompression context cannot compress"));
+        }
+        if srcs.is_null() || srcsizes.is_null() || nblocks <= 0 {
+            return Err(err!(InvalidParam, "{nblocks} blocks"));
+        }
+        let count = length(nblocks)?;
+        // SAFETY: not NULL, and by the rules as long as `nblocks` says.
+        let (srcs, sizes) =
+            unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
+        let mut sources = Vec::new();
+        sources.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "a table of {count} blocks"))?;
+        let mut total = 0usize;
+        for (&src, &size) in srcs.iter().zip(sizes) {
+            if src.is_null() || size <= 0 {
+                return Err(err!(InvalidParam, "a block of {size} bytes, or at NULL"));
+            }
+            total += length(size)?;
+            // SAFETY: by the rules of the module.
+            sources.push(unsafe { source(src, length(size)?) }?);
+        }
+        if total > MAX_BUFFERSIZE {
+            return Err(err!(MaxBufsizeExceeded, "blocks of {total} bytes; {MAX_BUFFERSIZE} is the limit"));
+        }
+        // SAFETY: by the rules of the module.
+        let dest = unsafe { destination(dest, room(destsize)) }?;
+        context.compress(Source::Blocks(&sources), dest)
+    })
+}
+
+/// The number of blocks of a chunk with variable-length blocks, from its header alone.
+///
+/// Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
+    src: *const c_void,
+    srcsize: i32,
+    nblocks: *mut i32,
+) -> c_int {
+    code(|| {
+        if src.is_null() || nblocks.is_null() {
+            return Err(err!(InvalidParam, "no chunk, or no place for the result"));
+        }
+        // SAFETY: by the rules of the module.
+        let header = ChunkHeader::parse(unsafe { source(src, room(srcsize)) }?)?;
+        if !header.has_varlen_blocks() {
+            return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
+        }
+        // SAFETY: not NULL.
+        unsafe { nblocks.write(header.blocksize) };
+        Ok(0)
+    })
+}
+
+/// Buffers from `malloc`, freed unless they are handed over.
+struct Buffers(Vec<(*mut u8, usize)>);
+
+impl Drop for Buffers {
+    fn drop(&mut self) {
+        for &(buffer, _) in &self.0 {
+            // SAFETY: from `malloc`, and nobody else has it.
+            unsafe { libc::free(buffer.cast()) }
+        }
+    }
+}
+
+/// Decompresses all blocks of a chunk with variable-length blocks: stores a buffer from `malloc` in each
+/// `dests[i]` and its size in `destsizes[i]`; the caller frees the buffers.
+///
+/// Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more blocks than
+/// `maxblocks`, or another negative code for a chunk that is damaged. For an error that comes while decoding
+/// all `dests` are NULL; for an earlier one they are not touched.
+///
+/// # Safety
+/// The rules of the module `capi`; `dests` and `destsizes` have `maxblocks` items.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_vldecompress_ctx(
+    context: *mut blosc2_context,
+    src: *const c_void,
+    srcsize: i32,
+    dests: *mut *mut c_void,
+    destsizes: *mut i32,
+    maxblocks: i32,
+) -> c_int {
+    code(|| {
+        // SAFETY: by the rules of the module.
+        let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
+        if context.with_head(|head| head.do_compress != 0) {
+            return Err(err!(InvalidParam, "a compression context cannot decompress"));
+        }
+        if dests.is_null() || destsizes.is_null() || maxblocks <= 0 {
+            return Err(err!(InvalidParam, "no place for the blocks"));
+        }
+        // The number of blocks comes first: no table is made for a chunk that has too many.
+        let header = ChunkHeader::parse(chunk)?;
+        if header.has_varlen_blocks() && varlen::nblocks(&header) > room(maxblocks) {
+            return Err(err!(InvalidParam, "{} blocks, room for {maxblocks}", header.blocksize));
+        }
+        context.open_varlen(chunk, |reader| {
+            let count = reader.nblocks();
+            let decode = || -> Result<Buffers> {
+                let mut buffers = Buffers(Vec::new());
+                buffers.0.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} blocks"))?;
+                for nblock in 0..count {
+                    let nbytes = reader.nbytes(nblock);
+                    buffers.0.push((malloc(nbytes)?, nbytes));
+                }
+                let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
+                    // SAFETY: a buffer of that length of our own; `decode_all` only writes into it.
+                    unsafe { slice::from_raw_parts_mut(buffer, nbytes) }
+                };
+                let mut slices: Vec<&mut [u8]> = buffers.0.iter().map(borrow).collect();
+                reader.decode_all(&mut slices)?;
+                Ok(buffers)
+            };
+            let decoded = decode();
+            for nblock in 0..count {
+                let (buffer, nbytes) = match &decoded {
+                    Ok(buffers) => buffers.0[nblock],
+                    Err(_) => (std::ptr::null_mut(), 0),
+                };
+                // SAFETY: there is room for `maxblocks`, which is no less than `count`.
+                unsafe {
+                    dests.add(nblock).write(buffer.cast());
+                    destsizes.add(nblock).write(nbytes as i32);
+                }
+            }
+            // The caller has them now.
+            decoded?.0.clear();
+            Ok(count)
+        })
+    })
+}
+
+/// Decompresses one block of a chunk with variable-length blocks: stores a buffer from `malloc` in `*dest`, which
+/// the caller frees, and its size in `*destsize`. Both are untouched for an error.
+///
+/// Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks or a block that is
+/// not there, or another negative code for a chunk that is damaged.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
+    context: *mut blosc2_context,
+    src: *const c_void,
+    srcsize: i32,
+    nblock: i32,
+    dest: *mut *mut u8,
+    destsize: *mut i32,
+) -> c_int {
+    code(|| {
+        // SAFETY: by the rules of the module.
+        let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
+        if dest.is_null() || destsize.is_null() {
+            return Err(err!(InvalidParam, "no place for the block"));
+        }
+        context.open_varlen(chunk, |reader| {
+            let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {
+                return Err(err!(InvalidParam, "block {nblock} of {}", reader.nblocks()));
+            };
+            let nbytes = reader.nbytes(nblock);
+            let mut buffers = Buffers(vec![(malloc(nbytes)?, nbytes)]);
+            let buffer = buffers.0[0].0;
+            // SAFETY: a buffer of that length of our own; `decode` only writes into it.
+            reader.decode(nblock, unsafe { slice::from_raw_parts_mut(buffer, nbytes) })?;
+            // SAFETY: neither is NULL.
+            unsafe {
+                dest.write(buffer);
+                destsize.write(nbytes as i32);
+            }
+            // The caller has it now.
+            buffers.0.clear();
+            Ok(nbytes)
+        })
+    })
+}

@@ -1,0 +1,496 @@
+//! Contexts: what `blosc2_create_cctx` and `blosc2_create_dctx` make (`chunk.md` 5, `abi.md` 4.3).
+//!
+//! A context begins with the head that tuners and some programs know; its fields are the parameters, and C code
+//! may write them between calls and inside tuner hooks. A job works with a snapshot of them.
+
+use super::callbacks::{Postfilter, Prefilter};
+use super::compress::{self, Source, plan};
+use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
+use super::params::{CompressParams, DecompressParams, Handles};
+use super::{overrides, tuner};
+use crate::abi::{
+    CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
+    blosc2_prefilter_params, blosc2_schunk,
+};
+use crate::chunk::format::flag2;
+use crate::chunk::{ChunkHeader, Special};
+use crate::codec::BuiltIn;
+use crate::err;
+use crate::error::Result;
+use crate::{pool, registry};
+use std::cell::{Cell, UnsafeCell};
+use std::mem;
+use std::ptr;
+use std::time::Instant;
+
+/// A compression or decompression context. One thread uses it at a time.
+#[repr(C)]
+pub struct Context {
+    head: UnsafeCell<ContextHead>,
+    /// The context's copies of what pre- and postfilters get; the head points at them.
+    preparams: Option<Box<UnsafeCell<blosc2_prefilter_params>>>,
+    postparams: Option<Box<UnsafeCell<blosc2_postfilter_params>>>,
+    /// Blocks that the next decompression leaves out; the head points at it.
+    mask: Cell<Option<Vec<u8>>>,
+    instrumented: bool,
+}
+
+/// Values of the head's `thread_backend`.
+mod backend {
+    pub const SERIAL: i16 = 0;
+    pub const POOL: i16 = 1;
+    pub const CALLBACK: i16 = 2;
+}
+
+/// A place for each number of threads: contexts that share a pool show the same address as their `thread_pool`.
+static POOL_TOKENS: [u8; i16::MAX as usize + 1] = [0; i16::MAX as usize + 1];
+
+/// A head with nothing in it.
+fn empty_head() -> ContextHead {
+    // SAFETY: all fields are integers, pointers, optional functions and arrays of them, for which zero is valid.
+    unsafe { mem::zeroed() }
+}
+
+impl Context {
+    /// A compression context.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
+    /// `NullPointer` for a prefilter without parameters; whatever the tuner says.
+    pub fn for_compression(cparams: &blosc2_cparams) -> Result<Box<Context>> {
+        if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
+            return Err(err!(InvalidParam, "filter {id} does not exist"));
+        }
+        let mut overridden = CompressParams {
+            compcode: i32::from(cparams.compcode),
+            clevel: i32::from(cparams.clevel),
+            typesize: cparams.typesize,
+            nthreads: threads(cparams.nthreads),
+            blocksize: cparams.blocksize,
+            splitmode: cparams.splitmode,
+            filters: cparams.filters,
+            ..CompressParams::default()
+        };
+        overrides::for_new_context(&mut overridden)?;
+        let nthreads = match (overridden.nthreads, cparams.nthreads) {
+            // Not overridden: kept as it is, since callers may read it back.
+            (1, given) if given <= 0 => given,
+            (n, _) => i16::try_from(n).unwrap_or(i16::MAX),
+        };
+        let preparams = match cparams.prefilter {
+            // SAFETY: not NULL, and the ABI says that it points at parameters then.
+            Some(_) => Some(Box::new(UnsafeCell::new(unsafe { read_params(cparams.preparams) }?))),
+            None => None,
+        };
+        let head = ContextHead {
+            typesize: overridden.typesize,
+            compcode: overridden.compcode,
+            compcode_meta: cparams.compcode_meta,
+            clevel: overridden.clevel,
+            use_dict: cparams.use_dict,
+            blocksize: overridden.blocksize,
+            splitmode: overridden.splitmode,
+            filters: overridden.filters,
+            filters_meta: cparams.filters_meta,
+            blosc2_flags: if cparams.instr_codec.get() { flag2::INSTR } else { 0 },
+            prefilter: cparams.prefilter,
+            preparams: preparams.as_ref().map_or(ptr::null_mut(), |p| p.get()),
+            schunk: cparams.schunk.cast(),
+            do_compress: 1,
+            nthreads,
+            new_nthreads: nthreads,
+            ..empty_head()
+        };
+        let context = Box::new(Context {
+            head: UnsafeCell::new(head),
+            preparams,
+            postparams: None,
+            mask: Cell::new(None),
+            instrumented: cparams.instr_codec.get(),
+        });
+        // The tuner's init sees everything but these three (codecs.md 15).
+        tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params)?;
+        context.with_head(|head| {
+            head.tuner_id = cparams.tuner_id.max(0);
+            head.codec_params = cparams.codec_params;
+            head.filter_params = cparams.filter_params;
+        });
+        Ok(context)
+    }
+
+    /// A decompression context.
+    ///
+    /// # Errors
+    /// `NullPointer` for a postfilter without parameters.
+    pub fn for_decompression(dparams: &blosc2_dparams) -> Result<Box<Context>> {
+        let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
+        let postparams = match dparams.postfilter {
+            // SAFETY: not NULL, and the ABI says that it points at parameters then.
+            Some(_) => Some(Box::new(UnsafeCell::new(unsafe { read_params(dparams.postparams) }?))),
+            None => None,
+        };
+        let head = ContextHead {
+            postfilter: dparams.postfilter,
+            postparams: postparams.as_ref().map_or(ptr::null_mut(), |p| p.get()),
+            schunk: dparams.schunk.cast(),
+            nthreads,
+            new_nthreads: nthreads,
+            ..empty_head()
+        };
+        Ok(Box::new(Context {
+            head: UnsafeCell::new(head),
+            preparams: None,
+            postparams,
+            mask: Cell::new(None),
+            instrumented: false,
+        }))
+    }
+
+    /// The pointer that C code knows the context by.
+    pub fn as_ptr(&self) -> *mut blosc2_context {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// Reads or writes the head. Nothing that calls back into C may happen inside.
+    pub fn with_head<R>(&self, access: impl FnOnce(&mut ContextHead) -> R) -> R {
+        // SAFETY: one thread uses a context at a time; on that thread no reference to the head outlives this
+        // function, since `access` cannot keep it and does not call back.
+        access(unsafe { &mut *self.head.get() })
+    }
+
+    /// Compresses `source` into `dest`; the length of the chunk, or 0 if it does not fit.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
+    pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+        let nbytes = self.begin(source, dest)?;
+        let started = Instant::now();
+        tuner::choose(self, nbytes)?;
+        if let Source::Blocks(sources) = source {
+            let largest = compress::check_varlen(sources)?;
+            self.with_head(|head| head.blocksize = i32::try_from(largest).unwrap_or(i32::MAX));
+        }
+        let mut params = self.compress_params();
+        let has_source = !matches!(source, Source::Absent(_));
+        plan::check(&params, source.len(), dest.len(), has_source)?;
+        if params.clevel == 0 {
+            params.use_dict = false;
+        }
+        let header = compress::compress(&params, source, dest)?;
+        self.publish_compression(&params, &header, source);
+        tuner::update(self, started.elapsed().as_secs_f64())?;
+        Ok(usize::try_from(header.cbytes).unwrap_or(0))
+    }
+
+    /// Writes a special chunk of `nbytes` bytes; its length.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 3.12 from the third step on.
+    pub fn special_chunk(
+        &self,
+        kind: Special,
+        nbytes: usize,
+        value: &[u8],
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        let source = Source::Absent(nbytes);
+        let nbytes_for_tuner = self.begin(source, dest)?;
+        tuner::choose(self, nbytes_for_tuner)?;
+        let params = self.compress_params();
+        plan::check(&params, nbytes, dest.len(), false)?;
+        compress::special_chunk(&params, kind, nbytes, value, dest)
+    }
+
+    /// Notes the job in the head, for tuners; the size of the source.
+    fn begin(&self, source: Source<'_>, dest: &mut [u8]) -> Result<i32> {
+        let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
+        self.with_head(|head| {
+            if head.do_compress == 0 {
+                return Err(err!(InvalidParam, "a decompression context cannot compress"));
+            }
+            if head.blocksize < 0 {
+                return Err(err!(InvalidParam, "blocksize {} is negative", head.blocksize));
+            }
+            head.src = source.address();
+            head.dest = dest.as_mut_ptr();
+            head.srcsize = nbytes;
+            head.sourcesize = nbytes;
+            head.destsize = i32::try_from(dest.len()).unwrap_or(i32::MAX);
+            sync_threads(head);
+            Ok(nbytes)
+        })
+    }
+
+    /// What the head says now.
+    fn compress_params(&self) -> CompressParams {
+        let handles_of = |head: &ContextHead| Handles {
+            context: self.as_ptr(),
+            schunk: head.schunk.cast(),
+            tuner_params: head.tuner_params,
+            codec_params: head.codec_params,
+            filter_params: head.filter_params,
+        };
+        self.with_head(|head| CompressParams {
+            compcode: head.compcode,
+            compcode_meta: head.compcode_meta,
+            clevel: head.clevel,
+            use_dict: head.use_dict != 0,
+            instr_codec: self.instrumented,
+            typesize: head.typesize,
+            nthreads: threads(head.new_nthreads),
+            blocksize: head.blocksize,
+            splitmode: head.splitmode,
+            filters: head.filters,
+            filters_meta: head.filters_meta,
+            short_header: false,
+            prefilter: self.prefilter(),
+            tuner_id: head.tuner_id,
+            nchunk: current_nchunk(head.schunk),
+            handles: handles_of(head),
+        })
+    }
+
+    fn prefilter(&self) -> Option<Prefilter> {
+        let (params, original) = self.preparams.as_ref().map(|p| {
+            // SAFETY: our own copy, which C may write only between calls.
+            (unsafe { *p.get() }, p.get())
+        })?;
+        let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..params };
+        // SAFETY: read on the thread that uses the context.
+        let function = unsafe { (*self.head.get()).prefilter }?;
+        Some(Prefilter { function, params, original })
+    }
+
+    fn postfilter(&self) -> Option<Postfilter> {
+        let (params, original) = self.postparams.as_ref().map(|p| {
+            // SAFETY: our own copy, which C may write only between calls.
+            (unsafe { *p.get() }, p.get())
+        })?;
+        let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..params };
+        // SAFETY: read on the thread that uses the context.
+        let function = unsafe { (*self.head.get()).postfilter }?;
+        Some(Postfilter { function, params, original })
+    }
+
+    /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
+    /// switched off stay for the next one (`chunk.md` 5.3); a block size of 1 that comes from a source shorter
+    /// than an item does not.
+    fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
+        self.with_head(|head| {
+            let too_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
+            if too_short && !matches!(source, Source::Blocks(_)) {
+                head.blocksize = 0;
+            }
+            head.typesize = plan::stored_typesize(params.typesize);
+            head.use_dict = i32::from(params.use_dict);
+            head.header_flags = header.flags;
+            head.blosc2_flags = header.blosc2_flags;
+            head.blosc2_flags2 = header.blosc2_flags2;
+            head.header_blocksize = header.blocksize;
+            head.header_overhead = header.len() as i32;
+            let blocks = crate::chunk::Blocks::new(source.len(), params.blocksize.max(1) as usize);
+            head.nblocks = source.nblocks(&blocks) as i32;
+            head.leftover = blocks.leftover() as i32;
+            head.output_bytes = header.cbytes;
+            head.destsize = header.cbytes;
+        });
+    }
+
+    /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a compression context, and those of `chunk.md` 2.
+    pub fn decompress(&self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+        self.check_decompression()?;
+        let mask = self.take_mask();
+        let params = DecompressParams { mask: mask.as_deref(), ..self.decompress_params() };
+        let done = decompress::decompress(&params, chunk, dest)?;
+        self.publish_decompression(&done);
+        Ok(done.nbytes)
+    }
+
+    /// Reads a part of a chunk; the bytes read. Works on either kind of context and leaves the parameters of a
+    /// compression context alone.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 4.5.
+    pub fn getitem(&self, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<usize> {
+        let done = decompress::getitem(&self.decompress_params(), chunk, wanted, dest)?;
+        if self.with_head(|head| head.do_compress == 0) {
+            self.publish_decompression(&done);
+        }
+        Ok(done.nbytes)
+    }
+
+    /// Opens a chunk of variable-length blocks and hands it to `then`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a compression context or a chunk of equal blocks, those of decompression, or what
+    /// `then` returns.
+    pub fn open_varlen<R>(
+        &self,
+        chunk: &[u8],
+        then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
+    ) -> Result<R> {
+        self.check_decompression()?;
+        VarlenReader::open(&self.decompress_params(), chunk, then)
+    }
+
+    fn check_decompression(&self) -> Result<()> {
+        self.with_head(|head| {
+            if head.do_compress != 0 {
+                return Err(err!(InvalidParam, "a compression context cannot decompress"));
+            }
+            sync_threads(head);
+            Ok(())
+        })
+    }
+
+    fn decompress_params(&self) -> DecompressParams<'static> {
+        let postfilter = self.postfilter();
+        self.with_head(|head| DecompressParams {
+            nthreads: threads(head.new_nthreads),
+            postfilter,
+            mask: None,
+            source: None,
+            nchunk: current_nchunk(head.schunk),
+            handles: Handles { context: self.as_ptr(), schunk: head.schunk.cast(), ..Handles::default() },
+        })
+    }
+
+    /// Notes in the head what the last chunk was.
+    fn publish_decompression(&self, done: &Decompressed) {
+        let header = &done.header;
+        self.with_head(|head| {
+            head.header_flags = header.flags;
+            head.blosc2_flags = header.blosc2_flags;
+            head.blosc2_flags2 = header.blosc2_flags2;
+            head.sourcesize = header.nbytes;
+            head.blocksize = header.blocksize;
+            head.header_blocksize = header.blocksize;
+            head.header_overhead = header.len() as i32;
+            head.srcsize = header.cbytes;
+            head.typesize = i32::from(header.typesize);
+            // The format stands for the codec, except for registered ones (codecs.md 17.11).
+            head.compcode = match BuiltIn::from_format(header.codec_format()) {
+                Some(_) => i32::from(header.codec_format()),
+                None => i32::from(header.udcompcode),
+            };
+            head.compcode_meta = header.compcode_meta;
+            head.filters = header.filters;
+            head.filters_meta = header.filters_meta;
+            head.use_dict = i32::from(done.used_dictionary);
+            head.special_type = i32::from(header.special_bits());
+        });
+    }
+
+    /// Sets the blocks that the next whole decompression leaves out, one byte each.
+    pub fn set_mask(&self, mask: Vec<u8>) {
+        self.with_head(|head| {
+            head.block_maskout = mask.as_ptr().cast_mut().cast::<CBool>();
+            head.block_maskout_nitems = i32::try_from(mask.len()).unwrap_or(i32::MAX);
+        });
+        self.mask.set(Some(mask));
+    }
+
+    fn take_mask(&self) -> Option<Vec<u8>> {
+        let mask = self.mask.take();
+        if mask.is_some() {
+            self.with_head(|head| {
+                head.block_maskout = ptr::null_mut();
+                head.block_maskout_nitems = 0;
+            });
+        }
+        mask
+    }
+
+    /// Fills `cparams` with the context's parameters; `tuner_params` and `filter_params` keep what they hold
+    /// (`chunk.md` 5.2).
+    pub fn store_cparams(&self, cparams: &mut blosc2_cparams) {
+        self.with_head(|head| {
+            *cparams = blosc2_cparams {
+                compcode: head.compcode as u8,
+                compcode_meta: head.compcode_meta,
+                clevel: head.clevel as u8,
+                use_dict: head.use_dict,
+                typesize: head.typesize,
+                nthreads: head.nthreads,
+                blocksize: head.blocksize,
+                splitmode: head.splitmode,
+                schunk: head.schunk.cast(),
+                filters: head.filters,
+                filters_meta: head.filters_meta,
+                prefilter: head.prefilter,
+                preparams: head.preparams,
+                tuner_params: cparams.tuner_params,
+                tuner_id: head.tuner_id,
+                instr_codec: CBool::from(self.instrumented),
+                codec_params: head.codec_params,
+                filter_params: cparams.filter_params,
+            };
+        });
+    }
+
+    /// Fills `dparams` with the context's parameters.
+    pub fn store_dparams(&self, dparams: &mut blosc2_dparams) {
+        self.with_head(|head| {
+            *dparams = blosc2_dparams {
+                nthreads: head.nthreads,
+                schunk: head.schunk.cast(),
+                postfilter: head.postfilter,
+                postparams: head.postparams,
+                typesize: head.typesize,
+            };
+        });
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        tuner::release(self);
+    }
+}
+
+/// How many threads a number in a struct stands for: less than 1 means the caller's alone.
+fn threads(nthreads: i16) -> usize {
+    usize::try_from(nthreads).unwrap_or(0).max(1)
+}
+
+/// Takes over a thread count that somebody has written into the head, and shows what runs the jobs.
+fn sync_threads(head: &mut ContextHead) {
+    if head.new_nthreads > 0 {
+        head.nthreads = head.new_nthreads;
+    }
+    let nthreads = threads(head.new_nthreads);
+    let parallel = nthreads > 1;
+    head.threads_started = if parallel { head.nthreads } else { 0 };
+    head.thread_pool = ptr::null_mut();
+    head.thread_backend = if !parallel {
+        backend::SERIAL
+    } else if pool::has_callback() {
+        backend::CALLBACK
+    } else {
+        head.thread_pool = ptr::from_ref(&POOL_TOKENS[nthreads]).cast_mut().cast();
+        backend::POOL
+    };
+}
+
+/// The chunk that a super-chunk is at, -1 without one.
+fn current_nchunk(schunk: *const blosc2_schunk) -> i64 {
+    if schunk.is_null() {
+        return -1;
+    }
+    // SAFETY: the caller set a super-chunk, whose public fields it may write between calls but not during one.
+    unsafe { (*schunk).current_nchunk }
+}
+
+/// The parameters that a caller's struct points at.
+///
+/// # Safety
+/// `params` is NULL or points at initialised parameters.
+unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
+    // SAFETY: by the caller's word.
+    unsafe { params.as_ref() }
+        .copied()
+        .ok_or_else(|| err!(NullPointer, "a filter function without parameters"))
+}

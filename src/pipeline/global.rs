@@ -1,0 +1,38 @@
+//! Compression and decompression without a context: the library's settings and the environment decide.
+//!
+//! The settings are read at the start of a call; calls from several threads do not wait for each other.
+
+use super::compress::{self, Source, plan};
+use super::decompress;
+use super::overrides;
+use super::params::DecompressParams;
+use super::stune::Choice;
+use super::{library, tuner};
+use crate::error::Result;
+
+/// Compresses `src` into `dest`; the length of the chunk, or 0 if it does not fit.
+///
+/// # Errors
+/// Those of `chunk.md` 3.
+pub fn compress(clevel: i32, doshuffle: i32, typesize: i32, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+    let mut params = overrides::for_compression(clevel, doshuffle, typesize)?;
+    let nbytes = i32::try_from(src.len()).unwrap_or(i32::MAX);
+    let choice = Choice::of(&params);
+    params.blocksize = choice.blocksize(nbytes, params.typesize, params.blocksize);
+    tuner::trace_choice(params.compcode, params.clevel, params.blocksize, params.typesize, choice);
+    plan::check(&params, src.len(), dest.len(), true)?;
+    let header = compress::compress(&params, Source::Buffer(src), dest)?;
+    Ok(usize::try_from(header.cbytes).unwrap_or(0))
+}
+
+/// Decompresses a whole chunk into `dest`; the bytes of content.
+///
+/// # Errors
+/// `InvalidParam` when the environment sets a number of threads that cannot be, and those of `chunk.md` 2.
+pub fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+    library::init();
+    let nthreads = overrides::nthreads_for_decompression()?;
+    let params =
+        DecompressParams { nthreads: usize::from(nthreads.unsigned_abs()), ..DecompressParams::default() };
+    Ok(decompress::decompress(&params, chunk, dest)?.nbytes)
+}

@@ -1,0 +1,116 @@
+//! The tuner hooks (`chunk.md` 5.4, `codecs.md` 15): the caller's functions that pick parameters of a context.
+//!
+//! A hook reads and writes the context's head through the pointer it gets, so no reference to the head may be
+//! alive around these calls.
+
+use super::context::Context;
+use super::stune::Choice;
+use crate::abi::BLOSC_BTUNE;
+use crate::err;
+use crate::error::Result;
+use crate::registry::{self, Tuner};
+use crate::trace;
+use std::ffi::c_void;
+use std::ptr;
+
+fn find(id: i32) -> Result<Tuner> {
+    registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))
+}
+
+/// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
+///
+/// # Errors
+/// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
+pub fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
+    if id <= 0 {
+        return Ok(());
+    }
+    let Some(init) = find(id)?.functions.init else {
+        return Err(err!(Failure, "tuner {id} has no init function"));
+    };
+    // SAFETY: the caller's function, with a context that is whole and the caller's own pointer.
+    let code = unsafe { init(config, context.as_ptr(), ptr::null_mut()) };
+    if code < 0 {
+        return Err(err!(Tuner, "init of tuner {id} returned {code}"));
+    }
+    Ok(())
+}
+
+/// Has the tuner choose the parameters of the next compression, of `nbytes` bytes; afterwards the head's block
+/// size is effective.
+///
+/// # Errors
+/// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
+pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
+    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    if id > 0 {
+        let functions = find(id)?.functions;
+        let hook = if has_state { functions.next_cparams } else { functions.next_blocksize };
+        let Some(hook) = hook else {
+            return Err(err!(Failure, "tuner {id} lacks a function for the next compression"));
+        };
+        // SAFETY: the caller's function, with a context that is whole.
+        let code = unsafe { hook(context.as_ptr()) };
+        if code < 0 {
+            return Err(err!(Tuner, "tuner {id} returned {code}"));
+        }
+    }
+    let default_too = id <= 0 || (id == BLOSC_BTUNE && has_state);
+    context.with_head(|head| {
+        let choice = Choice::new(head.compcode, head.clevel, head.splitmode, &head.filters);
+        if (default_too && id <= 0) || head.blocksize <= 0 {
+            head.blocksize = choice.blocksize(nbytes, head.typesize, head.blocksize);
+        } else if head.blocksize > nbytes && nbytes > 0 {
+            head.blocksize = nbytes;
+        }
+        if id <= 0 {
+            trace_choice(head.compcode, head.clevel, head.blocksize, head.typesize, choice);
+        }
+    });
+    Ok(())
+}
+
+/// Tells what the default tuner has chosen.
+pub fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: Choice) {
+    trace::info(|| {
+        let split = i32::from(choice.splits(typesize, blocksize));
+        format!(
+            "compcode: {compcode}, clevel: {clevel}, blocksize: {blocksize}, splitmode: {split}, typesize: {typesize}"
+        )
+    });
+}
+
+/// Tells a tuner that keeps state how long a compression took, in seconds.
+///
+/// # Errors
+/// `Tuner` when it fails, `Failure` when it lacks the function.
+pub fn update(context: &Context, seconds: f64) -> Result<()> {
+    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    if id <= 0 || !has_state {
+        return Ok(());
+    }
+    let Some(update) = find(id)?.functions.update else {
+        return Err(err!(Failure, "tuner {id} has no update function"));
+    };
+    // SAFETY: the caller's function, with a context that is whole.
+    let code = unsafe { update(context.as_ptr(), seconds) };
+    if code < 0 {
+        return Err(err!(Tuner, "update of tuner {id} returned {code}"));
+    }
+    Ok(())
+}
+
+/// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
+pub fn release(context: &Context) {
+    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    if id <= 0 || !has_state {
+        return;
+    }
+    if let Some(free) = registry::tuner(id).and_then(|tuner| tuner.functions.free) {
+        // SAFETY: the caller's function, with a context that is whole.
+        let code = unsafe { free(context.as_ptr()) };
+        if code < 0 {
+            trace::warning(|| format!("free of tuner {id} returned {code}"));
+        }
+    }
+}

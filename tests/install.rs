@@ -1,0 +1,200 @@
+//! Installs the library into a temporary directory with `scripts/install.sh` and uses it from C as a stranger would:
+//! by file name, through pkg-config and through CMake, shared and static (`abi.md` 8).
+#![cfg(target_os = "linux")]
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+mod c_program;
+use c_program::{build, root, run, skipped};
+
+/// The profile of this test run, so that nothing has to be built twice.
+const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
+
+/// The prefix; installed once for all tests.
+fn prefix() -> &'static Path {
+    static PREFIX: OnceLock<PathBuf> = OnceLock::new();
+    PREFIX.get_or_init(|| {
+        let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let prefix = temporary.join("a prefix");
+        if prefix.exists() {
+            fs::remove_dir_all(&prefix).expect("the prefix of the last run can be removed");
+        }
+        run(Command::new(root().join("scripts/install.sh"))
+            .args(["--profile", PROFILE, "--prefix"])
+            .arg(&prefix)
+            .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
+        prefix
+    })
+}
+
+fn tool_is_there(name: &str) -> bool {
+    let there = Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        skipped(&format!("there is no {name}"));
+    }
+    there
+}
+
+/// Words that a shell tool printed.
+fn words(command: &mut Command) -> Vec<OsString> {
+    let output = run(command);
+    String::from_utf8(output.stdout).expect("UTF-8").split_whitespace().map(OsString::from).collect()
+}
+
+fn global_symbols(arguments: &[&str], file: &str) -> BTreeSet<String> {
+    let output =
+        run(Command::new("nm").args(arguments).arg("--defined-only").arg(prefix().join("lib").join(file)));
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    text.lines().filter_map(|line| line.split_whitespace().nth(2)).map(String::from).collect()
+}
+
+#[test]
+fn the_files_are_where_they_belong() {
+    let lib = prefix().join("lib");
+    for file in [
+        "include/blosc2.h",
+        "include/b2nd.h",
+        "include/blosc2/blosc2-common.h",
+        "include/blosc2/blosc2-export.h",
+        "include/blosc2/blosc2-stdio.h",
+        "include/blosc2/codecs-registry.h",
+        "include/blosc2/filters-registry.h",
+        "include/blosc2/tuners-registry.h",
+        "lib/libblosc2.a",
+        "lib/pkgconfig/blosc2.pc",
+        "lib/cmake/Blosc2/Blosc2Config.cmake",
+        "lib/cmake/Blosc2/Blosc2ConfigVersion.cmake",
+        "lib/cmake/Blosc2/Blosc2Targets.cmake",
+        "lib/cmake/Blosc2/Blosc2Targets-release.cmake",
+    ] {
+        assert!(prefix().join(file).is_file(), "{file} is missing");
+    }
+    assert!(fs::symlink_metadata(lib.join("libblosc2.so.3.3.5")).is_ok_and(|m| m.is_file()));
+    assert_eq!(fs::read_link(lib.join("libblosc2.so.9")).expect("a link"), Path::new("libblosc2.so.3.3.5"));
+    assert_eq!(fs::read_link(lib.join("libblosc2.so")).expect("a link"), Path::new("libblosc2.so.9"));
+    for place in ["lib/pkgconfig", "lib/cmake/Blosc2"] {
+        for entry in fs::read_dir(prefix().join(place)).expect(place) {
+            let path = entry.expect("an entry").path();
+            let text = fs::read_to_string(&path).expect("a text");
+            let left =
+                text.split('@').any(|word| !word.is_empty() && word.chars().all(|c| c.is_ascii_uppercase()));
+            assert!(!left, "{} has an unfilled place", path.display());
+        }
+    }
+}
+
+#[test]
+fn only_the_public_abi_is_visible() {
+    let table = fs::read_to_string(root().join("capi-tests/prototypes.def")).expect("the table");
+    let public: BTreeSet<String> = table
+        .lines()
+        .filter_map(|line| Some(line.strip_prefix("PROTOTYPE(")?.split_once(',')?.0.to_string()))
+        .collect();
+    assert_eq!(public.len(), 164);
+    let shared = global_symbols(&["-D"], "libblosc2.so");
+    let archived = global_symbols(&["-g"], "libblosc2.a");
+    assert!(shared.contains("blosc2_init"));
+    assert!(shared.is_subset(&public), "not public: {:?}", shared.difference(&public).collect::<Vec<_>>());
+    assert_eq!(archived, shared);
+}
+
+#[test]
+fn a_program_links_with_the_files() {
+    let lib = prefix().join("lib");
+    let include = prefix().join("include");
+    let mut rpath = OsString::from("-Wl,-rpath,");
+    rpath.push(&lib);
+    let static_arguments = [lib.join("libblosc2.a").into(), "-lm".into(), "-lpthread".into()];
+    run(&mut Command::new(build("installed.c", &include, "static", &static_arguments)));
+    // The program's symbols are made visible to the library, which must not take them for its own.
+    let shared_arguments = [lib.join("libblosc2.so").into(), rpath, "-rdynamic".into()];
+    run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
+}
+
+/// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
+#[test]
+fn a_blosc1_program_compiles_and_links() {
+    let archive: OsString = prefix().join("lib/libblosc2.a").into();
+    let include = prefix().join("include");
+    run(&mut Command::new(build("blosc1_compat.c", &include, "c", &[archive.clone(), "-lm".into()])));
+    let cpp = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
+    if !tool_is_there(&cpp.to_string_lossy()) {
+        return;
+    }
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("blosc1_compat-cpp");
+    run(Command::new(cpp)
+        .args(["-std=c++11", "-Wall", "-Wextra", "-Werror", "-x", "c++"])
+        .arg(root().join("capi-tests/blosc1_compat.c"))
+        .args(["-x", "none", "-I"])
+        .arg(include)
+        .arg("-o")
+        .arg(&program)
+        .arg(archive)
+        .args(["-lm", "-lpthread"]));
+    run(&mut Command::new(program));
+}
+
+#[test]
+fn a_program_links_through_pkg_config() {
+    if !tool_is_there("pkg-config") {
+        return;
+    }
+    let directory = prefix().join("lib/pkgconfig");
+    let pkg_config = |arguments: &[&str]| {
+        let mut command = Command::new("pkg-config");
+        command.args(arguments).env("PKG_CONFIG_PATH", &directory);
+        command
+    };
+    run(&mut pkg_config(&["--exists", "blosc2 >= 3.3.0"]));
+    assert_eq!(words(&mut pkg_config(&["--modversion", "blosc2"])), ["3.3.5"]);
+    // Words with blanks are quoted for a shell, so the compiler is called by one.
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config");
+    run(Command::new("sh")
+        .arg("-c")
+        .arg("eval \"${CC:-cc} \\\"$0\\\" -o \\\"$1\\\" $(pkg-config --cflags --libs blosc2)\"")
+        .arg(root().join("capi-tests/installed.c"))
+        .arg(&program)
+        .env("PKG_CONFIG_PATH", &directory));
+    run(Command::new(&program).env("LD_LIBRARY_PATH", prefix().join("lib")));
+}
+
+#[test]
+fn a_program_links_through_cmake() {
+    if !tool_is_there("cmake") {
+        return;
+    }
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cmake-user");
+    if place.exists() {
+        fs::remove_dir_all(&place).expect("the build of the last run can be removed");
+    }
+    let define = |name: &str, value: &Path| {
+        let mut word = OsString::from(format!("-D{name}="));
+        word.push(value);
+        word
+    };
+    run(Command::new("cmake")
+        .arg("-S")
+        .arg(root().join("capi-tests/cmake-user"))
+        .arg("-B")
+        .arg(&place)
+        .arg(define("CMAKE_PREFIX_PATH", prefix()))
+        .arg(define("PROGRAM", &root().join("capi-tests/installed.c"))));
+    run(Command::new("cmake").arg("--build").arg(&place));
+    for target in ["blosc2", "blosc2_shared", "blosc2_static"] {
+        run(&mut Command::new(place.join(format!("with_{target}"))));
+    }
+}
+
+#[test]
+fn wrong_arguments_are_refused() {
+    for arguments in [&[][..], &["--prefix"], &["--libdir", "/abs", "--prefix", "x"], &["--nonsense"]] {
+        let output =
+            Command::new(root().join("scripts/install.sh")).args(arguments).output().expect("a shell");
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    }
+}

@@ -1,0 +1,80 @@
+//! Tells which test case was running when the library under test hangs or crashes. Lives in child
+//! processes only: it ends the process.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::Duration;
+
+static RUN: AtomicU64 = AtomicU64::new(0);
+static CASE: AtomicU64 = AtomicU64::new(0);
+static STEP: AtomicU64 = AtomicU64::new(0);
+
+/// Starts watching a run: a case that takes longer than `limit`, or that raises a fatal signal, ends the
+/// process after a line on stderr that names the run and the case.
+pub fn start(run: u64, limit: Duration) {
+    RUN.store(run, Relaxed);
+    for signal in [libc::SIGSEGV, libc::SIGBUS, libc::SIGILL, libc::SIGFPE, libc::SIGABRT] {
+        // SAFETY: the handler calls only async-signal-safe functions.
+        unsafe { libc::signal(signal, on_signal as extern "C" fn(libc::c_int) as libc::sighandler_t) };
+    }
+    std::thread::spawn(move || {
+        let mut last = (u64::MAX, 0);
+        loop {
+            std::thread::sleep(limit);
+            let now = (CASE.load(Relaxed), STEP.load(Relaxed));
+            if now == last {
+                say(b"HANG");
+                std::process::exit(3);
+            }
+            last = now;
+        }
+    });
+}
+
+/// Case `case` begins.
+pub fn case(case: u64) {
+    CASE.store(case, Relaxed);
+    STEP.store(0, Relaxed);
+}
+
+/// The next call of the case.
+pub fn step() {
+    STEP.fetch_add(1, Relaxed);
+}
+
+extern "C" fn on_signal(signal: libc::c_int) {
+    say(b"CRASH");
+    // SAFETY: both are async-signal-safe; the signal is delivered again with its default action.
+    unsafe {
+        libc::signal(signal, libc::SIG_DFL);
+        libc::raise(signal);
+    }
+}
+
+/// `<what> in run <seed> case <index> step <n>` on stderr, without allocating.
+fn say(what: &[u8]) {
+    let mut line = [0u8; 160];
+    let mut len = 0;
+    let mut put = |bytes: &[u8]| {
+        line[len..len + bytes.len()].copy_from_slice(bytes);
+        len += bytes.len();
+    };
+    put(what);
+    for (name, value) in [(&b" in run "[..], &RUN), (b" case ", &CASE), (b" step ", &STEP)] {
+        put(name);
+        let mut digits = [0u8; 20];
+        let mut value = value.load(Relaxed);
+        let mut first = digits.len();
+        loop {
+            first -= 1;
+            digits[first] = b'0' + (value % 10) as u8;
+            value /= 10;
+            if value == 0 {
+                break;
+            }
+        }
+        put(&digits[first..]);
+    }
+    put(b"\n");
+    // SAFETY: writes `len` initialised bytes of a local buffer; async-signal-safe.
+    unsafe { libc::write(2, line.as_ptr().cast(), len) };
+}
