@@ -1,7 +1,7 @@
 //! The bit shuffle with AVX-512 and GFNI, in one pass: columns of 64 elements in registers, 8x8 bit transposes by an
 //! affine transform, and a tile in the L1 cache so that bit rows are written in whole cache lines.
 
-use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide, load, table};
+use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide, join, split};
 use super::super::columns::pieces;
 use super::{GROUP, avx2};
 use std::arch::x86_64::*;
@@ -96,7 +96,7 @@ unsafe fn forward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u
                     let columns = layout.gather::<true>(src.as_ptr().add(at));
                     for (j, &vector) in columns.iter().enumerate() {
                         if j < layout.width() {
-                            scratch[j][tile].write(bits_of_column(vector));
+                            scratch[j][tile].write(transpose_bits(vector));
                         }
                     }
                 }
@@ -107,7 +107,7 @@ unsafe fn forward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u
                             *vector = vectors[tile].assume_init();
                         }
                     }
-                    let rows = exchange_words(rows);
+                    split::<GROUP, false>(&mut rows, 0);
                     let at = dest.as_mut_ptr().add((column + j) * GROUP * row + first / GROUP);
                     if tiles == TILES {
                         for (b, &vector) in rows.iter().enumerate() {
@@ -139,15 +139,17 @@ unsafe fn backward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [
                 for (j, vectors) in scratch.iter_mut().enumerate().take(layout.width()) {
                     let at = src.as_ptr().add((column + j) * GROUP * row + first / GROUP);
                     let mut rows = [_mm512_setzero_si512(); GROUP];
-                    for (b, vector) in rows.iter_mut().enumerate() {
+                    // In reverse, as `transpose_bits` wants them.
+                    for (b, vector) in rows.iter_mut().rev().enumerate() {
                         *vector = if tiles == TILES {
                             _mm512_loadu_si512(at.add(b * row).cast())
                         } else {
                             _mm512_maskz_loadu_epi8(mask, at.add(b * row).cast())
                         };
                     }
-                    for (tile, &vector) in exchange_words(rows).iter().enumerate() {
-                        vectors[tile].write(column_of_bits(vector));
+                    join::<GROUP>(&mut rows, 0);
+                    for (tile, &vector) in rows.iter().enumerate() {
+                        vectors[tile].write(transpose_bits(vector));
                     }
                 }
                 for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
@@ -165,92 +167,16 @@ unsafe fn backward(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [
     }
 }
 
-/// The matrix operand of an affine transform whose other operand is this holds bits that come out transposed:
-/// bit `i` of byte `k` of the result is bit `k` of byte `7 - i`.
-const UNIT: i64 = 0x8040_2010_0804_0201_u64 as i64;
-
-/// The 8 words of bits, one for each bit row, of a column of 64 elements whose groups of 8 bytes are in reverse order.
+/// Transposes the 8x8 bit matrix in each 64-bit word, the bytes of which are in reverse order: the first
+/// row is the last byte. The columns come out with the first one in the first byte.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-unsafe fn bits_of_column(column: __m512i) -> __m512i {
+unsafe fn transpose_bits(matrices: __m512i) -> __m512i {
+    // An affine transform of a byte with a bit matrix gives, in its bit `i`, the parity of the byte and row `7 - i` of
+    // the matrix. With bytes of a single bit, the data is the matrix and this just picks the bit.
+    const SINGLE_BITS: i64 = 0x8040_2010_0804_0201_u64 as i64;
     // SAFETY: the level by the caller.
-    unsafe {
-        let bits = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(UNIT), column);
-        _mm512_permutexvar_epi8(load(&TRANSPOSE), bits)
-    }
-}
-
-/// The inverse of [`bits_of_column`], but with the elements in their order.
-///
-/// # Safety
-/// The machine has the AVX-512 level.
-#[inline(always)]
-unsafe fn column_of_bits(bits: __m512i) -> __m512i {
-    // SAFETY: the level by the caller.
-    unsafe {
-        let matrices = _mm512_permutexvar_epi8(load(&TRANSPOSE_REVERSED), bits);
-        _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(UNIT), matrices)
-    }
-}
-
-/// Byte `j` of word `i` becomes byte `i` of word `j`.
-static TRANSPOSE: [u8; TILE] = table!(at => at % 8 * 8 + at / 8);
-
-/// The same, with the bytes of each word in reverse order afterwards.
-static TRANSPOSE_REVERSED: [u8; TILE] = table!(at => (at ^ 7) % 8 * 8 + at / 8);
-
-/// Transposes the 8x8 matrix of 64-bit words.
-///
-/// # Safety
-/// The machine has the AVX-512 level.
-#[inline(always)]
-unsafe fn exchange_words(rows: [__m512i; 8]) -> [__m512i; 8] {
-    // SAFETY: the level by the caller.
-    unsafe {
-        let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
-        // Words 0, 2, 4, 6 (even) or 1, 3, 5, 7 (odd) of two rows, side by side.
-        let (e01, e23, e45, e67) = (
-            _mm512_unpacklo_epi64(r0, r1),
-            _mm512_unpacklo_epi64(r2, r3),
-            _mm512_unpacklo_epi64(r4, r5),
-            _mm512_unpacklo_epi64(r6, r7),
-        );
-        let (o01, o23, o45, o67) = (
-            _mm512_unpackhi_epi64(r0, r1),
-            _mm512_unpackhi_epi64(r2, r3),
-            _mm512_unpackhi_epi64(r4, r5),
-            _mm512_unpackhi_epi64(r6, r7),
-        );
-        let (w0, w2, w4, w6) = exchange_lanes(e01, e23, e45, e67);
-        let (w1, w3, w5, w7) = exchange_lanes(o01, o23, o45, o67);
-        [w0, w1, w2, w3, w4, w5, w6, w7]
-    }
-}
-
-/// Transposes the 4x4 matrix of 128-bit lanes.
-///
-/// # Safety
-/// The machine has the AVX-512 level.
-#[inline(always)]
-unsafe fn exchange_lanes(
-    a: __m512i,
-    b: __m512i,
-    c: __m512i,
-    d: __m512i,
-) -> (__m512i, __m512i, __m512i, __m512i) {
-    // SAFETY: the level by the caller.
-    unsafe {
-        let ab_02 = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-        let ab_13 = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
-        let cd_02 = _mm512_shuffle_i64x2::<0b10_00_10_00>(c, d);
-        let cd_13 = _mm512_shuffle_i64x2::<0b11_01_11_01>(c, d);
-        (
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_02, cd_02),
-            _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_13, cd_13),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_02, cd_02),
-            _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_13, cd_13),
-        )
-    }
+    unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(SINGLE_BITS), matrices) }
 }
