@@ -26,6 +26,8 @@ macro_rules! table {
     }};
 }
 
+pub(in crate::filter) use table;
+
 /// Takes tiles of one typesize apart and puts them together.
 pub(in crate::filter) trait Tiles: Copy {
     /// Number of columns of a tile.
