@@ -110,24 +110,29 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
                     }
                 }
                 for (j, lines) in scratch.chunks_exact(LINES).enumerate().take(layout.width()) {
-                    for (line, vectors) in lines.iter().enumerate().take(tiles.div_ceil(TILES)) {
-                        let mut rows = [_mm512_setzero_si512(); TILES];
-                        for (tile, vector) in rows.iter_mut().enumerate() {
-                            if tile < tiles {
-                                *vector = vectors[tile].assume_init();
-                            }
+                    let at = (column + j) * GROUP * row + first / GROUP;
+                    let at = dest.as_mut_ptr().add(at);
+                    if tiles < TILES {
+                        let rows = rows_of_tiles(loaded(&lines[0], tiles));
+                        for (b, &vector) in rows.iter().enumerate() {
+                            _mm512_mask_storeu_epi8(at.add(b * row).cast(), mask, vector);
                         }
-                        let rows = rows_of_tiles(rows);
-                        let at = (column + j) * GROUP * row + first / GROUP + line * TILE;
-                        let at = dest.as_mut_ptr().add(at);
-                        if tiles >= TILES {
-                            for (b, &vector) in rows.iter().enumerate() {
-                                _mm512_storeu_si512(at.add(b * row).cast(), vector);
-                            }
-                        } else {
-                            for (b, &vector) in rows.iter().enumerate() {
-                                _mm512_mask_storeu_epi8(at.add(b * row).cast(), mask, vector);
-                            }
+                        continue;
+                    }
+                    let (pairs, single) = lines[..tiles / TILES].as_chunks::<2>();
+                    for (pair, vectors) in pairs.iter().enumerate() {
+                        let at = at.add(2 * pair * TILE);
+                        let left = rows_of_tiles(loaded(&vectors[0], TILES));
+                        let right = rows_of_tiles(loaded(&vectors[1], TILES));
+                        for (b, (&left, &right)) in left.iter().zip(&right).enumerate() {
+                            _mm512_storeu_si512(at.add(b * row).cast(), left);
+                            _mm512_storeu_si512(at.add(b * row + TILE).cast(), right);
+                        }
+                    }
+                    if let [vectors] = single {
+                        let at = at.add(2 * pairs.len() * TILE);
+                        for (b, &vector) in rows_of_tiles(loaded(vectors, TILES)).iter().enumerate() {
+                            _mm512_storeu_si512(at.add(b * row).cast(), vector);
                         }
                     }
                 }
@@ -178,6 +183,24 @@ unsafe fn backward<const LINES: usize>(layout: impl Tiles, typesize: usize, src:
                 }
             }
         }
+    }
+}
+
+/// The first `tiles` of these vectors, and zeros.
+///
+/// # Safety
+/// The machine has the AVX-512 level, and those vectors have been written.
+#[inline(always)]
+unsafe fn loaded(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m512i; TILES] {
+    // SAFETY: by the caller.
+    unsafe {
+        let mut loaded = [_mm512_setzero_si512(); TILES];
+        for (tile, vector) in loaded.iter_mut().enumerate() {
+            if tile < tiles {
+                *vector = vectors[tile].assume_init();
+            }
+        }
+        loaded
     }
 }
 
