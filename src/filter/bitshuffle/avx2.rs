@@ -61,7 +61,7 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// Works on `N` tiles at a time.
 ///
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least `N` tiles.
 #[inline(always)]
 unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -72,8 +72,10 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
     for first in pieces(elements, N * TILE) {
         for column in pieces(typesize, layout.width()) {
             for (tile, start) in (first..).step_by(TILE).take(N).enumerate() {
-                // SAFETY: AVX2 by the caller.
-                let columns = unsafe { layout.gather(src, start * typesize + column) };
+                let at = start * typesize + column;
+                // SAFETY: AVX2 by the caller; elements `start..start + TILE` are in `src`, and bytes
+                // `column..column + width` are in an element.
+                let columns = unsafe { layout.gather(src.as_ptr().add(at), src.len() - at) };
                 for (j, &vector) in columns.iter().enumerate() {
                     let mut vector = vector;
                     if j < layout.width() {
@@ -101,7 +103,7 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
 }
 
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least `TILES` tiles.
 #[inline(always)]
 unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -125,8 +127,10 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
                 }
             }
             for (tile, &columns) in tiles.iter().enumerate() {
-                // SAFETY: AVX2 by the caller.
-                unsafe { layout.scatter(columns, dest, (first + tile * TILE) * typesize + column) };
+                let at = (first + tile * TILE) * typesize + column;
+                // SAFETY: AVX2 by the caller; the tile's elements are in `dest`, and bytes
+                // `column..column + width` are in an element.
+                unsafe { layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at) };
             }
         }
     }
