@@ -5,7 +5,7 @@
 //! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
 
 use blosc2::filter::cpu::{self, Level};
-use blosc2::filter::{bitshuffle, shuffle};
+use blosc2::filter::{bitshuffle, delta, shuffle, trunc_prec};
 use std::time::Instant;
 
 type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
@@ -66,6 +66,56 @@ fn main() {
             }
         }
     }
+    if wanted("name", "words") {
+        word_filters(&SIZES);
+    }
+}
+
+/// The filters that the reference does not export, against a copy of the same bytes.
+fn word_filters(sizes: &[usize]) {
+    println!("\nspeed relative to memcpy (memcpy GB/s)");
+    print!("{:>24}", "");
+    for size in sizes {
+        print!("{:>18}", format!("{} KiB", size >> 10));
+    }
+    println!();
+    let line = |name: String, filter: &dyn Fn(&[u8], &mut [u8])| {
+        print!("{name:>24}");
+        for &size in sizes {
+            let src: Vec<u8> = (0..size).map(|i| (i * i / 3 + 5 * i) as u8).collect();
+            let mut dest = vec![0; size + 1088];
+            let dest = &mut dest[1088..];
+            let rounds = BATCH_BYTES / size;
+            let (mut ours, mut copy) = (f64::MAX, f64::MAX);
+            for _ in 0..BATCHES {
+                let time = Instant::now();
+                for _ in 0..rounds {
+                    filter(&src, dest);
+                }
+                ours = ours.min(time.elapsed().as_secs_f64() / rounds as f64);
+                let time = Instant::now();
+                for _ in 0..rounds {
+                    std::hint::black_box(&mut *dest).copy_from_slice(std::hint::black_box(&src));
+                }
+                copy = copy.min(time.elapsed().as_secs_f64() / rounds as f64);
+            }
+            print!("{:>18}", format!("{:.2} ({:.1})", copy / ours, size as f64 / copy / 1e9));
+        }
+        println!();
+    };
+    for t in [1, 2, 4, 8] {
+        line(format!("delta encode first {t}"), &|src, dest| delta::encode_first(t, src, dest));
+        for level in cpu::available() {
+            line(format!("decode first {t} {}", level.name()), &|_, dest| {
+                delta::decode_first_at(level, t, dest)
+            });
+        }
+    }
+    let reference = vec![7; 1 << 20];
+    line("delta encode other".into(), &|src, dest| delta::encode_other(4, src, &reference, dest));
+    line("delta decode other".into(), &|_, dest| delta::decode_other(4, dest, &reference));
+    line("trunc_prec 4".into(), &|src, dest| trunc_prec::truncate(10, 4, src, dest).expect("valid"));
+    line("trunc_prec 8".into(), &|src, dest| trunc_prec::truncate(10, 8, src, dest).expect("valid"));
 }
 
 /// Seconds per call of our kernel and of the reference's function: the best of the batches.
