@@ -14,7 +14,7 @@ pub enum Level {
     Avx2,
     /// x86-64 with AVX-512 F, BW, VL and VBMI, and GFNI (and AVX2).
     Avx512,
-    /// AArch64 with NEON.
+    /// Little-endian AArch64 with NEON.
     Neon,
 }
 
@@ -47,7 +47,7 @@ impl Level {
                     && is_x86_feature_detected!("avx512vbmi")
                     && is_x86_feature_detected!("gfni")
             }
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Level::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "which levels are left depends on the target")]
             _ => false,
