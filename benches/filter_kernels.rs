@@ -5,17 +5,19 @@
 //! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
 
 use blosc2::filter::cpu::{self, Level};
-use blosc2::filter::{bitshuffle, shuffle};
+use blosc2::filter::{bitshuffle, delta, shuffle, trunc_prec};
 use std::time::Instant;
 
 type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
-type Kernel = fn(Level, usize, &[u8], &mut [u8]);
+type Kernel = fn(usize, &[u8], &mut [u8]);
+type KernelAt = fn(Level, usize, &[u8], &mut [u8]);
 
-const FUNCTIONS: [(&str, &str, Kernel); 4] = [
-    ("shuffle", "blosc2_shuffle", shuffle::shuffle_at),
-    ("unshuffle", "blosc2_unshuffle", shuffle::unshuffle_at),
-    ("bitshuffle", "blosc2_bitshuffle", bitshuffle::bitshuffle_at),
-    ("bitunshuffle", "blosc2_bitunshuffle", bitshuffle::bitunshuffle_at),
+/// Name, symbol of the reference, the public function, and the same for a given level.
+const FUNCTIONS: [(&str, &str, Kernel, KernelAt); 4] = [
+    ("shuffle", "blosc2_shuffle", shuffle::shuffle, shuffle::shuffle_at),
+    ("unshuffle", "blosc2_unshuffle", shuffle::unshuffle, shuffle::unshuffle_at),
+    ("bitshuffle", "blosc2_bitshuffle", bitshuffle::bitshuffle, bitshuffle::bitshuffle_at),
+    ("bitunshuffle", "blosc2_bitunshuffle", bitshuffle::bitunshuffle, bitshuffle::bitunshuffle_at),
 ];
 const TYPESIZES: [usize; 22] =
     [2, 4, 8, 16, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 20, 24, 32, 64, 100, 256];
@@ -39,7 +41,7 @@ fn main() {
         given.peek().is_none() || given.any(|list| list.split(',').any(|one| one == value))
     };
 
-    for (name, symbol, kernel) in FUNCTIONS.iter().filter(|f| wanted("name", f.0)) {
+    for (name, symbol, kernel, kernel_at) in FUNCTIONS.iter().filter(|f| wanted("name", f.0)) {
         // SAFETY: the reference's public functions have this signature.
         let reference: libloading::Symbol<Reference> =
             unsafe { library.get(*symbol) }.expect("the reference exports its shuffles");
@@ -53,29 +55,88 @@ fn main() {
             for typesize in TYPESIZES.into_iter().filter(|t| wanted("t", &t.to_string())) {
                 print!("{typesize:>8}");
                 for size in SIZES.into_iter().filter(|size| wanted("size", &size.to_string())) {
-                    let (ours, theirs) = compare(*kernel, *reference, level, typesize, size);
+                    let (ours, theirs) = if level == cpu::level() {
+                        compare(kernel, *reference, typesize, size)
+                    } else {
+                        compare(|t, src, dest| kernel_at(level, t, src, dest), *reference, typesize, size)
+                    };
                     print!("{:>18}", format!("{:.2} ({:.1})", theirs / ours, size as f64 / theirs / 1e9));
                 }
                 println!();
             }
         }
     }
+    if wanted("name", "words") {
+        word_filters(&SIZES);
+    }
+}
+
+/// The filters that the reference does not export, against a copy of the same bytes.
+fn word_filters(sizes: &[usize]) {
+    println!("\nspeed relative to memcpy (memcpy GB/s)");
+    print!("{:>24}", "");
+    for size in sizes {
+        print!("{:>18}", format!("{} KiB", size >> 10));
+    }
+    println!();
+    let line = |name: String, filter: &dyn Fn(&[u8], &mut [u8])| {
+        print!("{name:>24}");
+        for &size in sizes {
+            let src: Vec<u8> = (0..size).map(|i| (i * i / 3 + 5 * i) as u8).collect();
+            let mut dest = vec![0; size + 1088];
+            let dest = &mut dest[1088..];
+            let rounds = BATCH_BYTES / size;
+            let (mut ours, mut copy) = (f64::MAX, f64::MAX);
+            for _ in 0..BATCHES {
+                let time = Instant::now();
+                for _ in 0..rounds {
+                    filter(&src, dest);
+                }
+                ours = ours.min(time.elapsed().as_secs_f64() / rounds as f64);
+                let time = Instant::now();
+                for _ in 0..rounds {
+                    std::hint::black_box(&mut *dest).copy_from_slice(std::hint::black_box(&src));
+                }
+                copy = copy.min(time.elapsed().as_secs_f64() / rounds as f64);
+            }
+            print!("{:>18}", format!("{:.2} ({:.1})", copy / ours, size as f64 / copy / 1e9));
+        }
+        println!();
+    };
+    for t in [1, 2, 4, 8] {
+        line(format!("delta encode first {t}"), &|src, dest| delta::encode_first(t, src, dest));
+        for level in cpu::available() {
+            line(format!("decode first {t} {}", level.name()), &|_, dest| {
+                delta::decode_first_at(level, t, dest)
+            });
+        }
+    }
+    let reference = vec![7; 1 << 20];
+    line("delta encode other".into(), &|src, dest| delta::encode_other(4, src, &reference, dest));
+    line("delta decode other".into(), &|_, dest| delta::decode_other(4, dest, &reference));
+    line("trunc_prec 4".into(), &|src, dest| trunc_prec::truncate(10, 4, src, dest).expect("valid"));
+    line("trunc_prec 8".into(), &|src, dest| trunc_prec::truncate(10, 8, src, dest).expect("valid"));
 }
 
 /// Seconds per call of our kernel and of the reference's function: the best of the batches.
-fn compare(kernel: Kernel, reference: Reference, level: Level, typesize: usize, size: usize) -> (f64, f64) {
-    let src: Vec<u8> = (0..size + 64).map(|i| (i * i / 3 + 5 * i) as u8).collect();
+fn compare(
+    kernel: impl Fn(usize, &[u8], &mut [u8]),
+    reference: Reference,
+    typesize: usize,
+    size: usize,
+) -> (f64, f64) {
+    let src: Vec<u8> = (0..size + 4096).map(|i| (i * i / 3 + 5 * i) as u8).collect();
     // Page alignment of the source, and a destination at another page offset: no 4 KiB aliasing.
     let mut room = vec![0u8; size + (8 << 10)];
     let start = room.as_ptr().align_offset(4096) + 1088;
     let dest = &mut room[start..start + size];
-    let src = &src[src.as_ptr().align_offset(64)..][..size];
+    let src = &src[src.as_ptr().align_offset(4096)..][..size];
     let rounds = BATCH_BYTES / size;
     let (mut ours, mut theirs) = (f64::MAX, f64::MAX);
     for _ in 0..BATCHES {
         let time = Instant::now();
         for _ in 0..rounds {
-            kernel(level, typesize, src, dest);
+            kernel(typesize, src, dest);
         }
         ours = ours.min(time.elapsed().as_secs_f64() / rounds as f64);
         let time = Instant::now();

@@ -14,7 +14,7 @@ pub enum Level {
     Avx2,
     /// x86-64 with AVX-512 F, BW, VL and VBMI, and GFNI (and AVX2).
     Avx512,
-    /// AArch64 with NEON.
+    /// Little-endian AArch64 with NEON.
     Neon,
 }
 
@@ -47,7 +47,7 @@ impl Level {
                     && is_x86_feature_detected!("avx512vbmi")
                     && is_x86_feature_detected!("gfni")
             }
-            #[cfg(target_arch = "aarch64")]
+            #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
             Level::Neon => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "which levels are left depends on the target")]
             _ => false,
@@ -64,12 +64,19 @@ pub fn available() -> impl Iterator<Item = Level> {
 /// first call and stays the same; it is always an available level.
 #[inline]
 pub fn level() -> Level {
-    let cached = CHOSEN.load(Ordering::Relaxed);
-    match Level::ALL.into_iter().find(|&level| level as u8 == cached) {
-        Some(level) => level,
-        None => detect(),
+    match CHOSEN.load(Ordering::Relaxed) {
+        GENERIC => Level::Generic,
+        AVX2 => Level::Avx2,
+        AVX512 => Level::Avx512,
+        NEON => Level::Neon,
+        _ => detect(),
     }
 }
+
+const GENERIC: u8 = Level::Generic as u8;
+const AVX2: u8 = Level::Avx2 as u8;
+const AVX512: u8 = Level::Avx512 as u8;
+const NEON: u8 = Level::Neon as u8;
 
 /// The level in use as its number, 0 before the first call of [`level`].
 static CHOSEN: AtomicU8 = AtomicU8::new(0);

@@ -7,6 +7,8 @@
 //! it; the word width decides this distance and where whole words end. Bytes behind the last whole word are not
 //! coded: they are copied (`filters.md` D2).
 
+mod prefix_xor;
+
 use super::cpu::{self, Level};
 
 /// The word width in bytes for elements of `typesize` bytes.
@@ -61,18 +63,22 @@ pub fn decode_first_at(level: Level, typesize: usize, buf: &mut [u8]) {
     let coded = buf.len() / width * width;
     let buf = &mut buf[..coded];
     match width {
-        1 => prefix_xor::<1>(buf),
-        2 => prefix_xor::<2>(buf),
-        4 => prefix_xor::<4>(buf),
-        _ => prefix_xor::<8>(buf),
+        1 => prefix_xor::prefix_xor::<1>(level, buf),
+        2 => prefix_xor::prefix_xor::<2>(level, buf),
+        4 => prefix_xor::prefix_xor::<4>(level, buf),
+        _ => prefix_xor::prefix_xor::<8>(level, buf),
     }
 }
 
 /// Undoes [`encode_other`] in place; `reference` is the decoded first block.
 pub fn decode_other(typesize: usize, buf: &mut [u8], reference: &[u8]) {
     let coded = coded_length(typesize, buf.len(), reference.len());
-    for (byte, reference) in buf[..coded].iter_mut().zip(reference) {
-        *byte ^= reference;
+    let (buf, reference) = (&mut buf[..coded], &reference[..coded]);
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: both levels have AVX2, and `level` is available.
+        Level::Avx2 | Level::Avx512 => unsafe { xor_in_place_avx2(buf, reference) },
+        _ => xor_in_place(buf, reference),
     }
 }
 
@@ -83,47 +89,40 @@ fn coded_length(typesize: usize, block: usize, reference: usize) -> usize {
 }
 
 /// `dest[i] = a[i] ^ b[i]`.
-#[inline(always)]
 fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: both levels have AVX2, and `level` is available.
+        Level::Avx2 | Level::Avx512 => unsafe { xor_avx2(a, b, dest) },
+        _ => xor_portable(a, b, dest),
+    }
+}
+
+// The compiler vectorises these loops for the instructions of the function that they end up in.
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn xor_avx2(a: &[u8], b: &[u8], dest: &mut [u8]) {
+    xor_portable(a, b, dest);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn xor_in_place_avx2(buf: &mut [u8], other: &[u8]) {
+    xor_in_place(buf, other);
+}
+
+#[inline(always)]
+fn xor_portable(a: &[u8], b: &[u8], dest: &mut [u8]) {
     for ((dest, a), b) in dest.iter_mut().zip(a).zip(b) {
         *dest = a ^ b;
     }
 }
 
-/// XORs every word of `W` bytes with all the words before it. The length is a multiple of `W`.
 #[inline(always)]
-fn prefix_xor<const W: usize>(buf: &mut [u8]) {
-    // All words so far, repeated through the register.
-    let mut carry = 0u64;
-    let (words, rest) = buf.as_chunks_mut::<8>();
-    for word in words {
-        let mut x = u64::from_le_bytes(*word);
-        for step in [8, 16, 32] {
-            if step >= 8 * W {
-                x ^= x << step;
-            }
-        }
-        x ^= carry;
-        carry = repeat_last::<W>(x);
-        *word = x.to_le_bytes();
-    }
-    let mut carry = carry.to_le_bytes();
-    for word in rest.chunks_exact_mut(W) {
-        for (byte, carry) in word.iter_mut().zip(&mut carry) {
-            *byte ^= *carry;
-            *carry = *byte;
-        }
-    }
-}
-
-/// The last `W` bytes of `x`, repeated.
-#[inline(always)]
-fn repeat_last<const W: usize>(x: u64) -> u64 {
-    match W {
-        1 => (x >> 56) * 0x0101_0101_0101_0101,
-        2 => (x >> 48) * 0x0001_0001_0001_0001,
-        4 => (x >> 32) * 0x0000_0001_0000_0001,
-        _ => x,
+fn xor_in_place(buf: &mut [u8], other: &[u8]) {
+    for (byte, other) in buf.iter_mut().zip(other) {
+        *byte ^= other;
     }
 }
 

@@ -6,11 +6,17 @@ use super::super::columns::pieces;
 use super::{GROUP, generic};
 use std::arch::x86_64::*;
 
-/// Tiles that are worked on together: their bit rows fill a vector.
+/// Tiles whose bit rows fill a vector together.
 const TILES: usize = 8;
 
 /// Elements of that many tiles.
 const ELEMENTS: usize = TILES * TILE;
+
+/// Tiles whose bit rows fill a cache line together.
+const LINE_TILES: usize = 16;
+
+/// The number of tiles that are worked on together in blocks too small for `LINE_TILES`.
+const FEW_TILES: usize = 4;
 
 /// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
 #[target_feature(enable = "avx2")]
@@ -18,20 +24,30 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     // SAFETY: (all) this function has AVX2.
     unsafe {
-        match (elements, typesize) {
-            (..TILE, _) => generic::bitshuffle(typesize, src, dest),
-            (..ELEMENTS, 1 | 2) => forward::<2, 1>(typesize, src, dest),
-            (..ELEMENTS, 3 | 4) => forward::<4, 1>(typesize, src, dest),
-            (..ELEMENTS, 5..=8) => forward::<8, 1>(typesize, src, dest),
-            (..ELEMENTS, _) => forward::<16, 1>(typesize, src, dest),
-            (_, 1) => forward::<2, TILES>(1, src, dest),
-            (_, 2) => forward::<2, TILES>(2, src, dest),
-            (_, 3) => forward::<4, TILES>(3, src, dest),
-            (_, 4) => forward::<4, TILES>(4, src, dest),
-            (_, 8) => forward::<8, TILES>(8, src, dest),
-            (_, 5..=7) => forward::<8, TILES>(typesize, src, dest),
-            (_, 16) => forward::<16, TILES>(16, src, dest),
-            _ => forward::<16, TILES>(typesize, src, dest),
+        if elements < TILE {
+            return generic::bitshuffle(typesize, src, dest);
+        }
+        if elements < LINE_TILES * TILE {
+            return match typesize {
+                1 | 2 if elements >= FEW_TILES * TILE => forward::<2, FEW_TILES>(typesize, src, dest),
+                3 | 4 if elements >= FEW_TILES * TILE => forward::<4, FEW_TILES>(typesize, src, dest),
+                5..=8 if elements >= FEW_TILES * TILE => forward::<8, FEW_TILES>(typesize, src, dest),
+                _ if elements >= FEW_TILES * TILE => forward::<16, FEW_TILES>(typesize, src, dest),
+                1 | 2 => forward::<2, 1>(typesize, src, dest),
+                3 | 4 => forward::<4, 1>(typesize, src, dest),
+                5..=8 => forward::<8, 1>(typesize, src, dest),
+                _ => forward::<16, 1>(typesize, src, dest),
+            };
+        }
+        match typesize {
+            1 => forward::<2, LINE_TILES>(1, src, dest),
+            2 => forward::<2, LINE_TILES>(2, src, dest),
+            3 => forward::<4, LINE_TILES>(3, src, dest),
+            4 => forward::<4, LINE_TILES>(4, src, dest),
+            8 => forward::<8, LINE_TILES>(8, src, dest),
+            5..=7 => forward::<8, LINE_TILES>(typesize, src, dest),
+            16 => forward::<16, LINE_TILES>(16, src, dest),
+            _ => forward::<16, LINE_TILES>(typesize, src, dest),
         }
     }
 }
@@ -40,11 +56,19 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx2")]
 pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
-    if elements < ELEMENTS {
+    if elements < TILE {
         return generic::bitunshuffle(typesize, src, dest);
     }
     // SAFETY: (all) this function has AVX2.
     unsafe {
+        if elements < ELEMENTS {
+            return match typesize {
+                1 | 2 => backward_few::<2>(typesize, src, dest),
+                3 | 4 => backward_few::<4>(typesize, src, dest),
+                5..=8 => backward_few::<8>(typesize, src, dest),
+                _ => backward_few::<16>(typesize, src, dest),
+            };
+        }
         match typesize {
             1 => backward::<2>(1, src, dest),
             2 => backward::<2>(2, src, dest),
@@ -61,7 +85,7 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// Works on `N` tiles at a time.
 ///
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least `N` tiles.
 #[inline(always)]
 unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -72,8 +96,10 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
     for first in pieces(elements, N * TILE) {
         for column in pieces(typesize, layout.width()) {
             for (tile, start) in (first..).step_by(TILE).take(N).enumerate() {
-                // SAFETY: AVX2 by the caller.
-                let columns = unsafe { layout.gather(src, start * typesize + column) };
+                let at = start * typesize + column;
+                // SAFETY: AVX2 by the caller; elements `start..start + TILE` are in `src`, and bytes
+                // `column..column + width` are in an element.
+                let columns = unsafe { layout.gather(src.as_ptr().add(at), src.len() - at) };
                 for (j, &vector) in columns.iter().enumerate() {
                     let mut vector = vector;
                     if j < layout.width() {
@@ -101,7 +127,7 @@ unsafe fn forward<const P: usize, const N: usize>(typesize: usize, src: &[u8], d
 }
 
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least `TILES` tiles.
 #[inline(always)]
 unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -112,21 +138,74 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
     for first in pieces(elements, ELEMENTS) {
         for column in pieces(typesize, layout.width()) {
             for j in 0..layout.width() {
-                let mut rows = [zero; GROUP];
-                for (b, vector) in rows.iter_mut().enumerate() {
-                    let bytes = &src[((column + j) * GROUP + b) * row + first / GROUP..][..ELEMENTS / GROUP];
-                    // SAFETY: the slice is as long as a vector.
-                    *vector = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-                }
-                // SAFETY: AVX2 by the caller.
-                let vectors = unsafe { elements_of_rows(rows) };
-                for (tile, &vector) in tiles.iter_mut().zip(&vectors) {
-                    tile[j] = vector;
+                let at = (column + j) * GROUP * row + first / GROUP;
+                // SAFETY: AVX2 by the caller; each of the 8 rows is `row` bytes long, of which `ELEMENTS / GROUP` from
+                // `first / GROUP` on are read.
+                unsafe {
+                    let mut rows = [zero; GROUP];
+                    for (b, vector) in rows.iter_mut().enumerate() {
+                        *vector = _mm256_loadu_si256(src.as_ptr().add(at + b * row).cast());
+                    }
+                    for (tile, &vector) in tiles.iter_mut().zip(&elements_of_rows(rows)) {
+                        tile[j] = vector;
+                    }
                 }
             }
             for (tile, &columns) in tiles.iter().enumerate() {
-                // SAFETY: AVX2 by the caller.
-                unsafe { layout.scatter(columns, dest, (first + tile * TILE) * typesize + column) };
+                let at = (first + tile * TILE) * typesize + column;
+                // SAFETY: AVX2 by the caller; the tile's elements are in `dest`, and bytes
+                // `column..column + width` are in an element.
+                unsafe { layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at) };
+            }
+        }
+    }
+}
+
+/// [`backward`] for a block whose bit rows are shorter than a vector.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least one tile and at most `TILES`.
+#[inline(always)]
+unsafe fn backward_few<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let row = elements / GROUP;
+    // SAFETY: AVX2 by the caller.
+    let (layout, zero) = unsafe { (Layout::<P>::new(typesize), _mm256_setzero_si256()) };
+    let mut scratch = [[0u8; ELEMENTS]; P];
+    for column in pieces(typesize, layout.width()) {
+        for (j, scratch) in scratch.iter_mut().enumerate().take(layout.width()) {
+            let mut rows = [zero; GROUP];
+            for (b, vector) in rows.iter_mut().enumerate() {
+                let at = ((column + j) * GROUP + b) * row;
+                // SAFETY: AVX2 by the caller; a vector's worth of bytes is read, either from the source if there are as
+                // many, or from a copy.
+                *vector = unsafe {
+                    if at + ELEMENTS / GROUP <= src.len() {
+                        _mm256_loadu_si256(src.as_ptr().add(at).cast())
+                    } else {
+                        let mut padded = [0u8; ELEMENTS / GROUP];
+                        padded[..src.len() - at].copy_from_slice(&src[at..]);
+                        _mm256_loadu_si256(padded.as_ptr().cast())
+                    }
+                };
+            }
+            // SAFETY: AVX2 by the caller.
+            let vectors = unsafe { elements_of_rows(rows) };
+            for (tile, &vector) in scratch.as_chunks_mut::<TILE>().0.iter_mut().zip(&vectors) {
+                // SAFETY: a tile is as long as a vector.
+                unsafe { _mm256_storeu_si256(tile.as_mut_ptr().cast(), vector) };
+            }
+        }
+        for first in pieces(elements, TILE) {
+            let at = first * typesize + column;
+            // SAFETY: AVX2 by the caller; the tile's elements are in `scratch` and in `dest`, and bytes
+            // `column..column + width` are in an element.
+            unsafe {
+                let mut columns = [zero; P];
+                for (vector, scratch) in columns.iter_mut().zip(&scratch) {
+                    *vector = _mm256_loadu_si256(scratch.as_ptr().add(first).cast());
+                }
+                layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);
             }
         }
     }

@@ -79,7 +79,9 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     let elements = src.len() / typesize / GROUP * GROUP;
     let (body, tail) = src.split_at(elements * typesize);
     let (body_dest, tail_dest) = dest.split_at_mut(body.len());
-    tail_dest.copy_from_slice(tail);
+    if !tail.is_empty() {
+        tail_dest.copy_from_slice(tail);
+    }
     if body.is_empty() {
         return;
     }

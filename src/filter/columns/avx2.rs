@@ -32,6 +32,38 @@ impl<const P: usize> Layout<P> {
     /// Elements in a lane of a vector.
     const PER_LANE: usize = LANE / P;
 
+    /// By width: the bytes of `split`.
+    const SPLIT: [[u8; 16]; MAX_WIDTH + 1] = {
+        let mut tables = [[0x80; 16]; MAX_WIDTH + 1];
+        let mut width = 1;
+        while width <= P {
+            let mut at = 0;
+            while at < width * Self::PER_LANE {
+                let (j, e) = (at / Self::PER_LANE, at % Self::PER_LANE);
+                tables[width][at] = (e * width + j) as u8;
+                at += 1;
+            }
+            width += 1;
+        }
+        tables
+    };
+
+    /// By width: the bytes of `join`.
+    const JOIN: [[u8; 16]; MAX_WIDTH + 1] = {
+        let mut tables = [[0x80; 16]; MAX_WIDTH + 1];
+        let mut width = 1;
+        while width <= P {
+            let mut at = 0;
+            while at < width * Self::PER_LANE {
+                let (e, j) = (at / width, at % width);
+                tables[width][at] = (j * Self::PER_LANE + e) as u8;
+                at += 1;
+            }
+            width += 1;
+        }
+        tables
+    };
+
     /// The layout of elements of `stride` bytes; if they are wider than the tile, then only 16 bytes of each belong to
     /// it and `P` is 16.
     #[inline]
@@ -39,15 +71,7 @@ impl<const P: usize> Layout<P> {
     pub(in crate::filter) fn new(stride: usize) -> Self {
         let width = stride.min(MAX_WIDTH);
         assert!(width <= P && P <= 16 && (P == 16 || stride == width));
-        let mut split = [0x80u8; 16];
-        let mut join = [0x80u8; 16];
-        for j in 0..width {
-            for e in 0..Self::PER_LANE {
-                split[j * Self::PER_LANE + e] = (e * width + j) as u8;
-                join[e * width + j] = (j * Self::PER_LANE + e) as u8;
-            }
-        }
-        Layout { stride, width, split: both_lanes(&split), join: both_lanes(&join) }
+        Layout { stride, width, split: both_lanes(&Self::SPLIT[width]), join: both_lanes(&Self::JOIN[width]) }
     }
 
     /// Number of columns.
@@ -68,22 +92,25 @@ impl<const P: usize> Layout<P> {
         16 - Self::PER_LANE * self.width
     }
 
-    /// The columns of the tile at `src[at..]`; those from `width` on are unspecified.
+    /// The columns of the tile at `src`, behind which there are `room` bytes in all; those from `width` on are
+    /// unspecified.
     ///
     /// # Safety
-    /// The machine has AVX2.
+    /// The machine has AVX2, the tile is inside the `room` bytes, and these can be read.
     #[inline(always)]
-    pub(in crate::filter) unsafe fn gather(&self, src: &[u8], at: usize) -> [__m256i; P] {
-        let src = &src[at..];
-        if src.len() >= self.extent() + self.excess() {
-            // SAFETY: AVX2 by the caller; the slice holds the tile and the excess.
-            unsafe { self.gather_at(src.as_ptr()) }
+    pub(in crate::filter) unsafe fn gather(&self, src: *const u8, room: usize) -> [__m256i; P] {
+        // Elements of `P` bytes have no excess; knowing the typesize, the compiler drops the check.
+        if self.excess() == 0 || room >= self.extent() + self.excess() {
+            // SAFETY: by the caller, and there is room for the excess.
+            unsafe { self.gather_at(src) }
         } else {
-            let mut room = [0u8; TILE * MAX_WIDTH + 16];
-            room[..self.extent()].copy_from_slice(&src[..self.extent()]);
-            // SAFETY: AVX2 by the caller. There is excess only where elements lie side by side (`new`), so the tile is
-            // at most TILE * MAX_WIDTH bytes long.
-            unsafe { self.gather_at(room.as_ptr()) }
+            let mut padded = [0u8; TILE * MAX_WIDTH + 16];
+            // SAFETY: the tile can be read. There is excess only where elements lie side by side (`new`), so it is at most
+            // TILE * MAX_WIDTH bytes long.
+            unsafe {
+                src.copy_to_nonoverlapping(padded.as_mut_ptr(), self.extent());
+                self.gather_at(padded.as_ptr())
+            }
         }
     }
 
@@ -109,24 +136,25 @@ impl<const P: usize> Layout<P> {
         unsafe { exchange(rows) }
     }
 
-    /// Writes the tile of these columns at `dest[at..]`. The bytes of `dest` behind the tile may be overwritten with
-    /// anything as far as there are any within 16 bytes, so tiles are written in the order of their addresses; where
-    /// elements are wider than the tile, nothing else is touched.
+    /// Writes the tile of these columns at `dest`, behind which there are `room` bytes in all. Those behind the
+    /// tile may be overwritten with anything as far as they are within 16 bytes, so tiles are written in the order of their
+    /// addresses; where elements are wider than the tile, nothing else is touched.
     ///
     /// # Safety
-    /// The machine has AVX2.
+    /// The machine has AVX2, the tile is inside the `room` bytes, and these can be written.
     #[inline(always)]
-    pub(in crate::filter) unsafe fn scatter(&self, columns: [__m256i; P], dest: &mut [u8], at: usize) {
-        let dest = &mut dest[at..];
-        if dest.len() >= self.extent() + self.excess() {
-            // SAFETY: AVX2 by the caller; the slice holds the tile and the excess.
-            unsafe { self.scatter_at(columns, dest.as_mut_ptr()) };
+    pub(in crate::filter) unsafe fn scatter(&self, columns: [__m256i; P], dest: *mut u8, room: usize) {
+        if self.excess() == 0 || room >= self.extent() + self.excess() {
+            // SAFETY: by the caller, and there is room for the excess.
+            unsafe { self.scatter_at(columns, dest) };
         } else {
-            let mut room = [0u8; TILE * MAX_WIDTH + 16];
-            // SAFETY: AVX2 by the caller. There is excess only where elements lie side by side (`new`), so the tile is
-            // at most TILE * MAX_WIDTH bytes long.
-            unsafe { self.scatter_at(columns, room.as_mut_ptr()) };
-            dest[..self.extent()].copy_from_slice(&room[..self.extent()]);
+            let mut padded = [0u8; TILE * MAX_WIDTH + 16];
+            // SAFETY: the tile can be written. There is excess only where elements lie side by side (`new`), so it is at
+            // most TILE * MAX_WIDTH bytes long.
+            unsafe {
+                self.scatter_at(columns, padded.as_mut_ptr());
+                dest.copy_from_nonoverlapping(padded.as_ptr(), self.extent());
+            }
         }
     }
 

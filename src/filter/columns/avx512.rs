@@ -13,6 +13,21 @@ pub(in crate::filter) const MAX_WIDTH: usize = 16;
 /// The columns of a tile; those from the tile's width on are unspecified.
 pub(in crate::filter) type Columns = [__m512i; MAX_WIDTH];
 
+/// A vector's worth of byte numbers from a formula in the number of the byte.
+macro_rules! table {
+    ($at:ident => $formula:expr) => {{
+        let mut table = [0u8; TILE];
+        let mut $at = 0;
+        while $at < TILE {
+            table[$at] = ($formula) as u8;
+            $at += 1;
+        }
+        table
+    }};
+}
+
+pub(in crate::filter) use table;
+
 /// Takes tiles of one typesize apart and puts them together.
 pub(in crate::filter) trait Tiles: Copy {
     /// Number of columns of a tile.
@@ -279,16 +294,22 @@ impl Tiles for Wide {
                 let piece = _mm_loadu_si128(at.add(3 * lane).cast());
                 *row = _mm512_mask_broadcast_i32x4(*row, 0xf000, piece);
             }
-            exchange(rows)
+            for _ in 0..4 {
+                rotate::<MAX_WIDTH>(&mut rows, 0);
+            }
+            rows
         }
     }
 
     #[inline(always)]
-    unsafe fn scatter(&self, columns: Columns, dest: *mut u8) {
+    unsafe fn scatter(&self, mut columns: Columns, dest: *mut u8) {
         // SAFETY: the level by the caller; each write is 16 bytes of an element of the tile.
         unsafe {
             let lane = MAX_WIDTH * self.typesize;
-            for (v, &row) in exchange(columns).iter().enumerate() {
+            for _ in 0..4 {
+                rotate::<MAX_WIDTH>(&mut columns, 0);
+            }
+            for (v, &row) in columns.iter().enumerate() {
                 let at = dest.add(v * self.typesize);
                 _mm_storeu_si128(at.cast(), _mm512_castsi512_si128(row));
                 _mm_storeu_si128(at.add(lane).cast(), _mm512_extracti32x4_epi32::<1>(row));
@@ -354,25 +375,30 @@ impl Choice {
     }
 }
 
-/// Turns the `N` vectors from `first` on, in which elements of `N` bytes lie one after the other, into their columns.
-///
-/// Every round moves all bytes of even places before all those of odd places, which is a rotation of the bits of a
-/// byte's address; after `log2(N)` rounds the number of the byte in its element has become the number of the vector.
+/// Turns the `N` vectors from `first` on, in which elements of `N` bytes lie one after the other, into their columns, in
+/// each of which, if `REVERSED`, every 8 bytes are in reverse order.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-unsafe fn split<const N: usize, const REVERSED: bool>(rows: &mut Columns, first: usize) {
-    for round in 0..N.ilog2() {
-        let before = *rows;
-        let turned = REVERSED && round + 1 == N.ilog2();
-        let (even, odd) = if turned { (&EVEN_REVERSED, &ODD_REVERSED) } else { (&EVEN, &ODD) };
-        for i in 0..N / 2 {
-            let (a, b) = (before[first + 2 * i], before[first + 2 * i + 1]);
-            // SAFETY: the level by the caller.
-            unsafe {
-                rows[first + i] = _mm512_permutex2var_epi8(a, load(even), b);
-                rows[first + N / 2 + i] = _mm512_permutex2var_epi8(a, load(odd), b);
+pub(in crate::filter) unsafe fn split<const N: usize, const REVERSED: bool>(
+    rows: &mut [__m512i],
+    first: usize,
+) {
+    // SAFETY: the level by the caller.
+    unsafe {
+        if N <= 4 {
+            for round in 0..N.ilog2() {
+                deinterleave::<N>(rows, first, REVERSED && round + 1 == N.ilog2());
+            }
+        } else {
+            for _ in 0..4 {
+                rotate::<N>(rows, first);
+            }
+            let order =
+                if REVERSED { &const { gathered::<N>(true) } } else { &const { gathered::<N>(false) } };
+            for row in &mut rows[first..first + N] {
+                *row = _mm512_permutexvar_epi8(load(order), *row);
             }
         }
     }
@@ -383,38 +409,80 @@ unsafe fn split<const N: usize, const REVERSED: bool>(rows: &mut Columns, first:
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-unsafe fn join<const N: usize>(rows: &mut Columns, first: usize) {
+pub(in crate::filter) unsafe fn join<const N: usize>(rows: &mut [__m512i], first: usize) {
+    if N == 1 {
+        return;
+    }
+    for row in &mut rows[first..first + N] {
+        // SAFETY: the level by the caller.
+        *row = unsafe { _mm512_permutexvar_epi8(load(&const { scattered::<N>() }), *row) };
+    }
     for _ in 0..N.ilog2() {
-        let before = *rows;
-        for i in 0..N / 2 {
-            let (a, b) = (before[first + i], before[first + N / 2 + i]);
-            // SAFETY: the level by the caller.
-            unsafe {
-                rows[first + 2 * i] = _mm512_permutex2var_epi8(a, load(&LOW_PAIRS), b);
-                rows[first + 2 * i + 1] = _mm512_permutex2var_epi8(a, load(&HIGH_PAIRS), b);
-            }
-        }
+        // SAFETY: the level by the caller.
+        unsafe { rotate::<N>(rows, first) };
     }
 }
 
-/// Exchanges, in each lane, the number of the vector with the number of the byte. It is its own inverse.
+/// Moves all bytes of even places in the `N` vectors from `first` on before all those of odd places; with every 8 bytes in
+/// reverse order afterwards if `reversed`.
+///
+/// This rotates the bits of a byte's address; after `log2(N)` rounds the place of the byte in its element has become
+/// the number of the vector.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
-unsafe fn exchange(mut rows: Columns) -> Columns {
-    for _ in 0..MAX_WIDTH.ilog2() {
-        let before = rows;
-        for i in 0..MAX_WIDTH / 2 {
-            let (a, b) = (before[i], before[i + MAX_WIDTH / 2]);
-            // SAFETY: the level by the caller.
-            unsafe {
-                rows[2 * i] = _mm512_unpacklo_epi8(a, b);
-                rows[2 * i + 1] = _mm512_unpackhi_epi8(a, b);
-            }
+unsafe fn deinterleave<const N: usize>(rows: &mut [__m512i], first: usize, reversed: bool) {
+    let (even, odd) = if reversed { (&EVEN_REVERSED, &ODD_REVERSED) } else { (&EVEN, &ODD) };
+    let mut before = [rows[first]; N];
+    before.copy_from_slice(&rows[first..first + N]);
+    for i in 0..N / 2 {
+        let (a, b) = (before[2 * i], before[2 * i + 1]);
+        // SAFETY: the level by the caller.
+        unsafe {
+            rows[first + i] = _mm512_permutex2var_epi8(a, load(even), b);
+            rows[first + N / 2 + i] = _mm512_permutex2var_epi8(a, load(odd), b);
         }
     }
-    rows
+}
+
+/// Rotates, in each lane of the `N` vectors from `first` on, the bits of a byte's address: the upper bit of the place in
+/// the lane becomes the lower bit of the number of the vector, whose upper bit becomes the lower bit of the place.
+///
+/// # Safety
+/// The machine has the AVX-512 level.
+#[inline(always)]
+unsafe fn rotate<const N: usize>(rows: &mut [__m512i], first: usize) {
+    let mut before = [rows[first]; N];
+    before.copy_from_slice(&rows[first..first + N]);
+    for i in 0..N / 2 {
+        let (a, b) = (before[i], before[i + N / 2]);
+        // SAFETY: the level by the caller.
+        unsafe {
+            rows[first + 2 * i] = _mm512_unpacklo_epi8(a, b);
+            rows[first + 2 * i + 1] = _mm512_unpackhi_epi8(a, b);
+        }
+    }
+}
+
+/// The order that is left to put right after four rounds of [`rotate`] on `N` vectors of elements of `N` bytes: a lane
+/// of a column holds the `16 / N` elements that were in that lane of the first vector, then those of the second, and so on.
+const fn gathered<const N: usize>(reversed: bool) -> [u8; TILE] {
+    let part = 16 / N;
+    table!(at => {
+        let element = if reversed { at ^ 7 } else { at };
+        let (vector, lane) = (element / (4 * part), element / part % 4);
+        lane * 16 + vector * part + element % part
+    })
+}
+
+/// The inverse of [`gathered`] (without reversal): what `log2(N)` rounds of [`rotate`] turn into elements.
+const fn scattered<const N: usize>() -> [u8; TILE] {
+    let part = 16 / N;
+    table!(at => {
+        let (lane, vector) = (at / 16, at % 16 / part);
+        (vector * 4 + lane) * part + at % part
+    })
 }
 
 /// A table of byte numbers as a vector.
@@ -427,24 +495,8 @@ pub(in crate::filter) unsafe fn load(table: &[u8; TILE]) -> __m512i {
     unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
 }
 
-/// A vector's worth of byte numbers from a formula in the number of the byte.
-macro_rules! table {
-    ($at:ident => $formula:expr) => {{
-        let mut table = [0u8; TILE];
-        let mut $at = 0;
-        while $at < TILE {
-            table[$at] = ($formula) as u8;
-            $at += 1;
-        }
-        table
-    }};
-}
-pub(in crate::filter) use table;
-
 static EVEN: [u8; TILE] = table!(at => 2 * at);
 static ODD: [u8; TILE] = table!(at => 2 * at + 1);
 static EVEN_REVERSED: [u8; TILE] = table!(at => 2 * (at ^ 7));
 static ODD_REVERSED: [u8; TILE] = table!(at => 2 * (at ^ 7) + 1);
 static REVERSE: [u8; TILE] = table!(at => at ^ 7);
-static LOW_PAIRS: [u8; TILE] = table!(at => at % 2 * TILE + at / 2);
-static HIGH_PAIRS: [u8; TILE] = table!(at => at % 2 * TILE + TILE / 2 + at / 2);

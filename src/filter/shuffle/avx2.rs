@@ -46,7 +46,7 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 }
 
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -54,13 +54,16 @@ unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) 
     let layout = unsafe { Layout::<P>::new(typesize) };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
-            // SAFETY: AVX2 by the caller.
-            let columns = unsafe { layout.gather(src, first * typesize + column) };
-            for (j, &vector) in columns.iter().enumerate() {
-                if j < layout.width() {
-                    let stream = &mut dest[(column + j) * elements + first..][..TILE];
-                    // SAFETY: the stream's slice is TILE bytes long.
-                    unsafe { _mm256_storeu_si256(stream.as_mut_ptr().cast(), vector) };
+            let at = first * typesize + column;
+            // SAFETY: AVX2 by the caller. Elements `first..first + TILE` are in `src`, bytes
+            // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
+            unsafe {
+                let columns = layout.gather(src.as_ptr().add(at), src.len() - at);
+                for (j, &vector) in columns.iter().enumerate() {
+                    if j < layout.width() {
+                        let stream = dest.as_mut_ptr().add((column + j) * elements + first);
+                        _mm256_storeu_si256(stream.cast(), vector);
+                    }
                 }
             }
         }
@@ -68,7 +71,7 @@ unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) 
 }
 
 /// # Safety
-/// The machine has AVX2.
+/// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
@@ -76,17 +79,18 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
     let layout = unsafe { Layout::<P>::new(typesize) };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
-            // SAFETY: AVX2 by the caller.
-            let mut columns = unsafe { [_mm256_setzero_si256(); P] };
-            for (j, vector) in columns.iter_mut().enumerate() {
-                if j < layout.width() {
-                    let stream = &src[(column + j) * elements + first..][..TILE];
-                    // SAFETY: the stream's slice is TILE bytes long.
-                    *vector = unsafe { _mm256_loadu_si256(stream.as_ptr().cast()) };
+            let at = first * typesize + column;
+            // SAFETY: as in `forward`, with source and destination exchanged.
+            unsafe {
+                let mut columns = [_mm256_setzero_si256(); P];
+                for (j, vector) in columns.iter_mut().enumerate() {
+                    if j < layout.width() {
+                        let stream = src.as_ptr().add((column + j) * elements + first);
+                        *vector = _mm256_loadu_si256(stream.cast());
+                    }
                 }
+                layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);
             }
-            // SAFETY: AVX2 by the caller.
-            unsafe { layout.scatter(columns, dest, first * typesize + column) };
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The portable byte shuffle. It has no target-specific code, but is written in words and fixed strides that
 //! compilers turn into decent code everywhere; the SIMD kernels leave it the blocks too small for a tile.
 
+use super::super::columns::pieces;
 use super::super::transpose;
 
 /// Elements and columns of a tile.
@@ -13,8 +14,8 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
         2 => split_streams::<2>(src, dest),
         4 => split_streams::<4>(src, dest),
         8.. if elements >= TILE => {
-            for first in tiles(elements) {
-                for column in tiles(typesize) {
+            for first in pieces(elements, TILE) {
+                for column in pieces(typesize, TILE) {
                     let mut words: [u64; TILE] =
                         std::array::from_fn(|i| load(src, (first + i) * typesize + column));
                     transpose::bytes(&mut words);
@@ -41,8 +42,8 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
         2 => join_streams::<2>(src, dest),
         4 => join_streams::<4>(src, dest),
         8.. if elements >= TILE => {
-            for first in tiles(elements) {
-                for column in tiles(typesize) {
+            for first in pieces(elements, TILE) {
+                for column in pieces(typesize, TILE) {
                     let mut words: [u64; TILE] =
                         std::array::from_fn(|j| load(src, (column + j) * elements + first));
                     transpose::bytes(&mut words);
@@ -60,11 +61,6 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
             }
         }
     }
-}
-
-/// The starts of the tiles that cover `0..len`, the last one ending at `len` (and overlapping the one before).
-fn tiles(len: usize) -> impl Iterator<Item = usize> {
-    (0..len).step_by(TILE).map(move |start| start.min(len - TILE))
 }
 
 fn load(bytes: &[u8], at: usize) -> u64 {

@@ -10,6 +10,8 @@ mod generic;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+mod neon;
 
 #[cfg(test)]
 mod tests;
@@ -67,7 +69,9 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     }
     let (body, tail) = src.split_at(elements * typesize);
     let (body_dest, tail_dest) = dest.split_at_mut(body.len());
-    tail_dest.copy_from_slice(tail);
+    if !tail.is_empty() {
+        tail_dest.copy_from_slice(tail);
+    }
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
@@ -81,6 +85,12 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
         (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle(typesize, body, body_dest) },
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        // SAFETY: the level is available.
+        (Level::Neon, Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },
+        #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
+        // SAFETY: the level is available.
+        (Level::Neon, Direction::Backward) => unsafe { neon::unshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::shuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::unshuffle(typesize, body, body_dest),
     }

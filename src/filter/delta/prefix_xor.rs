@@ -1,0 +1,186 @@
+//! Prefix XOR: every word becomes the XOR of itself and all words before. It undoes the delta of a first block.
+//!
+//! A vector is done in steps that double the distance: after XORing every word with the one before, then every pair
+//! with the last word of the pair before, and so on, all words hold the XOR from the start of the vector. What
+//! links the vectors is one XOR only: the last word of each goes into a carry that does not wait for the sums.
+
+use super::super::cpu::Level;
+
+/// XORs every word of `W` bytes with all the words before it, with the code of `level`, which the caller knows to be
+/// available. The length is a multiple of `W`, which is 1, 2, 4 or 8.
+pub(super) fn prefix_xor<const W: usize>(level: Level, buf: &mut [u8]) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        Level::Avx512 => unsafe { x86::avx512::<W>(buf) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        Level::Avx2 => unsafe { x86::avx2::<W>(buf) },
+        _ => portable::<W>(buf, 0),
+    }
+}
+
+/// Words of 64 bits that are done together.
+const BATCH: usize = 8;
+
+/// The portable code, from `start` on, a multiple of `W` up to which all is done.
+fn portable<const W: usize>(buf: &mut [u8], start: usize) {
+    let (done, buf) = buf.split_at_mut(start);
+    // The last word so far, repeated through the register.
+    let mut carry = match done.last_chunk::<8>() {
+        Some(last) => repeat_last::<W>(u64::from_le_bytes(*last)),
+        None => 0,
+    };
+    let (words, rest) = buf.as_chunks_mut::<8>();
+    for batch in words.chunks_mut(BATCH) {
+        let mut sums = [0u64; BATCH];
+        for (sum, word) in sums.iter_mut().zip(batch.iter()) {
+            *sum = prefix_of_word::<W>(u64::from_le_bytes(*word));
+        }
+        for (sum, word) in sums.iter().zip(batch) {
+            *word = (sum ^ carry).to_le_bytes();
+            carry ^= repeat_last::<W>(*sum);
+        }
+    }
+    let mut carry = carry.to_le_bytes();
+    for word in rest.chunks_exact_mut(W) {
+        for (byte, carry) in word.iter_mut().zip(&mut carry) {
+            *byte ^= *carry;
+            *carry = *byte;
+        }
+    }
+}
+
+/// The prefix XOR of the words of `W` bytes in `x`.
+#[inline(always)]
+fn prefix_of_word<const W: usize>(mut x: u64) -> u64 {
+    for step in [8, 16, 32] {
+        if step >= 8 * W {
+            x ^= x << step;
+        }
+    }
+    x
+}
+
+/// The last `W` bytes of `x`, repeated.
+#[inline(always)]
+fn repeat_last<const W: usize>(x: u64) -> u64 {
+    match W {
+        1 => (x >> 56) * 0x0101_0101_0101_0101,
+        2 => (x >> 48) * 0x0001_0001_0001_0001,
+        4 => (x >> 32) * 0x0000_0001_0000_0001,
+        _ => x,
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// For a step: the place in the vector of the byte with which each of the 64 bytes is XORed, and the mask of those that
+    /// are. The second half of every piece of `2 * half` bytes gets the last word of the first half, repeated.
+    const fn step<const W: usize>(half: usize) -> ([u8; 64], u64) {
+        let (mut places, mut mask) = ([0x80; 64], 0);
+        let mut at = 0;
+        while at < 64 {
+            if at / half % 2 == 1 {
+                places[at] = (at / half * half - W + at % W) as u8;
+                mask |= 1 << at;
+            }
+            at += 1;
+        }
+        (places, mask)
+    }
+
+    /// The places of the last word of `len` bytes, repeated.
+    const fn last<const W: usize>(len: usize) -> [u8; 64] {
+        let mut places = [0; 64];
+        let mut at = 0;
+        while at < 64 {
+            places[at] = (len - W + at % W) as u8;
+            at += 1;
+        }
+        places
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn avx512<const W: usize>(buf: &mut [u8]) {
+        let (vectors, rest) = buf.as_chunks_mut::<64>();
+        let done = vectors.len() * 64;
+        let steps = &const { [step::<W>(8), step::<W>(16), step::<W>(32)] };
+        let last = load512(&const { last::<W>(64) });
+        let mut carry = _mm512_setzero_si512();
+        for bytes in vectors {
+            let mut x = load512(bytes);
+            if W <= 1 {
+                x = _mm512_xor_si512(x, _mm512_slli_epi64::<8>(x));
+            }
+            if W <= 2 {
+                x = _mm512_xor_si512(x, _mm512_slli_epi64::<16>(x));
+            }
+            if W <= 4 {
+                x = _mm512_xor_si512(x, _mm512_slli_epi64::<32>(x));
+            }
+            for (places, mask) in steps {
+                x = _mm512_xor_si512(x, _mm512_maskz_permutexvar_epi8(*mask, load512(places), x));
+            }
+            let sums = _mm512_xor_si512(x, carry);
+            carry = _mm512_xor_si512(carry, _mm512_permutexvar_epi8(last, x));
+            // SAFETY: the chunk is as long as a vector.
+            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), sums) };
+        }
+        if !rest.is_empty() {
+            super::portable::<W>(buf, done);
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2<const W: usize>(buf: &mut [u8]) {
+        let (vectors, rest) = buf.as_chunks_mut::<32>();
+        let done = vectors.len() * 32;
+        // Places are in lanes here, and those with the upper bit set give zero.
+        let in_lane = lanes(&const { step::<W>(8).0 });
+        let last_of_lane = lanes(&const { last::<W>(16) });
+        let mut carry = _mm256_setzero_si256();
+        for bytes in vectors {
+            // SAFETY: the chunk is as long as a vector.
+            let mut x = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+            if W <= 1 {
+                x = _mm256_xor_si256(x, _mm256_slli_epi64::<8>(x));
+            }
+            if W <= 2 {
+                x = _mm256_xor_si256(x, _mm256_slli_epi64::<16>(x));
+            }
+            if W <= 4 {
+                x = _mm256_xor_si256(x, _mm256_slli_epi64::<32>(x));
+            }
+            x = _mm256_xor_si256(x, _mm256_shuffle_epi8(x, in_lane));
+            // The last word of each lane, repeated in that lane; then of the lower lane in the upper one.
+            let lasts = _mm256_shuffle_epi8(x, last_of_lane);
+            let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
+            let total = _mm256_xor_si256(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));
+            let sums = _mm256_xor_si256(_mm256_xor_si256(x, lower), carry);
+            carry = _mm256_xor_si256(carry, total);
+            // SAFETY: the chunk is as long as a vector.
+            unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums) };
+        }
+        if !rest.is_empty() {
+            super::portable::<W>(buf, done);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load512(bytes: &[u8; 64]) -> __m512i {
+        // SAFETY: the array is as long as a vector.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    /// The first 16 bytes in both lanes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lanes(bytes: &[u8; 64]) -> __m256i {
+        // SAFETY: the array is longer than the vector.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+}
