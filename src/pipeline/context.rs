@@ -180,8 +180,7 @@ impl Context {
             self.with_head(|head| head.blocksize = i32::try_from(largest).unwrap_or(i32::MAX));
         }
         let mut params = self.compress_params();
-        let has_source = !matches!(source, Source::Absent(_));
-        plan::check(&params, source.len(), dest.len(), has_source)?;
+        plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {
             params.use_dict = false;
         }

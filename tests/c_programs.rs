@@ -1,0 +1,240 @@
+//! The C programs of `capi-tests/`, and the example, compiled with the system's compiler against `include/`
+//! and run on the built library: plainly, and with the address and undefined-behaviour sanitizers. Where the
+//! reference is present its headers and its library take part too, in all four combinations, so that a
+//! program compiled for the one is known to run on the other. `CC` names the compiler.
+
+#[path = "support/library.rs"]
+mod library;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use library::{path_of_ours, path_of_reference};
+
+/// The programs that take `--ours`.
+const PROGRAMS: [&str; 3] = ["chunk_api", "chunk_callbacks", "blosc1_program"];
+
+/// A program that runs for longer hangs.
+const TIME_LIMIT: Duration = Duration::from_secs(300);
+
+/// Headers, or a library, of one origin.
+#[derive(Clone, Copy, PartialEq)]
+enum Origin {
+    Ours,
+    Reference,
+}
+
+impl Origin {
+    fn name(self) -> &'static str {
+        match self {
+            Origin::Ours => "ours",
+            Origin::Reference => "reference",
+        }
+    }
+
+    fn headers(self) -> PathBuf {
+        match self {
+            Origin::Ours => root().join("include"),
+            Origin::Reference => {
+                let library = path_of_reference().expect("the reference");
+                library.parent().and_then(Path::parent).expect("blosc2/lib/libblosc2.so").join("include")
+            }
+        }
+    }
+
+    fn library(self) -> PathBuf {
+        match self {
+            Origin::Ours => path_of_ours(),
+            Origin::Reference => path_of_reference().expect("the reference"),
+        }
+    }
+
+    /// Whether this library is to pass what the reference is known to fail. Not when the reference stands
+    /// in for ours (`BLOSC2_UNDER_TEST`).
+    fn takes_ours_flag(self) -> bool {
+        self == Origin::Ours && path_of_reference() != Some(path_of_ours())
+    }
+}
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Past the capture of the test runner, so that it is seen.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+fn compiler() -> Command {
+    let command = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+    let mut words = command.split_whitespace();
+    let mut compiler = Command::new(words.next().expect("CC names a compiler"));
+    compiler.args(words);
+    compiler
+}
+
+/// A fresh directory of this name for what a test makes.
+fn directory(name: &str) -> PathBuf {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("c-{name}"));
+    if path.exists() {
+        fs::remove_dir_all(&path).unwrap();
+    }
+    fs::create_dir_all(&path).unwrap();
+    path
+}
+
+/// A directory in which linker and loader find the library: by its plain name, and by its SONAME.
+fn library_directory(parent: &Path, origin: Origin) -> PathBuf {
+    let path = parent.join(format!("lib-{}", origin.name()));
+    fs::create_dir_all(&path).unwrap();
+    let library = origin.library().canonicalize().unwrap();
+    for name in ["libblosc2.so", "libblosc2.so.9"] {
+        std::os::unix::fs::symlink(&library, path.join(name)).unwrap();
+    }
+    path
+}
+
+fn show(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &Path, flags: &[&str]) {
+    let output = compiler()
+        .args(["-std=c99", "-g", "-Wall", "-Wextra", "-Werror"])
+        .args(flags)
+        .arg("-I")
+        .arg(headers.headers())
+        .arg("-I")
+        .arg(root().join("capi-tests"))
+        .arg(source)
+        .arg("-o")
+        .arg(program)
+        .arg("-L")
+        .arg(library_directory)
+        .arg("-lblosc2")
+        .output()
+        .expect("a C compiler (set CC, or install cc)");
+    assert!(
+        output.status.success(),
+        "{} does not compile with the headers of {}:\n{}",
+        source.display(),
+        headers.name(),
+        show(&output)
+    );
+}
+
+/// Runs a program with the library of that directory, away from the `BLOSC_*` variables of the caller.
+fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BLOSC_")) {
+        command.env_remove(name);
+    }
+    let mut child = command
+        .args(arguments)
+        .env("LD_LIBRARY_PATH", library_directory)
+        .env("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
+    let start = Instant::now();
+    // What the programs print fits in the pipes' buffers, so nothing blocks while nobody reads.
+    while child.try_wait().expect("the state of a child").is_none() {
+        if start.elapsed() > TIME_LIMIT {
+            child.kill().expect("to stop a child");
+            let output = child.wait_with_output().expect("its output");
+            panic!("{} hangs; so far:\n{}", program.display(), show(&output));
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.wait_with_output().expect("its output")
+}
+
+fn check_programs(name: &str, headers: Origin, library: Origin, flags: &[&str]) {
+    let directory = directory(name);
+    let libraries = library_directory(&directory, library);
+    for program in PROGRAMS {
+        let source = root().join(format!("capi-tests/{program}.c"));
+        let executable = directory.join(program);
+        compile(&source, &executable, headers, &libraries, flags);
+        let arguments: &[&str] = if library.takes_ours_flag() { &["--ours"] } else { &[] };
+        let output = run(&executable, arguments, &libraries);
+        assert!(
+            output.status.success(),
+            "{program} with headers of {} on the library of {}: {}\n{}",
+            headers.name(),
+            library.name(),
+            output.status,
+            show(&output)
+        );
+        assert!(String::from_utf8_lossy(&output.stdout).lines().all(|line| line.starts_with("ok ")));
+    }
+}
+
+fn with_reference(name: &str, headers: Origin, library: Origin) {
+    if path_of_reference().is_none() {
+        let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
+        assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
+        say(&format!("SKIPPED {name}: no reference library (run scripts/fetch-reference.sh)"));
+        return;
+    }
+    check_programs(name, headers, library, &["-O1"]);
+}
+
+#[test]
+fn our_headers_our_library() {
+    check_programs("ours-ours", Origin::Ours, Origin::Ours, &["-O1"]);
+}
+
+#[test]
+fn our_headers_reference_library() {
+    with_reference("ours-reference", Origin::Ours, Origin::Reference);
+}
+
+#[test]
+fn reference_headers_our_library() {
+    with_reference("reference-ours", Origin::Reference, Origin::Ours);
+}
+
+#[test]
+fn reference_headers_reference_library() {
+    with_reference("reference-reference", Origin::Reference, Origin::Reference);
+}
+
+#[test]
+fn under_the_sanitizers() {
+    let flags = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+    // Some systems have a compiler without the sanitizers' runtime.
+    let probe = directory("sanitizers-probe");
+    let source = probe.join("probe.c");
+    fs::write(&source, "int main(void) { return 0; }\n").unwrap();
+    let built = compiler().args(flags).arg(&source).arg("-o").arg(probe.join("probe")).output();
+    if !built.is_ok_and(|output| output.status.success()) {
+        say("SKIPPED under_the_sanitizers: the compiler has no address or undefined-behaviour sanitizer");
+        return;
+    }
+    check_programs("sanitizers", Origin::Ours, Origin::Ours, &flags);
+}
+
+#[test]
+fn the_quickstart_runs() {
+    let directory = directory("quickstart");
+    let libraries = library_directory(&directory, Origin::Ours);
+    let executable = directory.join("quickstart");
+    compile(&root().join("examples/quickstart.c"), &executable, Origin::Ours, &libraries, &["-O2"]);
+    let data = directory.join("data.bin");
+    let lines: String = (0..300_000).map(|line| format!("{line} {}\n", line * 7 % 1000)).collect();
+    fs::write(&data, lines).unwrap();
+    let output = run(&executable, &[data.to_str().unwrap()], &libraries);
+    assert!(output.status.success(), "{}\n{}", output.status, show(&output));
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    for codec in ["blosclz", "lz4", "lz4hc", "zlib", "zstd"] {
+        assert!(text.lines().any(|line| line.starts_with(&format!("  {codec} "))), "no {codec}:\n{text}");
+    }
+    let missing = run(&executable, &["/nonexistent/file"], &libraries);
+    assert!(!missing.status.success(), "a missing file is not an error");
+}
