@@ -2,7 +2,7 @@
 //! child processes only: it ends the process, and takes its stderr.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{Read, Seek, Write};
 use std::os::fd::{AsRawFd, FromRawFd};
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
@@ -84,7 +84,8 @@ fn say(what: &[u8]) {
     unsafe { libc::write(REPORT.load(Relaxed), line.as_ptr().cast(), len) };
 }
 
-/// What anybody in this process writes to stderr, the library's own panics included.
+/// What anybody in this process writes to stderr: with `BLOSC_TRACE` set, the library's errors and its own
+/// panics.
 pub struct Stderr {
     real: File,
     caught: File,
@@ -98,25 +99,30 @@ impl Stderr {
             let real = libc::dup(2);
             assert!(caught >= 0 && real >= 0 && libc::dup2(caught, 2) == 2);
             REPORT.store(real, Relaxed);
-            // The descriptor 2 appends at the position that it shares with `caught`; read through another.
-            let reader = File::open(format!("/proc/self/fd/{caught}")).expect("the caught text");
-            libc::close(caught);
-            Stderr { real: File::from_raw_fd(real), caught: reader }
+            Stderr { real: File::from_raw_fd(real), caught: File::from_raw_fd(caught) }
         }
     }
 
-    /// The text since the last call; it goes on to the real stderr.
+    /// The text since the last call.
     pub fn take(&mut self) -> String {
         let mut text = Vec::new();
+        self.caught.rewind().expect("the caught text");
         self.caught.read_to_end(&mut text).expect("the caught text");
-        self.real.write_all(&text).expect("the real stderr");
+        // Descriptor 2 writes at the position that it shares with this file.
+        self.caught.set_len(0).and_then(|()| self.caught.rewind()).expect("the caught text");
         String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// A line on the real stderr.
+    pub fn say(&mut self, text: &str) {
+        writeln!(self.real, "{text}").expect("the real stderr");
     }
 }
 
 impl Drop for Stderr {
     fn drop(&mut self) {
-        self.take();
+        let rest = self.take();
+        self.say(&rest);
         // SAFETY: both descriptors are open.
         unsafe { libc::dup2(self.real.as_raw_fd(), 2) };
     }
