@@ -207,7 +207,8 @@ fn reference_headers_reference_library() {
 
 #[test]
 fn under_the_sanitizers() {
-    let flags = ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
+    let flags =
+        ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
     // Some systems have a compiler without the sanitizers' runtime.
     let probe = directory("sanitizers-probe");
     let source = probe.join("probe.c");

@@ -1,12 +1,17 @@
-//! Tells which test case was running when the library under test hangs or crashes. Lives in child
-//! processes only: it ends the process.
+//! Tells which test case was running when the library under test hangs, crashes or panics inside. Lives in
+//! child processes only: it ends the process, and takes its stderr.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::fs::File;
+use std::io::{Read, Seek, Write};
+use std::os::fd::{AsRawFd, FromRawFd};
+use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 static RUN: AtomicU64 = AtomicU64::new(0);
 static CASE: AtomicU64 = AtomicU64::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
+/// Where the line about a crash goes.
+static REPORT: AtomicI32 = AtomicI32::new(2);
 
 /// Starts watching a run: a case that takes longer than `limit`, or that raises a fatal signal, ends the
 /// process after a line on stderr that names the run and the case.
@@ -76,5 +81,49 @@ fn say(what: &[u8]) {
     }
     put(b"\n");
     // SAFETY: writes `len` initialised bytes of a local buffer; async-signal-safe.
-    unsafe { libc::write(2, line.as_ptr().cast(), len) };
+    unsafe { libc::write(REPORT.load(Relaxed), line.as_ptr().cast(), len) };
+}
+
+/// What anybody in this process writes to stderr: with `BLOSC_TRACE` set, the library's errors and its own
+/// panics.
+pub struct Stderr {
+    real: File,
+    caught: File,
+}
+
+impl Stderr {
+    pub fn catch() -> Stderr {
+        // SAFETY: plain system calls on descriptors of this process; both files own theirs.
+        unsafe {
+            let caught = libc::memfd_create(c"stderr".as_ptr(), 0);
+            let real = libc::dup(2);
+            assert!(caught >= 0 && real >= 0 && libc::dup2(caught, 2) == 2);
+            REPORT.store(real, Relaxed);
+            Stderr { real: File::from_raw_fd(real), caught: File::from_raw_fd(caught) }
+        }
+    }
+
+    /// The text since the last call.
+    pub fn take(&mut self) -> String {
+        let mut text = Vec::new();
+        self.caught.rewind().expect("the caught text");
+        self.caught.read_to_end(&mut text).expect("the caught text");
+        // Descriptor 2 writes at the position that it shares with this file.
+        self.caught.set_len(0).and_then(|()| self.caught.rewind()).expect("the caught text");
+        String::from_utf8_lossy(&text).into_owned()
+    }
+
+    /// A line on the real stderr.
+    pub fn say(&mut self, text: &str) {
+        writeln!(self.real, "{text}").expect("the real stderr");
+    }
+}
+
+impl Drop for Stderr {
+    fn drop(&mut self) {
+        let rest = self.take();
+        self.say(&rest);
+        // SAFETY: both descriptors are open.
+        unsafe { libc::dup2(self.real.as_raw_fd(), 2) };
+    }
 }
