@@ -23,6 +23,7 @@ use support::guard::GuardedBuffer;
 use support::known_defects as defects;
 use support::library::Library;
 use support::random::{Random, from_environment};
+use support::short_header::with_short_header;
 use support::watchdog;
 
 const CHILD: &str = "BLOSC2_MUTANT_CHILD";
@@ -42,33 +43,6 @@ impl Original {
     }
 }
 
-/// The same streams behind a 16-byte header (chunk.md 1.15); `None` where it cannot say the same.
-fn with_short_header(chunk: &[u8]) -> Option<Vec<u8>> {
-    let header = Header::of(chunk);
-    let expressible = match header.filters {
-        [0, 0, 0, 0, 0, 0] => 0,
-        [0, 0, 0, 0, 0, 1] => 1,
-        [0, 0, 0, 0, 0, 2] => 4,
-        [0, 0, 0, 0, 3, 1] => 8 | 1,
-        _ => return None,
-    };
-    if header.special() != 0 || header.uses_dictionary() || header.metas != [0; 6] || header.flags2 != 0 {
-        return None;
-    }
-    let mut short = chunk[..16].to_vec();
-    short.extend_from_slice(&chunk[32..]);
-    short[2] = header.flags & !(1 | 4 | 8) | expressible;
-    short[12..16].copy_from_slice(&(header.cbytes - 16).to_le_bytes());
-    if !header.memcpyed() && header.nbytes > 0 {
-        let nblocks = (header.nbytes as usize).div_ceil(header.blocksize as usize);
-        for at in (0..nblocks).map(|block| 16 + 4 * block) {
-            let start = i32::from_le_bytes(short[at..at + 4].try_into().expect("four bytes"));
-            short[at..at + 4].copy_from_slice(&(start - 16).to_le_bytes());
-        }
-    }
-    Some(short)
-}
-
 /// Chunks of every kind made with this codec, by every library there is.
 fn originals(codec: u8) -> Vec<Original> {
     let random = &mut Random::new(1000 + u64::from(codec));
@@ -83,9 +57,18 @@ fn originals(codec: u8) -> Vec<Original> {
         ([1, 2, 1, 0, 3, 1], [0, 0, 3, 0, 0, 2]),
     ];
     for library in support::all() {
-        for (typesize, nbytes, blocksize) in
-            [(1, 100, 0), (4, 1000, 128), (4, 5000, 0), (8, 4096, 512), (17, 3000, 500), (300, 6000, 900)]
-        {
+        // The last two are large enough for worker threads.
+        let shapes = [
+            (1, 100, 0),
+            (4, 1000, 128),
+            (4, 5000, 0),
+            (8, 4096, 512),
+            (17, 3000, 500),
+            (300, 6000, 900),
+            (4, 80_000, 8192),
+            (8, 70_000, 4000),
+        ];
+        for (typesize, nbytes, blocksize) in shapes {
             for (filters, metas) in pipelines {
                 let params = Params {
                     codec,
@@ -139,14 +122,15 @@ fn originals(codec: u8) -> Vec<Original> {
                 })
                 .collect()
         };
-        for (count, largest, filters) in [(1, 200, 0), (3, 100, 1), (12, 300, 2), (7, 2000, 3), (40, 400, 1)]
+        for (count, largest, filters) in
+            [(1, 200, 0), (3, 100, 1), (12, 300, 2), (7, 2000, 3), (40, 400, 1), (30, 6000, 1)]
         {
             let blocks = blocks(random, count, largest);
             for use_dict in [false, matches!(codec, 1 | 2 | 5)] {
                 let filters = [0, 0, 0, 0, 0, filters];
                 let params = Params { use_dict, filters, ..params.clone() };
                 originals
-                    .push(Original::new(vlcompress(library, &params, &blocks, 128 << 10).expect("a chunk")));
+                    .push(Original::new(vlcompress(library, &params, &blocks, CAPACITY).expect("a chunk")));
             }
         }
     }

@@ -4,16 +4,64 @@ use crate::abi::blosc2_context;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
-use crate::trace;
+use crate::{pool, trace};
+use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+use std::thread;
+
+thread_local! {
+    /// Whether this thread is inside a function of the library.
+    static INSIDE: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Marks this thread as inside the library until it is dropped.
+struct Inside {
+    before: bool,
+}
+
+impl Inside {
+    fn enter() -> Self {
+        Inside { before: INSIDE.replace(true) }
+    }
+}
+
+impl Drop for Inside {
+    fn drop(&mut self) {
+        INSIDE.set(self.before);
+    }
+}
+
+/// Has panics inside the library be told to those who asked by `BLOSC_TRACE`, and to nobody else: a program's
+/// stderr is not ours. Panics elsewhere in a Rust program are left to its own hook.
+fn tell_of_panics_on_request() {
+    static ONCE: Once = Once::new();
+    // A thread that is unwinding may not change the hook; another call will.
+    if thread::panicking() {
+        return;
+    }
+    ONCE.call_once(|| {
+        let elsewhere = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if INSIDE.try_with(Cell::get).unwrap_or(false) || pool::in_job() {
+                trace::warning(|| format!("a defect of the library: {info}"));
+            } else {
+                elsewhere(info);
+            }
+        }));
+    });
+}
 
 /// Runs `body`; what it returns, or else `failed` of the error. A panic, which only a defect of the library can
 /// cause, becomes `Failure`.
 pub fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
+    tell_of_panics_on_request();
+    let inside = Inside::enter();
     // Whatever a panicking call had in its hands is not used again: a caller sees an error for this call.
     let result = catch_unwind(AssertUnwindSafe(body))
         .unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
+    drop(inside);
     result.unwrap_or_else(|error| {
         trace::error(&error);
         failed(&error)
@@ -118,4 +166,31 @@ pub fn malloc(len: usize) -> Result<*mut u8> {
         return Err(err!(MemoryAlloc, "{len} bytes for the caller"));
     }
     Ok(buffer)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_a_code() {
+        assert_eq!(code(|| panic!("on purpose")), -1);
+        assert_eq!(code(|| Err(err!(Data, "bad"))), -3);
+        assert_eq!(code(|| Ok(7)), 7);
+        assert_eq!(code(|| Ok(usize::MAX)), c_int::MAX);
+        assert!(!INSIDE.get());
+    }
+
+    #[test]
+    fn null_is_only_allowed_with_no_bytes() {
+        // SAFETY: NULL with a length of 0, or refused.
+        unsafe {
+            assert_eq!(source(std::ptr::null(), 0).unwrap(), []);
+            assert!(source(std::ptr::null(), 1).is_err());
+            assert!(destination(std::ptr::null_mut(), 0).unwrap().is_empty());
+            assert!(destination(std::ptr::null_mut(), 1).is_err());
+            assert!(context(std::ptr::null_mut()).is_err());
+            assert!(string(std::ptr::null()).is_err());
+        }
+    }
 }

@@ -21,7 +21,8 @@ use std::ptr;
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
-    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(Context::for_compression(&cparams)?).cast()))
+    // SAFETY: by the rules of the module.
+    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_compression(&cparams) }?).cast()))
 }
 
 /// A context for decompression. The parameters are copied, those of a postfilter too; what their pointers point
@@ -33,7 +34,8 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
-    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(Context::for_decompression(&dparams)?).cast()))
+    // SAFETY: by the rules of the module.
+    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_decompression(&dparams) }?).cast()))
 }
 
 /// Frees a context of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.

@@ -34,7 +34,8 @@ unsafe fn special_chunk(
     let nbytes = length(nbytes)?;
     // SAFETY: by the caller's word.
     let (dest, value) = unsafe { (destination(dest, room(destsize))?, source(value, width)?) };
-    let context = Context::for_compression(cparams)
+    // SAFETY: by the caller's word.
+    let context = unsafe { Context::for_compression(cparams) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     context.special_chunk(kind, nbytes, value, dest)
 }

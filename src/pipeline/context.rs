@@ -54,10 +54,14 @@ fn empty_head() -> ContextHead {
 impl Context {
     /// A compression context.
     ///
+    /// # Safety
+    /// Pointers inside `cparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
+    /// of their typedefs, for as long as the context lives.
+    ///
     /// # Errors
     /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
     /// `NullPointer` for a prefilter without parameters; whatever the tuner says.
-    pub fn for_compression(cparams: &blosc2_cparams) -> Result<Box<Context>> {
+    pub unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<Box<Context>> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
             return Err(err!(InvalidParam, "filter {id} does not exist"));
         }
@@ -109,7 +113,8 @@ impl Context {
             instrumented: cparams.instr_codec.get(),
         });
         // The tuner's init sees everything but these three (codecs.md 15).
-        tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params)?;
+        // SAFETY: by the caller's word.
+        unsafe { tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params) }?;
         context.with_head(|head| {
             head.tuner_id = cparams.tuner_id.max(0);
             head.codec_params = cparams.codec_params;
@@ -120,9 +125,13 @@ impl Context {
 
     /// A decompression context.
     ///
+    /// # Safety
+    /// Pointers inside `dparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
+    /// of their typedefs, for as long as the context lives.
+    ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
-    pub fn for_decompression(dparams: &blosc2_dparams) -> Result<Box<Context>> {
+    pub unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<Box<Context>> {
         let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
             // SAFETY: not NULL, and the ABI says that it points at parameters then.
@@ -171,8 +180,7 @@ impl Context {
             self.with_head(|head| head.blocksize = i32::try_from(largest).unwrap_or(i32::MAX));
         }
         let mut params = self.compress_params();
-        let has_source = !matches!(source, Source::Absent(_));
-        plan::check(&params, source.len(), dest.len(), has_source)?;
+        plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {
             params.use_dict = false;
         }

@@ -136,7 +136,7 @@ mod tests {
             let (b, _) = scratch.parts(len).unwrap();
             for part in [&b.front, &b.back, &b.stream, &b.block, &b.item] {
                 assert!(part.len() >= len);
-                assert!(len == 0 || part.as_ptr() as usize % ALIGNMENT == 0);
+                assert!(len == 0 || (part.as_ptr() as usize).is_multiple_of(ALIGNMENT));
             }
             b.front.fill(1);
             b.back.fill(2);

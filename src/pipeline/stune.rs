@@ -87,7 +87,7 @@ impl Choice {
         if self.clevel > 0 && self.splits(typesize, nbytes) {
             // The product wraps in the format's definition; only ALWAYS_SPLIT with huge items gets there.
             let blocksize = (PER_STREAM[level] * KIB).wrapping_mul(typesize);
-            return blocksize.min(MAX_SPLIT_BLOCK).max(L1_SIZE);
+            return blocksize.clamp(L1_SIZE, MAX_SPLIT_BLOCK);
         }
         if nbytes < L1_SIZE {
             return nbytes;

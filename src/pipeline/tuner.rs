@@ -19,9 +19,12 @@ fn find(id: i32) -> Result<Tuner> {
 
 /// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
 ///
+/// # Safety
+/// `config` is what the tuner expects.
+///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
-pub fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
+pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
     if id <= 0 {
         return Ok(());
     }

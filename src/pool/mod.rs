@@ -68,6 +68,11 @@ pub fn has_callback() -> bool {
     callback::installed().is_some()
 }
 
+/// Whether this thread is inside a job.
+pub fn in_job() -> bool {
+    IN_JOB.get()
+}
+
 /// Starts the workers that jobs of `nthreads` threads use, now rather than with the first such job.
 /// Does nothing when a threads callback is installed.
 ///

@@ -81,10 +81,15 @@ fn blosclz_streams() {
                 }
             }
         }
-        // The codec is offered what is left of the destination: 66 bytes will do, 65 will not.
         let params = one_stream(0, 5, &quick);
         assert_eq!(compress(library, &params, &quick, 40 + 66).map(|chunk| chunk.len()), Ok(94));
-        assert_eq!(compress(library, &params, &quick, 40 + 65), Err(0));
+        // The codec of the reference is offered what is left of the destination, and needs 66 bytes.
+        let tight = compress(library, &params, &quick, 40 + 65);
+        if library.is_reference() {
+            assert_eq!(tight, Err(0));
+        } else if let Ok(chunk) = tight {
+            assert_eq!(decompress(library, 1, &chunk, quick.len()).as_ref(), Ok(&quick));
+        }
     }
 }
 

@@ -147,9 +147,11 @@ fn header_rules() {
     enum Only {
         /// Rules the reference lacks (chunk.md 2.4).
         Ours,
+        /// Its `getitem` lacks the rule and returns the item (chunk.md 2.4).
+        OursInItems,
         Both,
     }
-    use Only::{Both, Ours};
+    use Only::{Both, Ours, OursInItems};
     /// Name, chunk, changed bytes, code of decompress, code of getitem(0, 1), whose rule.
     type Case<'a> = (&'a str, &'a [u8], Vec<(usize, Vec<u8>)>, i32, i32, Only);
     #[rustfmt::skip]
@@ -180,9 +182,9 @@ fn header_rules() {
         ("value without a value", &value, vec![(12, word(32))], -11, -11, Both),
         ("value not a multiple", &value, vec![(4, word(158))], -11, -11, Both),
         ("value wider than the data", &value, vec![(4, word(2))], -11, -11, Both),
-        ("memcpyed, cbytes too small", &plain, vec![(12, word(191))], -3, 4, Both),
-        ("memcpyed, nbytes too small", &plain, vec![(4, word(156))], -3, 4, Both),
-        ("memcpyed zeros", &zeros, vec![(2, vec![7])], -3, 4, Both),
+        ("memcpyed, cbytes too small", &plain, vec![(12, word(191))], -3, -3, OursInItems),
+        ("memcpyed, nbytes too small", &plain, vec![(4, word(156))], -3, -3, OursInItems),
+        ("memcpyed zeros", &zeros, vec![(2, vec![7])], -3, -3, OursInItems),
         ("dictionary of 0 bytes", &regular, vec![(0x1F, vec![1]), (40, word(0))], -9, -9, Ours),
         ("dictionary of -1 bytes", &regular, vec![(0x1F, vec![1]), (40, word(-1))], -9, -9, Ours),
         ("dictionary of 32769 bytes", &regular, vec![(0x1F, vec![1]), (40, word(32_769))], -9, -9, Ours),
@@ -225,7 +227,8 @@ fn header_rules() {
             }
             let got = getitem(library, 1, &chunk, 0, 1, 4);
             let code = got.as_ref().map_or_else(|code| *code, |bytes| bytes.len() as i32);
-            assert_eq!(code, *item, "{}: {name}, getitem", library.name);
+            let expected = if library.is_reference() && matches!(only, OursInItems) { 4 } else { *item };
+            assert_eq!(code, expected, "{}: {name}, getitem", library.name);
         }
     }
 }

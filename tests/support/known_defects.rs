@@ -34,6 +34,9 @@ pub enum KnownDefect {
     LostTail,
     /// chunk.md 10.29: split blocks that are smaller than the typesize.
     EmptyStreams,
+    /// chunk.md 1.14, 3.3: a value chunk whose requested block size is no multiple of the value's width is
+    /// written, but cannot be decoded.
+    ValueBlocksize,
     /// chunk.md 10.10: variable-length chunks with delta, read whole or by several threads.
     VlDelta,
     /// chunk.md 10.3 (d): variable-length chunks get a dictionary that the codec cannot use.
@@ -198,6 +201,11 @@ pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verd
         return Wrong(DeltaWithThreads);
     }
     Right
+}
+
+/// The reference decoding a chunk of one repeated value.
+pub fn of_value_chunk(params: &Params, header: &Header) -> Verdict {
+    if header.blocksize % params.typesize != 0 { Wrong(ValueBlocksize) } else { Right }
 }
 
 /// The reference reading `len` bytes at `start` of a valid chunk.

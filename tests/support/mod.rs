@@ -8,6 +8,7 @@ pub mod guard;
 pub mod known_defects;
 pub mod library;
 pub mod random;
+pub mod short_header;
 pub mod watchdog;
 
 use library::Library;

@@ -94,6 +94,8 @@ fn compress_blocks(
     let Some((codec, bytes)) = trained else {
         return assemble(params, &blocks, first, dest).map(|cbytes| collapse(plan, cbytes));
     };
+    // A prefilter runs anew from here on, and may not give the same again.
+    blocks.prefiltered_reference = OnceLock::new();
     // The dictionary section goes between the block starts and the first block.
     let Some(room) = dest.get_mut(first..first + section::PREFIX + bytes.len()) else { return Ok(None) };
     write_i32(room, 0, bytes.len() as i32);

@@ -16,12 +16,13 @@ use crate::registry;
 /// The version byte of codecs that nobody knows.
 const UNKNOWN_VERSIONLZ: u8 = 0xff;
 
-/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1).
+/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `has_data` is false for
+/// special chunks, which no codec sees.
 ///
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
 /// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
-pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_source: bool) -> Result<()> {
+pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_data: bool) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
         return Err(err!(MaxBufsizeExceeded, "a source of {srcsize} bytes; {MAX_BUFFERSIZE} is the limit"));
     }
@@ -32,7 +33,7 @@ pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_sourc
         return Err(err!(CodecParam, "compression level {} is not in 0..=9", params.clevel));
     }
     let has_dictionaries = matches!(params.compcode, BLOSC_LZ4 | BLOSC_LZ4HC | BLOSC_ZSTD);
-    if has_source && params.use_dict && !has_dictionaries {
+    if has_data && params.use_dict && !has_dictionaries {
         return Err(err!(CodecParam, "codec {} has no dictionaries", params.compcode));
     }
     if !(1..=MAX_TYPESIZE).contains(&params.typesize) {

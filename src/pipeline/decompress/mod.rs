@@ -9,6 +9,9 @@ mod lazy;
 mod reader;
 mod varlen;
 
+#[cfg(test)]
+mod lazy_tests;
+
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
 pub use reader::ChunkReader;
