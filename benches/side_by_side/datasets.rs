@@ -116,8 +116,8 @@ impl Random {
 }
 
 /// `nbytes` of items that `item` makes.
-fn collect<const N: usize>(nbytes: usize, mut item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
-    (0..nbytes.div_ceil(N)).flat_map(|i| item(i)).collect()
+fn collect<const N: usize>(nbytes: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
+    (0..nbytes.div_ceil(N)).flat_map(item).collect()
 }
 
 /// A smooth field on a grid 512 wide: a few waves, as weather or a simulation has them.
