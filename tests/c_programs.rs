@@ -3,8 +3,7 @@
 //! reference is present its headers and its library take part too, in all four combinations, so that a
 //! program compiled for the one is known to run on the other. `CC` names the compiler.
 
-#[path = "support/library.rs"]
-mod library;
+mod support;
 
 use std::fs;
 use std::io::Write;
@@ -12,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use library::{path_of_ours, path_of_reference};
+use support::library::{path_of_ours, path_of_reference};
 
 /// The programs that take `--ours`.
 const PROGRAMS: [&str; 3] = ["chunk_api", "chunk_callbacks", "blosc1_program"];

@@ -91,7 +91,9 @@ impl Record {
 
     /// Bit-shuffled by Blosc 1, with bytes behind the last item.
     fn has_bitshuffled_tail(&self) -> bool {
-        self.has_16_byte_header() && self.flags() & 0x04 != 0 && self.data.len() % self.typesize != 0
+        self.has_16_byte_header()
+            && self.flags() & 0x04 != 0
+            && !self.data.len().is_multiple_of(self.typesize)
     }
 }
 

@@ -1,0 +1,112 @@
+//! One point of the grid of codecs and filters: its contexts in both libraries, and a chunk of each, checked
+//! to decode in the other before anything is timed.
+
+use crate::Bench;
+use crate::calls::{OwnedContext, Params, dparams};
+
+/// Codec, level, filter and threads.
+#[derive(Clone, Copy)]
+pub struct Point {
+    pub codec: (u8, &'static str),
+    pub level: u8,
+    pub filter: (u8, &'static str),
+    pub nthreads: i16,
+}
+
+impl Point {
+    /// The points that the command line asks for.
+    pub fn all(bench: &Bench) -> Vec<Point> {
+        let options = &bench.options;
+        let mut points = Vec::new();
+        for &codec in &options.codecs {
+            for &level in &options.levels {
+                for &filter in &options.filters {
+                    points.extend(options.threads.iter().map(|&nthreads| Point {
+                        codec,
+                        level,
+                        filter,
+                        nthreads,
+                    }));
+                }
+            }
+        }
+        points
+    }
+
+    /// The points of the middle level only, on one thread.
+    pub fn of_middle_level(bench: &Bench) -> Vec<Point> {
+        let mut points = Point::all(bench);
+        let levels = &bench.options.levels;
+        let middle = levels[levels.len() / 2];
+        points.retain(|point| point.level == middle && point.nthreads == bench.options.threads[0]);
+        points
+    }
+}
+
+impl std::fmt::Display for Point {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{} {}", self.level, self.filter.1)?;
+        if self.nthreads > 1 {
+            write!(out, " {} threads", self.nthreads)?;
+        }
+        Ok(())
+    }
+}
+
+/// The contexts and chunks of one library.
+pub struct Side {
+    pub compressor: OwnedContext<'static>,
+    pub decompressor: OwnedContext<'static>,
+    pub chunk: Vec<u8>,
+}
+
+/// Both libraries at one point, each with its own chunk of `data`.
+pub struct Pair {
+    pub ours: Side,
+    pub reference: Side,
+}
+
+impl Pair {
+    /// Compresses `data` with both, and lets each read the other's chunk.
+    pub fn new(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Pair {
+        let side = |library| {
+            let params = Params {
+                codec: point.codec.0,
+                clevel: point.level,
+                typesize,
+                nthreads: point.nthreads,
+                filters: [0, 0, 0, 0, 0, point.filter.0],
+                ..Params::default()
+            };
+            let mut compressor =
+                OwnedContext::compressing(library, params.cparams()).expect("a compression context");
+            let mut chunk = vec![0; data.len() + 32];
+            let cbytes = compressor.compress(data, &mut chunk);
+            assert!(cbytes > 0, "{}: {point} does not compress: {cbytes}", point.codec.1);
+            chunk.truncate(cbytes as usize);
+            Side {
+                compressor,
+                decompressor: OwnedContext::decompressing(library, dparams(point.nthreads)),
+                chunk,
+            }
+        };
+        let mut pair = Pair { ours: side(bench.ours), reference: side(bench.reference) };
+        pair.check(data, &format!("{} {point}", point.codec.1));
+        pair
+    }
+
+    fn check(&mut self, data: &[u8], name: &str) {
+        let mut restored = vec![0xEE; data.len()];
+        let read = self.ours.decompressor.decompress(&self.reference.chunk, &mut restored);
+        assert!(
+            read as usize == data.len() && restored == data,
+            "{name}: ours misreads the reference: {read}"
+        );
+        restored.fill(0xEE);
+        let read = self.reference.decompressor.decompress(&self.ours.chunk, &mut restored);
+        assert!(
+            read as usize == data.len() && restored == data,
+            "{name}: the reference misreads ours: {read}"
+        );
+    }
+}

@@ -1,0 +1,212 @@
+//! What gets compressed: made-up data of the kinds that scientific programs hold, and real arrays that
+//! `scripts/fetch-bench-data.sh` fetches. The same bytes at every run.
+
+use std::f64::consts::TAU;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Bytes with their item size.
+pub struct Dataset {
+    pub name: String,
+    pub typesize: i32,
+    pub bytes: Vec<u8>,
+}
+
+/// A generator: so many bytes at least.
+type Generate = fn(usize) -> Vec<u8>;
+
+/// Name, item size, generator. The first [`QUICK`] are those of quick mode.
+const GENERATED: [(&str, i32, Generate); 8] = [
+    ("field-f32", 4, field),
+    ("ids-i64", 8, ids),
+    ("sensor-i16", 2, sensor),
+    ("random-f32", 4, random),
+    ("walk-i32", 4, walk),
+    ("prices-f64", 8, prices),
+    ("timestamps-i64", 8, timestamps),
+    ("text-u1", 1, text),
+];
+
+const QUICK: usize = 4;
+
+/// The names of the data sets: the generated ones, and with `full` the others and the real ones.
+pub fn names(full: bool) -> Vec<String> {
+    let generated = GENERATED.iter().map(|entry| entry.0.to_string());
+    if full {
+        generated.chain(real_files().into_iter().map(|file| file.0)).collect()
+    } else {
+        generated.take(QUICK).collect()
+    }
+}
+
+impl Dataset {
+    /// The data sets of these names, cut to `nbytes` at most; real ones to their middle.
+    pub fn load(names: &[String], nbytes: usize) -> Vec<Dataset> {
+        let real = real_files();
+        if real.is_empty() {
+            eprintln!("SKIPPED real data: none there (run scripts/fetch-bench-data.sh)");
+        }
+        names
+            .iter()
+            .map(|name| match GENERATED.iter().find(|entry| entry.0 == name) {
+                Some(&(_, typesize, generate)) => {
+                    let mut bytes = generate(nbytes);
+                    bytes.truncate(nbytes / typesize as usize * typesize as usize);
+                    Dataset { name: name.clone(), typesize, bytes }
+                }
+                None => {
+                    let (_, typesize, path) = real.iter().find(|file| file.0 == *name).expect("a known name");
+                    let bytes = fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                    let width = *typesize as usize;
+                    let start = bytes.len().saturating_sub(nbytes) / 2 / width * width;
+                    let end = bytes.len().min(start + nbytes / width * width);
+                    Dataset { name: name.clone(), typesize: *typesize, bytes: bytes[start..end].to_vec() }
+                }
+            })
+            .collect()
+    }
+}
+
+/// Name, item size and path of the fetched arrays, files named `<name>.t<item size>.bin`.
+fn real_files() -> Vec<(String, i32, PathBuf)> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/bench-data");
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut files: Vec<_> = entries
+        .filter_map(|entry| {
+            let path = entry.ok()?.path();
+            let stem = path.file_name()?.to_str()?.strip_suffix(".bin")?;
+            let (name, typesize) = stem.rsplit_once(".t")?;
+            Some((name.to_string(), typesize.parse().ok()?, path.clone()))
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+/// SplitMix64.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// Below `bound`, which is not 0.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+
+    /// In [0, 1).
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// Roughly normal, with standard deviation 1: the sum of twelve.
+    fn normal(&mut self) -> f64 {
+        (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
+    }
+}
+
+/// `nbytes` of items that `item` makes.
+fn collect<const N: usize>(nbytes: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
+    (0..nbytes.div_ceil(N)).flat_map(item).collect()
+}
+
+/// A smooth field on a grid 512 wide: a few waves, as weather or a simulation has them.
+fn field(nbytes: usize) -> Vec<u8> {
+    collect(nbytes, |i| {
+        let (x, y) = ((i % 512) as f64 / 512.0, (i / 512) as f64 / 512.0);
+        let waves = (TAU * (3.0 * x + y)).sin()
+            + 0.5 * (TAU * (7.0 * y - 2.0 * x)).cos()
+            + 0.1 * (TAU * 31.0 * x).sin();
+        ((280.0 + 15.0 * waves) as f32).to_le_bytes()
+    })
+}
+
+/// Sorted identifiers with gaps.
+fn ids(nbytes: usize) -> Vec<u8> {
+    let (mut random, mut id) = (Random::new(1), 10_000_000_000i64);
+    collect(nbytes, |_| {
+        id += 1 + (random.below(4) * random.below(20)) as i64;
+        id.to_le_bytes()
+    })
+}
+
+/// A 12-bit converter that samples a slow signal with noise.
+fn sensor(nbytes: usize) -> Vec<u8> {
+    let mut random = Random::new(2);
+    collect(nbytes, |i| {
+        let signal = 2048.0 + 900.0 * (i as f64 * 0.003).sin() + 12.0 * random.normal();
+        (signal.clamp(0.0, 4095.0) as i16).to_le_bytes()
+    })
+}
+
+fn random(nbytes: usize) -> Vec<u8> {
+    let mut random = Random::new(3);
+    collect(nbytes, |_| random.next().to_le_bytes())
+}
+
+/// A random walk of integers.
+fn walk(nbytes: usize) -> Vec<u8> {
+    let (mut random, mut value) = (Random::new(4), 0i32);
+    collect(nbytes, |_| {
+        value += random.below(201) as i32 - 100;
+        value.to_le_bytes()
+    })
+}
+
+/// Prices with two decimals.
+fn prices(nbytes: usize) -> Vec<u8> {
+    let (mut random, mut price) = (Random::new(5), 100.0f64);
+    collect(nbytes, |_| {
+        price = (price + random.normal() * 0.2).max(1.0);
+        ((price * 100.0).round() / 100.0).to_le_bytes()
+    })
+}
+
+/// Nanoseconds of samples every 10 ms, with the jitter of a real clock.
+fn timestamps(nbytes: usize) -> Vec<u8> {
+    let (mut random, mut time) = (Random::new(6), 1_700_000_000_000_000_000i64);
+    collect(nbytes, |_| {
+        time += 10_000_000 + (random.normal() * 2_000.0) as i64;
+        time.to_le_bytes()
+    })
+}
+
+/// Lines of a log.
+fn text(nbytes: usize) -> Vec<u8> {
+    const WORDS: [&str; 12] = [
+        "request",
+        "from",
+        "station",
+        "answered",
+        "in",
+        "sensor",
+        "temperature",
+        "of",
+        "humidity",
+        "rejected",
+        "cache",
+        "stored",
+    ];
+    let (mut random, mut out, mut line) = (Random::new(8), Vec::with_capacity(nbytes + 128), 0);
+    while out.len() < nbytes {
+        line += 1 + random.below(3);
+        let mut text = format!("2024-05-{:02} {line:08}", 1 + line / 40_000 % 28);
+        for _ in 0..3 + random.below(6) {
+            text.push(' ');
+            text.push_str(WORDS[random.below(WORDS.len())]);
+        }
+        text.push_str(&format!(" {}\n", random.below(1000)));
+        out.extend_from_slice(text.as_bytes());
+    }
+    out
+}

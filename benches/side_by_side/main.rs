@@ -1,0 +1,73 @@
+//! Speed and size against the reference library, measured in one process: both libraries do the same work in
+//! turn, and only ratios are printed (more than 1: ours is better).
+//!
+//! ```text
+//! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
+//! cargo bench --bench side_by_side                      # quick, below a minute
+//! cargo bench --bench side_by_side -- --full --threads 1,2
+//! cargo bench --bench side_by_side -- --group items --codecs lz4,zstd --levels all
+//! cargo bench --bench side_by_side -- --help
+//! ```
+//!
+//! One file per group of measurements, besides the data sets, the timing and the report. A new group is a
+//! file with a `run` and a line in [`GROUPS`].
+
+#[allow(dead_code)]
+#[path = "../../tests/support/library.rs"]
+mod library;
+
+#[allow(dead_code)]
+#[path = "../../tests/support/calls.rs"]
+mod calls;
+
+mod chunks;
+mod codec_grid;
+mod datasets;
+mod items;
+mod options;
+mod report;
+mod small;
+mod timing;
+
+use std::process::ExitCode;
+
+use library::Library;
+use options::Options;
+use report::Report;
+
+/// What a group needs: both libraries and the command line.
+struct Bench {
+    ours: &'static Library,
+    reference: &'static Library,
+    options: Options,
+}
+
+/// A group of measurements: its name on the command line, and what runs it.
+type Group = (&'static str, fn(&Bench) -> Report);
+
+const GROUPS: [Group; 3] = [("chunks", chunks::run), ("small", small::run), ("items", items::run)];
+
+fn main() -> ExitCode {
+    let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();
+    let options = match Options::parse(std::env::args().skip(1), &names) {
+        Ok(Some(options)) => options,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("side_by_side: {message}\n{}", options::USAGE);
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(reference) = Library::reference() else {
+        eprintln!("side_by_side: no reference library to compare with (run scripts/fetch-reference.sh)");
+        return ExitCode::FAILURE;
+    };
+    let bench = Bench { ours: Library::ours(), reference, options };
+    println!("ratios, ours against the reference: > 1 is better (smaller, faster)\n");
+    for (name, run) in GROUPS {
+        if bench.options.groups.iter().any(|wanted| wanted == name) {
+            let report = run(&bench);
+            report.summarise();
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,74 @@
+//! The table of a group, its means and its worst cells. Owns the layout of the output.
+
+use crate::timing::geometric_mean;
+
+/// The cells of one group.
+pub struct Report {
+    group: &'static str,
+    columns: &'static [&'static str],
+    cells: Vec<Cell>,
+    quiet: bool,
+}
+
+/// One line: what was measured, and a ratio per column.
+struct Cell {
+    /// What the means are taken over, besides everything: the codec.
+    family: &'static str,
+    name: String,
+    ratios: Vec<f64>,
+}
+
+impl Report {
+    /// An empty table; `quiet` leaves the lines of its cells out.
+    pub fn new(group: &'static str, columns: &'static [&'static str], quiet: bool) -> Report {
+        if !quiet {
+            println!("{group}");
+            print_line("", columns.iter().map(|column| column.to_string()));
+        }
+        Report { group, columns, cells: Vec::new(), quiet }
+    }
+
+    /// Adds a cell, and prints it.
+    pub fn add(&mut self, family: &'static str, name: String, ratios: Vec<f64>) {
+        assert_eq!(ratios.len(), self.columns.len(), "a ratio per column");
+        if !self.quiet {
+            print_line(&format!("{family} {name}"), ratios.iter().map(|ratio| format!("{ratio:.2}")));
+        }
+        self.cells.push(Cell { family, name, ratios });
+    }
+
+    /// Prints the geometric means, over each family and over all, and the worst cell of each column.
+    pub fn summarise(&self) {
+        println!("\n{}: geometric means of {} cells", self.group, self.cells.len());
+        print_line("", self.columns.iter().map(|column| column.to_string()));
+        let mut families: Vec<&str> = self.cells.iter().map(|cell| cell.family).collect();
+        families.dedup();
+        families.sort_unstable();
+        families.dedup();
+        for family in families {
+            self.print_means(family, |cell| cell.family == family);
+        }
+        self.print_means("all", |_| true);
+        for (number, column) in self.columns.iter().enumerate() {
+            let worst = self.cells.iter().min_by(|a, b| a.ratios[number].total_cmp(&b.ratios[number]));
+            if let Some(cell) = worst {
+                println!("  worst {column}: {:.2} at {} {}", cell.ratios[number], cell.family, cell.name);
+            }
+        }
+        println!();
+    }
+
+    fn print_means(&self, name: &str, wanted: impl Fn(&&Cell) -> bool + Copy) {
+        let means = (0..self.columns.len()).map(|column| {
+            let ratios = self.cells.iter().filter(wanted).map(move |cell| cell.ratios[column]);
+            format!("{:.2}", geometric_mean(ratios))
+        });
+        print_line(name, means);
+    }
+}
+
+fn print_line(name: &str, columns: impl Iterator<Item = String>) {
+    print!("  {name:<58}");
+    columns.for_each(|column| print!(" {column:>11}"));
+    println!();
+}

@@ -1,0 +1,65 @@
+#!/bin/sh
+# Fetches real scientific data for `cargo bench --bench side_by_side` into reference/bench-data, which git
+# ignores: medical images that the PyPI package nibabel ships with its tests, and the elevation models,
+# magnetic resonance image and share prices among matplotlib's sample data. Raw arrays are written, one
+# file each, named <name>.t<bytes per item>.bin. PYTHON names the interpreter (default python3).
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+python=${PYTHON:-python3}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+for package in nibabel==5.3.2 matplotlib==3.9.2; do
+    "$python" -m pip -q --disable-pip-version-check download --no-deps --only-binary=:all: -d "$work" "$package"
+done
+
+"$python" - "$work" "$root/reference/bench-data" <<'END'
+import ast, gzip, io, pathlib, struct, sys, zipfile
+
+wheels, out = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+out.mkdir(parents=True, exist_ok=True)
+LEAST = 64 * 1024  # smaller arrays say little
+
+
+def save(name, typesize, data):
+    if len(data) >= LEAST and 1 <= typesize <= 255:
+        (out / f"{name}.t{typesize}.bin").write_bytes(data)
+        print(f"{name}: {len(data)} bytes, items of {typesize}")
+
+
+def nifti(name, data):
+    """A NIfTI-1 file: bits per voxel at 72, where the voxels begin at 108."""
+    order = "<" if struct.unpack_from("<i", data, 0)[0] == 348 else ">"
+    bits, = struct.unpack_from(order + "h", data, 72)
+    start, = struct.unpack_from(order + "f", data, 108)
+    save(name, bits // 8, data[int(start):])
+
+
+def npy(name, data):
+    """An array in NumPy's format: the items follow a header that is a Python literal."""
+    size = 2 if data[6] == 1 else 4
+    length = int.from_bytes(data[8:8 + size], "little")
+    header = ast.literal_eval(data[8 + size:8 + size + length].decode("latin1"))
+    items, nitems = data[8 + size + length:], 1
+    for extent in header["shape"]:
+        nitems *= extent
+    save(name, len(items) // max(nitems, 1), items)
+
+
+for wheel in sorted(wheels.glob("*.whl")):
+    with zipfile.ZipFile(wheel) as archive:
+        for entry in archive.namelist():
+            path = pathlib.PurePosixPath(entry)
+            if path.parts[:3] == ("nibabel", "tests", "data") and entry.endswith(".nii.gz"):
+                nifti(path.name[:-7], gzip.decompress(archive.read(entry)))
+            elif path.parts[:3] == ("nibabel", "tests", "data") and entry.endswith(".nii"):
+                nifti(path.stem, archive.read(entry))
+            elif "sample_data" in path.parts and entry.endswith(".npz"):
+                with zipfile.ZipFile(io.BytesIO(archive.read(entry))) as arrays:
+                    for array in arrays.namelist():
+                        if array.endswith(".npy"):
+                            npy(f"{path.stem}-{array[:-4]}", arrays.read(array))
+            elif "sample_data" in path.parts and entry.endswith(".ima.gz"):
+                save(path.name[:-7], 2, gzip.decompress(archive.read(entry)))
+END
