@@ -8,7 +8,10 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 
-use blosc2::abi::{blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter};
+use blosc2::abi::{
+    blosc_threads_callback, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter,
+    blosc2_tuner,
+};
 
 /// An opaque context.
 pub type Context = *mut blosc2_context;
@@ -63,6 +66,8 @@ functions! {
     blosc1_set_splitmode(c_int);
     blosc2_register_codec(*mut blosc2_codec) -> c_int;
     blosc2_register_filter(*mut blosc2_filter) -> c_int;
+    blosc2_register_tuner(*mut blosc2_tuner) -> c_int;
+    blosc2_set_threads_callback(blosc_threads_callback, *mut c_void);
     blosc2_get_blosc2_cparams_defaults() -> blosc2_cparams;
     blosc2_get_blosc2_dparams_defaults() -> blosc2_dparams;
     blosc1_compress(c_int, c_int, usize, usize, *const c_void, *mut c_void, usize) -> c_int;
