@@ -1,0 +1,197 @@
+//! Partial reads (chunk.md 10.4, 10.5, 10.14, check 26).
+
+use crate::checks::{
+    BITSHUFFLE, CODECS, DELTA, SHUFFLE, TRUNC_PREC, assert_items_everywhere, compressed, data, ours, pipeline,
+};
+use crate::support::calls::{
+    Header, OwnedContext, Params, Special, decompress, dparams, getitem, getitem_bytes, special_chunk,
+    with_destination,
+};
+use crate::support::data::Data;
+
+#[test]
+fn chunk_10_04_straddling_getitem() {
+    // Blocks of 250 items of 4 bytes, and a last one of 130.
+    let src = data(Data::SmoothFloats, 4, 4 * (4 * 250 + 130));
+    for codec in CODECS {
+        for filter in [0, SHUFFLE, BITSHUFFLE] {
+            let params = Params {
+                codec,
+                typesize: 4,
+                blocksize: 1000,
+                filters: pipeline(&[filter]),
+                ..Params::default()
+            };
+            let chunk = compressed(&params, &src);
+            for (start, nitems) in [(125, 250), (1, 250), (249, 250), (130, 500), (950, 130), (999, 130)] {
+                for nthreads in [1, 4] {
+                    let items = getitem(ours(), nthreads, &chunk, start, nitems, 4 * nitems as usize);
+                    let expected = &src[4 * start as usize..][..4 * nitems as usize];
+                    assert!(items.as_deref() == Ok(expected), "codec {codec}: {start}+{nitems}");
+                }
+            }
+        }
+    }
+}
+
+/// Every pair of start and length on a chunk of four blocks and a bit (check 26).
+#[test]
+fn chunk_10_04_every_part_of_a_chunk() {
+    let pipelines: [&[u8]; 6] =
+        [&[], &[SHUFFLE], &[BITSHUFFLE], &[DELTA, SHUFFLE], &[DELTA], &[SHUFFLE, DELTA, BITSHUFFLE]];
+    for (typesize, codec) in [(4, 1), (300, 5), (1, 0), (12, 4)] {
+        for filters in pipelines {
+            let src = data(Data::SmoothFloats, 4, if typesize == 300 { 1300 } else { 135 * typesize });
+            let params = Params {
+                codec,
+                typesize: typesize as i32,
+                blocksize: if typesize == 300 { 300 } else { 32 * typesize as i32 },
+                filters: pipeline(filters),
+                ..Params::default()
+            };
+            let chunk = compressed(&params, &src);
+            assert!(!Header::of(&chunk).memcpyed());
+            let unit = usize::from(chunk[3]);
+            let nitems = src.len() / unit;
+            let mut contexts = [1, 4].map(|n| OwnedContext::decompressing(ours(), dparams(n)));
+            let step = if typesize == 300 { 23 } else { 1 };
+            for start in (0..=nitems).step_by(step) {
+                for len in (0..=nitems - start).step_by(step) {
+                    let expected = &src[start * unit..(start + len) * unit];
+                    let context = &mut contexts[(start + len) % 2];
+                    let mut dest = vec![0xCC; expected.len() + 1];
+                    let rc = context.getitem(&chunk, start as i32, len as i32, &mut dest);
+                    assert!(
+                        rc == expected.len() as i32 && dest[..expected.len()] == *expected,
+                        "typesize {typesize}, {filters:?}: {start}+{len}: {rc}"
+                    );
+                    assert_eq!(dest[expected.len()], 0xCC, "one byte too many");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn chunk_10_05_filters_d3_delta_random_access() {
+    for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, DELTA], &[1, 2, 3, 2]] {
+        for (codec, typesize) in [(0, 4), (1, 8), (5, 3)] {
+            let params = Params {
+                codec,
+                typesize,
+                blocksize: 4080,
+                filters: pipeline(filters),
+                ..Params::default()
+            };
+            let src = data(Data::SmoothFloats, typesize as usize, 100_001);
+            let chunk = compressed(&params, &src);
+            assert!(!Header::of(&chunk).memcpyed());
+            assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]), "{filters:?}");
+            assert_items_everywhere(&chunk, &src);
+        }
+    }
+}
+
+/// The value goes on where the part begins, and a part need not hold whole values.
+#[test]
+fn chunk_10_14_repeated_value_wider_than_the_item() {
+    // Items of 300 bytes count as 1 byte each.
+    let value: Vec<u8> = (0..300u32).map(|i| (i * 7 + 3) as u8).collect();
+    let params = Params { typesize: 300, ..Params::default() };
+    let chunk = special_chunk(ours(), &params, Special::Value(&value), 9000, 400).expect("a chunk");
+    let decoded = decompress(ours(), 1, &chunk, 9000).expect("its content");
+    assert!(decoded.chunks(300).all(|item| item == value));
+    for (start, nitems) in [(0, 300), (1, 300), (299, 2), (450, 300), (7, 1), (123, 777), (8999, 1), (0, 9000)]
+    {
+        let expected = &decoded[start as usize..][..nitems as usize];
+        let items = getitem(ours(), 1, &chunk, start, nitems, nitems as usize);
+        assert_eq!(items.as_deref(), Ok(expected), "{start}+{nitems}");
+        let bytes = getitem_bytes(ours(), &chunk, start, nitems, nitems as usize);
+        assert_eq!(bytes.as_deref(), Ok(expected), "{start}+{nitems}");
+    }
+    // A value of 12 bytes in a chunk whose items are said to be 8 wide.
+    let params = Params { typesize: 12, ..Params::default() };
+    let mut chunk = special_chunk(ours(), &params, Special::Value(&value[..12]), 1200, 44).expect("a chunk");
+    chunk[3] = 8;
+    let decoded = decompress(ours(), 1, &chunk, 1200).expect("its content");
+    assert!(decoded.chunks(12).all(|item| item == &value[..12]));
+    assert_items_everywhere(&chunk, &decoded);
+}
+
+/// Special and plain chunks part by part (check 26), as ours and as the reference wrote them.
+#[test]
+fn chunk_10_14_parts_of_special_and_plain_chunks() {
+    let value = 3.5f32.to_le_bytes();
+    let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
+    let specials = [Special::Zeros, Special::Nans, Special::Value(&value)];
+    for library in crate::support::all() {
+        for special in specials {
+            let chunk = special_chunk(library, &params, special, 10_000, 100).expect("a chunk");
+            let decoded = decompress(ours(), 1, &chunk, 10_000).expect("its content");
+            assert_items_everywhere(&chunk, &decoded);
+        }
+        let uninit = special_chunk(library, &params, Special::Uninit, 10_000, 100).expect("a chunk");
+        // Nothing is written.
+        assert_eq!(getitem(ours(), 1, &uninit, 7, 3, 12), Ok(vec![crate::support::calls::BEFORE; 12]));
+        let src = data(Data::Noise, 4, 10_000);
+        let params = Params { clevel: 0, ..params.clone() };
+        let plain = crate::support::calls::compress(library, &params, &src, 10_032).expect("a chunk");
+        assert_items_everywhere(&plain, &src);
+    }
+}
+
+/// The order of the refusals (check 27).
+#[test]
+fn chunk_10_04_refusals() {
+    let src = data(Data::Ramp, 4, 4000);
+    let chunk = compressed(&Params { typesize: 4, blocksize: 1000, ..Params::default() }, &src);
+    let mut context = OwnedContext::decompressing(ours(), dparams(1));
+    for (start, nitems, destsize, expected) in [
+        (0, -1, 100, -12),
+        (-1, 1, 100, -12),
+        (-1, 0, 100, 0),
+        (i32::MIN, 0, 0, 0),
+        (i32::MAX, 0, 0, 0),
+        (1000, 1, 100, -12),
+        (999, 2, 100, -12),
+        (0, 2, 7, -6),
+        (0, 1001, 10_000, -12),
+        (i32::MAX, i32::MAX, 100, -6),
+        (i32::MIN, i32::MAX, 100, -6),
+        (i32::MIN, 1, 100, -12),
+        (i32::MAX, 1, 100, -12),
+        (1000, 0, 100, 0),
+        (0, i32::MIN, 100, -12),
+    ] {
+        let (rc, dest) = with_destination(destsize, |dest| context.getitem(&chunk, start, nitems, dest));
+        assert_eq!(rc, expected, "{start}+{nitems} into {destsize}");
+        assert!(dest.iter().all(|&byte| byte == crate::support::calls::BEFORE), "{start}+{nitems}");
+    }
+    for (start, nbytes, expected) in [(2, 4, -12), (4, 2, -12), (2, 0, -12), (-4, 4, -12), (0, -4, -12), (4, 0, 0)]
+    {
+        let (rc, _) = with_destination(100, |dest| context.getitem_bytes(&chunk, start, nbytes, dest));
+        assert_eq!(rc, expected, "bytes {start}+{nbytes}");
+    }
+}
+
+/// Data that a lossy filter has changed: parts equal the whole.
+#[test]
+fn chunk_10_05_lossy_filter_below_delta() {
+    let src = data(Data::SmoothFloats, 4, 50_000);
+    let mut params = Params {
+        codec: 5,
+        typesize: 4,
+        blocksize: 4096,
+        filters: pipeline(&[TRUNC_PREC, DELTA, SHUFFLE]),
+        ..Params::default()
+    };
+    params.metas[3] = 10;
+    let chunk = compressed(&params, &src);
+    let decoded = decompress(ours(), 1, &chunk, src.len()).expect("its content");
+    for (got, was) in decoded.chunks_exact(4).zip(src.chunks_exact(4)) {
+        let value = |bytes: &[u8]| f32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        let (got, was) = (value(got), value(was));
+        assert!((got - was).abs() <= was.abs() / 1024.0, "{got} for {was}");
+    }
+    assert_items_everywhere(&chunk, &decoded);
+}
