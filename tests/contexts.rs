@@ -292,6 +292,25 @@ fn masks_of(library: &'static Library) {
     }
 }
 
+/// A chunk of no blocks under a mask of no blocks, whatever its pipeline.
+#[test]
+fn an_empty_mask_on_an_empty_chunk() {
+    let ours = Library::ours();
+    let src = Data::Ramp.generate(&mut Random::new(32), 4, 1000);
+    for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1]] {
+        let params = Params { typesize: 4, blocksize: 128, filters, ..Params::default() };
+        let mut chunk = compress(ours, &params, &src, 2000).expect("a chunk");
+        chunk[4..8].fill(0);
+        for nthreads in [1, 4] {
+            let mut context = OwnedContext::decompressing(ours, dparams(nthreads));
+            assert_eq!(context.set_maskout(&mut []), 0);
+            for _ in 0..2 {
+                assert_eq!(with_destination(0, |dest| context.decompress(&chunk, dest)).0, 0, "{filters:?}");
+            }
+        }
+    }
+}
+
 /// Corrupt first block of a delta chunk, many threads: an error, no waiting (filters.md 18.9).
 #[test]
 fn corrupt_first_block_of_delta() {

@@ -209,6 +209,8 @@ fn header_rules() {
         ("filter 37", &regular, vec![(0x15, vec![37])], -18, -18, Both),
         ("filter 200", &regular, vec![(0x15, vec![200])], -18, -18, Both),
         ("empty, cbytes 32", &regular, vec![(4, word(0)), (12, word(32))], 0, -12, Both),
+        ("empty, streams left over", &regular, vec![(4, word(0))], 0, -12, Both),
+        ("empty, delta", &regular, vec![(4, word(0)), (0x14, vec![3])], 0, -12, Both),
         ("lazy without a super-chunk", &regular, vec![(0x1F, vec![8])], -12, -12, Both),
     ];
     for (name, base, changes, decoded, item, only) in &cases {
