@@ -27,20 +27,19 @@ pub fn run(bench: &Bench) -> Report {
 pub fn measure(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Vec<f64> {
     let Pair { mut ours, mut reference } = Pair::new(bench, point, data, typesize);
     let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
-    let (rounds, batch) = (bench.options.rounds, bench.options.batch);
     let mut ours_dest = vec![0; data.len() + 32];
     let mut reference_dest = ours_dest.clone();
     let compress = speed_ratio(
-        rounds,
-        batch,
+        &bench.options,
+        point.nthreads,
         || assert!(ours.compressor.compress(data, &mut ours_dest) > 0),
         || assert!(reference.compressor.compress(data, &mut reference_dest) > 0),
     );
     let (ours_dest, reference_dest) = (&mut ours_dest[..data.len()], &mut reference_dest[..data.len()]);
     let chunk = &reference.chunk;
     let decompress = speed_ratio(
-        rounds,
-        batch,
+        &bench.options,
+        point.nthreads,
         || assert!(ours.decompressor.decompress(chunk, ours_dest) > 0),
         || assert!(reference.decompressor.decompress(chunk, reference_dest) > 0),
     );

@@ -32,8 +32,8 @@ pub fn run(bench: &Bench) -> Report {
                     assert!(dest == wanted, "{} {point} {}: wrong items at {start}", point.codec.1, set.name);
                 }
                 let ratio = speed_ratio(
-                    bench.options.rounds,
-                    bench.options.batch,
+                    &bench.options,
+                    1,
                     cycle(&places, |start| read(&mut ours.decompressor, chunk, start, count, &mut dest)),
                     cycle(&places, |start| {
                         read(&mut reference.decompressor, chunk, start, count, &mut reference_dest)

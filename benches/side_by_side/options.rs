@@ -14,7 +14,7 @@ options (lists are separated by commas):
   --threads LIST    numbers of threads                            (default: 1)
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
-  --rounds N        batches of each library per figure            (default: 3; --full: 9)
+  --rounds N        batches of each library per figure            (default: 5; --full: 15)
   --summary         only means and worst cells";
 
 /// What to measure.
@@ -56,8 +56,8 @@ impl Options {
             threads: vec![1],
             data: datasets::names(full),
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
-            rounds: if full { 9 } else { 3 },
-            batch: Duration::from_millis(if full { 10 } else { 2 }),
+            rounds: if full { 15 } else { 5 },
+            batch: Duration::from_millis(if full { 4 } else { 2 }),
         };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {

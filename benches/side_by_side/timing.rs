@@ -1,24 +1,60 @@
 //! How two pieces of work are timed against each other. Owns the clock; prints nothing.
 
 use std::hint::black_box;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// How many times as fast `ours` is as `theirs`. The two take turns, in batches of at least `batch`; each
+use crate::options::Options;
+
+/// Which seconds count.
+#[derive(Clone, Copy)]
+enum Clock {
+    /// Those in which the calling thread ran: for work on one thread, on a machine that others use too.
+    Thread,
+    /// Those that passed: for work on several threads.
+    Wall,
+}
+
+impl Clock {
+    fn now(self) -> f64 {
+        let id = match self {
+            Clock::Thread => libc::CLOCK_THREAD_CPUTIME_ID,
+            Clock::Wall => libc::CLOCK_MONOTONIC,
+        };
+        let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: a clock that Linux has, and a struct for its reading.
+        assert_eq!(unsafe { libc::clock_gettime(id, &raw mut now) }, 0, "a clock");
+        now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+    }
+}
+
+/// How many times as fast `ours` is as `theirs`. The two take turns, in batches of a least length; each
 /// counts with its best batch, since what disturbs a measurement only ever slows it down.
-pub fn speed_ratio(rounds: usize, batch: Duration, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
+pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs: impl FnMut()) -> f64 {
+    let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
+    compare(clock, options.rounds, options.batch, ours, theirs)
+}
+
+fn compare(
+    clock: Clock,
+    rounds: usize,
+    batch: Duration,
+    mut ours: impl FnMut(),
+    mut theirs: impl FnMut(),
+) -> f64 {
     // The first call warms caches and contexts up, the second is the yardstick for the batch.
     ours();
-    let ours_calls = calls_per_batch(batch, time(1, &mut ours));
+    let ours_calls = calls_per_batch(batch, time(clock, 1, &mut ours));
     theirs();
-    let theirs_calls = calls_per_batch(batch, time(1, &mut theirs));
+    let theirs_calls = calls_per_batch(batch, time(clock, 1, &mut theirs));
     let (mut ours_best, mut theirs_best) = (f64::INFINITY, f64::INFINITY);
     for round in 0..rounds {
         // Neither always comes first.
         for turn in [round % 2, (round + 1) % 2] {
             if turn == 0 {
-                ours_best = ours_best.min(time(ours_calls, &mut ours) / f64::from(ours_calls));
+                ours_best = ours_best.min(time(clock, ours_calls, &mut ours) / f64::from(ours_calls));
             } else {
-                theirs_best = theirs_best.min(time(theirs_calls, &mut theirs) / f64::from(theirs_calls));
+                theirs_best =
+                    theirs_best.min(time(clock, theirs_calls, &mut theirs) / f64::from(theirs_calls));
             }
         }
     }
@@ -30,12 +66,12 @@ fn calls_per_batch(batch: Duration, one_call: f64) -> u32 {
 }
 
 /// Seconds for so many calls.
-fn time(calls: u32, work: &mut impl FnMut()) -> f64 {
-    let start = Instant::now();
+fn time(clock: Clock, calls: u32, work: &mut impl FnMut()) -> f64 {
+    let start = clock.now();
     for _ in 0..calls {
         black_box(&mut *work)();
     }
-    start.elapsed().as_secs_f64()
+    clock.now() - start
 }
 
 /// The geometric mean; of nothing, 1.

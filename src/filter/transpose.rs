@@ -13,10 +13,12 @@ pub(super) fn bytes(rows: &mut [u64; 8]) {
 /// second; `low` masks the lower fields, which are `bits` wide.
 #[inline(always)]
 fn exchange<const DISTANCE: usize>(rows: &mut [u64; 8], bits: u32, low: u64) {
-    for first in (0..8).filter(|row| row & DISTANCE == 0) {
-        let (a, b) = (rows[first], rows[first + DISTANCE]);
-        rows[first] = (a & low) | ((b & low) << bits);
-        rows[first + DISTANCE] = ((a >> bits) & low) | (b & !low);
+    for pairs in rows.chunks_exact_mut(2 * DISTANCE) {
+        for i in 0..DISTANCE {
+            let (a, b) = (pairs[i], pairs[i + DISTANCE]);
+            pairs[i] = (a & low) | ((b & low) << bits);
+            pairs[i + DISTANCE] = ((a >> bits) & low) | (b & !low);
+        }
     }
 }
 

@@ -1,31 +1,41 @@
 //! The portable bit shuffle: 8x8 transposes in 64-bit words. The SIMD kernels leave it the blocks too small
 //! for a tile of theirs.
 
+use super::super::columns::pieces;
 use super::super::transpose;
 use super::GROUP;
 
-/// Groups of a tile: one word of every bit row.
+/// Groups that are worked on together: their bit rows fill a word.
 const GROUPS: usize = 8;
+
+/// Columns that are worked on together: they fill a word.
+const COLUMNS: usize = 8;
+
+/// For each column of a group of 8 elements a word, with the first element in the least significant byte.
+type Columns = [u64; COLUMNS];
 
 /// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
 pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / GROUP;
-    for j in 0..typesize {
-        let rows = &mut dest[j * GROUP * row..(j + 1) * GROUP * row];
-        let mut group = 0;
-        while group + GROUPS <= row {
-            let mut words: [u64; GROUPS] =
-                std::array::from_fn(|g| transpose::bits(gather(typesize, src, group + g, j)));
-            transpose::bytes(&mut words);
-            for (b, word) in words.into_iter().enumerate() {
-                rows[b * row + group..][..8].copy_from_slice(&word.to_le_bytes());
+    let width = typesize.min(COLUMNS);
+    for first in (0..row).step_by(GROUPS) {
+        let groups = (row - first).min(GROUPS);
+        for column in pieces(typesize, width) {
+            let mut columns = [[0; COLUMNS]; GROUPS];
+            for (g, columns) in columns.iter_mut().enumerate().take(groups) {
+                *columns = gather(typesize, src, first + g, column);
             }
-            group += GROUPS;
-        }
-        for group in group..row {
-            let word = transpose::bits(gather(typesize, src, group, j)).to_le_bytes();
-            for (b, byte) in word.into_iter().enumerate() {
-                rows[b * row + group] = byte;
+            for j in 0..width {
+                let mut rows = columns.map(|columns| transpose::bits(columns[j]));
+                transpose::bytes(&mut rows);
+                for (b, word) in rows.into_iter().enumerate() {
+                    let at = ((column + j) * GROUP + b) * row + first;
+                    if groups == GROUPS {
+                        store(&mut dest[at..at + GROUPS], word);
+                    } else {
+                        store(&mut dest[at..at + groups], word);
+                    }
+                }
             }
         }
     }
@@ -34,40 +44,77 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// Undoes [`bitshuffle`], under the same conditions.
 pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let row = src.len() / typesize / GROUP;
-    for j in 0..typesize {
-        let rows = &src[j * GROUP * row..(j + 1) * GROUP * row];
-        let mut group = 0;
-        while group + GROUPS <= row {
-            let mut words: [u64; GROUPS] = std::array::from_fn(|b| {
-                let mut word = [0; 8];
-                word.copy_from_slice(&rows[b * row + group..][..8]);
-                u64::from_le_bytes(word)
-            });
-            transpose::bytes(&mut words);
-            for (g, word) in words.into_iter().enumerate() {
-                scatter(typesize, dest, group + g, j, transpose::bits(word));
+    let width = typesize.min(COLUMNS);
+    for first in (0..row).step_by(GROUPS) {
+        let groups = (row - first).min(GROUPS);
+        for column in pieces(typesize, width) {
+            let mut columns = [[0; COLUMNS]; GROUPS];
+            for j in 0..width {
+                let mut rows: [u64; GROUP] = std::array::from_fn(|b| {
+                    let at = ((column + j) * GROUP + b) * row + first;
+                    if groups == GROUPS { load(&src[at..at + GROUPS]) } else { load(&src[at..at + groups]) }
+                });
+                transpose::bytes(&mut rows);
+                for (columns, word) in columns.iter_mut().zip(rows) {
+                    columns[j] = transpose::bits(word);
+                }
             }
-            group += GROUPS;
-        }
-        for group in group..row {
-            let word = u64::from_le_bytes(std::array::from_fn(|b| rows[b * row + group]));
-            scatter(typesize, dest, group, j, transpose::bits(word));
+            for (g, &columns) in columns.iter().enumerate().take(groups) {
+                scatter(typesize, dest, first + g, column, columns);
+            }
         }
     }
 }
 
-/// Byte `j` of the 8 elements of a group, the first element in the least significant byte.
+/// The columns from `column` on of the elements of a group; those behind the last byte of the elements are unspecified.
 #[inline(always)]
-fn gather(typesize: usize, elements: &[u8], group: usize, j: usize) -> u64 {
-    let group = &elements[group * GROUP * typesize..(group + 1) * GROUP * typesize];
-    u64::from_le_bytes(std::array::from_fn(|k| group[k * typesize + j]))
+fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> Columns {
+    let elements = &elements[group * GROUP * typesize + column..];
+    let width = typesize.min(COLUMNS);
+    let mut words = if elements.len() >= (GROUP - 1) * typesize + 8 {
+        std::array::from_fn(|k| load(&elements[k * typesize..][..8]))
+    } else {
+        std::array::from_fn(|k| load(&elements[k * typesize..][..width]))
+    };
+    transpose::bytes(&mut words);
+    words
 }
 
-/// The inverse of [`gather`].
+/// The inverse of [`gather`]. Bytes of the following group may be overwritten with anything: groups are written in order.
 #[inline(always)]
-fn scatter(typesize: usize, elements: &mut [u8], group: usize, j: usize, word: u64) {
-    let group = &mut elements[group * GROUP * typesize..(group + 1) * GROUP * typesize];
-    for (k, byte) in word.to_le_bytes().into_iter().enumerate() {
-        group[k * typesize + j] = byte;
+fn scatter(typesize: usize, elements: &mut [u8], group: usize, column: usize, mut columns: Columns) {
+    let elements = &mut elements[group * GROUP * typesize + column..];
+    let width = typesize.min(COLUMNS);
+    transpose::bytes(&mut columns);
+    if elements.len() >= (GROUP - 1) * typesize + 8 {
+        for (k, word) in columns.into_iter().enumerate() {
+            store(&mut elements[k * typesize..][..8], word);
+        }
+    } else {
+        for (k, word) in columns.into_iter().enumerate() {
+            store(&mut elements[k * typesize..][..width], word);
+        }
+    }
+}
+
+/// Up to 8 bytes as a word.
+#[inline(always)]
+fn load(bytes: &[u8]) -> u64 {
+    match bytes.first_chunk::<8>() {
+        Some(word) => u64::from_le_bytes(*word),
+        None => bytes.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    }
+}
+
+/// The inverse of [`load`].
+#[inline(always)]
+fn store(bytes: &mut [u8], word: u64) {
+    match bytes.first_chunk_mut::<8>() {
+        Some(all) => *all = word.to_le_bytes(),
+        None => {
+            for (byte, value) in bytes.iter_mut().zip(word.to_le_bytes()) {
+                *byte = value;
+            }
+        }
     }
 }

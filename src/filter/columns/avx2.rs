@@ -196,7 +196,7 @@ impl<const P: usize> Layout<P> {
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
-unsafe fn exchange<const P: usize>(mut rows: [__m256i; P]) -> [__m256i; P] {
+pub(in crate::filter) unsafe fn exchange<const P: usize>(mut rows: [__m256i; P]) -> [__m256i; P] {
     for _ in 0..P.ilog2() {
         let before = rows;
         for i in 0..P / 2 {

@@ -1,15 +1,23 @@
 //! The byte shuffle with AVX2: columns of 32 elements go straight to their streams.
 
-use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE};
+use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
 use super::super::columns::pieces;
 use super::generic;
 use std::arch::x86_64::*;
+
+/// Elements that are enough for a tile where 32 bytes of each are in it.
+const FEW: usize = 16;
 
 /// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes.
 #[target_feature(enable = "avx2")]
 pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return generic::shuffle(typesize, src, dest);
+        return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
+            // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
+            unsafe { forward_few(typesize, src, dest) }
+        } else {
+            generic::shuffle(typesize, src, dest)
+        };
     }
     // SAFETY: (all) this function has AVX2.
     unsafe {
@@ -29,7 +37,12 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return generic::unshuffle(typesize, src, dest);
+        return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
+            // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
+            unsafe { backward_few(typesize, src, dest) }
+        } else {
+            generic::unshuffle(typesize, src, dest)
+        };
     }
     // SAFETY: (all) this function has AVX2.
     unsafe {
@@ -90,6 +103,61 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
                     }
                 }
                 layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);
+            }
+        }
+    }
+}
+
+/// [`forward`] for blocks of less than `TILE` elements: each lane works on 16 elements, but the lanes on different bytes of
+/// the same ones.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least `FEW` elements of at least 32 bytes.
+#[inline(always)]
+unsafe fn forward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    for first in pieces(elements, FEW) {
+        for column in pieces(typesize, 2 * MAX_WIDTH) {
+            // SAFETY: AVX2 by the caller. Elements `first..first + FEW` are in `src`, bytes `column..column + 32` are in
+            // an element, and each stream in `dest` is `elements` long.
+            unsafe {
+                let mut rows = [_mm256_setzero_si256(); FEW];
+                for (i, row) in rows.iter_mut().enumerate() {
+                    *row = _mm256_loadu_si256(src.as_ptr().add((first + i) * typesize + column).cast());
+                }
+                for (j, &vector) in exchange(rows).iter().enumerate() {
+                    let stream = dest.as_mut_ptr().add((column + j) * elements + first);
+                    _mm_storeu_si128(stream.cast(), _mm256_castsi256_si128(vector));
+                    let stream = stream.add(MAX_WIDTH * elements);
+                    _mm_storeu_si128(stream.cast(), _mm256_extracti128_si256::<1>(vector));
+                }
+            }
+        }
+    }
+}
+
+/// Undoes [`forward_few`].
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least `FEW` elements of at least 32 bytes.
+#[inline(always)]
+unsafe fn backward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    for first in pieces(elements, FEW) {
+        for column in pieces(typesize, 2 * MAX_WIDTH) {
+            // SAFETY: as in `forward_few`, with source and destination exchanged.
+            unsafe {
+                let mut columns = [_mm256_setzero_si256(); FEW];
+                for (j, vector) in columns.iter_mut().enumerate() {
+                    let stream = src.as_ptr().add((column + j) * elements + first);
+                    let low = _mm_loadu_si128(stream.cast());
+                    let high = _mm_loadu_si128(stream.add(MAX_WIDTH * elements).cast());
+                    *vector = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+                }
+                for (i, &row) in exchange(columns).iter().enumerate() {
+                    let at = (first + i) * typesize + column;
+                    _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), row);
+                }
             }
         }
     }
