@@ -19,9 +19,16 @@ pub fn both() -> Option<(&'static Library, &'static Library)> {
     let Some(reference) = Library::reference() else {
         let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
         assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
-        // Past the capture of the test runner, so that it is seen.
-        use std::io::Write;
-        let _ = writeln!(std::io::stderr(), "SKIPPED: no reference library (run scripts/fetch-reference.sh)");
+        thread_local! {
+            // A test is a thread.
+            static SAID: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+        }
+        if !SAID.replace(true) {
+            // Past the capture of the test runner, so that it is seen.
+            use std::io::Write;
+            let text = "SKIPPED: no reference library (run scripts/fetch-reference.sh)";
+            let _ = writeln!(std::io::stderr(), "{text}");
+        }
         return None;
     };
     Some((Library::ours(), reference))
