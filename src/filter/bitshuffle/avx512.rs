@@ -1,7 +1,9 @@
 //! The bit shuffle with AVX-512 and GFNI, in one pass: columns of 64 elements in registers, 8x8 bit transposes by an
 //! affine transform, and a tile in the L1 cache so that bit rows are written in whole cache lines.
 
-use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide, join, load, table};
+use super::super::columns::avx512::{
+    MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide, WideFew, join, load, table,
+};
 use super::super::columns::pieces;
 use super::{GROUP, avx2};
 use std::arch::x86_64::*;
@@ -27,7 +29,12 @@ const SCRATCH_LINES: usize = 32;
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return avx2::bitshuffle(typesize, src, dest);
+        return if typesize >= MAX_WIDTH {
+            // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
+            unsafe { forward_few(typesize, src, dest) }
+        } else {
+            avx2::bitshuffle(typesize, src, dest)
+        };
     }
     // SAFETY: (all) this function has the AVX-512 level.
     unsafe {
@@ -53,7 +60,12 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return avx2::bitunshuffle(typesize, src, dest);
+        return if typesize >= MAX_WIDTH {
+            // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
+            unsafe { backward_few(typesize, src, dest) }
+        } else {
+            avx2::bitunshuffle(typesize, src, dest)
+        };
     }
     // SAFETY: (all) this function has the AVX-512 level.
     unsafe {
@@ -201,6 +213,86 @@ unsafe fn loaded(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m5
             }
         }
         loaded
+    }
+}
+
+/// For each length of a bit row in a block of less than a tile: where the bytes of the rows of a column, which then lie one
+/// after the other, are in a vector of `transpose_bits`.
+const ROWS_OF_FEW: [[u8; TILE]; TILE / GROUP] = {
+    let mut tables = [[0; TILE]; TILE / GROUP];
+    let mut row = 1;
+    while row < tables.len() {
+        let mut at = 0;
+        while at < GROUP * row {
+            tables[row][at] = (at % row * 8 + at / row) as u8;
+            at += 1;
+        }
+        row += 1;
+    }
+    tables
+};
+
+/// The inverse, with the rows in reverse as `transpose_bits` wants them.
+const FEW_OF_ROWS: [[u8; TILE]; TILE / GROUP] = {
+    let mut tables = [[0; TILE]; TILE / GROUP];
+    let mut row = 1;
+    while row < tables.len() {
+        let mut at = 0;
+        while at < GROUP * row {
+            tables[row][at] = ((7 - at % 8) * row + at / 8) as u8;
+            at += 1;
+        }
+        row += 1;
+    }
+    tables
+};
+
+/// [`forward`] for a block of less than a tile of elements of at least 16 bytes.
+///
+/// # Safety
+/// The machine has the AVX-512 level; the lengths are equal, and there are 8 to 56 elements as wide as a tile.
+#[inline(always)]
+unsafe fn forward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let row = elements / GROUP;
+    let mask = u64::MAX >> (64 - GROUP * row);
+    let layout = WideFew::new(typesize, elements);
+    for column in pieces(typesize, layout.width()) {
+        // SAFETY: the level by the caller. The bytes `column..column + width` are in an element, and the 8 bit rows of each
+        // column, `row` bytes long, are in `dest`.
+        unsafe {
+            let order = load(&ROWS_OF_FEW[row]);
+            for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).iter().enumerate() {
+                let rows = _mm512_permutexvar_epi8(order, transpose_bits(vector));
+                let at = dest.as_mut_ptr().add((column + j) * GROUP * row);
+                _mm512_mask_storeu_epi8(at.cast(), mask, rows);
+            }
+        }
+    }
+}
+
+/// [`backward`] for a block of less than a tile of elements of at least 16 bytes.
+///
+/// # Safety
+/// The machine has the AVX-512 level; the lengths are equal, and there are 8 to 56 elements as wide as a tile.
+#[inline(always)]
+unsafe fn backward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / typesize;
+    let row = elements / GROUP;
+    let mask = u64::MAX >> (64 - GROUP * row);
+    let layout = WideFew::new(typesize, elements);
+    for column in pieces(typesize, layout.width()) {
+        // SAFETY: as in `forward_few`, with source and destination exchanged.
+        unsafe {
+            let order = load(&FEW_OF_ROWS[row]);
+            let mut columns = [_mm512_setzero_si512(); MAX_WIDTH];
+            for (j, vector) in columns.iter_mut().enumerate() {
+                let at = src.as_ptr().add((column + j) * GROUP * row);
+                let rows = _mm512_maskz_loadu_epi8(mask, at.cast());
+                *vector = transpose_bits(_mm512_permutexvar_epi8(order, rows));
+            }
+            layout.scatter(columns, dest.as_mut_ptr().add(column));
+        }
     }
 }
 

@@ -320,6 +320,75 @@ impl Tiles for Wide {
     }
 }
 
+/// [`Wide`] for less than a tile of elements: the places of the missing ones in the columns are unspecified.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct WideFew {
+    typesize: usize,
+    elements: usize,
+}
+
+impl WideFew {
+    /// For that many elements, at least one, of `typesize` bytes.
+    ///
+    /// # Panics
+    /// If they are narrower than a tile, or none.
+    pub(in crate::filter) fn new(typesize: usize, elements: usize) -> Self {
+        assert!(typesize >= MAX_WIDTH && elements > 0);
+        WideFew { typesize, elements }
+    }
+}
+
+impl Tiles for WideFew {
+    #[inline(always)]
+    fn width(&self) -> usize {
+        MAX_WIDTH
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Columns {
+        let last = self.elements - 1;
+        // SAFETY: the level by the caller; each read is 16 bytes of an element that there is.
+        unsafe {
+            let mut rows = [_mm512_setzero_si512(); MAX_WIDTH];
+            for (v, row) in rows.iter_mut().enumerate() {
+                let element = if REVERSED { v ^ 7 } else { v };
+                for (lane, mask) in [0x000f, 0x00f0, 0x0f00, 0xf000].into_iter().enumerate() {
+                    let at = src.add((16 * lane + element).min(last) * self.typesize);
+                    *row = _mm512_mask_broadcast_i32x4(*row, mask, _mm_loadu_si128(at.cast()));
+                }
+            }
+            for _ in 0..4 {
+                rotate::<MAX_WIDTH>(&mut rows, 0);
+            }
+            rows
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(&self, mut columns: Columns, dest: *mut u8) {
+        // SAFETY: the level by the caller; each write is 16 bytes of an element that there is.
+        unsafe {
+            for _ in 0..4 {
+                rotate::<MAX_WIDTH>(&mut columns, 0);
+            }
+            for (v, &row) in columns.iter().enumerate() {
+                let lanes = [
+                    _mm512_castsi512_si128(row),
+                    _mm512_extracti32x4_epi32::<1>(row),
+                    _mm512_extracti32x4_epi32::<2>(row),
+                    _mm512_extracti32x4_epi32::<3>(row),
+                ];
+                for (lane, &piece) in lanes.iter().enumerate() {
+                    let element = 16 * lane + v;
+                    if element < self.elements {
+                        _mm_storeu_si128(dest.add(element * self.typesize).cast(), piece);
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// A vector whose bytes are chosen from up to 5 others.
 #[repr(align(64))]
 #[derive(Clone, Copy)]
