@@ -10,8 +10,13 @@ use std::panic::Location;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong: a kind, which becomes the ABI's return code, and a sentence for `BLOSC_TRACE`.
+///
+/// Only a pointer, so that results of functions on the hot path fit into registers.
 #[derive(Clone, Debug)]
-pub struct Error {
+pub struct Error(Box<Details>);
+
+#[derive(Clone, Debug)]
+struct Details {
     kind: ErrorKind,
     detail: Cow<'static, str>,
     place: &'static Location<'static>,
@@ -22,29 +27,29 @@ impl Error {
     #[cold]
     #[track_caller]
     pub fn new(kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
-        Error { kind, detail: detail.into(), place: Location::caller() }
+        Error(Box::new(Details { kind, detail: detail.into(), place: Location::caller() }))
     }
 
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
-        self.kind
+        self.0.kind
     }
 
     /// Where in the sources the error was found.
     pub fn place(&self) -> &'static Location<'static> {
-        self.place
+        self.0.place
     }
 
     /// The ABI's code for this error; always negative.
     pub fn code(&self) -> i32 {
-        self.kind.code()
+        self.0.kind.code()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.kind.message().to_str().unwrap_or_default();
-        write!(f, "{text}: {}", self.detail)
+        let text = self.0.kind.message().to_str().unwrap_or_default();
+        write!(f, "{text}: {}", self.0.detail)
     }
 }
 

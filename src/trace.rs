@@ -9,9 +9,14 @@ fn is_on() -> bool {
     environment::is_set(c"BLOSC_TRACE")
 }
 
-fn line(category: &str, text: &str, place: &Location<'_>) {
+/// Writes a line at once, so that those of several threads stay whole.
+fn write(line: &str) {
     // Nobody can be told that stderr is closed.
-    let _ = writeln!(std::io::stderr(), "[{category}] - {text} ({}:{})", place.file(), place.line());
+    let _ = std::io::stderr().write_all(line.as_bytes());
+}
+
+fn line(category: &str, text: &str, place: &Location<'_>) {
+    write(&format!("[{category}] - {text} ({}:{})\n", place.file(), place.line()));
 }
 
 /// Tells of an error that a caller is about to get as a code.
@@ -32,6 +37,6 @@ pub fn warning(text: impl FnOnce() -> String) {
 /// Tells what was decided.
 pub fn info(text: impl FnOnce() -> String) {
     if environment::is_set(c"BLOSC_INFO") {
-        let _ = writeln!(std::io::stderr(), "[INFO] - {}", text());
+        write(&format!("[INFO] - {}\n", text()));
     }
 }

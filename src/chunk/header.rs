@@ -47,11 +47,20 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
     pub fn parse_basic(bytes: &[u8]) -> Result<Self> {
+        let mut header = ChunkHeader::fixed_part(bytes)?;
+        header.clamp_blocksize();
+        Ok(header)
+    }
+
+    /// The fields of the first 16 bytes, with the checks that need no others. The block size is as it stands: with
+    /// variable-length blocks it is a count.
+    #[inline(always)]
+    fn fixed_part(bytes: &[u8]) -> Result<Self> {
         let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
             return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
         };
         let field = |pos| read_i32(b, pos).unwrap_or_default();
-        let mut header = ChunkHeader {
+        let header = ChunkHeader {
             version: b[offset::VERSION],
             versionlz: b[offset::VERSIONLZ],
             flags: b[offset::FLAGS],
@@ -70,7 +79,6 @@ impl ChunkHeader {
         if header.typesize == 0 {
             return Err(err!(InvalidHeader, "typesize is 0"));
         }
-        header.clamp_blocksize();
         Ok(header)
     }
 
@@ -79,10 +87,9 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the header, `InvalidHeader` for a field out of range,
     /// `VersionSupport` for flags of a later format.
+    #[inline]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let mut header = ChunkHeader::parse_basic(bytes)?;
-        // The block size of variable-length blocks is a count: take it as it stands.
-        header.blocksize = read_i32(bytes, offset::BLOCKSIZE).unwrap_or_default();
+        let mut header = ChunkHeader::fixed_part(bytes)?;
         if header.is_extended() {
             header.parse_extension(bytes)?;
         } else {
@@ -110,6 +117,7 @@ impl ChunkHeader {
         Ok(header)
     }
 
+    #[inline(always)]
     fn parse_extension(&mut self, bytes: &[u8]) -> Result<()> {
         if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
             return Err(err!(InvalidHeader, "cbytes {} is less than an extended header", self.cbytes));

@@ -6,7 +6,7 @@
 use super::callbacks::{Postfilter, Prefilter};
 use super::compress::{self, Source, plan};
 use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
-use super::params::{CompressParams, DecompressParams, Handles};
+use super::params::{CompressParams, DecompressParams, Handle, Handles};
 use super::{overrides, tuner};
 use crate::abi::{
     CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
@@ -311,9 +311,11 @@ impl Context {
     pub fn decompress(&self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
         self.check_decompression()?;
         let mask = self.take_mask();
-        let params = DecompressParams { mask: mask.as_deref(), ..self.decompress_params() };
-        let done = decompress::decompress(&params, chunk, dest)?;
-        self.publish_decompression(&done);
+        let postfilter = self.postfilter();
+        let params = self.decompress_params(postfilter.as_ref(), mask.as_deref());
+        let header = ChunkHeader::parse(chunk)?;
+        let done = decompress::decompress(&params, &header, chunk, dest)?;
+        self.publish_decompression(&header, &done);
         Ok(done.nbytes)
     }
 
@@ -323,9 +325,12 @@ impl Context {
     /// # Errors
     /// Those of `chunk.md` 4.5.
     pub fn getitem(&self, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<usize> {
-        let done = decompress::getitem(&self.decompress_params(), chunk, wanted, dest)?;
+        let postfilter = self.postfilter();
+        let params = self.decompress_params(postfilter.as_ref(), None);
+        let header = ChunkHeader::parse(chunk)?;
+        let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
         if self.with_head(|head| head.do_compress == 0) {
-            self.publish_decompression(&done);
+            self.publish_decompression(&header, &done);
         }
         Ok(done.nbytes)
     }
@@ -341,7 +346,8 @@ impl Context {
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
         self.check_decompression()?;
-        VarlenReader::open(&self.decompress_params(), chunk, then)
+        let postfilter = self.postfilter();
+        VarlenReader::open(&self.decompress_params(postfilter.as_ref(), None), chunk, then)
     }
 
     fn check_decompression(&self) -> Result<()> {
@@ -354,21 +360,23 @@ impl Context {
         })
     }
 
-    fn decompress_params(&self) -> DecompressParams<'static> {
-        let postfilter = self.postfilter();
+    fn decompress_params<'a>(
+        &self,
+        postfilter: Option<&'a Postfilter>,
+        mask: Option<&'a [u8]>,
+    ) -> DecompressParams<'a> {
         self.with_head(|head| DecompressParams {
             nthreads: threads(head.new_nthreads),
             postfilter,
-            mask: None,
+            mask,
             source: None,
             nchunk: current_nchunk(head.schunk),
-            handles: Handles { context: self.as_ptr(), schunk: head.schunk.cast(), ..Handles::default() },
+            schunk: Handle(head.schunk.cast()),
         })
     }
 
     /// Notes in the head what the last chunk was.
-    fn publish_decompression(&self, done: &Decompressed) {
-        let header = &done.header;
+    fn publish_decompression(&self, header: &ChunkHeader, done: &Decompressed) {
         self.with_head(|head| {
             head.header_flags = header.flags;
             head.blosc2_flags = header.blosc2_flags;

@@ -52,6 +52,7 @@ pub enum Input<'a> {
 
 impl Chain {
     /// The steps of a pipeline for items of `typesize` bytes (1..=255).
+    #[inline]
     pub fn new(filters: &[u8; MAX_FILTERS], metas: &[u8; MAX_FILTERS], typesize: usize) -> Self {
         let mut chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize };
         for (&id, &meta) in filters.iter().zip(metas) {

@@ -8,6 +8,7 @@ use super::overrides;
 use super::params::DecompressParams;
 use super::stune::Choice;
 use super::{library, tuner};
+use crate::chunk::ChunkHeader;
 use crate::error::Result;
 
 /// Compresses `src` into `dest`; the length of the chunk, or 0 if it does not fit.
@@ -34,5 +35,6 @@ pub fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
     let nthreads = overrides::nthreads_for_decompression()?;
     let params =
         DecompressParams { nthreads: usize::from(nthreads.unsigned_abs()), ..DecompressParams::default() };
-    Ok(decompress::decompress(&params, chunk, dest)?.nbytes)
+    let header = ChunkHeader::parse(chunk)?;
+    Ok(decompress::decompress(&params, &header, chunk, dest)?.nbytes)
 }

@@ -40,6 +40,15 @@ unsafe impl Send for Handles {}
 // SAFETY: as above.
 unsafe impl Sync for Handles {}
 
+/// A pointer of the kind of [`Handles`].
+#[derive(Clone, Copy)]
+pub struct Handle(pub *mut c_void);
+
+// SAFETY: as for `Handles`.
+unsafe impl Send for Handle {}
+// SAFETY: as for `Handles`.
+unsafe impl Sync for Handle {}
+
 /// Parameters of a compression.
 #[derive(Clone, Copy)]
 pub struct CompressParams {
@@ -133,15 +142,15 @@ pub struct DecompressParams<'a> {
     /// Threads that may work on it, at least 1.
     pub nthreads: usize,
     /// Changes blocks on their way to the caller.
-    pub postfilter: Option<Postfilter>,
+    pub postfilter: Option<&'a Postfilter>,
     /// Blocks to leave out, one byte each; non-zero means out.
     pub mask: Option<&'a [u8]>,
     /// Where the blocks of lazy chunks are read from.
     pub source: Option<&'a dyn BlockSource>,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
-    /// What callbacks get.
-    pub handles: Handles,
+    /// The context's super-chunk, for callbacks.
+    pub schunk: Handle,
 }
 
 impl Default for DecompressParams<'_> {
@@ -152,7 +161,7 @@ impl Default for DecompressParams<'_> {
             mask: None,
             source: None,
             nchunk: -1,
-            handles: Handles::default(),
+            schunk: Handle(ptr::null_mut()),
         }
     }
 }
@@ -162,7 +171,7 @@ impl DecompressParams<'_> {
     pub fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
         blosc2_dparams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
-            schunk: self.handles.schunk,
+            schunk: self.schunk.0,
             postfilter: self.postfilter.map(|p| p.function),
             postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.original),
             typesize,

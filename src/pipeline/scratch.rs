@@ -75,21 +75,27 @@ pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     result
 }
 
-/// A zeroed allocation on a cache-line boundary.
+/// A zeroed allocation, of which the bytes from a cache-line boundary on are used.
+///
+/// It is asked for with an ordinary alignment: only then does the system hand out zeroed pages that take up memory
+/// when they are touched, so that a header which promises huge blocks costs nothing.
 struct Aligned {
-    start: NonNull<u8>,
+    allocation: NonNull<u8>,
+    /// Where the bytes begin in the allocation.
+    offset: usize,
     len: usize,
 }
 
 impl Default for Aligned {
     fn default() -> Self {
-        Aligned { start: NonNull::dangling(), len: 0 }
+        Aligned { allocation: NonNull::dangling(), offset: 0, len: 0 }
     }
 }
 
 impl Aligned {
+    /// The layout of an allocation for `len` bytes, which are not 0.
     fn layout(len: usize) -> Option<Layout> {
-        Layout::from_size_align(len, ALIGNMENT).ok()
+        Layout::from_size_align(len.checked_add(ALIGNMENT)?, 1).ok()
     }
 
     /// Makes sure that `len` bytes are there; what was in them is lost when they were not.
@@ -98,12 +104,13 @@ impl Aligned {
             return Ok(());
         }
         *self = Aligned::default();
-        // SAFETY: the layout's size is not zero, since it is more than `self.len`.
-        let start = Aligned::layout(len).and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) }));
-        let Some(start) = start else {
+        // SAFETY: the layout's size is not zero.
+        let allocation =
+            Aligned::layout(len).and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) }));
+        let Some(allocation) = allocation else {
             return Err(err!(MemoryAlloc, "{len} bytes of working memory"));
         };
-        *self = Aligned { start, len };
+        *self = Aligned { allocation, offset: allocation.align_offset(ALIGNMENT).min(ALIGNMENT), len };
         Ok(())
     }
 
@@ -111,16 +118,19 @@ impl Aligned {
         if self.len == 0 {
             return &mut [];
         }
-        // SAFETY: `start` is our own allocation of `len` initialised bytes, and `self` is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+        // SAFETY: our own allocation has `len` initialised bytes from `offset` on, since it is longer by the most
+        // that `offset` can be, and `self` is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.allocation.as_ptr().add(self.offset), self.len) }
     }
 }
 
 impl Drop for Aligned {
     fn drop(&mut self) {
-        if let Some(layout) = Aligned::layout(self.len).filter(|l| l.size() > 0) {
+        if self.len > 0
+            && let Some(layout) = Aligned::layout(self.len)
+        {
             // SAFETY: allocated in `reserve` with this very layout.
-            unsafe { dealloc(self.start.as_ptr(), layout) }
+            unsafe { dealloc(self.allocation.as_ptr(), layout) }
         }
     }
 }

@@ -23,13 +23,18 @@ pub fn special_chunk(
     let Some(dest) = dest.get_mut(..cbytes) else {
         return Err(err!(Data, "a special chunk of {cbytes} bytes does not fit"));
     };
+    // Readers fill block by block, each with whole values.
+    let mut blocksize = params.blocksize.max(1);
+    if kind == Special::Value && blocksize % params.typesize != 0 {
+        blocksize = params.typesize;
+    }
     let header = ChunkHeader {
         version: version::STABLE,
         versionlz: 1,
         flags: flag::EXTENDED,
         typesize: stored_typesize(params.typesize) as u8,
         nbytes: i32::try_from(nbytes).unwrap_or(i32::MAX),
-        blocksize: params.blocksize.max(1),
+        blocksize,
         cbytes: cbytes as i32,
         blosc2_flags: kind.bits() << flag2::SPECIAL_SHIFT,
         ..ChunkHeader::default()

@@ -64,46 +64,49 @@ impl ItemRange {
     }
 }
 
-/// Reads a part of `chunk` into the start of `dest`; the bytes read and what the chunk was.
+/// Reads a part of `chunk`, whose parsed header is `header`, into the start of `dest`.
 ///
 /// # Errors
 /// `InvalidParam` for a part that is not there or a chunk of variable-length blocks, `WriteBuffer` when `dest` is
 /// too short, and those of decompression.
 pub fn getitem(
     params: &DecompressParams<'_>,
+    header: &ChunkHeader,
     chunk: &[u8],
     wanted: ItemRange,
     dest: &mut [u8],
 ) -> Result<Decompressed> {
-    let header = ChunkHeader::parse(chunk)?;
     if header.has_varlen_blocks() {
         return Err(err!(InvalidParam, "items of variable-length blocks"));
     }
-    wanted.check_alignment(&header)?;
+    wanted.check_alignment(header)?;
     if !header.is_lazy() && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes > chunk.len()) {
         return Err(err!(InvalidHeader, "a chunk of {} bytes, {} are there", header.cbytes, chunk.len()));
     }
-    let range = wanted.resolve(&header, dest.len())?;
-    let done = Decompressed { header, nbytes: range.len(), used_dictionary: false };
-    if range.is_empty() {
-        return Ok(done);
+    let range = wanted.resolve(header, dest.len())?;
+    let nbytes = range.len();
+    if nbytes == 0 {
+        return Ok(Decompressed { nbytes, used_dictionary: false });
     }
     if header.special().is_err() {
         return Err(Error::new(ErrorKind::SchunkSpecial, "a special value that is not defined"));
     }
     // A mask is for whole chunks (chunk.md 10.18).
     let params = DecompressParams { mask: None, ..*params };
-    let reader = ChunkReader::open(header, chunk, &params)?;
-    let dest = &mut dest[..range.len()];
-    match reader.as_simple() {
-        Some(Simple::Plain(bytes)) => match bytes.get(range) {
-            Some(bytes) => dest.copy_from_slice(bytes),
-            None => return Err(err!(ReadBuffer, "items beyond {} plain bytes", bytes.len())),
-        },
-        Some(Simple::Special { kind, typesize, value }) => kind.fill(dest, range.start, typesize, value)?,
-        None => decode_range(&reader, range, dest)?,
-    }
-    Ok(Decompressed { used_dictionary: reader.has_dictionary(), ..done })
+    let dest = &mut dest[..nbytes];
+    ChunkReader::open(header, chunk, &params, |reader| {
+        match reader.as_simple() {
+            Some(Simple::Plain(bytes)) => match bytes.get(range) {
+                Some(bytes) => dest.copy_from_slice(bytes),
+                None => return Err(err!(ReadBuffer, "items beyond {} plain bytes", bytes.len())),
+            },
+            Some(Simple::Special { kind, typesize, value }) => {
+                kind.fill(dest, range.start, typesize, value)?;
+            }
+            None => decode_range(reader, range, dest)?,
+        }
+        Ok(Decompressed { nbytes, used_dictionary: reader.has_dictionary() })
+    })
 }
 
 /// Decodes the blocks that touch `range` and keeps what lies in it.

@@ -1,6 +1,6 @@
 //! Lazy chunks, made here of whole ones as a frame would make them (`chunk.md` 1.17), read through the hook.
 
-use super::{BlockSource, ItemRange, VarlenReader, decompress, getitem};
+use super::{BlockSource, Decompressed, ItemRange, VarlenReader};
 use crate::abi::{BLOSC_LZ4, BLOSC_ZSTD};
 use crate::chunk::format::{flag2, offset};
 use crate::chunk::lazy::Trailer;
@@ -66,6 +66,20 @@ fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
     let mut frame = vec![0xaa; CHUNK_OFFSET as usize];
     frame.extend_from_slice(chunk);
     (lazy, Frame(frame))
+}
+
+/// As the functions of a context: the header first.
+fn decompress(params: &DecompressParams<'_>, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
+    super::decompress(params, &ChunkHeader::parse(chunk)?, chunk, dest)
+}
+
+fn getitem(
+    params: &DecompressParams<'_>,
+    chunk: &[u8],
+    wanted: ItemRange,
+    dest: &mut [u8],
+) -> Result<Decompressed> {
+    super::getitem(params, &ChunkHeader::parse(chunk)?, chunk, wanted, dest)
 }
 
 fn reading(frame: &Frame, nthreads: usize) -> DecompressParams<'_> {

@@ -26,36 +26,38 @@ use crate::err;
 use crate::error::Result;
 use reader::Simple;
 
-/// What a decompression found out.
+/// What a decompression did.
 #[derive(Clone, Copy, Debug)]
 pub struct Decompressed {
-    /// The chunk's header.
-    pub header: ChunkHeader,
     /// Bytes of content, blocks that were masked out included.
     pub nbytes: usize,
     /// Whether a dictionary was used.
     pub used_dictionary: bool,
 }
 
-/// Decompresses a whole chunk into `dest`, which may be longer. Blocks that are masked out are left alone.
+/// Decompresses the whole of `chunk`, whose parsed header is `header`, into `dest`, which may be longer. Blocks that
+/// are masked out are left alone.
 ///
 /// # Errors
 /// Those of `chunk.md` 2: the content of `dest` is undefined then.
-pub fn decompress(params: &DecompressParams<'_>, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
-    let header = ChunkHeader::parse(chunk)?;
+pub fn decompress(
+    params: &DecompressParams<'_>,
+    header: &ChunkHeader,
+    chunk: &[u8],
+    dest: &mut [u8],
+) -> Result<Decompressed> {
     let nbytes = header.nbytes();
     let Some(dest) = dest.get_mut(..nbytes) else {
         return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
     };
-    let reader = ChunkReader::open(header, chunk, params)?;
-    let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());
-    let done = Decompressed { header, nbytes, used_dictionary: reader.has_dictionary() };
-    if let (Some(simple), None, 1) = (reader.as_simple(), params.mask, nthreads) {
-        copy_simple(&simple, dest)?;
-        return Ok(done);
-    }
-    decode_blocks(&reader, params, nthreads, dest)?;
-    Ok(done)
+    ChunkReader::open(header, chunk, params, |reader| {
+        let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());
+        match (reader.as_simple(), params.mask, nthreads) {
+            (Some(simple), None, 1) => copy_simple(&simple, dest)?,
+            _ => decode_blocks(reader, params, nthreads, dest)?,
+        }
+        Ok(Decompressed { nbytes, used_dictionary: reader.has_dictionary() })
+    })
 }
 
 fn copy_simple(simple: &Simple<'_>, dest: &mut [u8]) -> Result<()> {

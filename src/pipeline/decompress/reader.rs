@@ -11,7 +11,7 @@ use crate::chunk::lazy::Trailer;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
-use crate::codec::{Decoder, DecoderDictionary, Workspace};
+use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Workspace};
 use crate::err;
 use crate::error::Result;
 use std::ops::Range;
@@ -36,30 +36,37 @@ enum Body<'a> {
 
 /// A chunk that has passed the checks, ready to give its blocks.
 pub struct ChunkReader<'a> {
-    header: ChunkHeader,
+    header: &'a ChunkHeader,
     chunk: &'a [u8],
     params: &'a DecompressParams<'a>,
     body: Body<'a>,
     blocks: Blocks,
-    chain: Chain,
+    chain: &'a Chain,
     dictionary: Option<DecoderDictionary>,
     nblocks: usize,
     largest: usize,
 }
 
 impl<'a> ChunkReader<'a> {
-    /// Opens `chunk`, whose parsed header is `header`.
+    /// Opens `chunk`, whose parsed header is `header`, and hands the reader to `then`. (A reader that is handed out
+    /// would be copied on the way, which small chunks notice.)
     ///
     /// # Errors
-    /// Those of `chunk.md` 2.2 from step 2 on.
-    pub fn open(header: ChunkHeader, chunk: &'a [u8], params: &'a DecompressParams<'a>) -> Result<Self> {
+    /// Those of `chunk.md` 2.2 from step 2 on, or what `then` returns.
+    #[inline]
+    pub fn open<R>(
+        header: &ChunkHeader,
+        chunk: &[u8],
+        params: &DecompressParams<'_>,
+        then: impl FnOnce(&ChunkReader<'_>) -> Result<R>,
+    ) -> Result<R> {
         let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
         if !header.is_lazy() && cbytes > chunk.len() {
             return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", chunk.len()));
         }
         let varlen = header.has_varlen_blocks();
-        let blocks = Blocks::of(&header);
-        let nblocks = if varlen { varlen::nblocks(&header) } else { blocks.count() };
+        let blocks = Blocks::of(header);
+        let nblocks = if varlen { varlen::nblocks(header) } else { blocks.count() };
         if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
             return Err(err!(Data, "a mask of {} blocks for {nblocks}", mask.len()));
         }
@@ -76,74 +83,31 @@ impl<'a> ChunkReader<'a> {
             return Err(err!(ReadBuffer, "{nblocks} block starts in a chunk of {} bytes", chunk.len()));
         }
 
-        let mut reader = ChunkReader {
-            header,
-            chunk,
-            params,
-            body: Body::Plain,
-            blocks,
-            chain: Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize)),
-            dictionary: None,
-            nblocks,
-            largest: blocks.blocksize().min(blocks.nbytes()),
-        };
-        reader.body = match special {
+        let mut dictionary = None;
+        let mut largest = blocks.blocksize().min(blocks.nbytes());
+        let body = match special {
             Some(kind) => Body::Special(kind),
-            None if header.is_lazy() => reader.open_lazy(tables)?,
+            None if header.is_lazy() => open_lazy(header, chunk, params, nblocks, &mut dictionary)?,
             None if header.is_memcpyed() => Body::Plain,
             None => {
-                let first = reader.open_dictionary(tables)?;
-                if varlen {
-                    Body::Varlen(varlen::table(&reader.header, chunk)?)
-                } else {
-                    Body::Coded { first }
-                }
+                let first = open_dictionary(header, chunk, nblocks, &mut dictionary)?;
+                if varlen { Body::Varlen(varlen::table(header, chunk)?) } else { Body::Coded { first } }
             }
         };
-        if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &reader.body {
-            reader.largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
+        if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &body {
+            largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
         }
-        Ok(reader)
-    }
-
-    /// Digests the dictionary, if there is one; where the blocks may begin.
-    fn open_dictionary(&mut self, tables: usize) -> Result<usize> {
-        if !self.header.has_dictionary() || self.nblocks == 0 {
-            return Ok(tables);
-        }
-        let bytes = dictionary::read(self.chunk, tables)?;
-        self.digest(bytes)?;
-        Ok(tables + dictionary::PREFIX + bytes.len())
-    }
-
-    fn digest(&mut self, bytes: &[u8]) -> Result<()> {
-        if let Some(codec) = crate::codec::BuiltIn::from_format(self.header.codec_format()) {
-            self.dictionary = Some(DecoderDictionary::new(codec, bytes)?);
-        }
-        Ok(())
-    }
-
-    fn open_lazy(&mut self, tables: usize) -> Result<Body<'a>> {
-        let source = self.source()?;
-        let trailer = Trailer::read(&self.header, self.chunk, self.nblocks)?;
-        if self.header.has_dictionary() {
-            let bytes = lazy::read_dictionary(&self.header, &trailer, source, tables)?;
-            self.digest(&bytes)?;
-        }
-        if self.header.has_varlen_blocks() {
-            let table = lazy::varlen_table(&self.header, self.chunk, &trailer, source)?;
-            return Ok(Body::LazyVarlen(trailer, table));
-        }
-        Ok(if self.header.is_memcpyed() { Body::LazyPlain(trailer) } else { Body::LazyCoded(trailer) })
+        let chain = &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize));
+        then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
     }
 
     fn source(&self) -> Result<&'a dyn BlockSource> {
-        self.params.source.ok_or_else(|| err!(InvalidParam, "a lazy chunk, and no frame to read it from"))
+        source_of(self.params)
     }
 
     /// The header of the chunk.
     pub fn header(&self) -> &ChunkHeader {
-        &self.header
+        self.header
     }
 
     /// Number of blocks.
@@ -180,6 +144,7 @@ impl<'a> ChunkReader<'a> {
     /// Whether blocks behind the first one need it: delta, on equal blocks that are coded (`filters.md` 6).
     pub fn needs_first_block(&self) -> bool {
         matches!(self.body, Body::Coded { .. } | Body::LazyCoded(_))
+            && self.nblocks > 0
             && self.chain.has_delta()
             && !self.header.is_instrumented()
     }
@@ -326,7 +291,7 @@ impl<'a> ChunkReader<'a> {
         workspace: &mut Workspace,
         dest: &mut [u8],
     ) -> Result<()> {
-        let decoder = ChunkDecoder::new(&self.header, self.params, self.dictionary.as_ref(), self.chunk);
+        let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
         match &self.body {
             Body::Coded { first } => {
                 let start = self.block_start(nblock)?;
@@ -403,6 +368,52 @@ impl<'a> ChunkReader<'a> {
         }
         Ok(())
     }
+}
+
+/// Where the blocks of a lazy chunk come from.
+fn source_of<'a>(params: &DecompressParams<'a>) -> Result<&'a dyn BlockSource> {
+    params.source.ok_or_else(|| err!(InvalidParam, "a lazy chunk, and no frame to read it from"))
+}
+
+/// Digests the dictionary, if there is one; where the blocks may begin.
+fn open_dictionary(
+    header: &ChunkHeader,
+    chunk: &[u8],
+    nblocks: usize,
+    digested: &mut Option<DecoderDictionary>,
+) -> Result<usize> {
+    let tables = header.len() + 4 * nblocks;
+    if !header.has_dictionary() || nblocks == 0 {
+        return Ok(tables);
+    }
+    let bytes = dictionary::read(chunk, tables)?;
+    *digested = digest(header, bytes)?;
+    Ok(tables + dictionary::PREFIX + bytes.len())
+}
+
+/// Makes a dictionary ready for the chunk's codec; codecs that are not of the format have none.
+fn digest(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
+    BuiltIn::from_format(header.codec_format()).map(|codec| DecoderDictionary::new(codec, bytes)).transpose()
+}
+
+fn open_lazy<'a>(
+    header: &ChunkHeader,
+    chunk: &'a [u8],
+    params: &DecompressParams<'_>,
+    nblocks: usize,
+    digested: &mut Option<DecoderDictionary>,
+) -> Result<Body<'a>> {
+    let source = source_of(params)?;
+    let trailer = Trailer::read(header, chunk, nblocks)?;
+    if header.has_dictionary() {
+        let bytes = lazy::read_dictionary(header, &trailer, source, header.len() + 4 * nblocks)?;
+        *digested = digest(header, &bytes)?;
+    }
+    if header.has_varlen_blocks() {
+        let table = lazy::varlen_table(header, chunk, &trailer, source)?;
+        return Ok(Body::LazyVarlen(trailer, table));
+    }
+    Ok(if header.is_memcpyed() { Body::LazyPlain(trailer) } else { Body::LazyCoded(trailer) })
 }
 
 /// The content of a chunk that is but a copy or a fill.

@@ -11,11 +11,11 @@ use crate::error::Result;
 /// A chunk of variable-length blocks, opened for reading. Masks are for whole chunks and ignored here
 /// (`chunk.md` 10.10).
 pub struct VarlenReader<'a> {
-    reader: ChunkReader<'a>,
+    reader: &'a ChunkReader<'a>,
     nthreads: usize,
 }
 
-impl<'a> VarlenReader<'a> {
+impl VarlenReader<'_> {
     /// Opens `chunk` and hands the reader to `then`.
     ///
     /// # Errors
@@ -30,8 +30,9 @@ impl<'a> VarlenReader<'a> {
             return Err(err!(InvalidParam, "the chunk has no variable-length blocks"));
         }
         let params = DecompressParams { mask: None, ..*params };
-        let reader = ChunkReader::open(header, chunk, &params)?;
-        then(&VarlenReader { nthreads: params.nthreads, reader })
+        ChunkReader::open(&header, chunk, &params, |reader| {
+            then(&VarlenReader { nthreads: params.nthreads, reader })
+        })
     }
 
     /// The header of the chunk.
