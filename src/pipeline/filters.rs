@@ -90,7 +90,7 @@ impl Chain {
 
     /// Whether anything is undone on decompression (`filters.md` 3.2).
     pub fn undoes_nothing(&self) -> bool {
-        self.steps().iter().all(|s| matches!(s, Step::TruncPrec { .. }))
+        !self.steps().iter().any(Step::is_undone)
     }
 
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
@@ -162,7 +162,7 @@ impl Chain {
         let mut in_dest = false;
         // Steps that write somewhere else; the last of them writes to `dest`.
         let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
-        for step in self.steps().iter().rev() {
+        for (index, step) in self.steps().iter().enumerate().rev() {
             if matches!(step, Step::Delta) {
                 let data = if in_dest { &mut *dest } else { &mut front[..len] };
                 undo_delta(self.typesize, data, reference);
@@ -185,9 +185,10 @@ impl Chain {
                 }
                 Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
                 Step::User { id, meta, backward: Some(function), .. } => {
-                    // A positive value ends the block's pipeline (filters.md 3.2).
+                    // A positive value ends the block's pipeline, which is no error if it is at its end anyway
+                    // (filters.md 15 Q3).
                     if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
-                        if !in_dest {
+                        if self.steps()[..index].iter().any(Step::is_undone) {
                             return Err(err!(FilterPipeline, "filter {id} stopped before the last one"));
                         }
                         break;
@@ -226,6 +227,11 @@ fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
 }
 
 impl Step {
+    /// Whether there is anything to undo.
+    fn is_undone(&self) -> bool {
+        !matches!(self, Step::TruncPrec { .. })
+    }
+
     /// Whether undoing the step needs another buffer for its result.
     fn moves(&self) -> bool {
         match self {

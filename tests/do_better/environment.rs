@@ -1,1 +1,188 @@
-//! To come.
+//! What the environment changes (chunk.md 10.12, 10.22, codecs.md 18 and abi.md 13.4), each in a child process.
+
+use std::ffi::CStr;
+
+use crate::alone::{alone, alone_with};
+use crate::checks::{assert_all_decode, data, ours, roomy};
+use crate::support::calls::{Header, OwnedContext, Params, compress, decompress, with_destination};
+use crate::support::data::Data;
+
+fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i32> {
+    let (rc, mut dest) = with_destination(roomy(src.len()), |dest| {
+        // SAFETY: a source and a destination of their true lengths.
+        unsafe {
+            let (len, room) = (src.len() as i32, dest.len() as i32);
+            (ours().blosc2_compress)(clevel, 1, typesize, src.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
+        }
+    });
+    if rc <= 0 {
+        return Err(rc);
+    }
+    dest.truncate(rc as usize);
+    Ok(dest)
+}
+
+/// Without the lock, parameters are not cut to 8 bits, and the forced block size is not forgotten.
+#[test]
+fn chunk_10_12_no_lock() {
+    alone_with("environment::chunk_10_12_no_lock", &[("BLOSC_NOLOCK", "1")], || {
+        let src = data(Data::Ramp, 4, 30_000);
+        for typesize in [255, 256, 300, 512, 70_000] {
+            let chunk = global_compress(5, typesize, &src).expect("a chunk");
+            let header = Header::of(&chunk);
+            assert_eq!(header.typesize, if typesize == 255 { 255 } else { 1 });
+            if typesize < 30_000 {
+                assert_eq!(header.blocksize % typesize, 0, "typesize {typesize}");
+            }
+            assert_all_decode(&chunk, &src);
+        }
+        for clevel in [10, 256, 261, 265, -1, i32::MAX, i32::MIN] {
+            assert_eq!(global_compress(clevel, 4, &src), Err(-8), "level {clevel}");
+        }
+        for typesize in [0, -1, i32::MIN] {
+            assert_eq!(global_compress(5, typesize, &src), Err(-12), "typesize {typesize}");
+        }
+        // SAFETY: a plain setter.
+        unsafe { (ours().blosc1_set_blocksize)(1201) };
+        let chunk = global_compress(5, 4, &src).expect("a chunk");
+        assert_eq!(Header::of(&chunk).blocksize, 1200);
+        assert_all_decode(&chunk, &src);
+        let (rc, dest) = with_destination(src.len(), |dest| {
+            // SAFETY: a chunk and a destination of their true lengths.
+            unsafe {
+                let (len, room) = (chunk.len() as i32, dest.len() as i32);
+                (ours().blosc2_decompress)(chunk.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
+            }
+        });
+        assert!(rc == src.len() as i32 && dest == src, "{rc}");
+    });
+}
+
+/// The unlocked path writes what the usual one does, the default shuffle of single bytes apart.
+#[test]
+fn chunk_10_12_no_lock_writes_the_usual_chunks() {
+    alone("environment::chunk_10_12_no_lock_writes_the_usual_chunks", || {
+        let src = data(Data::SmoothFloats, 8, 100_000);
+        for compressor in [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"] {
+            for nthreads in [1, 4] {
+                for typesize in [2, 8, 300] {
+                    // SAFETY: one thread; a terminated name; plain setters.
+                    let chunks = [false, true].map(|unlocked| unsafe {
+                        if unlocked {
+                            std::env::set_var("BLOSC_NOLOCK", "1");
+                        } else {
+                            std::env::remove_var("BLOSC_NOLOCK");
+                        }
+                        (ours().blosc1_set_compressor)(compressor.as_ptr());
+                        (ours().blosc2_set_nthreads)(nthreads);
+                        global_compress(5, typesize, &src).expect("a chunk")
+                    });
+                    assert!(chunks[0] == chunks[1], "{compressor:?}, {nthreads}, {typesize}");
+                }
+            }
+        }
+    });
+}
+
+/// An unknown name is refused and, as abi.md 13.4 has it and its vectors demand, no other codec steps in: nothing
+/// is compressed with a codec that nobody asked for, until a known name is set.
+#[test]
+fn chunk_10_22_abi_13_04_unknown_compressor() {
+    alone("environment::chunk_10_22_abi_13_04_unknown_compressor", || {
+        let src = data(Data::Text, 4, 10_000);
+        let set = |name: &CStr| {
+            // SAFETY: a terminated name.
+            unsafe { (ours().blosc1_set_compressor)(name.as_ptr()) }
+        };
+        let name = || {
+            // SAFETY: no arguments; NULL or a static string.
+            unsafe {
+                let name = (ours().blosc1_get_compressor)();
+                (!name.is_null()).then(|| CStr::from_ptr(name).to_owned())
+            }
+        };
+        assert_eq!(set(c"lz4"), 1);
+        for bad in [c"nonesuch", c"LZ4", c"", c"snappy"] {
+            assert_eq!(set(bad), -1);
+            assert_eq!(name(), None);
+            assert_eq!(global_compress(5, 4, &src), Err(-7));
+            // What needs no codec works.
+            assert_all_decode(&global_compress(0, 4, &src).expect("a plain chunk"), &src);
+            assert_all_decode(&global_compress(5, 4, &[3; 5000]).expect("runs"), &[3; 5000]);
+            assert_eq!(set(c"zfp_acc"), -7);
+            assert_eq!(name(), None);
+            assert_eq!(set(c"zstd"), 5);
+            assert_eq!(name().as_deref(), Some(c"zstd"));
+            assert_all_decode(&global_compress(5, 4, &src).expect("a chunk"), &src);
+            assert_eq!(set(c"ndlz"), -7);
+            assert_eq!(name().as_deref(), Some(c"zstd"));
+        }
+    });
+}
+
+#[test]
+fn chunk_10_22_unknown_compressor_in_the_environment() {
+    let name = "environment::chunk_10_22_unknown_compressor_in_the_environment";
+    alone_with(name, &[("BLOSC_COMPRESSOR", "ZSTD")], || {
+        let src = data(Data::Text, 4, 10_000);
+        assert_eq!(global_compress(5, 4, &src), Err(-7));
+        // SAFETY: no arguments.
+        assert!(unsafe { (ours().blosc1_get_compressor)() }.is_null());
+        // A context says 255, and fails in the same way.
+        let params = Params { typesize: 4, codec: 1, ..Params::default() };
+        let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+        assert_eq!(context.cparams().compcode, 255);
+        assert_eq!(compress(ours(), &params, &src, 20_000), Err(-7));
+        // SAFETY: one thread.
+        unsafe { std::env::set_var("BLOSC_COMPRESSOR", "zlib") };
+        let chunk = global_compress(5, 4, &src).expect("a chunk");
+        assert_eq!(Header::of(&chunk).udcompcode, 4);
+        assert_all_decode(&chunk, &src);
+    });
+}
+
+/// Settings that make no sense neither crash nor stick (checks 16 and 44, abi.md 16.25).
+#[test]
+fn chunk_10_12_values_that_make_no_sense() {
+    alone("environment::chunk_10_12_values_that_make_no_sense", || {
+        let src = data(Data::SmoothFloats, 4, 100_000);
+        let usual = global_compress(5, 4, &src).expect("a chunk");
+        for (variable, values) in [
+            ("BLOSC_TYPESIZE", &["0", "-1", "abc", "", "99999999999999999999", "-99999999999999999999"][..]),
+            ("BLOSC_BLOCKSIZE", &["0", "-1", "abc", "", "2147483648", "99999999999999999999"]),
+            ("BLOSC_NTHREADS", &["0", "-1", "abc", "", "65536", "99999999999999999999"]),
+            ("BLOSC_SPLITMODE", &["", "always", "5"]),
+            ("BLOSC_SHUFFLE", &["", "shuffle", "1"]),
+            ("BLOSC_DELTA", &["", "2", "yes"]),
+            ("BLOSC_CLEVEL", &["-1", "99999999999999999999", "-99999999999999999999"]),
+        ] {
+            for value in values {
+                // SAFETY: one thread besides the workers, which do not read the environment.
+                unsafe { std::env::set_var(variable, value) };
+                if let Ok(chunk) = global_compress(5, 4, &src) {
+                    assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
+                }
+                if let Ok(chunk) = compress(ours(), &Params { typesize: 4, ..Params::default() }, &src, 200_000) {
+                    assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
+                }
+                // SAFETY: as above.
+                unsafe { std::env::remove_var(variable) };
+            }
+            // SAFETY: plain setters, as at the start.
+            unsafe {
+                (ours().blosc1_set_blocksize)(0);
+                (ours().blosc2_set_nthreads)(1);
+                (ours().blosc1_set_splitmode)(4);
+            }
+            assert!(global_compress(5, 4, &src).as_ref() == Ok(&usual), "after {variable}");
+        }
+        // SAFETY: plain setters with values that are refused.
+        unsafe {
+            assert_eq!((ours().blosc2_set_nthreads)(4), 1);
+            for nthreads in [0, -3, i16::MIN] {
+                assert_eq!((ours().blosc2_set_nthreads)(nthreads), -12);
+                assert_eq!((ours().blosc2_get_nthreads)(), 4);
+            }
+        }
+    });
+}

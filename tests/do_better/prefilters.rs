@@ -1,1 +1,451 @@
-//! To come.
+//! Prefilters and postfilters: what they are told (chunk.md 3.10, 4.3), how often they run, and what becomes of
+//! what they leave undone (chunk.md 10.24, filters.md D8).
+
+use std::ffi::{c_int, c_void};
+use std::sync::Mutex;
+
+use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
+
+use crate::checks::{
+    CODECS, assert_all_decode, assert_ours_decodes, compressed, data, ours, pipeline, postparams, preparams,
+    roomy,
+};
+use crate::support::calls::{
+    BEFORE, Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
+};
+use crate::support::data::Data;
+
+/// What a prefilter was told, addresses as numbers.
+#[derive(Clone, Debug, PartialEq)]
+struct Told {
+    input: usize,
+    output: usize,
+    size: i32,
+    typesize: i32,
+    offset: i32,
+    nchunk: i64,
+    nblock: i32,
+    tid: i32,
+    ttmp: usize,
+    ttmp_nbytes: usize,
+    ctx: usize,
+    zeroed: bool,
+}
+
+/// What a callback of a test does, and what it has seen.
+struct Script {
+    told: Mutex<Vec<Told>>,
+    /// Bytes of the output that are written, from the start.
+    writes: fn(usize) -> usize,
+    result: c_int,
+}
+
+impl Script {
+    fn new() -> Script {
+        Script { told: Mutex::default(), writes: |size| size, result: 0 }
+    }
+
+    fn user_data(&self) -> *mut c_void {
+        std::ptr::from_ref(self).cast_mut().cast()
+    }
+
+    fn take(&self) -> Vec<Told> {
+        std::mem::take(&mut *self.told.lock().expect("the list"))
+    }
+}
+
+/// Inverts its input; with none, counts.
+unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
+    // SAFETY: the library passes a valid struct with buffers of the stated size, `user_data` is the test's.
+    unsafe {
+        let p = &*params;
+        let script = &*p.user_data.cast::<Script>();
+        let output = std::slice::from_raw_parts_mut(p.output, p.output_size as usize);
+        let zeroed = output.iter().all(|&byte| byte == 0);
+        let source_is_null = p.input.addr() == p.output_offset as usize;
+        let count = (script.writes)(output.len());
+        for (i, byte) in output[..count].iter_mut().enumerate() {
+            *byte = if source_is_null { (p.output_offset as usize + i) as u8 } else { !*p.input.add(i) };
+        }
+        // The scratch may be used, unless it is the output.
+        if p.ttmp != p.output {
+            p.ttmp.write_bytes(0x77, p.ttmp_nbytes);
+        }
+        script.told.lock().expect("the list").push(Told {
+            input: p.input.addr(),
+            output: p.output.addr(),
+            size: p.output_size,
+            typesize: p.output_typesize,
+            offset: p.output_offset,
+            nchunk: p.nchunk,
+            nblock: p.nblock,
+            tid: p.tid,
+            ttmp: p.ttmp.addr(),
+            ttmp_nbytes: p.ttmp_nbytes,
+            ctx: p.ctx.addr(),
+            zeroed,
+        });
+        script.result
+    }
+}
+
+/// Inverts its input.
+unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
+    // SAFETY: as in `before`.
+    unsafe {
+        let p = &*params;
+        let script = &*p.user_data.cast::<Script>();
+        for i in 0..p.size as usize {
+            *p.output.add(i) = !*p.input.add(i);
+        }
+        if p.ttmp.cast_const() != p.input {
+            p.ttmp.write_bytes(0x77, p.ttmp_nbytes);
+        }
+        script.told.lock().expect("the list").push(Told {
+            input: p.input.addr(),
+            output: p.output.addr(),
+            size: p.size,
+            typesize: p.typesize,
+            offset: p.offset,
+            nchunk: p.nchunk,
+            nblock: p.nblock,
+            tid: p.tid,
+            ttmp: p.ttmp.addr(),
+            ttmp_nbytes: p.ttmp_nbytes,
+            ctx: p.ctx.addr(),
+            zeroed: true,
+        });
+        script.result
+    }
+}
+
+/// A compression context with [`before`]. The parameters are a local of this function: the library must have
+/// copied them.
+fn writer(params: &Params, script: &Script, change: impl FnOnce(&mut blosc2_prefilter_params)) -> OwnedContext<'static> {
+    let mut parameters = preparams();
+    parameters.user_data = script.user_data();
+    change(&mut parameters);
+    let mut cparams = params.cparams();
+    cparams.prefilter = Some(before);
+    cparams.preparams = &mut parameters;
+    let context = OwnedContext::compressing(ours(), cparams).expect("a context");
+    std::hint::black_box(&mut parameters).user_data = std::ptr::null_mut();
+    context
+}
+
+fn reader(nthreads: i16, script: &Script) -> OwnedContext<'static> {
+    let mut parameters = postparams();
+    parameters.user_data = script.user_data();
+    let mut given = dparams(nthreads);
+    given.postfilter = Some(after);
+    given.postparams = &mut parameters;
+    let context = OwnedContext::decompressing(ours(), given);
+    std::hint::black_box(&mut parameters).user_data = std::ptr::null_mut();
+    context
+}
+
+fn inverted(src: &[u8]) -> Vec<u8> {
+    src.iter().map(|byte| !byte).collect()
+}
+
+fn params(nthreads: i16) -> Params {
+    Params { nthreads, codec: 1, typesize: 4, blocksize: 16_000, ..Params::default() }
+}
+
+#[test]
+fn chunk_3_10_prefilter_arguments() {
+    let src = data(Data::Ramp, 4, 100_002);
+    for nthreads in [1, 4] {
+        let script = Script::new();
+        let mut context = writer(&params(nthreads), &script, |_| ());
+        let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+        assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{rc}");
+        assert_all_decode(&dest[..rc as usize], &inverted(&src[..100_000]).into_iter().chain([0, 0]).collect::<Vec<_>>());
+        let mut told = script.take();
+        told.sort_by_key(|told| told.nblock);
+        assert_eq!(told.len(), 7);
+        for (nblock, told) in told.into_iter().enumerate() {
+            let whole = nblock < 6;
+            let expected = Told {
+                input: src.as_ptr().addr() + 16_000 * nblock,
+                output: told.ttmp,
+                // Half an item at the end does not count.
+                size: if whole { 16_000 } else { 4000 },
+                typesize: 4,
+                offset: 16_000 * nblock as i32,
+                nchunk: -1,
+                nblock: nblock as i32,
+                tid: told.tid,
+                ttmp: told.ttmp,
+                ttmp_nbytes: 4 * (16_000 + 16),
+                ctx: context.raw().addr(),
+                zeroed: true,
+            };
+            assert_eq!(told, expected);
+            assert!((0..i32::from(nthreads)).contains(&told.tid));
+        }
+    }
+}
+
+/// What is stored plain, from the start or in the end, is the prefilter's output; it goes straight to its place.
+#[test]
+fn chunk_3_10_prefilter_of_plain_chunks() {
+    let noise = data(Data::Noise, 4, 100_000);
+    for nthreads in [1, 4] {
+        // The last is no better than plain: called once to try, and once more to store.
+        for (clevel, nbytes, calls) in [(0, 100_000, 7), (5, 24, 1), (5, 100_000, 14)] {
+            let src = &noise[..nbytes];
+            let script = Script::new();
+            let mut context = writer(&Params { clevel, ..params(nthreads) }, &script, |_| ());
+            let mut place = 0;
+            let (rc, dest) = with_destination(nbytes + 32, |dest| {
+                place = dest.as_ptr().addr();
+                context.compress(src, dest)
+            });
+            assert!(rc == nbytes as i32 + 32 && Header::of(&dest).memcpyed(), "{rc}");
+            assert_all_decode(&dest, &inverted(src));
+            let told = script.take();
+            assert_eq!(told.len(), calls);
+            let in_place = told.iter().filter(|told| told.output == place + 32 + told.offset as usize);
+            assert_eq!(in_place.count(), if calls == 14 { 7 } else { calls });
+            assert!(told.iter().all(|told| told.zeroed && told.ttmp != 0));
+        }
+    }
+}
+
+#[test]
+fn chunk_3_10_prefilter_without_a_source() {
+    let expected: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
+    for nthreads in [1, 4] {
+        for (clevel, filters) in [(5, pipeline(&[1])), (0, [0; 6]), (5, pipeline(&[3, 1])), (5, pipeline(&[1, 2, 1]))] {
+            let script = Script::new();
+            let params = Params { clevel, filters, ..params(nthreads) };
+            let context = writer(&params, &script, |_| ());
+            let (rc, dest) = with_destination(roomy(100_000), |dest| {
+                // SAFETY: the prefilter supplies the data.
+                unsafe {
+                    let to = dest.as_mut_ptr().cast();
+                    (ours().blosc2_compress_ctx)(context.raw(), std::ptr::null(), 100_000, to, dest.len() as i32)
+                }
+            });
+            assert!(rc > 0, "{rc}");
+            assert_ours_decodes(&dest[..rc as usize], &expected);
+            // Without a prefilter there is nothing to compress.
+            let plain = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+            let (rc, _) = with_destination(200_000, |dest| {
+                // SAFETY: the source is NULL, which must be found out.
+                unsafe {
+                    let to = dest.as_mut_ptr().cast();
+                    (ours().blosc2_compress_ctx)(plain.raw(), std::ptr::null(), 100_000, to, dest.len() as i32)
+                }
+            });
+            assert_eq!(rc, -32);
+        }
+    }
+}
+
+#[test]
+fn chunk_3_10_prefilter_of_variable_length_blocks() {
+    let blocks = [5000, 40_000, 3, 70_000].map(|len| data(Data::Ramp, 4, len));
+    for nthreads in [1, 4] {
+        let script = Script::new();
+        let mut context = writer(&params(nthreads), &script, |_| ());
+        let (rc, dest) = with_destination(200_000, |dest| context.vlcompress(&blocks, dest));
+        assert!(rc > 0, "{rc}");
+        let mut expected: Vec<_> = blocks.iter().map(|block| inverted(block)).collect();
+        // Less than an item: there is nothing to do for the prefilter, and zeros are left.
+        expected[2] = vec![0; 3];
+        let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+        assert!(reader.vldecompress(&dest[..rc as usize], 4).as_ref() == Ok(&expected));
+        let mut told = script.take();
+        told.sort_by_key(|told| told.size);
+        let sizes: Vec<_> = told.iter().map(|told| (told.size, told.offset, told.nblock)).collect();
+        assert_eq!(sizes, [(0, 0, 0), (5000, 0, 0), (40_000, 0, 0), (70_000, 0, 0)]);
+        assert!(told.iter().all(|told| told.ttmp_nbytes == 4 * (70_000 + 16)));
+    }
+}
+
+/// An output that is wider than the block has room; of one that is narrower the rest is zero.
+#[test]
+fn filters_d8_output_of_another_width() {
+    let src = data(Data::Ramp, 4, 100_000);
+    for nthreads in [1, 4] {
+        for width in [1, 2, 3, 4, 8, 17, 64] {
+            for clevel in [0, 5] {
+                let script = Script { writes: |size| size.min(16_000), ..Script::new() };
+                let mut context = writer(&Params { clevel, ..params(nthreads) }, &script, |params| {
+                    params.output_typesize = width;
+                });
+                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                assert!(rc > 0, "{rc}");
+                let mut expected = inverted(&src);
+                if width < 4 {
+                    for block in expected.chunks_mut(16_000) {
+                        let written = block.len() / 4 * width as usize;
+                        block[written..].fill(0);
+                    }
+                }
+                assert_ours_decodes(&dest[..rc as usize], &expected);
+                for told in script.take() {
+                    assert_eq!((told.typesize, told.size), (width, width * if told.nblock < 6 { 4000 } else { 1000 }));
+                    assert!(told.zeroed);
+                }
+            }
+        }
+    }
+}
+
+/// Output that nobody wants: a chunk of zeros, whatever the function returns, in any destination.
+#[test]
+fn chunk_10_24_disposable_output() {
+    let src = data(Data::Noise, 4, 100_000);
+    for result in [0, 1, -1] {
+        for nthreads in [1, 4] {
+            for codec in CODECS {
+                let script = Script { result, ..Script::new() };
+                let mut context = writer(&Params { codec, ..params(nthreads) }, &script, |params| {
+                    params.output_is_disposable = CBool::TRUE;
+                });
+                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                assert_eq!(rc, 32);
+                assert_eq!((Header::of(&dest).special(), script.take().len()), (1, 7));
+                assert_all_decode(&dest[..32], &vec![0; src.len()]);
+                // Room for the header, for some runs, for all of them: nothing behind it is touched.
+                for destsize in (32..300).step_by(4) {
+                    let (rc, dest) = with_destination(destsize, |dest| context.compress(&src, dest));
+                    assert!(rc == 0 || rc == 32, "{destsize} bytes: {rc}");
+                    if rc == 32 {
+                        assert_all_decode(&dest[..32], &vec![0; src.len()]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn chunk_3_10_prefilter_that_fails() {
+    let src = data(Data::Ramp, 4, 100_000);
+    for result in [1, -1, -18, 77] {
+        for nthreads in [1, 4] {
+            for (clevel, use_dict) in [(5, false), (0, false), (5, true)] {
+                let script = Script { result, ..Script::new() };
+                let mut context = writer(&Params { clevel, use_dict, ..params(nthreads) }, &script, |_| ());
+                let (rc, _) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                assert_eq!(rc, -18);
+                assert!(!script.take().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
+fn chunk_4_3_postfilter_arguments() {
+    let src = data(Data::Ramp, 4, 100_002);
+    let value = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
+    let wide = Params { typesize: 12, blocksize: 16_000, ..Params::default() };
+    let special = |special| special_chunk(ours(), &wide, special, 48_000, 100).expect("a chunk");
+    let mut lying = special(Special::Value(&value));
+    // The stored item size says nothing of the value's width.
+    lying[3] = 3;
+    let coded = compressed(&params(1), &src);
+    let plain = compressed(&Params { clevel: 0, ..params(1) }, &src);
+    let repeated: Vec<u8> = value.iter().copied().cycle().take(48_000).collect();
+    for (what, chunk, decoded, typesize, blocksize, simple) in [
+        ("coded", &coded, &src, 4, 16_000, false),
+        ("plain", &plain, &src, 4, 16_000, true),
+        ("zeros", &special(Special::Zeros), &vec![0; 48_000], 12, 15_996, true),
+        ("value", &special(Special::Value(&value)), &repeated, 12, 15_996, true),
+        ("value of another width", &lying, &repeated, 12, 15_996, true),
+    ] {
+        for nthreads in [1, 4] {
+            let script = Script::new();
+            let mut context = reader(nthreads, &script);
+            let mut place = 0;
+            let (rc, dest) = with_destination(decoded.len(), |dest| {
+                place = dest.as_ptr().addr();
+                context.decompress(chunk, dest)
+            });
+            assert!(rc == decoded.len() as i32 && dest == inverted(decoded), "{what}: {rc}");
+            let mut told = script.take();
+            told.sort_by_key(|told| told.nblock);
+            assert_eq!(told.len(), decoded.len().div_ceil(blocksize), "{what}");
+            for (nblock, told) in told.into_iter().enumerate() {
+                let offset = nblock * blocksize;
+                assert_eq!((told.nblock, told.offset), (nblock as i32, offset as i32), "{what}");
+                assert_eq!((told.output, told.nchunk), (place + offset, -1), "{what}");
+                assert_eq!(told.size as usize, blocksize.min(decoded.len() - offset), "{what}");
+                assert_eq!((told.typesize, told.ctx), (typesize, context.raw().addr()), "{what}");
+                assert!((0..i32::from(nthreads)).contains(&told.tid), "{what}");
+                assert_eq!(told.input == told.ttmp, simple, "{what}");
+                let unit = usize::from(chunk[3]);
+                assert_eq!(told.ttmp_nbytes, 4 * (blocksize + 4 * unit), "{what}");
+            }
+            // Blocks that are masked out are not touched; the others are.
+            let mut mask = vec![0; decoded.len().div_ceil(blocksize)];
+            mask[1] = 1;
+            assert_eq!(context.set_maskout(&mut mask), 0);
+            let (rc, dest) = with_destination(decoded.len(), |dest| context.decompress(chunk, dest));
+            assert_eq!(rc, decoded.len() as i32);
+            assert!(dest[blocksize..2 * blocksize].iter().all(|&byte| byte == BEFORE), "{what}");
+            assert!(dest[..blocksize] == inverted(decoded)[..blocksize], "{what}");
+            assert!(script.take().iter().all(|told| told.nblock != 1), "{what}");
+            // Parts: whole blocks are made for it, in order, and only those that are touched.
+            let unit = usize::from(chunk[3]);
+            let start = (blocksize - 12) / unit;
+            let (rc, items) =
+                with_destination(2 * unit, |dest| context.getitem(chunk, start as i32, 2, dest));
+            assert_eq!(rc, 2 * unit as i32, "{what}");
+            assert_eq!(items, inverted(&decoded[start * unit..][..2 * unit]), "{what}");
+            let expected = if 2 * unit > 12 { vec![0, 1] } else { vec![0] };
+            let blocks: Vec<_> = script.take().iter().map(|told| told.nblock).collect();
+            assert_eq!(blocks, expected, "{what}");
+        }
+    }
+}
+
+#[test]
+fn chunk_4_3_postfilter_of_variable_length_blocks() {
+    let blocks = [5000, 40_000, 3, 70_000].map(|len| data(Data::Ramp, 4, len));
+    let expected: Vec<_> = blocks.iter().map(|block| inverted(block)).collect();
+    let chunk = vlcompress(ours(), &params(1), &blocks, 200_000).expect("a chunk");
+    for nthreads in [1, 4] {
+        let script = Script::new();
+        let mut context = reader(nthreads, &script);
+        assert!(context.vldecompress(&chunk, 4).as_ref() == Ok(&expected));
+        let mut told = script.take();
+        told.sort_by_key(|told| told.nblock);
+        let seen: Vec<_> = told.iter().map(|told| (told.nblock, told.size, told.offset)).collect();
+        assert_eq!(seen, [(0, 5000, 0), (1, 40_000, 70_000), (2, 3, 140_000), (3, 70_000, 210_000)]);
+        for nblock in [3, 0, 2, 1] {
+            let block = context.vldecompress_block(&chunk, nblock as i32);
+            assert!(block.as_ref() == Ok(&expected[nblock]));
+            let told = script.take();
+            assert_eq!((told.len(), told[0].nblock, told[0].offset), (1, nblock as i32, 70_000 * nblock as i32));
+        }
+        let whole = expected.concat();
+        let (rc, dest) = with_destination(whole.len(), |dest| context.decompress(&chunk, dest));
+        assert!(rc == whole.len() as i32 && dest == whole);
+    }
+}
+
+#[test]
+fn chunk_4_3_postfilter_that_fails() {
+    let src = data(Data::Ramp, 4, 100_002);
+    let vl = vlcompress(ours(), &params(1), &[src.clone(), src.clone()], 300_000).expect("a chunk");
+    for result in [1, -1, 77] {
+        for nthreads in [1, 4] {
+            let script = Script { result, ..Script::new() };
+            let mut context = reader(nthreads, &script);
+            for params in [params(1), Params { clevel: 0, ..params(1) }] {
+                let chunk = compressed(&params, &src);
+                let (rc, _) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
+                assert_eq!(rc, -27);
+                let (rc, _) = with_destination(40, |dest| context.getitem(&chunk, 100, 10, dest));
+                assert_eq!(rc, -27);
+            }
+            assert_eq!(context.vldecompress(&vl, 2).err(), Some(-27));
+            assert_eq!(context.vldecompress_block(&vl, 1).err(), Some(-27));
+        }
+    }
+}

@@ -1,1 +1,282 @@
-//! To come.
+//! Filters of the caller: what they are told and what becomes of what they return (filters.md 1.2, 15 Q3, 16 D5,
+//! codecs.md 14.2 and 19.12).
+
+use std::ffi::{c_int, c_void};
+use std::sync::{Mutex, Once};
+
+use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter};
+
+use crate::checks::{
+    BITSHUFFLE, DELTA, SHUFFLE, assert_items_everywhere, assert_ours_decodes, compressed, data, ours, pipeline,
+};
+use crate::support::calls::{
+    Header, OwnedContext, Params, compress, decompress, dparams, getitem, with_destination,
+};
+use crate::support::data::Data;
+
+/// Adds its meta byte to every byte; a meta of 200 and more makes one of the two fail.
+const ADD: u8 = 170;
+/// As [`ADD`], and writes down what it is told.
+const TELLTALE: u8 = 171;
+
+const FORWARD_1: u8 = 200;
+const FORWARD_MINUS_1: u8 = 201;
+const FORWARD_MINUS_9: u8 = 202;
+const BACKWARD_1: u8 = 203;
+const BACKWARD_MINUS_1: u8 = 204;
+const BACKWARD_MINUS_7: u8 = 205;
+const BACKWARD_MINUS_9: u8 = 206;
+
+unsafe fn add(src: *const u8, dest: *mut u8, len: i32, meta: u8) {
+    for i in 0..len as usize {
+        // SAFETY: two buffers of `len` bytes.
+        unsafe { *dest.add(i) = (*src.add(i)).wrapping_add(meta) };
+    }
+}
+
+unsafe extern "C" fn forward(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    meta: u8,
+    _: *mut blosc2_cparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: the library passes two buffers of `len` bytes.
+    unsafe { add(src, dest, len, meta) };
+    match meta {
+        FORWARD_1 => 1,
+        FORWARD_MINUS_1 => -1,
+        FORWARD_MINUS_9 => -9,
+        _ => 0,
+    }
+}
+
+unsafe extern "C" fn backward(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    meta: u8,
+    _: *mut blosc2_dparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: as in `forward`.
+    unsafe { add(src, dest, len, meta.wrapping_neg()) };
+    match meta {
+        BACKWARD_1 => 1,
+        BACKWARD_MINUS_1 => -1,
+        BACKWARD_MINUS_7 => -7,
+        BACKWARD_MINUS_9 => -9,
+        _ => 0,
+    }
+}
+
+/// Addresses of source and destination, length, meta, id.
+type Told = (usize, usize, i32, u8, u8);
+
+struct Forward(Told, blosc2_cparams);
+// SAFETY: the pointers inside are only compared.
+unsafe impl Send for Forward {}
+
+static FORWARD_TOLD: Mutex<Vec<Forward>> = Mutex::new(Vec::new());
+static BACKWARD_TOLD: Mutex<Vec<(Told, i16, i32)>> = Mutex::new(Vec::new());
+
+unsafe extern "C" fn forward_and_tell(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    meta: u8,
+    cparams: *mut blosc2_cparams,
+    id: u8,
+) -> c_int {
+    // SAFETY: the library passes a valid struct and two buffers of `len` bytes.
+    unsafe {
+        let told = (src.addr(), dest.addr(), len, meta, id);
+        FORWARD_TOLD.lock().expect("the list").push(Forward(told, *cparams));
+        add(src, dest, len, meta);
+    }
+    0
+}
+
+unsafe extern "C" fn backward_and_tell(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    meta: u8,
+    dparams: *mut blosc2_dparams,
+    id: u8,
+) -> c_int {
+    // SAFETY: as in `forward_and_tell`.
+    unsafe {
+        let told = (src.addr(), dest.addr(), len, meta, id);
+        BACKWARD_TOLD.lock().expect("the list").push((told, (*dparams).nthreads, (*dparams).typesize));
+        add(src, dest, len, meta.wrapping_neg());
+    }
+    0
+}
+
+fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        for (id, name, forward, backward) in [
+            (ADD, c"add", Some(forward as _), Some(backward as _)),
+            (TELLTALE, c"telltale", Some(forward_and_tell as _), Some(backward_and_tell as _)),
+        ] {
+            let mut filter =
+                blosc2_filter { id, name: name.as_ptr().cast_mut(), version: 1, forward, backward };
+            // SAFETY: a valid struct with a static name and functions that keep to the contract.
+            assert_eq!(unsafe { (ours().blosc2_register_filter)(&mut filter) }, 0);
+        }
+    });
+}
+
+/// A pipeline in which [`ADD`] has that meta.
+fn params(filters: &[u8], meta: u8, nthreads: i16) -> Params {
+    let mut params = Params {
+        codec: 1,
+        typesize: 4,
+        blocksize: 20_000,
+        nthreads,
+        filters: pipeline(filters),
+        ..Params::default()
+    };
+    params.metas = params.filters.map(|id| if id == ADD || id == TELLTALE { meta } else { 0 });
+    params
+}
+
+#[test]
+fn codecs_14_2_user_filters_in_any_pipeline() {
+    register();
+    let src = data(Data::SmoothFloats, 4, 90_001);
+    for filters in [
+        &[ADD][..],
+        &[ADD, SHUFFLE],
+        &[SHUFFLE, ADD],
+        &[ADD, ADD, ADD],
+        &[ADD, DELTA, ADD],
+        &[DELTA, ADD],
+        &[ADD, DELTA],
+        &[SHUFFLE, ADD, BITSHUFFLE, DELTA, ADD, SHUFFLE],
+    ] {
+        let chunk = compressed(&params(filters, 17, 1), &src);
+        assert!(!Header::of(&chunk).memcpyed());
+        assert_eq!(compressed(&params(filters, 17, 4), &src), chunk, "{filters:?}");
+        assert_ours_decodes(&chunk, &src);
+        assert_items_everywhere(&chunk, &src);
+    }
+}
+
+/// Check 12: whatever a forward function returns but 0.
+#[test]
+fn codecs_19_12_forward_results() {
+    register();
+    let src = data(Data::SmoothFloats, 4, 90_001);
+    for filters in [&[ADD][..], &[ADD, SHUFFLE], &[SHUFFLE, ADD], &[ADD, DELTA]] {
+        for nthreads in [1, 4] {
+            for meta in [FORWARD_1, FORWARD_MINUS_1, FORWARD_MINUS_9] {
+                let params = params(filters, meta, nthreads);
+                assert_eq!(compress(ours(), &params, &src, 200_000), Err(-18), "{filters:?}, {meta}");
+                let dict = Params { use_dict: true, ..params };
+                assert_eq!(compress(ours(), &dict, &src, 200_000), Err(-18), "{filters:?}, {meta}");
+                // Plain chunks never see a filter.
+                let plain = Params { clevel: 0, ..dict };
+                assert_ours_decodes(&compressed(&plain, &src), &src);
+            }
+        }
+    }
+}
+
+/// Check 12 and Q3: a negative result of a backward function is the caller's; a positive one is no error if there
+/// was nothing else to undo, and one if there was.
+#[test]
+fn codecs_19_12_filters_q3_backward_results() {
+    register();
+    let src = data(Data::SmoothFloats, 4, 90_001);
+    for (filters, last_to_undo) in [
+        (&[ADD][..], true),
+        (&[ADD, SHUFFLE], true),
+        (&[ADD, DELTA], true),
+        (&[SHUFFLE, ADD], false),
+        (&[DELTA, ADD], false),
+        (&[ADD, ADD], false),
+        (&[DELTA, DELTA, ADD], false),
+        (&[DELTA, SHUFFLE, ADD, BITSHUFFLE], false),
+    ] {
+        for nthreads in [1, 4] {
+            for (meta, code) in [(BACKWARD_MINUS_1, -1), (BACKWARD_MINUS_7, -7), (BACKWARD_MINUS_9, -9)] {
+                let chunk = compressed(&params(filters, meta, 1), &src);
+                assert_eq!(decompress(ours(), nthreads, &chunk, src.len()), Err(code), "{filters:?}");
+                assert_eq!(getitem(ours(), nthreads, &chunk, 30, 10, 40), Err(code), "{filters:?}");
+            }
+            let chunk = compressed(&params(filters, BACKWARD_1, 1), &src);
+            let decoded = decompress(ours(), nthreads, &chunk, src.len());
+            let items = getitem(ours(), nthreads, &chunk, 30, 10, 40);
+            if last_to_undo {
+                assert!(decoded.as_ref() == Ok(&src), "{filters:?}");
+                assert_eq!(items.as_deref(), Ok(&src[120..160]), "{filters:?}");
+            } else {
+                assert_eq!(decoded.err(), Some(-18), "{filters:?}");
+                assert_eq!(items, Err(-18), "{filters:?}");
+            }
+        }
+    }
+}
+
+/// What the functions are told: whole blocks, buffers that do not overlap, all parameters.
+#[test]
+fn chunk_10_26_filters_d5_filter_arguments() {
+    register();
+    let src = data(Data::SmoothFloats, 4, 90_001);
+    let marker = |n: usize| std::ptr::without_provenance_mut::<c_void>(0x1000 + n);
+    let params = params(&[TELLTALE, SHUFFLE, TELLTALE], 3, 1);
+    let mut cparams = params.cparams();
+    cparams.codec_params = marker(1);
+    cparams.filter_params = [2, 3, 4, 5, 6, 7].map(marker);
+    let mut context = OwnedContext::compressing(ours(), cparams).expect("a context");
+    let (rc, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
+    let chunk = &dest[..rc as usize];
+    let told = std::mem::take(&mut *FORWARD_TOLD.lock().expect("the list"));
+    assert_eq!(told.len(), 2 * 5);
+    for (call, Forward((from, to, len, meta, id), c)) in told.iter().enumerate() {
+        let (nblock, first) = (call / 2, call % 2 == 0);
+        let expected = if nblock == 4 { 10_001 } else { 20_000 };
+        assert_eq!((*len, *meta, *id), (expected, 3, TELLTALE));
+        assert!(from + *len as usize <= *to || to + *len as usize <= *from, "overlap");
+        let block = src.as_ptr().addr() + nblock * 20_000;
+        assert_eq!(first, *from == block, "the first filter reads the source");
+        assert!(!(src.as_ptr().addr()..src.as_ptr().addr() + src.len()).contains(to));
+        assert_eq!((c.compcode, c.clevel, c.typesize, c.blocksize), (1, 5, 4, 20_000));
+        assert_eq!((c.filters, c.filters_meta), (params.filters, params.metas));
+        assert!(c.codec_params == marker(1) && c.filter_params == [2, 3, 4, 5, 6, 7].map(marker));
+        assert!(c.tuner_params.is_null() && c.tuner_id == 0 && c.schunk.is_null());
+    }
+    let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+    let (rc, decoded) = with_destination(src.len(), |dest| reader.decompress(chunk, dest));
+    assert!(rc == src.len() as i32 && decoded == src);
+    let told = std::mem::take(&mut *BACKWARD_TOLD.lock().expect("the list"));
+    assert_eq!(told.len(), 2 * 5);
+    for (call, ((from, to, len, meta, id), nthreads, typesize)) in told.into_iter().enumerate() {
+        let expected = if call / 2 == 4 { 10_001 } else { 20_000 };
+        assert_eq!((len, meta, id, nthreads, typesize), (expected, 3, TELLTALE, 1, 4));
+        assert!(from + len as usize <= to || to + len as usize <= from, "overlap");
+    }
+}
+
+/// A filter that is registered without functions, whose plugin is nowhere.
+#[test]
+fn codecs_14_2_a_filter_without_functions() {
+    let mut filter = blosc2_filter {
+        id: 172,
+        name: c"no such plugin".as_ptr().cast_mut(),
+        version: 1,
+        forward: None,
+        backward: None,
+    };
+    // SAFETY: a valid struct with a static name.
+    assert_eq!(unsafe { (ours().blosc2_register_filter)(&mut filter) }, 0);
+    let src = data(Data::SmoothFloats, 4, 4000);
+    assert_eq!(compress(ours(), &params(&[172], 0, 1), &src, 10_000), Err(-18));
+    let mut chunk = compressed(&params(&[SHUFFLE], 0, 1), &src);
+    chunk[0x15] = 172;
+    assert_eq!(decompress(ours(), 1, &chunk, 4000), Err(-18));
+}

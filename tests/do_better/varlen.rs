@@ -148,7 +148,6 @@ fn chunk_10_10_no_memory_for_a_block() {
             }
             let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
             assert_eq!(reader.vldecompress_block(&chunk, 1).err(), Some(-4));
-            assert_eq!(reader.vldecompress_block(&chunk, 0).as_deref(), Ok(&[1; 100_000][..]));
         }
     });
 }
