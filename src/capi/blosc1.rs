@@ -163,7 +163,8 @@ pub unsafe extern "C" fn blosc2_getitem(
 
 fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: &mut [u8]) -> Result<usize> {
     let wanted = ItemRange::Items { start, nitems };
-    let header = ChunkHeader::parse(chunk)?;
+    let mut header = ChunkHeader::default();
+    header.read(chunk)?;
     Ok(getitem(&DecompressParams::default(), &header, chunk, wanted, dest)?.nbytes)
 }
 

@@ -8,12 +8,17 @@ use std::ops::Range;
 pub struct Blocks {
     nbytes: usize,
     blocksize: usize,
+    count: usize,
+    leftover: usize,
 }
 
 impl Blocks {
     /// The geometry of `nbytes` bytes in blocks of `blocksize` bytes, at least 1.
     pub fn new(nbytes: usize, blocksize: usize) -> Self {
-        Blocks { nbytes, blocksize: blocksize.max(1) }
+        let blocksize = blocksize.max(1);
+        let leftover = nbytes % blocksize;
+        let count = nbytes / blocksize + usize::from(leftover != 0);
+        Blocks { nbytes, blocksize, count, leftover }
     }
 
     /// The geometry that a parsed header of a chunk with equal blocks gives.
@@ -33,12 +38,12 @@ impl Blocks {
 
     /// How many blocks there are; 0 when there are no bytes.
     pub fn count(&self) -> usize {
-        self.nbytes.div_ceil(self.blocksize)
+        self.count
     }
 
     /// Size of the short last block in bytes, 0 if all are full.
     pub fn leftover(&self) -> usize {
-        self.nbytes % self.blocksize
+        self.leftover
     }
 
     /// Where block `nblock` lies in the uncompressed data, in bytes.
@@ -49,7 +54,7 @@ impl Blocks {
 
     /// Whether block `nblock` is the short last one.
     pub fn is_leftover(&self, nblock: usize) -> bool {
-        self.leftover() != 0 && nblock + 1 == self.count()
+        self.leftover != 0 && nblock + 1 == self.count
     }
 
     /// Number of streams of block `nblock` (`chunk.md` 1.12).

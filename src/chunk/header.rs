@@ -47,38 +47,9 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
     pub fn parse_basic(bytes: &[u8]) -> Result<Self> {
-        let mut header = ChunkHeader::fixed_part(bytes)?;
+        let mut header = ChunkHeader::default();
+        header.read_fixed_part(bytes)?;
         header.clamp_blocksize();
-        Ok(header)
-    }
-
-    /// The fields of the first 16 bytes, with the checks that need no others. The block size is as it stands: with
-    /// variable-length blocks it is a count.
-    #[inline(always)]
-    fn fixed_part(bytes: &[u8]) -> Result<Self> {
-        let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
-            return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
-        };
-        let field = |pos| read_i32(b, pos).unwrap_or_default();
-        let header = ChunkHeader {
-            version: b[offset::VERSION],
-            versionlz: b[offset::VERSIONLZ],
-            flags: b[offset::FLAGS],
-            typesize: b[offset::TYPESIZE],
-            nbytes: field(offset::NBYTES),
-            blocksize: field(offset::BLOCKSIZE),
-            cbytes: field(offset::CBYTES),
-            ..ChunkHeader::default()
-        };
-        if header.cbytes < MIN_HEADER_LENGTH as i32 {
-            return Err(err!(InvalidHeader, "cbytes {} is less than a header", header.cbytes));
-        }
-        if header.blocksize <= 0 || header.blocksize > MAX_BLOCKSIZE {
-            return Err(err!(InvalidHeader, "blocksize {} is not in 1..={MAX_BLOCKSIZE}", header.blocksize));
-        }
-        if header.typesize == 0 {
-            return Err(err!(InvalidHeader, "typesize is 0"));
-        }
         Ok(header)
     }
 
@@ -87,38 +58,74 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the header, `InvalidHeader` for a field out of range,
     /// `VersionSupport` for flags of a later format.
-    #[inline]
     pub fn parse(bytes: &[u8]) -> Result<Self> {
-        let mut header = ChunkHeader::fixed_part(bytes)?;
-        if header.is_extended() {
-            header.parse_extension(bytes)?;
-        } else {
-            header.filters_from_flags();
-        }
-        if header.version > version::VL_BLOCKS && header.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
-            return Err(err!(
-                VersionSupport,
-                "version {} with flags {:#04x}",
-                header.version,
-                header.blosc2_flags2
-            ));
-        }
-        if header.has_varlen_blocks() && header.is_memcpyed() {
-            return Err(err!(InvalidHeader, "variable-length blocks cannot be stored plain"));
-        }
-        if header.nbytes < 0 {
-            return Err(err!(InvalidHeader, "nbytes {} is negative", header.nbytes));
-        }
-        if !header.has_varlen_blocks() {
-            header.clamp_blocksize();
-        } else if header.nbytes == 0 {
-            return Err(err!(InvalidHeader, "a chunk of variable-length blocks cannot be empty"));
-        }
+        let mut header = ChunkHeader::default();
+        header.read(bytes)?;
         Ok(header)
     }
 
-    #[inline(always)]
-    fn parse_extension(&mut self, bytes: &[u8]) -> Result<()> {
+    /// As [`parse`](Self::parse), into a header that is default: where small chunks are read, a header that is
+    /// handed out would cost more than its parsing.
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse); the fields mean nothing then.
+    #[inline]
+    pub fn read(&mut self, bytes: &[u8]) -> Result<()> {
+        self.read_fixed_part(bytes)?;
+        if self.is_extended() {
+            self.read_extension(bytes)?;
+        } else {
+            self.filters_from_flags();
+        }
+        if self.version > version::VL_BLOCKS && self.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
+            let flags = self.blosc2_flags2;
+            return Err(err!(VersionSupport, "version {} with flags {flags:#04x}", self.version));
+        }
+        if self.has_varlen_blocks() && self.is_memcpyed() {
+            return Err(err!(InvalidHeader, "variable-length blocks cannot be stored plain"));
+        }
+        if self.nbytes < 0 {
+            return Err(err!(InvalidHeader, "nbytes {} is negative", self.nbytes));
+        }
+        if !self.has_varlen_blocks() {
+            self.clamp_blocksize();
+        } else if self.nbytes == 0 {
+            return Err(err!(InvalidHeader, "a chunk of variable-length blocks cannot be empty"));
+        }
+        Ok(())
+    }
+
+    /// The fields of the first 16 bytes, with the checks that need no others. The block size is as it stands: with
+    /// variable-length blocks it is a count.
+    #[inline]
+    fn read_fixed_part(&mut self, bytes: &[u8]) -> Result<()> {
+        let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
+            return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
+        };
+        let field = |pos| read_i32(b, pos).unwrap_or_default();
+        let (nbytes, blocksize, cbytes) =
+            (field(offset::NBYTES), field(offset::BLOCKSIZE), field(offset::CBYTES));
+        if cbytes < MIN_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
+        }
+        if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
+            return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
+        }
+        if b[offset::TYPESIZE] == 0 {
+            return Err(err!(InvalidHeader, "typesize is 0"));
+        }
+        self.version = b[offset::VERSION];
+        self.versionlz = b[offset::VERSIONLZ];
+        self.flags = b[offset::FLAGS];
+        self.typesize = b[offset::TYPESIZE];
+        self.nbytes = nbytes;
+        self.blocksize = blocksize;
+        self.cbytes = cbytes;
+        Ok(())
+    }
+
+    #[inline]
+    fn read_extension(&mut self, bytes: &[u8]) -> Result<()> {
         if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
             return Err(err!(InvalidHeader, "cbytes {} is less than an extended header", self.cbytes));
         }
@@ -142,11 +149,11 @@ impl ChunkHeader {
                 return Err(err!(InvalidHeader, "a value of {width} bytes in {} bytes", self.nbytes));
             }
         } else if special > Special::ZERO_ID && self.nbytes % i32::from(self.typesize) != 0 {
+            let typesize = self.typesize;
             return Err(err!(
                 InvalidHeader,
-                "{} bytes are no multiple of the typesize {}",
-                self.nbytes,
-                self.typesize
+                "{} bytes are no multiple of the typesize {typesize}",
+                self.nbytes
             ));
         }
         if self.version == version::ALPHA {

@@ -313,7 +313,8 @@ impl Context {
         let mask = self.take_mask();
         let postfilter = self.postfilter();
         let params = self.decompress_params(postfilter.as_ref(), mask.as_deref());
-        let header = ChunkHeader::parse(chunk)?;
+        let mut header = ChunkHeader::default();
+        header.read(chunk)?;
         let done = decompress::decompress(&params, &header, chunk, dest)?;
         self.publish_decompression(&header, &done);
         Ok(done.nbytes)
@@ -327,7 +328,8 @@ impl Context {
     pub fn getitem(&self, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<usize> {
         let postfilter = self.postfilter();
         let params = self.decompress_params(postfilter.as_ref(), None);
-        let header = ChunkHeader::parse(chunk)?;
+        let mut header = ChunkHeader::default();
+        header.read(chunk)?;
         let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
         if self.with_head(|head| head.do_compress == 0) {
             self.publish_decompression(&header, &done);

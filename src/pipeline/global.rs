@@ -35,6 +35,7 @@ pub fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
     let nthreads = overrides::nthreads_for_decompression()?;
     let params =
         DecompressParams { nthreads: usize::from(nthreads.unsigned_abs()), ..DecompressParams::default() };
-    let header = ChunkHeader::parse(chunk)?;
+    let mut header = ChunkHeader::default();
+    header.read(chunk)?;
     Ok(decompress::decompress(&params, &header, chunk, dest)?.nbytes)
 }
