@@ -35,7 +35,8 @@ fn chunk_10_11_typesize_0_and_below() {
                     let value = 5u64;
                     let cparams = Params { typesize, ..Params::default() }.cparams();
                     let out = dest.as_mut_ptr().cast::<c_void>();
-                    let rc = (ours().blosc2_chunk_repeatval)(cparams, 1000, out, 5000, (&raw const value).cast());
+                    let rc =
+                        (ours().blosc2_chunk_repeatval)(cparams, 1000, out, 5000, (&raw const value).cast());
                     assert_eq!(rc, -12);
                     let width = typesize as isize as usize;
                     let rc = (ours().blosc1_compress)(5, 1, width, 1000, src.as_ptr().cast(), out, 5000);
@@ -319,7 +320,10 @@ fn codecs_18_01_02_abi_14_null_names_and_structs() {
                 assert!(lib.is_null() && version.is_null());
                 assert_eq!((library.blosc2_get_complib_info)(name, ptr::null_mut(), ptr::null_mut()), -1);
             }
-            assert_eq!((library.blosc2_get_complib_info)(c"zstd".as_ptr(), ptr::null_mut(), ptr::null_mut()), 4);
+            assert_eq!(
+                (library.blosc2_get_complib_info)(c"zstd".as_ptr(), ptr::null_mut(), ptr::null_mut()),
+                4
+            );
 
             let nothing = ptr::null();
             let (mut a, mut b, mut c) = (7i32, 7i32, 7i32);
@@ -355,7 +359,9 @@ fn filters_d4_abi_14_shuffle_arguments() {
             library.blosc2_bitunshuffle,
         ];
         for (index, function) in functions.into_iter().enumerate() {
-            for (typesize, len) in [(0, 64), (-1, 64), (i32::MIN, 64), (4, -1), (4, -64), (4, i32::MIN), (0, 0)] {
+            for (typesize, len) in
+                [(0, 64), (-1, 64), (i32::MIN, 64), (4, -1), (4, -64), (4, i32::MIN), (0, 0)]
+            {
                 // SAFETY: buffers that are long enough; bad sizes must be refused.
                 let rc = unsafe { function(typesize, len, src.as_ptr().cast(), dest.as_mut_ptr().cast()) };
                 assert_eq!(rc, -12, "function {index}: {typesize}, {len}");

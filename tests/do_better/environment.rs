@@ -12,7 +12,15 @@ fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i3
         // SAFETY: a source and a destination of their true lengths.
         unsafe {
             let (len, room) = (src.len() as i32, dest.len() as i32);
-            (ours().blosc2_compress)(clevel, 1, typesize, src.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
+            (ours().blosc2_compress)(
+                clevel,
+                1,
+                typesize,
+                src.as_ptr().cast(),
+                len,
+                dest.as_mut_ptr().cast(),
+                room,
+            )
         }
     });
     if rc <= 0 {
@@ -162,7 +170,9 @@ fn chunk_10_12_values_that_make_no_sense() {
                 if let Ok(chunk) = global_compress(5, 4, &src) {
                     assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
                 }
-                if let Ok(chunk) = compress(ours(), &Params { typesize: 4, ..Params::default() }, &src, 200_000) {
+                if let Ok(chunk) =
+                    compress(ours(), &Params { typesize: 4, ..Params::default() }, &src, 200_000)
+                {
                     assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
                 }
                 // SAFETY: as above.

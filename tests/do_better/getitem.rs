@@ -76,13 +76,8 @@ fn chunk_10_04_every_part_of_a_chunk() {
 fn chunk_10_05_filters_d3_delta_random_access() {
     for filters in [&[DELTA][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA], &[DELTA, DELTA], &[1, 2, 3, 2]] {
         for (codec, typesize) in [(0, 4), (1, 8), (5, 3)] {
-            let params = Params {
-                codec,
-                typesize,
-                blocksize: 4080,
-                filters: pipeline(filters),
-                ..Params::default()
-            };
+            let params =
+                Params { codec, typesize, blocksize: 4080, filters: pipeline(filters), ..Params::default() };
             let src = data(Data::SmoothFloats, typesize as usize, 100_001);
             let chunk = compressed(&params, &src);
             assert!(!Header::of(&chunk).memcpyed());
@@ -101,7 +96,8 @@ fn chunk_10_14_repeated_value_wider_than_the_item() {
     let chunk = special_chunk(ours(), &params, Special::Value(&value), 9000, 400).expect("a chunk");
     let decoded = decompress(ours(), 1, &chunk, 9000).expect("its content");
     assert!(decoded.chunks(300).all(|item| item == value));
-    for (start, nitems) in [(0, 300), (1, 300), (299, 2), (450, 300), (7, 1), (123, 777), (8999, 1), (0, 9000)]
+    for (start, nitems) in
+        [(0, 300), (1, 300), (299, 2), (450, 300), (7, 1), (123, 777), (8999, 1), (0, 9000)]
     {
         let expected = &decoded[start as usize..][..nitems as usize];
         let items = getitem(ours(), 1, &chunk, start, nitems, nitems as usize);
@@ -167,7 +163,8 @@ fn chunk_10_04_refusals() {
         assert_eq!(rc, expected, "{start}+{nitems} into {destsize}");
         assert!(dest.iter().all(|&byte| byte == crate::support::calls::BEFORE), "{start}+{nitems}");
     }
-    for (start, nbytes, expected) in [(2, 4, -12), (4, 2, -12), (2, 0, -12), (-4, 4, -12), (0, -4, -12), (4, 0, 0)]
+    for (start, nbytes, expected) in
+        [(2, 4, -12), (4, 2, -12), (2, 0, -12), (-4, 4, -12), (0, -4, -12), (4, 0, 0)]
     {
         let (rc, _) = with_destination(100, |dest| context.getitem_bytes(&chunk, start, nbytes, dest));
         assert_eq!(rc, expected, "bytes {start}+{nbytes}");

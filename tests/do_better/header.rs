@@ -3,8 +3,8 @@
 
 use crate::alone::alone;
 use crate::checks::{
-    BITSHUFFLE, CODECS, SHUFFLE, assert_all_decode, assert_items_everywhere, compressed, data, ours, pipeline,
-    roomy,
+    BITSHUFFLE, CODECS, SHUFFLE, assert_all_decode, assert_items_everywhere, compressed, data, ours,
+    pipeline, roomy,
 };
 use crate::support::calls::{
     Header, OwnedContext, Params, Special, decompress, dparams, getitem, special_chunk, vlcompress,
@@ -206,7 +206,15 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
                 unsafe {
                     (ours().blosc1_set_blocksize)(blocksize);
                     let (len, room) = (src.len() as i32, dest.len() as i32);
-                    (ours().blosc2_compress)(5, 1, 8, src.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
+                    (ours().blosc2_compress)(
+                        5,
+                        1,
+                        8,
+                        src.as_ptr().cast(),
+                        len,
+                        dest.as_mut_ptr().cast(),
+                        room,
+                    )
                 }
             });
             if rc != -12 {

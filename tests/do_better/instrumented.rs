@@ -116,7 +116,8 @@ fn codecs_18_14_any_destination() {
                 let full = compress(&params, &src, 100_000).expect("a chunk");
                 let count = records(&full).len();
                 assert_eq!(full.len(), 32 + 4 * 6 + 20 * count);
-                for destsize in (32..full.len() + 10).step_by(3).chain([full.len() - 1, full.len(), 6031, 6032])
+                for destsize in
+                    (32..full.len() + 10).step_by(3).chain([full.len() - 1, full.len(), 6031, 6032])
                 {
                     match compress(&params, &src, destsize) {
                         Ok(chunk) if destsize >= full.len() => assert_eq!(records(&chunk).len(), count),

@@ -121,7 +121,11 @@ unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
 
 /// A compression context with [`before`]. The parameters are a local of this function: the library must have
 /// copied them.
-fn writer(params: &Params, script: &Script, change: impl FnOnce(&mut blosc2_prefilter_params)) -> OwnedContext<'static> {
+fn writer(
+    params: &Params,
+    script: &Script,
+    change: impl FnOnce(&mut blosc2_prefilter_params),
+) -> OwnedContext<'static> {
     let mut parameters = preparams();
     parameters.user_data = script.user_data();
     change(&mut parameters);
@@ -160,7 +164,10 @@ fn chunk_3_10_prefilter_arguments() {
         let mut context = writer(&params(nthreads), &script, |_| ());
         let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
         assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{rc}");
-        assert_all_decode(&dest[..rc as usize], &inverted(&src[..100_000]).into_iter().chain([0, 0]).collect::<Vec<_>>());
+        assert_all_decode(
+            &dest[..rc as usize],
+            &inverted(&src[..100_000]).into_iter().chain([0, 0]).collect::<Vec<_>>(),
+        );
         let mut told = script.take();
         told.sort_by_key(|told| told.nblock);
         assert_eq!(told.len(), 7);
@@ -217,7 +224,9 @@ fn chunk_3_10_prefilter_of_plain_chunks() {
 fn chunk_3_10_prefilter_without_a_source() {
     let expected: Vec<u8> = (0..100_000).map(|i| i as u8).collect();
     for nthreads in [1, 4] {
-        for (clevel, filters) in [(5, pipeline(&[1])), (0, [0; 6]), (5, pipeline(&[3, 1])), (5, pipeline(&[1, 2, 1]))] {
+        for (clevel, filters) in
+            [(5, pipeline(&[1])), (0, [0; 6]), (5, pipeline(&[3, 1])), (5, pipeline(&[1, 2, 1]))]
+        {
             let script = Script::new();
             let params = Params { clevel, filters, ..params(nthreads) };
             let context = writer(&params, &script, |_| ());
@@ -225,7 +234,13 @@ fn chunk_3_10_prefilter_without_a_source() {
                 // SAFETY: the prefilter supplies the data.
                 unsafe {
                     let to = dest.as_mut_ptr().cast();
-                    (ours().blosc2_compress_ctx)(context.raw(), std::ptr::null(), 100_000, to, dest.len() as i32)
+                    (ours().blosc2_compress_ctx)(
+                        context.raw(),
+                        std::ptr::null(),
+                        100_000,
+                        to,
+                        dest.len() as i32,
+                    )
                 }
             });
             assert!(rc > 0, "{rc}");
@@ -236,7 +251,13 @@ fn chunk_3_10_prefilter_without_a_source() {
                 // SAFETY: the source is NULL, which must be found out.
                 unsafe {
                     let to = dest.as_mut_ptr().cast();
-                    (ours().blosc2_compress_ctx)(plain.raw(), std::ptr::null(), 100_000, to, dest.len() as i32)
+                    (ours().blosc2_compress_ctx)(
+                        plain.raw(),
+                        std::ptr::null(),
+                        100_000,
+                        to,
+                        dest.len() as i32,
+                    )
                 }
             });
             assert_eq!(rc, -32);
@@ -287,7 +308,10 @@ fn filters_d8_output_of_another_width() {
                 }
                 assert_ours_decodes(&dest[..rc as usize], &expected);
                 for told in script.take() {
-                    assert_eq!((told.typesize, told.size), (width, width * if told.nblock < 6 { 4000 } else { 1000 }));
+                    assert_eq!(
+                        (told.typesize, told.size),
+                        (width, width * if told.nblock < 6 { 4000 } else { 1000 })
+                    );
                     assert!(told.zeroed);
                 }
             }
@@ -421,7 +445,10 @@ fn chunk_4_3_postfilter_of_variable_length_blocks() {
             let block = context.vldecompress_block(&chunk, nblock as i32);
             assert!(block.as_ref() == Ok(&expected[nblock]));
             let told = script.take();
-            assert_eq!((told.len(), told[0].nblock, told[0].offset), (1, nblock as i32, 70_000 * nblock as i32));
+            assert_eq!(
+                (told.len(), told[0].nblock, told[0].offset),
+                (1, nblock as i32, 70_000 * nblock as i32)
+            );
         }
         let whole = expected.concat();
         let (rc, dest) = with_destination(whole.len(), |dest| context.decompress(&chunk, dest));

@@ -80,7 +80,8 @@ fn chunk_10_02_filters_d1_source_in_read_only_memory() {
             for filters in PIPELINES {
                 for codec in CODECS {
                     for nthreads in [1, 4] {
-                        for (clevel, destsize) in [(5, src.len + 32), (1, roomy(src.len)), (0, roomy(src.len))]
+                        for (clevel, destsize) in
+                            [(5, src.len + 32), (1, roomy(src.len)), (0, roomy(src.len))]
                         {
                             let params = params(filters, codec, nthreads, clevel);
                             let mut context =
@@ -129,8 +130,7 @@ fn chunk_10_02_dictionary_of_three_filters() {
             for codec in DICTIONARY_CODECS {
                 for nthreads in [1, 4] {
                     let params = Params { use_dict: true, ..params(filters, codec, nthreads, 5) };
-                    let mut context =
-                        OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                    let mut context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
                     let (rc, dest) =
                         with_destination(roomy(src.len), |dest| context.compress(src.bytes(), dest));
                     assert!(rc > 0 && Header::of(&dest).uses_dictionary(), "{params:?}: {rc}");
@@ -144,9 +144,8 @@ fn chunk_10_02_dictionary_of_three_filters() {
 #[test]
 fn chunk_10_02_variable_length_sources() {
     alone("source::chunk_10_02_variable_length_sources", || {
-        let blocks: Vec<ReadOnly> = [5000, 17, 70_000, 4096, 1, 33_333]
-            .map(|len| ReadOnly::new(&data(Data::Ramp, 4, len)))
-            .into();
+        let blocks: Vec<ReadOnly> =
+            [5000, 17, 70_000, 4096, 1, 33_333].map(|len| ReadOnly::new(&data(Data::Ramp, 4, len))).into();
         for filters in PIPELINES {
             for nthreads in [1, 4] {
                 let params = params(filters, 1, nthreads, 5);

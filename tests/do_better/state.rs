@@ -45,7 +45,8 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
     }
     // Metas that would make another shuffle of it, a dictionary, delta, a wide type, a codec byte.
     for filters in [&[SHUFFLE][..], &[BITSHUFFLE, SHUFFLE], &[DELTA, SHUFFLE]] {
-        let mut params = Params { typesize: 2, filters: pipeline(filters), codec_meta: 9, ..Params::default() };
+        let mut params =
+            Params { typesize: 2, filters: pipeline(filters), codec_meta: 9, ..Params::default() };
         params.metas[5] = 16;
         before.push((compressed(&params, &src), 4000));
     }
@@ -178,8 +179,7 @@ fn chunk_10_09_getitem_with_a_compression_context() {
 fn chunk_10_18_masks() {
     let src = data(Data::Ramp, 4, 40_000);
     for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE]] {
-        let params =
-            Params { typesize: 4, blocksize: 4000, filters: pipeline(filters), ..Params::default() };
+        let params = Params { typesize: 4, blocksize: 4000, filters: pipeline(filters), ..Params::default() };
         let chunk = compressed(&params, &src);
         for nthreads in [1, 4] {
             let mut context = OwnedContext::decompressing(ours(), dparams(nthreads));
@@ -195,9 +195,7 @@ fn chunk_10_18_masks() {
                 let mut mask = [1u8; 4];
                 for count in [-1, i32::MIN] {
                     // SAFETY: nothing of the mask may be read.
-                    let rc = unsafe {
-                        (ours().blosc2_set_maskout)(context.raw(), mask.as_mut_ptr(), count)
-                    };
+                    let rc = unsafe { (ours().blosc2_set_maskout)(context.raw(), mask.as_mut_ptr(), count) };
                     assert_eq!(rc, -12, "{count}");
                 }
                 whole(&mut context);
@@ -242,7 +240,8 @@ fn chunk_10_07_after_an_error_the_context_is_as_before() {
     let src = data(Data::SmoothFloats, 4, 60_000);
     let params = Params { typesize: 4, blocksize: 4096, codec: 1, ..Params::default() };
     let chunk = compressed(&params, &src);
-    let vl = vlcompress(ours(), &params, &[src.clone(), src[..100].to_vec()], roomy(60_100)).expect("a chunk");
+    let vl =
+        vlcompress(ours(), &params, &[src.clone(), src[..100].to_vec()], roomy(60_100)).expect("a chunk");
     for nthreads in [1, 4] {
         let mut reader = OwnedContext::decompressing(ours(), dparams(nthreads));
         let random = &mut Random::new(4);

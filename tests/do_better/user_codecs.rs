@@ -315,7 +315,10 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         assert!(take(&DECODER_TOLD).iter().all(|(told, _)| told.chunk == chunk.as_ptr().addr()));
     }
     // The block size that a codec is told is the one of the block at hand's chunk: effective.
-    compressed(&Params { codec: TELLTALE, blocksize: 2000, ..self::params(0, 1) }, &data(Data::Noise, 4, 1003));
+    compressed(
+        &Params { codec: TELLTALE, blocksize: 2000, ..self::params(0, 1) },
+        &data(Data::Noise, 4, 1003),
+    );
     let told = take(&ENCODER_TOLD);
     assert!(told.iter().all(|(_, SendParams(c))| c.blocksize == 1000), "{:?}", told.len());
 }

@@ -7,7 +7,8 @@ use std::sync::{Mutex, Once};
 use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter};
 
 use crate::checks::{
-    BITSHUFFLE, DELTA, SHUFFLE, assert_items_everywhere, assert_ours_decodes, compressed, data, ours, pipeline,
+    BITSHUFFLE, DELTA, SHUFFLE, assert_items_everywhere, assert_ours_decodes, compressed, data, ours,
+    pipeline,
 };
 use crate::support::calls::{
     Header, OwnedContext, Params, compress, decompress, dparams, getitem, with_destination,

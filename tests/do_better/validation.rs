@@ -34,7 +34,8 @@ fn assert_refused(chunk: &[u8], destsize: usize, expected: &[i32]) {
 fn chunk_2_4_negative_nbytes() {
     let src = data(Data::Ramp, 4, 4000);
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
-    let mut chunks = vec![compressed(&params, &src), compressed(&Params { clevel: 0, ..params.clone() }, &src)];
+    let mut chunks =
+        vec![compressed(&params, &src), compressed(&Params { clevel: 0, ..params.clone() }, &src)];
     for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(&[1, 2, 3, 4])] {
         chunks.push(special_chunk(ours(), &params, special, 4000, 100).expect("a chunk"));
     }
@@ -92,7 +93,8 @@ fn chunk_2_4_split_blocks_that_do_not_divide() {
         assert_eq!(getitem(ours(), nthreads, &bad, 0, 100, 300), Err(-3));
     }
     // More streams than bytes.
-    let tiny = compressed(&Params { typesize: 1, blocksize: 40, splitmode: 1, ..Params::default() }, &src[..80]);
+    let tiny =
+        compressed(&Params { typesize: 1, blocksize: 40, splitmode: 1, ..Params::default() }, &src[..80]);
     let mut bad = tiny.clone();
     bad[3] = 255;
     assert_eq!(decompress(ours(), 1, &bad, 80), Err(-6));
@@ -230,9 +232,8 @@ fn chunk_10_17_damaged_chunks() {
         let src = data(Data::Mixed, 4, 30_000);
         let short = &src[..3000];
         let params = Params { typesize: 4, blocksize: 3000, ..Params::default() };
-        let mut chunks: Vec<Vec<u8>> = crate::checks::CODECS
-            .map(|codec| compressed(&Params { codec, ..params.clone() }, &src))
-            .into();
+        let mut chunks: Vec<Vec<u8>> =
+            crate::checks::CODECS.map(|codec| compressed(&Params { codec, ..params.clone() }, &src)).into();
         for codec in crate::checks::DICTIONARY_CODECS {
             chunks.push(compressed(&Params { codec, use_dict: true, ..params.clone() }, &src));
         }

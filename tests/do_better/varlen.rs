@@ -114,8 +114,9 @@ fn chunk_10_10_mask_and_single_blocks() {
 fn chunk_10_10_no_memory_for_a_block() {
     alone("varlen::chunk_10_10_no_memory_for_a_block", || {
         const HUGE: i32 = 1_900_000_000;
-        let mut chunk = vlcompress(ours(), &Params::default(), &[vec![1; 100_000], data(Data::Text, 1, 900)], 200_000)
-            .expect("a chunk");
+        let mut chunk =
+            vlcompress(ours(), &Params::default(), &[vec![1; 100_000], data(Data::Text, 1, 900)], 200_000)
+                .expect("a chunk");
         // The second block claims more than there will be memory for.
         chunk[4..8].copy_from_slice(&(100_000 + HUGE).to_le_bytes());
         let second = i32::from_le_bytes(chunk[36..40].try_into().expect("four bytes")) as usize;
@@ -211,7 +212,8 @@ fn chunk_10_10_refusals() {
     assert_eq!(context.vldecompress_block(&plain, 0).err(), Some(-12));
     assert_eq!(getitem(ours(), 1, &chunk, 0, 1, 8), Err(-12));
     // A damaged block leaves no buffers behind (the harness looks), and the others can be read.
-    let zstd = vlcompress(ours(), &Params { codec: 5, ..Params::default() }, &blocks, 100_000).expect("a chunk");
+    let zstd =
+        vlcompress(ours(), &Params { codec: 5, ..Params::default() }, &blocks, 100_000).expect("a chunk");
     let start = i32::from_le_bytes(zstd[52..56].try_into().expect("four bytes")) as usize;
     let mut bad = zstd.clone();
     bad[start + 5] ^= 0xFF;
