@@ -174,11 +174,17 @@ impl Context {
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
         let started = Instant::now();
+        // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
+        let largest = match source {
+            Source::Blocks(sources) => {
+                Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
+            }
+            Source::Buffer(_) | Source::Absent(_) => None,
+        };
+        let set_largest = || self.with_head(|head| head.blocksize = largest.unwrap_or(head.blocksize));
+        set_largest();
         tuner::choose(self, nbytes)?;
-        if let Source::Blocks(sources) = source {
-            let largest = compress::check_varlen(sources)?;
-            self.with_head(|head| head.blocksize = i32::try_from(largest).unwrap_or(i32::MAX));
-        }
+        set_largest();
         let mut params = self.compress_params();
         plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {

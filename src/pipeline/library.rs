@@ -34,12 +34,11 @@ pub fn init() {
     }
 }
 
-/// Takes the library down: its threads end. Settings stay.
+/// Takes the library down: its threads end, also those that contexts started while it was not up. Settings stay.
 pub fn destroy() {
     let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
-    if UP.swap(false, Ordering::AcqRel) {
-        pool::shutdown();
-    }
+    UP.store(false, Ordering::Release);
+    pool::shutdown();
 }
 
 /// Whether the library is up.

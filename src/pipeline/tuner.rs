@@ -5,7 +5,6 @@
 
 use super::context::Context;
 use super::stune::Choice;
-use crate::abi::BLOSC_BTUNE;
 use crate::err;
 use crate::error::Result;
 use crate::registry::{self, Tuner};
@@ -58,14 +57,10 @@ pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
             return Err(err!(Tuner, "tuner {id} returned {code}"));
         }
     }
-    let default_too = id <= 0 || (id == BLOSC_BTUNE && has_state);
     context.with_head(|head| {
         let choice = Choice::new(head.compcode, head.clevel, head.splitmode, &head.filters);
-        if (default_too && id <= 0) || head.blocksize <= 0 {
-            head.blocksize = choice.blocksize(nbytes, head.typesize, head.blocksize);
-        } else if head.blocksize > nbytes && nbytes > 0 {
-            head.blocksize = nbytes;
-        }
+        // Also a tuner's size has to be one that the data can be cut by; if it left none, it gets the default.
+        head.blocksize = choice.blocksize(nbytes, head.typesize, head.blocksize);
         if id <= 0 {
             trace_choice(head.compcode, head.clevel, head.blocksize, head.typesize, choice);
         }

@@ -1,1 +1,377 @@
-//! To come.
+//! Registering codecs, filters and tuners (abi.md 9.5, 14, codecs.md 12, 18.2, 18.16).
+
+use std::ffi::{CStr, CString, c_char, c_double, c_int, c_void};
+
+use blosc2::abi::{
+    blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_tuner,
+};
+
+use crate::alone::alone;
+use crate::checks::{assert_ours_decodes, compressed, data, pipeline};
+use crate::support::calls::{Params, compress};
+use crate::support::data::Data;
+use crate::support::library::Library;
+
+/// The library before anything was called; for child processes.
+fn untouched() -> &'static Library {
+    Box::leak(Box::new(Library::ours_uninitialised()))
+}
+
+unsafe extern "C" fn encode_nothing(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+unsafe extern "C" fn encode_badly(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: *const c_void,
+) -> c_int {
+    -1
+}
+
+unsafe extern "C" fn decode_nothing(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+unsafe extern "C" fn copy(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: the library passes two buffers of `len` bytes.
+    unsafe { dest.copy_from_nonoverlapping(src, len as usize) };
+    0
+}
+
+unsafe extern "C" fn copy_back(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: as in `copy`.
+    unsafe { dest.copy_from_nonoverlapping(src, len as usize) };
+    0
+}
+
+unsafe extern "C" fn tuner_init(_: *mut c_void, _: *mut blosc2_context, _: *mut blosc2_context) -> c_int {
+    0
+}
+
+unsafe extern "C" fn tuner_refuses(_: *mut c_void, _: *mut blosc2_context, _: *mut blosc2_context) -> c_int {
+    -1
+}
+
+unsafe extern "C" fn tuner_next(_: *mut blosc2_context) -> c_int {
+    0
+}
+
+unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int {
+    0
+}
+
+type Encoder =
+    unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut blosc2_cparams, *const c_void) -> c_int;
+
+fn codec(library: &Library, id: u8, name: &CStr, complib: u8, encoder: Encoder) -> c_int {
+    // The name is gone when this function returns.
+    let name = CString::from(name);
+    let mut codec = blosc2_codec {
+        compcode: id,
+        compname: name.as_ptr().cast_mut(),
+        complib,
+        version: 1,
+        encoder: Some(encoder),
+        decoder: Some(decode_nothing),
+    };
+    // SAFETY: a valid struct, copied with its name.
+    let rc = unsafe { (library.blosc2_register_codec)(&mut codec) };
+    overwrite(name);
+    rc
+}
+
+fn filter(library: &Library, id: u8, name: &CStr) -> c_int {
+    let name = CString::from(name);
+    let mut filter = blosc2_filter {
+        id,
+        name: name.as_ptr().cast_mut(),
+        version: 1,
+        forward: Some(copy),
+        backward: Some(copy_back),
+    };
+    // SAFETY: a valid struct, copied with its name.
+    let rc = unsafe { (library.blosc2_register_filter)(&mut filter) };
+    overwrite(name);
+    rc
+}
+
+fn tuner(library: &Library, id: c_int, name: &CStr, works: bool) -> c_int {
+    let name = CString::from(name);
+    let mut tuner = blosc2_tuner {
+        init: Some(if works { tuner_init } else { tuner_refuses }),
+        next_blocksize: Some(tuner_next),
+        next_cparams: Some(tuner_next),
+        update: Some(tuner_update),
+        free: Some(tuner_next),
+        id,
+        name: name.as_ptr().cast_mut(),
+    };
+    // SAFETY: a valid struct, copied with its name.
+    let rc = unsafe { (library.blosc2_register_tuner)(&mut tuner) };
+    overwrite(name);
+    rc
+}
+
+/// Writes over a name before its memory is given back.
+fn overwrite(name: CString) {
+    let mut bytes = name.into_bytes();
+    bytes.fill(b'!');
+    std::hint::black_box(&bytes);
+}
+
+fn name_of(library: &Library, id: c_int) -> Option<(String, *const c_char)> {
+    let mut name = std::ptr::null();
+    // SAFETY: a valid out-pointer; the name stays valid.
+    unsafe {
+        let rc = (library.blosc2_compcode_to_compname)(id, &mut name);
+        assert_eq!(rc, if name.is_null() { -1 } else { id });
+        (!name.is_null()).then(|| (CStr::from_ptr(name).to_string_lossy().into_owned(), name))
+    }
+}
+
+fn code_of(library: &Library, name: &CStr) -> c_int {
+    // SAFETY: a terminated name.
+    unsafe { (library.blosc2_compname_to_compcode)(name.as_ptr()) }
+}
+
+fn has_tuner(library: &Library, id: c_int) -> bool {
+    let mut cparams = Params::default().cparams();
+    cparams.tuner_id = id;
+    crate::support::calls::OwnedContext::compressing(library, cparams).is_some()
+}
+
+#[test]
+fn abi_9_5_rules() {
+    alone("registration::abi_9_5_rules", || {
+        let library = Library::ours();
+        for id in [0, 1, 31, 32, 159] {
+            assert_eq!(codec(library, id, c"x", id, encode_nothing), -8, "codec {id}");
+            assert_eq!(filter(library, id, c"x"), -1, "filter {id}");
+            assert_eq!(tuner(library, id.into(), c"x", true), -1, "tuner {id}");
+        }
+        assert_eq!(tuner(library, -1, c"x", true), -1);
+        for id in [160, 255] {
+            assert_eq!(codec(library, id, c"one", id, encode_nothing), 0);
+            assert_eq!(filter(library, id, c"one"), 0);
+            assert_eq!(tuner(library, id.into(), c"one", true), 0);
+            // The same once more: fine, and the old functions stay.
+            assert_eq!(codec(library, id, c"one", id, encode_badly), 0);
+            assert_eq!(filter(library, id, c"one"), 0);
+            assert_eq!(tuner(library, id.into(), c"one", false), 0);
+            assert!(has_tuner(library, id.into()));
+            // The id under another name.
+            assert_eq!(codec(library, id, c"two", id, encode_nothing), -8);
+            assert_eq!(filter(library, id, c"two"), -1);
+            assert_eq!(tuner(library, id.into(), c"two", true), -1);
+        }
+        let noise = data(Data::Noise, 1, 1000);
+        let params = Params { codec: 160, filters: pipeline(&[255]), typesize: 1, ..Params::default() };
+        assert_ours_decodes(&compressed(&params, &noise), &noise);
+        assert_eq!(tuner(library, 100_000, c"far", true), 0);
+        assert!(has_tuner(library, 100_000) && !has_tuner(library, 100_001));
+        // The first of a name wins, and the codecs of the format win over all.
+        assert_eq!(code_of(library, c"one"), 160);
+        assert_eq!(codec(library, 161, c"zstd", 161, encode_nothing), 0);
+        assert_eq!(code_of(library, c"zstd"), 5);
+        assert_eq!(name_of(library, 161).expect("a name").0, "zstd");
+        // Registered codecs are not for the functions without a context.
+        // SAFETY: a terminated name.
+        assert_eq!(unsafe { (library.blosc1_set_compressor)(c"one".as_ptr()) }, -7);
+    });
+}
+
+/// The caller's names may go: the library has copies, which stay.
+#[test]
+fn codecs_18_16_names_are_copied() {
+    alone("registration::codecs_18_16_names_are_copied", || {
+        let library = Library::ours();
+        assert_eq!(codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
+        assert_eq!(filter(library, 200, c"another name on the heap"), 0);
+        assert_eq!(tuner(library, 200, c"a third name on the heap", true), 0);
+        let garbage: Vec<CString> = (0..1000).map(|_| CString::from(c"another name, on the heap")).collect();
+        let (name, pointer) = name_of(library, 200).expect("a name");
+        assert_eq!(name, "a name on the heap");
+        assert_eq!(code_of(library, c"a name on the heap"), 200);
+        assert_eq!(codec(library, 200, c"a name on the heap", 6, encode_nothing), 0);
+        assert_eq!(filter(library, 200, c"another name on the heap"), 0);
+        assert_eq!(tuner(library, 200, c"a third name on the heap", true), 0);
+        assert_eq!(filter(library, 200, c"!nother name on the heap"), -1);
+        // A chunk of format 6 names the first codec with that library code.
+        let chunk = compressed(&Params { codec: 200, ..Params::default() }, &data(Data::Noise, 1, 1000));
+        // SAFETY: a chunk; the result is NULL or a static string.
+        let complib = unsafe { CStr::from_ptr((library.blosc2_cbuffer_complib)(chunk.as_ptr().cast())) };
+        assert_eq!(complib, c"a name on the heap");
+        let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: a terminated name and valid out-pointers; both strings are ours to free.
+        unsafe {
+            let rc = (library.blosc2_get_complib_info)(pointer, &mut lib, &mut version);
+            assert_eq!(
+                (rc, CStr::from_ptr(lib), CStr::from_ptr(version)),
+                (6, c"a name on the heap", c"unknown")
+            );
+            libc::free(lib.cast());
+            libc::free(version.cast());
+        }
+        // The pointer that was given out is good even after the codec is gone.
+        // SAFETY: no arguments.
+        unsafe {
+            (library.blosc2_destroy)();
+            (library.blosc2_init)();
+        }
+        assert!(name_of(library, 200).is_none());
+        // SAFETY: names are never freed.
+        assert_eq!(unsafe { CStr::from_ptr(pointer) }, c"a name on the heap");
+        assert_eq!(codec(library, 200, c"another codec", 200, encode_nothing), 0);
+        drop(garbage);
+    });
+}
+
+/// A user codec with the library code of a built-in one gives that one's name and version (codecs.md 17.14).
+#[test]
+fn codecs_1_3_library_code_of_a_built_in_codec() {
+    alone("registration::codecs_1_3_library_code_of_a_built_in_codec", || {
+        let library = Library::ours();
+        assert_eq!(codec(library, 210, c"mine", 4, encode_nothing), 0);
+        let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: a terminated name and valid out-pointers; both strings are ours to free.
+        unsafe {
+            let rc = (library.blosc2_get_complib_info)(c"mine".as_ptr(), &mut lib, &mut version);
+            assert_eq!((rc, CStr::from_ptr(lib)), (4, c"Zstd"));
+            assert!(CStr::from_ptr(version).to_bytes()[0].is_ascii_digit());
+            libc::free(lib.cast());
+            libc::free(version.cast());
+        }
+    });
+}
+
+#[test]
+fn codecs_12_2_full_tables() {
+    alone("registration::codecs_12_2_full_tables", || {
+        let library = Library::ours();
+        for id in 1000..1254 {
+            assert_eq!(tuner(library, id, c"one of many", true), 0, "tuner {id}");
+        }
+        assert_eq!(tuner(library, 2000, c"one too many", true), -7);
+        // Also what is there already.
+        assert_eq!(tuner(library, 1000, c"one of many", true), -7);
+        assert!(has_tuner(library, 1253) && !has_tuner(library, 1254));
+        for id in 160..=255 {
+            assert_eq!(codec(library, id, c"one of many", id, encode_nothing), 0);
+            assert_eq!(filter(library, id, c"one of many"), 0);
+        }
+        // SAFETY: no arguments.
+        unsafe {
+            (library.blosc2_destroy)();
+            (library.blosc2_init)();
+        }
+        assert!(!has_tuner(library, 1000));
+        assert_eq!(tuner(library, 2000, c"one too many", true), 0);
+    });
+}
+
+/// What is registered first of all stays: registering brings the library up.
+#[test]
+fn abi_14_registration_before_init() {
+    alone("registration::abi_14_registration_before_init", || {
+        let library = untouched();
+        assert_eq!(codec(library, 160, c"early", 160, encode_nothing), 0);
+        assert_eq!(filter(library, 160, c"early"), 0);
+        assert_eq!(tuner(library, 160, c"early", true), 0);
+        // SAFETY: no arguments.
+        unsafe { (library.blosc2_init)() };
+        let there = || {
+            assert_eq!((code_of(library, c"early"), code_of(library, c"zfp_acc")), (160, 33));
+            assert!(has_tuner(library, 160));
+            let noise = data(Data::Noise, 1, 1000);
+            let params = Params { codec: 160, filters: pipeline(&[160]), typesize: 1, ..Params::default() };
+            assert!(compress(library, &params, &noise, 5000).is_ok());
+        };
+        there();
+        // SAFETY: as above; a second init is nothing.
+        unsafe { (library.blosc2_init)() };
+        there();
+        // Destroying forgets nothing yet; the next init does.
+        // SAFETY: as above.
+        unsafe { (library.blosc2_destroy)() };
+        assert_eq!(code_of(library, c"early"), 160);
+        // SAFETY: as above.
+        unsafe { (library.blosc2_init)() };
+        assert_eq!((code_of(library, c"early"), code_of(library, c"zfp_acc")), (-1, 33));
+        assert!(!has_tuner(library, 160));
+    });
+}
+
+/// Names of the library's own codecs are there without init (design: self-initialising).
+#[test]
+fn abi_14_names_before_init() {
+    alone("registration::abi_14_names_before_init", || {
+        let library = untouched();
+        assert_eq!(code_of(library, c"zfp_rate"), 35);
+        assert_eq!(name_of(library, 32).expect("a name").0, "ndlz");
+        assert_eq!(code_of(library, c"zstd"), 5);
+    });
+}
+
+/// Registering, and using what is registered, from several threads at once.
+#[test]
+fn abi_9_4_registration_from_many_threads() {
+    alone("registration::abi_9_4_registration_from_many_threads", || {
+        let library = untouched();
+        let noise = data(Data::Noise, 1, 1000);
+        std::thread::scope(|scope| {
+            for thread in 0..8u8 {
+                let noise = &noise;
+                scope.spawn(move || {
+                    for id in (160 + thread..=255).step_by(8) {
+                        let name = CString::new(format!("codec {id}")).expect("no NUL");
+                        assert_eq!(codec(library, id, &name, id, encode_nothing), 0);
+                        assert_eq!(filter(library, id, &name), 0);
+                        assert_eq!(tuner(library, i32::from(id), &name, true), 0);
+                        let params =
+                            Params { codec: id, filters: pipeline(&[id]), typesize: 1, ..Params::default() };
+                        assert!(compress(library, &params, noise, 5000).is_ok());
+                        assert_eq!(code_of(library, &name), i32::from(id));
+                    }
+                });
+            }
+        });
+        for id in 160..=255 {
+            assert_eq!(name_of(library, id).expect("a name").0, format!("codec {id}"));
+        }
+    });
+}

@@ -1,1 +1,456 @@
-//! To come.
+//! Threads: the caller's own scheduler, contexts that share workers, the fields of the layout that tell of them
+//! (chunk.md 5.5, 6, 10.25, checks 35 to 43, abi.md 16.22 and 16.31). Each test in a process of its own.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use blosc2::abi::blosc2_prefilter_params;
+
+use crate::alone::alone;
+use crate::checks::{
+    CODECS, DELTA, SHUFFLE, assert_items, assert_ours_decodes, compressed, data, field, ours, pipeline,
+    preparams, roomy, set_field,
+};
+use crate::support::calls::{
+    Header, OwnedContext, Params, dparams, getitem, vlcompress, with_destination,
+};
+use crate::support::data::Data;
+use crate::support::library::Context;
+use crate::support::random::Random;
+
+type Job = Option<unsafe extern "C" fn(*mut c_void)>;
+
+/// What a scheduler has seen.
+#[derive(Default)]
+struct Seen {
+    calls: AtomicUsize,
+    jobs: AtomicUsize,
+}
+
+impl Seen {
+    fn note(data: *mut c_void, numjobs: c_int, elsize: usize) {
+        assert!(numjobs > 1 && elsize > 0);
+        // SAFETY: the tests install static data of this type.
+        let seen = unsafe { &*data.cast::<Seen>() };
+        seen.calls.fetch_add(1, Relaxed);
+        seen.jobs.fetch_add(numjobs as usize, Relaxed);
+    }
+
+    fn take(&self) -> (usize, usize) {
+        (self.calls.swap(0, Relaxed), self.jobs.swap(0, Relaxed))
+    }
+}
+
+unsafe extern "C" fn in_order(data: *mut c_void, job: Job, numjobs: c_int, elsize: usize, jobs: *mut c_void) {
+    Seen::note(data, numjobs, elsize);
+    for i in 0..numjobs as usize {
+        // SAFETY: as the contract asks: each record once.
+        unsafe { job.expect("a job")(jobs.byte_add(i * elsize)) };
+    }
+}
+
+unsafe extern "C" fn backwards(data: *mut c_void, job: Job, numjobs: c_int, elsize: usize, jobs: *mut c_void) {
+    Seen::note(data, numjobs, elsize);
+    for i in (0..numjobs as usize).rev() {
+        // SAFETY: as in `in_order`.
+        unsafe { job.expect("a job")(jobs.byte_add(i * elsize)) };
+    }
+}
+
+unsafe extern "C" fn in_threads(data: *mut c_void, job: Job, numjobs: c_int, elsize: usize, jobs: *mut c_void) {
+    Seen::note(data, numjobs, elsize);
+    let (job, jobs) = (job.expect("a job"), jobs.addr());
+    std::thread::scope(|scope| {
+        for i in 0..numjobs as usize {
+            // SAFETY: as in `in_order`; all threads end before this returns.
+            scope.spawn(move || unsafe {
+                job(std::ptr::with_exposed_provenance_mut(jobs + i * elsize));
+            });
+        }
+        // The address is used with the provenance of the array.
+        std::hint::black_box(jobs);
+    });
+}
+
+type Callback = unsafe extern "C" fn(*mut c_void, Job, c_int, usize, *mut c_void);
+
+fn install(callback: Option<Callback>) -> &'static Seen {
+    let seen: &'static Seen = Box::leak(Box::default());
+    // SAFETY: the callbacks above keep to the contract, and the data live for ever.
+    unsafe {
+        (ours().blosc2_set_threads_callback)(callback, std::ptr::from_ref(seen).cast_mut().cast());
+    }
+    seen
+}
+
+fn params(nthreads: i16) -> Params {
+    Params { nthreads, codec: 1, typesize: 4, blocksize: 10_000, ..Params::default() }
+}
+
+/// Each job goes to the scheduler once, with as many records as threads, and the result is the usual one.
+#[test]
+fn chunk_6_5_every_scheduler() {
+    alone("threads::chunk_6_5_every_scheduler", || {
+        let src = data(Data::SmoothFloats, 4, 100_000);
+        for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE], &[SHUFFLE, DELTA]] {
+            let params = Params { filters: pipeline(filters), ..params(5) };
+            let expected = compressed(&Params { nthreads: 1, ..params.clone() }, &src);
+            for callback in [in_order as Callback, backwards, in_threads] {
+                let seen = install(Some(callback));
+                for _ in 0..3 {
+                    assert_eq!(compressed(&params, &src), expected);
+                    assert_eq!(seen.take(), (1, 5));
+                    let mut reader = OwnedContext::decompressing(ours(), dparams(3));
+                    let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+                    assert!(rc == src.len() as i32 && dest == src, "{rc}");
+                    assert_eq!(seen.take(), (1, 3));
+                    assert_eq!(reader.set_maskout(&mut [1, 0, 0, 1, 0, 0, 0, 0, 0, 0]), 0);
+                    let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+                    assert!(rc == src.len() as i32 && dest[10_000..30_000] == src[10_000..30_000], "{rc}");
+                    assert_eq!(seen.take().1 % 3, 0);
+                    // Serial whatever the number of threads (chunk.md 6.2).
+                    assert_items(&mut reader, &expected, &src, &mut Random::new(1), 10);
+                    compressed(&params, &src[..19_999]);
+                    compressed(&Params { nthreads: 1, ..params.clone() }, &src);
+                    assert_eq!(seen.take(), (0, 0));
+                }
+                let blocks: Vec<Vec<u8>> = src.chunks(7000).map(<[u8]>::to_vec).collect();
+                let chunk = vlcompress(ours(), &params, &blocks, 200_000).expect("a chunk");
+                assert_eq!(seen.take(), (1, 5));
+                let mut reader = OwnedContext::decompressing(ours(), dparams(3));
+                assert!(reader.vldecompress(&chunk, blocks.len()).as_ref() == Ok(&blocks));
+                assert_eq!(seen.take(), (1, 3));
+                assert!(reader.vldecompress_block(&chunk, 3).as_ref() == Ok(&blocks[3]));
+                assert_eq!(seen.take(), (0, 0));
+            }
+            install(None);
+        }
+    });
+}
+
+/// The scheduler goes while contexts use it: they go on with the library's threads, and come back.
+#[test]
+fn chunk_10_25_scheduler_is_removed() {
+    alone("threads::chunk_10_25_scheduler_is_removed", || {
+        let src = data(Data::SmoothFloats, 4, 100_000);
+        let expected = compressed(&params(1), &src);
+        let mut writer = OwnedContext::compressing(ours(), params(4).cparams()).expect("a context");
+        let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+        let mut use_both = || {
+            let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+            assert!(dest[..rc as usize] == expected, "{rc}");
+            let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+            assert!(rc == src.len() as i32 && dest == src, "{rc}");
+        };
+        use_both();
+        for _ in 0..3 {
+            let seen = install(Some(in_order));
+            use_both();
+            assert_eq!(seen.take(), (2, 8));
+            install(None);
+            use_both();
+            assert_eq!(seen.take(), (0, 0));
+        }
+        let seen = install(Some(in_threads));
+        // SAFETY: no arguments.
+        unsafe { (ours().blosc2_destroy)() };
+        use_both();
+        // The callback outlives the library (abi.md 9.1).
+        assert_eq!(seen.take(), (2, 8));
+    });
+}
+
+/// A scheduler that fails an error does not hide it.
+#[test]
+fn chunk_6_5_errors_come_through() {
+    alone("threads::chunk_6_5_errors_come_through", || {
+        let src = data(Data::Text, 4, 100_000);
+        let chunk = compressed(&Params { codec: 5, splitmode: 2, ..params(1) }, &src);
+        let start = i32::from_le_bytes(chunk[52..56].try_into().expect("four bytes")) as usize;
+        let mut bad = chunk.clone();
+        bad[start + 4] ^= 0xFF;
+        for callback in [None, Some(in_order as Callback), Some(backwards), Some(in_threads)] {
+            install(callback);
+            let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+            for _ in 0..20 {
+                assert_eq!(with_destination(src.len(), |dest| reader.decompress(&bad, dest)).0, -3);
+                let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&chunk, dest));
+                assert!(rc == src.len() as i32 && dest == src, "{rc}");
+            }
+        }
+    });
+}
+
+/// Offsets of the layout that tell of threads, dictionaries and masks (check 35).
+mod at {
+    pub const BLOCKSIZE: usize = 36;
+    pub const TYPESIZE: usize = 60;
+    pub const COMPCODE: usize = 116;
+    pub const USE_DICT: usize = 128;
+    pub const BLOCK_MASKOUT: usize = 856;
+    pub const DO_COMPRESS: usize = 888;
+    pub const NTHREADS: usize = 968;
+    pub const NEW_NTHREADS: usize = 970;
+    pub const THREAD_BACKEND: usize = 972;
+    pub const THREAD_POOL: usize = 984;
+}
+
+fn pool(context: Context) -> usize {
+    field::<*const c_void>(context, at::THREAD_POOL).addr()
+}
+
+#[test]
+fn chunk_5_5_layout_after_jobs() {
+    alone("threads::chunk_5_5_layout_after_jobs", || {
+        let src = data(Data::SmoothFloats, 4, 100_000);
+        let mut contexts: Vec<_> = [1, 4, 4, 2]
+            .map(|n| OwnedContext::compressing(ours(), params(n).cparams()).expect("a context"))
+            .into();
+        for context in &mut contexts {
+            assert_eq!(pool(context.raw()), 0, "nothing is started by making a context");
+            assert!(with_destination(roomy(src.len()), |dest| context.compress(&src, dest)).0 > 0);
+        }
+        let pools: Vec<_> = contexts.iter().map(|context| pool(context.raw())).collect();
+        assert!(pools[0] == 0 && pools[1] != 0 && pools[1] == pools[2] && pools[2] != pools[3], "{pools:?}");
+        let backends: Vec<i16> = contexts.iter().map(|c| field(c.raw(), at::THREAD_BACKEND)).collect();
+        assert_eq!(backends, [0, 1, 1, 1]);
+        let seen = install(Some(in_order));
+        assert!(with_destination(roomy(src.len()), |dest| contexts[1].compress(&src, dest)).0 > 0);
+        assert_eq!((field::<i16>(contexts[1].raw(), at::THREAD_BACKEND), seen.take()), (2, (1, 4)));
+        install(None);
+
+        let mut reader = OwnedContext::decompressing(ours(), dparams(2));
+        assert_eq!(field::<c_int>(reader.raw(), at::DO_COMPRESS), 0);
+        let dictionary = Params { codec: 5, use_dict: true, ..params(1) };
+        for (params, format, use_dict) in [(dictionary, 4, 1), (params(1), 1, 0)] {
+            let chunk = compressed(&params, &src);
+            assert_eq!(reader.set_maskout(&mut [0; 10]), 0);
+            assert!(!field::<*const c_void>(reader.raw(), at::BLOCK_MASKOUT).is_null());
+            assert_eq!(with_destination(src.len(), |dest| reader.decompress(&chunk, dest)).0, 100_000);
+            assert!(field::<*const c_void>(reader.raw(), at::BLOCK_MASKOUT).is_null());
+            assert_eq!(field::<c_int>(reader.raw(), at::USE_DICT), use_dict);
+            assert_eq!(field::<c_int>(reader.raw(), at::COMPCODE), format);
+            assert_eq!(field::<i32>(reader.raw(), at::TYPESIZE), 4);
+            assert_eq!(field::<i32>(reader.raw(), at::BLOCKSIZE), Header::of(&chunk).blocksize);
+        }
+        assert_eq!(pool(reader.raw()), pools[3], "contexts of two threads share their workers");
+    });
+}
+
+/// Writing `new_nthreads` changes the threads of the next job (check 39).
+#[test]
+fn abi_16_31_new_nthreads() {
+    alone("threads::abi_16_31_new_nthreads", || {
+        let src = data(Data::SmoothFloats, 4, 100_000);
+        let expected = compressed(&params(1), &src);
+        let seen = install(Some(in_order));
+        let mut writer = OwnedContext::compressing(ours(), params(2).cparams()).expect("a context");
+        let mut reader = OwnedContext::decompressing(ours(), dparams(2));
+        for (new, jobs, nthreads) in
+            [(2, 2, 2), (5, 5, 5), (0, 0, 5), (-7, 0, 5), (1, 0, 1), (3, 3, 3), (i16::MIN, 0, 3)]
+        {
+            for context in [writer.raw(), reader.raw()] {
+                set_field::<i16>(context, at::NEW_NTHREADS, new);
+            }
+            let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+            assert!(dest[..rc as usize] == expected, "{new}: {rc}");
+            assert_eq!(seen.take().1, jobs, "{new}");
+            let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+            assert!(rc == src.len() as i32 && dest == src, "{new}: {rc}");
+            assert_eq!(seen.take().1, jobs, "{new}");
+            for context in [writer.raw(), reader.raw()] {
+                assert_eq!(field::<i16>(context, at::NTHREADS), nthreads, "{new}");
+            }
+            assert_eq!((writer.cparams().nthreads, reader.dparams().nthreads), (nthreads, nthreads));
+        }
+    });
+}
+
+fn threads_of_this_process() -> usize {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the process");
+    let line = status.lines().find_map(|line| line.strip_prefix("Threads:")).expect("a number of threads");
+    line.trim().parse().expect("a number")
+}
+
+/// Threads are started by the first job that can use them, shared, and end with the library (check 38, abi.md
+/// 9.3 and 16.20).
+#[test]
+fn chunk_6_1_life_of_the_threads() {
+    alone("threads::chunk_6_1_life_of_the_threads", || {
+        let src = data(Data::SmoothFloats, 4, 400_000);
+        let expected = compressed(&params(1), &src);
+        let before = threads_of_this_process();
+        let gone = || {
+            // A joined thread may still be on its way out of the kernel's list.
+            for _ in 0..5000 {
+                if threads_of_this_process() == before {
+                    return true;
+                }
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            false
+        };
+        let mut contexts: Vec<_> = (0..5)
+            .map(|_| OwnedContext::compressing(ours(), params(4).cparams()).expect("a context"))
+            .collect();
+        let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+        assert_eq!(threads_of_this_process(), before, "no thread for a context");
+        for round in 0..20 {
+            for context in &mut contexts {
+                let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
+                assert!(dest[..rc as usize] == expected, "{rc}");
+                let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+                assert!(rc == src.len() as i32 && dest == src, "{rc}");
+                let now = threads_of_this_process();
+                assert!(now > before && now <= before + 4, "{before} threads before, {now} now");
+            }
+            // SAFETY: no arguments; destroying twice is nothing.
+            unsafe {
+                (ours().blosc2_destroy)();
+                if round % 2 == 0 {
+                    (ours().blosc2_destroy)();
+                    (ours().blosc2_init)();
+                }
+            }
+            assert!(gone(), "{} threads, {before} before", threads_of_this_process());
+        }
+        drop(contexts);
+        drop(reader);
+        assert!(gone());
+    });
+}
+
+/// The bytes of a chunk do not depend on the threads that made it (check 40, design 8).
+#[test]
+fn chunk_6_3_output_is_deterministic() {
+    alone("threads::chunk_6_3_output_is_deterministic", || {
+        let src = data(Data::Mixed, 4, 300_000);
+        for codec in CODECS {
+            for use_dict in [false, true] {
+                if use_dict && !crate::checks::DICTIONARY_CODECS.contains(&codec) {
+                    continue;
+                }
+                for filters in [&[SHUFFLE][..], &[DELTA, SHUFFLE]] {
+                    let filters = pipeline(filters);
+                    let params = Params { codec, use_dict, filters, clevel: 3, ..params(1) };
+                    let expected = compressed(&params, &src);
+                    for nthreads in [2, 4, 7] {
+                        let params = Params { nthreads, ..params.clone() };
+                        let mut context =
+                            OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                        for destsize in [expected.len(), expected.len() + 5, roomy(src.len())] {
+                            let (rc, dest) = with_destination(destsize, |dest| context.compress(&src, dest));
+                            assert!(dest[..rc as usize] == expected, "codec {codec}, {nthreads}: {rc}");
+                        }
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Contexts of eight threads on one set of workers (check 43).
+#[test]
+fn chunk_6_6_many_threads_with_contexts_of_their_own() {
+    alone("threads::chunk_6_6_many_threads_with_contexts_of_their_own", || {
+        std::thread::scope(|scope| {
+            for thread in 0..8u64 {
+                scope.spawn(move || {
+                    let random = &mut Random::new(thread);
+                    let src = data(Data::ALL[thread as usize], 4, 150_000 + thread as usize);
+                    let filters = pipeline(*random.pick(&[&[SHUFFLE][..], &[DELTA, SHUFFLE], &[2]]));
+                    let codec = *random.pick(&[0, 1, 5]);
+                    let params = Params { codec, filters, ..params(4) };
+                    let expected = compressed(&Params { nthreads: 1, ..params.clone() }, &src);
+                    let mut writer = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
+                    let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+                    for _ in 0..30 {
+                        let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                        assert!(dest[..rc as usize] == expected, "{rc}");
+                        let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
+                        assert!(rc == src.len() as i32 && dest == src, "{rc}");
+                        assert_items(&mut reader, &expected, &src, random, 3);
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// The functions without a context, and their settings, from several threads (abi.md 16.21).
+#[test]
+fn abi_16_21_global_functions_from_many_threads() {
+    alone("threads::abi_16_21_global_functions_from_many_threads", || {
+        let names = [c"blosclz", c"lz4", c"lz4hc", c"zlib", c"zstd"];
+        std::thread::scope(|scope| {
+            for thread in 0..6u64 {
+                scope.spawn(move || {
+                    let random = &mut Random::new(thread);
+                    let src = data(Data::SmoothFloats, 4, 100_000 + 4 * thread as usize);
+                    for _ in 0..60 {
+                        // SAFETY: plain setters, terminated names; source and destination of their lengths.
+                        unsafe {
+                            let library = ours();
+                            (library.blosc1_set_compressor)(random.pick(&names).as_ptr());
+                            (library.blosc2_set_nthreads)(1 + random.below(4) as i16);
+                            (library.blosc1_set_blocksize)(*random.pick(&[0, 4096, 10_001]));
+                            (library.blosc2_set_delta)(random.below(2) as i32);
+                            (library.blosc1_set_splitmode)(1 + random.below(4) as i32);
+                            let mut chunk = vec![0u8; 300_000];
+                            let (from, to) = (src.as_ptr().cast(), chunk.as_mut_ptr().cast());
+                            let rc = (library.blosc2_compress)(5, 1, 4, from, src.len() as i32, to, 300_000);
+                            assert!(rc > 0, "{rc}");
+                            let mut out = vec![0u8; src.len()];
+                            let (from, to) = (chunk.as_ptr().cast(), out.as_mut_ptr().cast());
+                            let rc = (library.blosc2_decompress)(from, rc, to, out.len() as i32);
+                            assert!(rc == src.len() as i32 && out == src, "{rc}");
+                        }
+                    }
+                });
+            }
+        });
+    });
+}
+
+/// Compresses with a context of its own while it runs inside a compression.
+unsafe extern "C" fn compress_inside(params: *mut blosc2_prefilter_params) -> c_int {
+    // SAFETY: the library passes a valid struct, with buffers of the stated size.
+    let (input, output) = unsafe {
+        let p = &*params;
+        (
+            std::slice::from_raw_parts(p.input, p.output_size as usize),
+            std::slice::from_raw_parts_mut(p.output, p.output_size as usize),
+        )
+    };
+    let params = Params { nthreads: 4, typesize: 4, blocksize: 1000, ..Params::default() };
+    let chunk = compressed(&params, input);
+    let mut reader = OwnedContext::decompressing(ours(), dparams(4));
+    if reader.decompress(&chunk, output) != output.len() as i32 {
+        return 1;
+    }
+    i32::from(getitem(ours(), 4, &chunk, 3, 5, 20).as_deref() != Ok(&input[12..32]))
+}
+
+/// Callbacks may use the library (design 7): a job inside a job runs inline.
+#[test]
+fn chunk_6_5_compression_inside_a_callback() {
+    alone("threads::chunk_6_5_compression_inside_a_callback", || {
+        let src = data(Data::SmoothFloats, 4, 1_000_000);
+        let params = Params { blocksize: 100_000, ..params(4) };
+        for callback in [None, Some(in_threads as Callback), Some(backwards)] {
+            install(callback);
+            for nthreads in [1, 4] {
+                let mut parameters = preparams();
+                let mut cparams = Params { nthreads, ..params.clone() }.cparams();
+                cparams.prefilter = Some(compress_inside);
+                cparams.preparams = &mut parameters;
+                let mut writer = OwnedContext::compressing(ours(), cparams).expect("a context");
+                for _ in 0..3 {
+                    let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                    assert!(rc > 0, "{rc}");
+                    assert_ours_decodes(&dest[..rc as usize], &src);
+                }
+            }
+        }
+    });
+}

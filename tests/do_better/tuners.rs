@@ -1,1 +1,548 @@
-//! To come.
+//! Tuners of the caller (chunk.md 5.4, 10.1, codecs.md 15 and 18.12, abi.md 4.3): when each hook runs, what it sees
+//! and what it may change through the context's layout.
+
+use std::ffi::{c_double, c_int, c_void};
+use std::sync::{Mutex, MutexGuard, Once};
+
+use blosc2::abi::{blosc2_context, blosc2_tuner};
+
+use crate::checks::{
+    DICTIONARY_CODECS, assert_all_decode, assert_ours_decodes, data, field, ours, roomy, set_field,
+};
+use crate::support::calls::{
+    Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
+};
+use crate::support::data::Data;
+
+/// A tuner with all hooks; whether it keeps state is up to the script.
+const TUNER: c_int = 1000;
+/// A tuner without any function.
+const EMPTY: c_int = 1001;
+
+/// Offsets of the layout (abi.md 4.3).
+mod at {
+    pub const SRC: usize = 0;
+    pub const DEST: usize = 8;
+    pub const SOURCESIZE: usize = 20;
+    pub const BLOCKSIZE: usize = 36;
+    pub const SPLITMODE: usize = 44;
+    pub const SRCSIZE: usize = 52;
+    pub const DESTSIZE: usize = 56;
+    pub const TYPESIZE: usize = 60;
+    pub const COMPCODE: usize = 116;
+    pub const COMPCODE_META: usize = 120;
+    pub const CLEVEL: usize = 124;
+    pub const USE_DICT: usize = 128;
+    pub const FILTERS: usize = 169;
+    pub const FILTERS_META: usize = 175;
+    pub const SCHUNK: usize = 872;
+    pub const DO_COMPRESS: usize = 888;
+    pub const TUNER_PARAMS: usize = 896;
+    pub const TUNER_ID: usize = 904;
+    pub const CODEC_PARAMS: usize = 912;
+    pub const FILTER_PARAMS: usize = 920;
+    pub const NTHREADS: usize = 968;
+    pub const NEW_NTHREADS: usize = 970;
+}
+
+/// What the hooks do and have seen.
+struct Script {
+    log: Vec<&'static str>,
+    /// Whether `init` leaves its config in the context.
+    keeps_state: bool,
+    init: c_int,
+    next: c_int,
+    update: c_int,
+    free: c_int,
+    /// Changes the context in `next_blocksize` and `next_cparams`.
+    change: Box<dyn FnMut(*mut blosc2_context) + Send>,
+    /// Sees the context in `init`, `next_*` and `update`.
+    see: Box<dyn FnMut(&'static str, *mut blosc2_context) + Send>,
+}
+
+static SCRIPT: Mutex<Option<Script>> = Mutex::new(None);
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+fn script<R>(work: impl FnOnce(&mut Script) -> R) -> R {
+    work(SCRIPT.lock().expect("the script").as_mut().expect("a script"))
+}
+
+fn hook(name: &'static str, context: *mut blosc2_context, result: fn(&Script) -> c_int) -> c_int {
+    script(|script| {
+        script.log.push(name);
+        (script.see)(name, context);
+        if name.starts_with("next") {
+            (script.change)(context);
+        }
+        result(script)
+    })
+}
+
+unsafe extern "C" fn init(
+    config: *mut c_void,
+    cctx: *mut blosc2_context,
+    dctx: *mut blosc2_context,
+) -> c_int {
+    assert!(dctx.is_null());
+    let keeps_state = script(|script| script.keeps_state);
+    if keeps_state {
+        set_field(cctx, at::TUNER_PARAMS, config);
+    }
+    hook("init", cctx, |script| script.init)
+}
+
+unsafe extern "C" fn next_blocksize(context: *mut blosc2_context) -> c_int {
+    hook("next_blocksize", context, |script| script.next)
+}
+
+unsafe extern "C" fn next_cparams(context: *mut blosc2_context) -> c_int {
+    hook("next_cparams", context, |script| script.next)
+}
+
+unsafe extern "C" fn update(context: *mut blosc2_context, seconds: c_double) -> c_int {
+    assert!((0.0..100.0).contains(&seconds));
+    hook("update", context, |script| script.update)
+}
+
+unsafe extern "C" fn free(context: *mut blosc2_context) -> c_int {
+    hook("free", context, |script| script.free)
+}
+
+/// Begins a test with a fresh script.
+fn begin(keeps_state: bool) -> MutexGuard<'static, ()> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut tuner = blosc2_tuner {
+            init: Some(init),
+            next_blocksize: Some(next_blocksize),
+            next_cparams: Some(next_cparams),
+            update: Some(update),
+            free: Some(free),
+            id: TUNER,
+            name: c"do_better".as_ptr().cast_mut(),
+        };
+        let mut empty = blosc2_tuner {
+            init: None,
+            next_blocksize: None,
+            next_cparams: None,
+            update: None,
+            free: None,
+            id: EMPTY,
+            name: c"no such plugin".as_ptr().cast_mut(),
+        };
+        // SAFETY: valid structs with static names, and functions that keep to the contract.
+        unsafe {
+            assert_eq!((ours().blosc2_register_tuner)(&mut tuner), 0);
+            assert_eq!((ours().blosc2_register_tuner)(&mut empty), 0);
+        }
+    });
+    let one = ONE_AT_A_TIME.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let fresh = Script {
+        log: Vec::new(),
+        keeps_state,
+        init: 0,
+        next: 0,
+        update: 0,
+        free: 0,
+        change: Box::new(|_| ()),
+        see: Box::new(|_, _| ()),
+    };
+    *SCRIPT.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(fresh);
+    one
+}
+
+fn take_log() -> Vec<&'static str> {
+    script(|script| std::mem::take(&mut script.log))
+}
+
+fn marker(n: usize) -> *mut c_void {
+    std::ptr::without_provenance_mut(0x1000 + n)
+}
+
+fn tuned(params: &Params) -> blosc2::abi::blosc2_cparams {
+    let mut cparams = params.cparams();
+    cparams.tuner_id = TUNER;
+    cparams.tuner_params = marker(0);
+    cparams.codec_params = marker(1);
+    cparams.filter_params = [2, 3, 4, 5, 6, 7].map(marker);
+    cparams
+}
+
+fn context(params: &Params) -> Option<OwnedContext<'static>> {
+    OwnedContext::compressing(ours(), tuned(params))
+}
+
+#[test]
+fn codecs_15_calls_of_a_tuner_that_keeps_state() {
+    let _one = begin(true);
+    let src = data(Data::Ramp, 8, 10_000);
+    let mut writer = context(&Params::default()).expect("a context");
+    assert_eq!(take_log(), ["init"]);
+    for _ in 0..3 {
+        let (rc, dest) = with_destination(20_000, |dest| writer.compress(&src, dest));
+        assert_all_decode(&dest[..rc as usize], &src);
+        assert_eq!(take_log(), ["next_cparams", "update"]);
+    }
+    // It does not fit: also worth knowing.
+    assert_eq!(with_destination(50, |dest| writer.compress(&src, dest)).0, 0);
+    assert_eq!(take_log(), ["next_cparams", "update"]);
+    let (rc, _) = with_destination(30_000, |dest| writer.vlcompress(&[src.clone(), src.clone()], dest));
+    assert!(rc > 0);
+    assert_eq!(take_log(), ["next_cparams", "update"]);
+    // Arguments are checked afterwards; then there is nothing to tell.
+    assert_eq!(with_destination(31, |dest| writer.compress(&src, dest)).0, -35);
+    assert_eq!(take_log(), ["next_cparams"]);
+    // Partial reads are none of its business.
+    let chunk = crate::checks::compressed(&Params::default(), &src);
+    assert_eq!(with_destination(8, |dest| writer.getitem(&chunk, 1, 1, dest)).0, 8);
+    assert!(take_log().is_empty());
+    drop(writer);
+    assert_eq!(take_log(), ["free"]);
+}
+
+#[test]
+fn codecs_15_calls_of_a_tuner_without_state() {
+    let _one = begin(false);
+    let src = data(Data::Ramp, 8, 10_000);
+    let mut writer = context(&Params::default()).expect("a context");
+    assert_eq!(take_log(), ["init"]);
+    for _ in 0..3 {
+        let (rc, dest) = with_destination(20_000, |dest| writer.compress(&src, dest));
+        assert_all_decode(&dest[..rc as usize], &src);
+        assert_eq!(take_log(), ["next_blocksize"]);
+    }
+    let (rc, _) = with_destination(30_000, |dest| writer.vlcompress(&[src.clone(), src], dest));
+    assert!(rc > 0);
+    assert_eq!(take_log(), ["next_blocksize"]);
+    drop(writer);
+    assert!(take_log().is_empty());
+}
+
+#[test]
+fn codecs_15_6_special_chunks() {
+    for (keeps_state, expected) in
+        [(true, &["init", "next_cparams", "free"][..]), (false, &["init", "next_blocksize"])]
+    {
+        let _one = begin(keeps_state);
+        script(|script| {
+            script.change = Box::new(|context| set_field(context, at::BLOCKSIZE, 800));
+        });
+        let mut dest = [0u8; 40];
+        let cparams = tuned(&Params::default());
+        // SAFETY: a destination of that length.
+        let rc = unsafe { (ours().blosc2_chunk_zeros)(cparams, 8000, dest.as_mut_ptr().cast(), 40) };
+        assert_eq!((rc, Header::of(&dest).blocksize), (32, 800));
+        assert_eq!(take_log(), expected);
+        script(|script| script.next = -3);
+        // SAFETY: as above.
+        let rc = unsafe { (ours().blosc2_chunk_zeros)(cparams, 8000, dest.as_mut_ptr().cast(), 40) };
+        assert_eq!(rc, -36);
+        take_log();
+        script(|script| script.init = -3);
+        // SAFETY: as above.
+        let rc = unsafe { (ours().blosc2_chunk_zeros)(cparams, 8000, dest.as_mut_ptr().cast(), 40) };
+        assert_eq!(rc, -32);
+    }
+}
+
+#[test]
+fn chunk_5_4_error_codes() {
+    let src = data(Data::Ramp, 8, 10_000);
+    for keeps_state in [true, false] {
+        let _one = begin(keeps_state);
+        script(|script| script.init = -1);
+        assert!(context(&Params::default()).is_none());
+        // A positive value is fine.
+        script(|script| script.init = 5);
+        let mut writer = context(&Params::default()).expect("a context");
+        for next in [-1, -36, i32::MIN] {
+            script(|script| script.next = next);
+            assert_eq!(with_destination(20_000, |dest| writer.compress(&src, dest)).0, -36);
+            let vl = with_destination(30_000, |dest| writer.vlcompress(&[src.clone()], dest)).0;
+            assert_eq!(vl, -36);
+        }
+        script(|script| script.next = 7);
+        for update in [-1, -36, 5] {
+            script(|script| script.update = update);
+            let (rc, dest) = with_destination(20_000, |dest| writer.compress(&src, dest));
+            assert!(if keeps_state && update < 0 { rc == -36 } else { rc > 0 }, "{update}: {rc}");
+            // The chunk is there all the same.
+            let cbytes = Header::of(&dest).cbytes as usize;
+            assert_all_decode(&dest[..cbytes], &src);
+        }
+    }
+    for id in [1, 5, 31, 32, 160, 161, EMPTY, 5000, i32::MAX] {
+        let mut cparams = Params::default().cparams();
+        cparams.tuner_id = id;
+        assert!(OwnedContext::compressing(ours(), cparams).is_none(), "tuner {id}");
+    }
+    for id in [0, -1, i32::MIN] {
+        let mut cparams = Params::default().cparams();
+        cparams.tuner_id = id;
+        let context = OwnedContext::compressing(ours(), cparams).expect("the default tuner");
+        assert_eq!(context.cparams().tuner_id, 0);
+    }
+}
+
+/// A context is freed whatever its tuner says to that.
+#[test]
+fn codecs_18_12_free_that_fails() {
+    let _one = begin(true);
+    for result in [-1, 1] {
+        script(|script| script.free = result);
+        for nthreads in [1, 4] {
+            let writer = context(&Params { nthreads, ..Params::default() });
+            drop(writer.expect("a context"));
+        }
+    }
+    // `init` that fails after it has left state: nothing of the context is used any more.
+    script(|script| script.init = -1);
+    take_log();
+    assert!(context(&Params::default()).is_none());
+    assert_eq!(take_log(), ["init"]);
+}
+
+/// What the hooks see, at the offsets that tuner plugins are compiled for.
+#[test]
+fn abi_4_3_what_a_tuner_sees() {
+    let _one = begin(true);
+    let src = data(Data::Ramp, 4, 10_001);
+    let params = Params {
+        codec: 5,
+        codec_meta: 9,
+        clevel: 3,
+        use_dict: true,
+        typesize: 300,
+        nthreads: 3,
+        blocksize: 1000,
+        splitmode: 2,
+        filters: [1, 0, 0, 0, 3, 2],
+        metas: [4, 0, 0, 0, 0, 6],
+    };
+    script(|script| {
+        script.see = Box::new(move |name, c| {
+            assert_eq!(field::<c_int>(c, at::COMPCODE), 5, "{name}");
+            assert_eq!(field::<u8>(c, at::COMPCODE_META), 9, "{name}");
+            assert_eq!(field::<c_int>(c, at::CLEVEL), 3, "{name}");
+            assert_eq!(field::<c_int>(c, at::USE_DICT), 1, "{name}");
+            assert_eq!(field::<i32>(c, at::SPLITMODE), 2, "{name}");
+            assert_eq!(field::<[u8; 6]>(c, at::FILTERS), [1, 0, 0, 0, 3, 2], "{name}");
+            assert_eq!(field::<[u8; 6]>(c, at::FILTERS_META), [4, 0, 0, 0, 0, 6], "{name}");
+            assert!(field::<*mut c_void>(c, at::SCHUNK).is_null(), "{name}");
+            assert_eq!(field::<c_int>(c, at::DO_COMPRESS), 1, "{name}");
+            assert_eq!(field::<*mut c_void>(c, at::TUNER_PARAMS), marker(0), "{name}");
+            assert_eq!(field::<[i16; 2]>(c, at::NTHREADS), [3, 3], "{name}");
+            if name == "init" {
+                // Not yet stored (codecs.md 15.1).
+                assert_eq!(field::<c_int>(c, at::TUNER_ID), 0);
+                assert!(field::<*mut c_void>(c, at::CODEC_PARAMS).is_null());
+                assert!(field::<[*mut c_void; 6]>(c, at::FILTER_PARAMS).iter().all(|p| p.is_null()));
+                assert_eq!(field::<i32>(c, at::TYPESIZE), 300);
+                assert_eq!(field::<i32>(c, at::BLOCKSIZE), 1000);
+                return;
+            }
+            assert_eq!(field::<c_int>(c, at::TUNER_ID), TUNER, "{name}");
+            assert_eq!(field::<*mut c_void>(c, at::CODEC_PARAMS), marker(1), "{name}");
+            let expected = [2, 3, 4, 5, 6, 7].map(marker);
+            assert_eq!(field::<[*mut c_void; 6]>(c, at::FILTER_PARAMS), expected, "{name}");
+        });
+    });
+    let mut writer = context(&params).expect("a context");
+    let (from, mut round) = (src.as_ptr().addr(), 0);
+    let seen = std::sync::Arc::new(Mutex::new(Vec::new()));
+    let list = seen.clone();
+    script(|script| {
+        script.see = Box::new(move |name, c| {
+            let job = (
+                field::<*const u8>(c, at::SRC).addr(),
+                field::<*const u8>(c, at::DEST).addr(),
+                field::<i32>(c, at::SOURCESIZE),
+                field::<i32>(c, at::SRCSIZE),
+                field::<i32>(c, at::DESTSIZE),
+                field::<i32>(c, at::TYPESIZE),
+            );
+            list.lock().expect("the list").push((name, job));
+        });
+    });
+    for (typesize, nbytes) in [(300, 10_001), (1, 10_001), (1, 5000)] {
+        let mut place = 0;
+        let (rc, dest) = with_destination(roomy(nbytes), |dest| {
+            place = dest.as_ptr().addr();
+            writer.compress(&src[..nbytes], dest)
+        });
+        assert_ours_decodes(&dest[..rc as usize], &src[..nbytes]);
+        let seen = std::mem::take(&mut *seen.lock().expect("the list"));
+        let nbytes = nbytes as i32;
+        let room = roomy(nbytes as usize) as i32;
+        assert_eq!(seen.first(), Some(&("next_cparams", (from, place, nbytes, nbytes, room, typesize))));
+        // Afterwards the compressed length stands where the room was.
+        let (name, job) = seen.last().expect("an update");
+        assert_eq!((*name, job.4), ("update", rc), "round {round}");
+        round += 1;
+    }
+}
+
+/// Whatever block size a tuner chooses, from call to call, the chunk can be read.
+#[test]
+fn chunk_10_01_codecs_18_12_blocksizes_of_a_tuner() {
+    let sizes = [
+        0,
+        1001,
+        7,
+        -5,
+        4000,
+        i32::MIN,
+        100_000_000,
+        3,
+        i32::MAX,
+        1,
+        1002,
+        536_866_816,
+        536_866_817,
+        0,
+        20_000,
+        250,
+        16_385,
+        2,
+    ];
+    for (keeps_state, nthreads) in [(true, 1), (false, 4)] {
+        let _one = begin(keeps_state);
+        for (typesize, kind) in [(4, Data::Ramp), (12, Data::Text), (300, Data::Text), (8, Data::Noise)] {
+            let src = data(kind, typesize, 20_003);
+            for codec in [0, 1, 5] {
+                for splitmode in [1, 2, 4] {
+                    let mut list = sizes.into_iter();
+                    script(|script| {
+                        script.change = Box::new(move |context| {
+                            let size = list.next().expect("one for each call");
+                            set_field(context, at::BLOCKSIZE, size);
+                        });
+                    });
+                    let params =
+                        Params { codec, splitmode, nthreads, typesize: typesize as i32, ..Params::default() };
+                    let mut writer = context(&params).expect("a context");
+                    for size in sizes {
+                        let (rc, dest) =
+                            with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                        assert!(rc > 0, "blocksize {size}, {params:?}: {rc}");
+                        let chunk = &dest[..rc as usize];
+                        assert!(Header::of(chunk).blocksize <= 20_003, "blocksize {size}");
+                        assert_all_decode(chunk, &src);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A tuner may change the rest of the parameters, too; nonsense is an error, not a crash.
+#[test]
+fn codecs_15_2_parameters_of_a_tuner() {
+    let _one = begin(true);
+    let src = data(Data::SmoothFloats, 4, 20_000);
+    type Change = fn(*mut blosc2_context);
+    let changes: [(Change, i32); 14] = [
+        (|c| set_field(c, at::COMPCODE, 5), 1),
+        (|c| set_field(c, at::COMPCODE, 77), -7),
+        (|c| set_field(c, at::COMPCODE, -1), -7),
+        (|c| set_field(c, at::COMPCODE, i32::MAX), -7),
+        (|c| set_field(c, at::CLEVEL, 9), 1),
+        (|c| set_field(c, at::CLEVEL, 0), 1),
+        (|c| set_field(c, at::CLEVEL, 10), -8),
+        (|c| set_field(c, at::CLEVEL, -1), -8),
+        (|c| set_field(c, at::FILTERS, [1u8, 2, 3, 3, 2, 1]), 1),
+        (|c| set_field(c, at::FILTERS, [31u8, 2, 3, 3, 2, 1]), -18),
+        (|c| set_field(c, at::SPLITMODE, 77), 1),
+        (|c| set_field(c, at::TYPESIZE, 0), -12),
+        (|c| set_field(c, at::TYPESIZE, i32::MIN), -12),
+        (|c| set_field(c, at::TYPESIZE, 7), 1),
+    ];
+    for nthreads in [1, 4] {
+        for (index, (change, expected)) in changes.into_iter().enumerate() {
+            script(|script| script.change = Box::new(change));
+            let params = Params { codec: 1, typesize: 4, nthreads, blocksize: 4000, ..Params::default() };
+            let mut writer = context(&params).expect("a context");
+            for _ in 0..2 {
+                let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+                assert_eq!(rc.min(1), expected, "change {index}");
+                if rc > 0 {
+                    assert_ours_decodes(&dest[..rc as usize], &src);
+                }
+            }
+        }
+    }
+}
+
+/// With a dictionary the tuner is told of the chunk that is kept.
+#[test]
+fn chunk_5_4_tuner_and_dictionary() {
+    let _one = begin(true);
+    let src = data(Data::Text, 4, 50_000);
+    for codec in DICTIONARY_CODECS {
+        let told = std::sync::Arc::new(Mutex::new(0));
+        let last = told.clone();
+        script(|script| {
+            script.see = Box::new(move |name, context| {
+                if name == "update" {
+                    *last.lock().expect("the length") = field::<i32>(context, at::DESTSIZE);
+                }
+            });
+        });
+        let params = Params { codec, use_dict: true, typesize: 4, blocksize: 5000, ..Params::default() };
+        let mut writer = context(&params).expect("a context");
+        let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+        assert!(Header::of(&dest).uses_dictionary());
+        assert_eq!(*told.lock().expect("the length"), rc);
+        assert_all_decode(&dest[..rc as usize], &src);
+    }
+}
+
+/// The block size of variable-length blocks is not up to a tuner; what it finds is their largest.
+#[test]
+fn codecs_15_6_variable_length_blocks() {
+    for keeps_state in [true, false] {
+        let _one = begin(keeps_state);
+        let found = std::sync::Arc::new(Mutex::new(Vec::new()));
+        let list = found.clone();
+        script(|script| {
+            script.change = Box::new(move |context| {
+                let sizes = (field::<i32>(context, at::SOURCESIZE), field::<i32>(context, at::BLOCKSIZE));
+                list.lock().expect("the list").push(sizes);
+                set_field(context, at::BLOCKSIZE, 64);
+            });
+        });
+        let blocks = [100, 5000, 300].map(|len| data(Data::Ramp, 4, len));
+        let mut writer = context(&Params::default()).expect("a context");
+        for _ in 0..2 {
+            let (rc, dest) = with_destination(10_000, |dest| writer.vlcompress(&blocks, dest));
+            let plain = vlcompress(ours(), &Params::default(), &blocks, 10_000).expect("a chunk");
+            assert_eq!(dest[..rc as usize], plain);
+            let mut reader = OwnedContext::decompressing(ours(), dparams(1));
+            assert!(reader.vldecompress(&plain, 3).as_deref() == Ok(&blocks[..]));
+        }
+        assert_eq!(*found.lock().expect("the list"), [(5400, 5000), (5400, 5000)]);
+        assert_eq!(field::<i32>(writer.raw(), at::BLOCKSIZE), 5000);
+    }
+}
+
+/// A tuner may set the number of threads for the job at hand.
+#[test]
+fn chunk_5_5_threads_of_a_tuner() {
+    let _one = begin(true);
+    let src = data(Data::SmoothFloats, 4, 300_000);
+    let params = Params { typesize: 4, blocksize: 10_000, ..Params::default() };
+    let expected = crate::checks::compressed(&params, &src);
+    let mut writer = context(&params).expect("a context");
+    for nthreads in [4i16, 2, 0, -3, i16::MIN, 1, 4] {
+        script(|script| {
+            script.change = Box::new(move |context| {
+                set_field(context, at::NEW_NTHREADS, nthreads);
+                set_field(context, at::BLOCKSIZE, 10_000);
+            });
+        });
+        let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(&src, dest));
+        assert!(dest[..rc as usize] == expected, "{nthreads} threads: {rc}");
+    }
+    let zeros = special_chunk(ours(), &params, Special::Zeros, 4000, 32).expect("zeros");
+    assert_eq!(with_destination(4, |dest| writer.getitem(&zeros, 0, 1, dest)).0, 4);
+}
