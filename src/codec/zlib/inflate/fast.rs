@@ -1,0 +1,225 @@
+//! The inner loop of the decoder: symbols, as long as both buffers have room to read and write ahead.
+//!
+//! Owns the unchecked reads and writes. Decides nothing: whatever comes near an end is left to the careful path.
+
+use std::ptr;
+
+use super::bits::Bits;
+use super::{DistanceTable, LitlenTable, Stop};
+
+/// How far one round may read ahead: two refills of a word each, of which seven bytes at most are consumed.
+const READ_AHEAD: usize = 16;
+/// The longest match of deflate.
+const MAX_LENGTH: usize = 258;
+/// How far beyond its end a match may be copied.
+const OVERSHOOT: usize = 64;
+/// How far one round may write: literals, one match, and what its copy overshoots.
+const WRITE_AHEAD: usize = 8 + MAX_LENGTH + OVERSHOOT;
+
+/// Decodes symbols from `out` on until the block ends or one of the buffers is nearly used up.
+pub(super) fn symbols(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    out: usize,
+) -> Option<(usize, Stop)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+        // SAFETY: the two features have just been detected.
+        return unsafe { symbols_bmi2(litlen, distance, bits, dest, out) };
+    }
+    symbols_anywhere(litlen, distance, bits, dest, out)
+}
+
+/// The same for processors with shifts by any register and 32-byte moves.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2,avx2")]
+fn symbols_bmi2(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    out: usize,
+) -> Option<(usize, Stop)> {
+    symbols_anywhere(litlen, distance, bits, dest, out)
+}
+
+#[inline(always)]
+fn symbols_anywhere(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    mut out: usize,
+) -> Option<(usize, Stop)> {
+    let src = bits.src;
+    let (Some(last_read), Some(last_write)) =
+        (src.len().checked_sub(READ_AHEAD), dest.len().checked_sub(WRITE_AHEAD))
+    else {
+        return Some((out, Stop::NearEnd));
+    };
+    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
+    let base = dest.as_mut_ptr();
+
+    macro_rules! refill {
+        () => {
+            // SAFETY: `pos` was at most `last_read` when the round began, and a round refills twice, each
+            // time stepping at most 7 bytes: the 8 bytes read lie within READ_AHEAD.
+            word |= u64::from_le(unsafe { ptr::read_unaligned(src.as_ptr().add(pos).cast::<u64>()) }) << left;
+            pos += ((63 - left) >> 3) as usize;
+            left |= 56;
+        };
+    }
+    macro_rules! consume {
+        ($entry:expr) => {
+            word >>= $entry.bits();
+            left -= $entry.bits();
+        };
+    }
+    macro_rules! literal {
+        ($entry:expr) => {
+            // SAFETY: `out` was at most `last_write` when the round began, and a round writes fewer than
+            // 8 literals.
+            unsafe { base.add(out).write($entry.byte()) };
+            out += 1;
+        };
+    }
+
+    let stop = loop {
+        if pos > last_read || out > last_write {
+            break Stop::NearEnd;
+        }
+        refill!();
+        let mut entry = litlen.first(word);
+        if entry.is_literal() {
+            consume!(entry);
+            literal!(entry);
+            entry = litlen.first(word);
+            if entry.is_literal() {
+                consume!(entry);
+                literal!(entry);
+                entry = litlen.first(word);
+                if entry.is_literal() {
+                    // Three first indexes of 11 bits: 23 of the 56 bits are left, but a length and its
+                    // distance may take 48.
+                    consume!(entry);
+                    literal!(entry);
+                    continue;
+                }
+            }
+        }
+        // At least 34 bits are left: a length takes 20.
+        if entry.is_special() {
+            if entry.is_link() {
+                consume!(entry);
+                entry = litlen.second(entry, word);
+                if entry.is_literal() {
+                    consume!(entry);
+                    literal!(entry);
+                    continue;
+                }
+            }
+            if entry.is_special() {
+                if !entry.is_end() {
+                    return None;
+                }
+                consume!(entry);
+                break Stop::EndOfBlock;
+            }
+        }
+        let length = entry.value(word);
+        consume!(entry);
+        refill!();
+        let mut entry = distance.first(word);
+        if entry.is_special() {
+            if !entry.is_link() {
+                return None;
+            }
+            consume!(entry);
+            entry = distance.second(entry, word);
+            if entry.is_special() {
+                return None;
+            }
+        }
+        let back = entry.value(word);
+        consume!(entry);
+        if back > out {
+            return None;
+        }
+        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`; `length` is at most MAX_LENGTH and
+        // WRITE_AHEAD leaves OVERSHOOT bytes behind it.
+        unsafe { copy_match(base.add(out), back, length) };
+        out += length;
+    };
+    (bits.pos, bits.word, bits.left) = (pos, word, left);
+    Some((out, stop))
+}
+
+/// Repeats at `to` the bytes from `back` before it, `length` of them, and perhaps writes garbage after those.
+///
+/// Loads that overlap recent stores stall the processor, so short distances are loaded once and stored
+/// again and again, each time as far on as whole periods reach.
+///
+/// # Safety
+/// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
+#[inline(always)]
+unsafe fn copy_match(to: *mut u8, back: usize, length: usize) {
+    // SAFETY: by the contract, `from` .. `to` + `length` + OVERSHOOT is inside one buffer. Every load below
+    // begins at most `length` after `from` and is at most OVERSHOOT long; every store begins less than `length`
+    // after `to` and is at most OVERSHOOT long.
+    unsafe {
+        let from = to.sub(back);
+        if back >= 32 {
+            move_chunk::<32>(from, to);
+            if length > 32 {
+                if back >= 64 {
+                    let mut at = 32;
+                    while at < length {
+                        move_chunk::<32>(from.add(at), to.add(at));
+                        at += 32;
+                    }
+                } else {
+                    repeat_chunk(from.cast::<[u8; 64]>().read_unaligned(), to, back, length);
+                }
+            }
+        } else if back >= 16 {
+            if length <= 16 {
+                move_chunk::<16>(from, to);
+            } else {
+                repeat_chunk(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
+            }
+        } else {
+            let mut period = u128::from_le_bytes(from.cast::<[u8; 16]>().read_unaligned());
+            period &= (1 << (back * 8)) - 1;
+            let mut filled = back;
+            while filled < 16 {
+                period |= period << (filled * 8);
+                filled *= 2;
+            }
+            repeat_chunk(period.to_le_bytes(), to, 16 / back * back, length);
+        }
+    }
+}
+
+/// # Safety
+/// `N` bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: as the contract says; the bytes are read before any is written, so the two may overlap.
+    unsafe { to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned()) };
+}
+
+/// Stores `chunk` at `to`, `to` + `step`, … up to `length`.
+///
+/// # Safety
+/// `step` >= 1; `length` - 1 + `N` bytes are writable at `to`.
+#[inline(always)]
+unsafe fn repeat_chunk<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize, length: usize) {
+    let mut at = 0;
+    while at < length {
+        // SAFETY: `at` < `length`, so `N` bytes from there are writable by the contract.
+        unsafe { to.add(at).cast::<[u8; N]>().write_unaligned(chunk) };
+        at += step;
+    }
+}
