@@ -60,25 +60,31 @@ fn symbols_anywhere(
         return Some((out, Stop::NearEnd));
     };
     let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
+    if pos > last_read || out > last_write {
+        return Some((out, Stop::NearEnd));
+    }
     let base = dest.as_mut_ptr();
 
+    // `left` counts in its low six bits; what entries leave in the others is never looked at.
     macro_rules! refill {
         () => {
-            // SAFETY: `pos` was at most `last_read` when the round began, and a round refills twice, each
-            // time stepping at most 7 bytes: the 8 bytes read lie within READ_AHEAD.
-            word |= u64::from_le(unsafe { ptr::read_unaligned(src.as_ptr().add(pos).cast::<u64>()) }) << left;
-            pos += ((63 - left) >> 3) as usize;
-            left |= 56;
+            // SAFETY: `pos` was at most `last_read` when the round began (or before the first), and a round
+            // refills twice, each time stepping at most 7 bytes: the 8 bytes read lie within READ_AHEAD.
+            let next = u64::from_le(unsafe { ptr::read_unaligned(src.as_ptr().add(pos).cast::<u64>()) });
+            word |= next.wrapping_shl(left);
+            pos += ((left ^ 63) >> 3 & 7) as usize;
+            left = left & 7 | 56;
         };
     }
     macro_rules! consume {
         ($entry:expr) => {
-            word >>= $entry.bits();
-            left -= $entry.bits();
+            word = $entry.shift(word);
+            left = $entry.subtract_from(left);
         };
     }
     macro_rules! literal {
         ($entry:expr) => {
+            consume!($entry);
             // SAFETY: `out` was at most `last_write` when the round began, and a round writes fewer than
             // 8 literals.
             unsafe { base.add(out).write($entry.byte()) };
@@ -86,37 +92,39 @@ fn symbols_anywhere(
         };
     }
 
+    // The next entry is always looked up before the refill that it does not need, and before the copy of the match
+    // in front of it: the way from word to entry to word is what everything waits for.
+    refill!();
+    let mut entry = litlen.first(word);
     let stop = loop {
         if pos > last_read || out > last_write {
             break Stop::NearEnd;
         }
-        refill!();
-        let mut entry = litlen.first(word);
+        // 56 bits at least, and `entry` is the first of them.
         if entry.is_literal() {
-            consume!(entry);
             literal!(entry);
             entry = litlen.first(word);
             if entry.is_literal() {
-                consume!(entry);
                 literal!(entry);
                 entry = litlen.first(word);
                 if entry.is_literal() {
-                    // Three first indexes of 11 bits: 23 of the 56 bits are left, but a length and its
-                    // distance may take 48.
-                    consume!(entry);
                     literal!(entry);
+                    // 23 bits: enough for an index, but not for a length and its distance.
+                    entry = litlen.first(word);
+                    refill!();
                     continue;
                 }
             }
         }
-        // At least 34 bits are left: a length takes 20.
+        // 34 bits at least, and a length takes 20.
         if entry.is_special() {
             if entry.is_link() {
                 consume!(entry);
                 entry = litlen.second(entry, word);
                 if entry.is_literal() {
-                    consume!(entry);
                     literal!(entry);
+                    entry = litlen.first(word);
+                    refill!();
                     continue;
                 }
             }
@@ -130,20 +138,23 @@ fn symbols_anywhere(
         }
         let length = entry.value(word);
         consume!(entry);
+        // 14 bits at least: enough for an index.
+        let mut far = distance.first(word);
         refill!();
-        let mut entry = distance.first(word);
-        if entry.is_special() {
-            if !entry.is_link() {
+        if far.is_special() {
+            if !far.is_link() {
                 return None;
             }
-            consume!(entry);
-            entry = distance.second(entry, word);
-            if entry.is_special() {
+            consume!(far);
+            far = distance.second(far, word);
+            if far.is_special() {
                 return None;
             }
         }
-        let back = entry.value(word);
-        consume!(entry);
+        let back = far.value(word);
+        consume!(far);
+        entry = litlen.first(word);
+        refill!();
         if back > out {
             return None;
         }
@@ -152,8 +163,26 @@ fn symbols_anywhere(
         unsafe { copy_match(base.add(out), back, length) };
         out += length;
     };
-    (bits.pos, bits.word, bits.left) = (pos, word, left);
+    (bits.pos, bits.word, bits.left) = (pos, word, left & 63);
     Some((out, stop))
+}
+
+/// Copies a match of `length` bytes from `back` bytes before `out`. `None` if it begins before `dest` or
+/// ends behind it.
+pub(super) fn copy(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
+    let from = out.checked_sub(back)?;
+    if back > 0 && dest.len().checked_sub(length + OVERSHOOT).is_some_and(|last| out <= last) {
+        // SAFETY: 1 <= `back` <= `out`, and `length` + OVERSHOOT bytes from `out` are inside `dest`.
+        unsafe { copy_match(dest.as_mut_ptr().add(out), back, length) };
+        return Some(());
+    }
+    if out + length > dest.len() {
+        return None;
+    }
+    for at in 0..length {
+        dest[out + at] = dest[from + at];
+    }
+    Some(())
 }
 
 /// Repeats at `to` the bytes from `back` before it, `length` of them, and perhaps writes garbage after those.

@@ -193,15 +193,8 @@ impl Inflater {
         }
         let distance = entry.value(bits.peek());
         bits.consume(entry.bits());
-        let from = out.checked_sub(distance)?;
-        let end = out + length;
-        if end > dest.len() {
-            return None;
-        }
-        for at in 0..length {
-            dest[out + at] = dest[from + at];
-        }
-        Some((end, Stop::NearEnd))
+        fast::copy(dest, out, distance, length)?;
+        Some((out + length, Stop::NearEnd))
     }
 }
 

@@ -77,14 +77,28 @@ impl Entry {
     /// The number of bits to consume, the extra ones included.
     #[inline(always)]
     pub(super) fn bits(self) -> u32 {
-        self.0 & 0xff
+        self.0 & 0x3f
     }
 
-    /// The value, with the extra bits that follow the code in `bits`.
+    /// `word` without the bits to consume.
     #[inline(always)]
-    pub(super) fn value(self, bits: u64) -> usize {
-        let used = bits & ((1 << self.bits()) - 1);
-        ((self.0 >> 16) as usize & 0x7fff) + (used >> (self.0 >> 8 & 0xf)) as usize
+    pub(super) fn shift(self, word: u64) -> u64 {
+        // The number of bits is all there is in the low six.
+        word.wrapping_shr(self.0)
+    }
+
+    /// `left` less the number of bits to consume, in its low six bits; the others become garbage.
+    #[inline(always)]
+    pub(super) fn subtract_from(self, left: u32) -> u32 {
+        left.wrapping_sub(self.0)
+    }
+
+    /// The value of a symbol that has one, with the extra bits that follow the code in `word`.
+    #[inline(always)]
+    pub(super) fn value(self, word: u64) -> usize {
+        let used = word & ((1 << self.bits()) - 1);
+        // The code's length is all there is in the six bits from the eighth on.
+        (self.0 >> 16) as usize + used.wrapping_shr(self.0 >> 8) as usize
     }
 
     /// Where a link's second table has the entry for `bits`, the first index already consumed.
@@ -153,11 +167,11 @@ impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
 
         // Codes of up to the index's length: the entries for `len` bits, doubled for each bit more.
         let mut code = 0;
-        for len in 1..=INDEX_BITS {
+        for (len, &count) in counts.iter().enumerate().take(INDEX_BITS + 1).skip(1) {
             if unused == 0 {
                 self.0.copy_within(..1 << (len - 1), 1 << (len - 1));
             }
-            for symbol in order.by_ref().take(counts[len]) {
+            for symbol in order.by_ref().take(count) {
                 let entry = symbols.get(symbol)?.with_code_len(len);
                 if unused == 0 {
                     self.0[code] = entry;
