@@ -16,6 +16,11 @@ const OVERSHOOT: usize = 64;
 /// How far one round may write: literals, one match, and what its copy overshoots.
 const WRITE_AHEAD: usize = 8 + MAX_LENGTH + OVERSHOOT;
 
+/// Whether a round may read and write ahead.
+pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
+    bits.src.len() - bits.pos >= READ_AHEAD && dest.len() - out >= WRITE_AHEAD
+}
+
 /// Decodes symbols from `out` on until the block ends or one of the buffers is nearly used up.
 pub(super) fn symbols(
     litlen: &LitlenTable,
@@ -29,7 +34,7 @@ pub(super) fn symbols(
         // SAFETY: the two features have just been detected.
         return unsafe { symbols_bmi2(litlen, distance, bits, dest, out) };
     }
-    symbols_anywhere(litlen, distance, bits, dest, out)
+    symbols_anywhere::<Portable>(litlen, distance, bits, dest, out)
 }
 
 /// The same for processors with shifts by any register and 32-byte moves.
@@ -42,11 +47,11 @@ fn symbols_bmi2(
     dest: &mut [u8],
     out: usize,
 ) -> Option<(usize, Stop)> {
-    symbols_anywhere(litlen, distance, bits, dest, out)
+    symbols_anywhere::<Avx2>(litlen, distance, bits, dest, out)
 }
 
 #[inline(always)]
-fn symbols_anywhere(
+fn symbols_anywhere<P: Periods>(
     litlen: &LitlenTable,
     distance: &DistanceTable,
     bits: &mut Bits,
@@ -54,15 +59,11 @@ fn symbols_anywhere(
     mut out: usize,
 ) -> Option<(usize, Stop)> {
     let src = bits.src;
-    let (Some(last_read), Some(last_write)) =
-        (src.len().checked_sub(READ_AHEAD), dest.len().checked_sub(WRITE_AHEAD))
-    else {
-        return Some((out, Stop::NearEnd));
-    };
-    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
-    if pos > last_read || out > last_write {
+    if !has_room(bits, dest, out) {
         return Some((out, Stop::NearEnd));
     }
+    let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
+    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
     let base = dest.as_mut_ptr();
 
     // `left` counts in its low six bits; what entries leave in the others is never looked at.
@@ -160,7 +161,7 @@ fn symbols_anywhere(
         }
         // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`; `length` is at most MAX_LENGTH and
         // WRITE_AHEAD leaves OVERSHOOT bytes behind it.
-        unsafe { copy_match(base.add(out), back, length) };
+        unsafe { copy_match::<P>(base.add(out), back, length) };
         out += length;
     };
     (bits.pos, bits.word, bits.left) = (pos, word, left & 63);
@@ -173,7 +174,7 @@ pub(super) fn copy(dest: &mut [u8], out: usize, back: usize, length: usize) -> O
     let from = out.checked_sub(back)?;
     if back > 0 && dest.len().checked_sub(length + OVERSHOOT).is_some_and(|last| out <= last) {
         // SAFETY: 1 <= `back` <= `out`, and `length` + OVERSHOOT bytes from `out` are inside `dest`.
-        unsafe { copy_match(dest.as_mut_ptr().add(out), back, length) };
+        unsafe { copy_match::<Portable>(dest.as_mut_ptr().add(out), back, length) };
         return Some(());
     }
     if out + length > dest.len() {
@@ -193,7 +194,7 @@ pub(super) fn copy(dest: &mut [u8], out: usize, back: usize, length: usize) -> O
 /// # Safety
 /// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
 #[inline(always)]
-unsafe fn copy_match(to: *mut u8, back: usize, length: usize) {
+unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: usize) {
     // SAFETY: by the contract, `from` .. `to` + `length` + OVERSHOOT is inside one buffer. Every load below
     // begins at most `length` after `from` and is at most OVERSHOOT long; every store begins less than `length`
     // after `to` and is at most OVERSHOOT long.
@@ -219,7 +220,30 @@ unsafe fn copy_match(to: *mut u8, back: usize, length: usize) {
                 repeat_chunk(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
             }
         } else {
-            let mut period = u128::from_le_bytes(from.cast::<[u8; 16]>().read_unaligned());
+            P::repeat(to, back, length);
+        }
+    }
+}
+
+/// How periods shorter than 16 bytes are repeated.
+trait Periods {
+    /// Repeats at `to` the `back` bytes before it, up to `length`, and perhaps writes garbage after those.
+    ///
+    /// # Safety
+    /// As [`copy_match`]'s, and `back` < 16.
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize);
+}
+
+/// In two words.
+struct Portable;
+
+impl Periods for Portable {
+    #[inline(always)]
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+        // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` <
+        // `length` belong to the buffer.
+        unsafe {
+            let mut period = u128::from_le_bytes(to.sub(back).cast::<[u8; 16]>().read_unaligned());
             period &= (1 << (back * 8)) - 1;
             let mut filled = back;
             while filled < 16 {
@@ -227,6 +251,62 @@ unsafe fn copy_match(to: *mut u8, back: usize, length: usize) {
                 filled *= 2;
             }
             repeat_chunk(period.to_le_bytes(), to, 16 / back * back, length);
+        }
+    }
+}
+
+/// In one register. Only for code that runs where AVX2 is known to be.
+#[cfg(target_arch = "x86_64")]
+struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+impl Periods for Avx2 {
+    #[inline(always)]
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        unsafe { repeat_avx2(to, back, length) }
+    }
+}
+
+/// For each period, where in it the 32 bytes of a register come from.
+#[cfg(target_arch = "x86_64")]
+static PERIODS: [[u8; 32]; 16] = {
+    let mut periods = [[0; 32]; 16];
+    let mut back = 1;
+    while back < 16 {
+        let mut i = 0;
+        while i < 32 {
+            periods[back][i] = (i % back) as u8;
+            i += 1;
+        }
+        back += 1;
+    }
+    periods
+};
+
+/// # Safety
+/// As [`copy_match`]'s, and 1 <= `back` < 16.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` < `length` belong
+    // to the buffer.
+    unsafe {
+        let from = to.sub(back);
+        let (chunk, step) = if back == 1 {
+            // By far the most common; one byte is forwarded from any store.
+            (_mm256_set1_epi8(*from as i8), 32)
+        } else {
+            let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+            let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
+            (_mm256_shuffle_epi8(first, order), 32 - 32 % back)
+        };
+        let mut at = 0;
+        while at < length {
+            _mm256_storeu_si256(to.add(at).cast(), chunk);
+            at += step;
         }
     }
 }

@@ -153,10 +153,12 @@ impl Inflater {
         loop {
             let mut stop;
             (out, stop) = fast::symbols(&self.litlen, &self.distance, bits, dest, out)?;
-            if let Stop::EndOfBlock = stop {
-                return Some(out);
+            while let Stop::NearEnd = stop {
+                (out, stop) = self.one_symbol(bits, dest, out)?;
+                if fast::has_room(bits, dest, out) {
+                    break;
+                }
             }
-            (out, stop) = self.one_symbol(bits, dest, out)?;
             if let Stop::EndOfBlock = stop {
                 return Some(out);
             }
