@@ -34,6 +34,10 @@ struct Plan {
 
 const ALWAYS: usize = 0;
 
+/// libdeflate's level for streams of few different bytes at the middle `clevel`s: every short sequence has occurred
+/// many times, and to look at all of them costs a lot and gains next to nothing.
+const FEW_SYMBOLS: Level = Level::L2;
+
 /// By `clevel` - 1.
 const PLANS: [Plan; 9] = [
     // libdeflate has nothing as fast as the reference's first level.
@@ -63,7 +67,9 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
     if plan.repetitive == ALWAYS || probe::repetition_percent(src) >= plan.repetitive {
         Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel))
     } else {
-        libdeflate::compress(&mut state.libdeflate, src, dest, plan.level)
+        let level =
+            if (3..=6).contains(&clevel) && probe::has_few_symbols(src) { FEW_SYMBOLS } else { plan.level };
+        libdeflate::compress(&mut state.libdeflate, src, dest, level)
     }
 }
 

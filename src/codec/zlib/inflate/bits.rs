@@ -4,6 +4,10 @@
 
 #![forbid(unsafe_code)]
 
+/// How far one round of the fast loop may read ahead: two refills of a word each, of which seven bytes at most are
+/// consumed.
+pub(super) const READ_AHEAD: usize = 16;
+
 /// A reader of bits that holds the next few in a word.
 pub(super) struct Bits<'a> {
     pub(super) src: &'a [u8],
@@ -40,6 +44,28 @@ impl<'a> Bits<'a> {
             }
             self.left += 8;
         }
+    }
+
+    /// The bytes not yet counted, if there are fewer than [`READ_AHEAD`], and zeros behind them.
+    pub(super) fn tail(&self) -> Option<[u8; 2 * READ_AHEAD]> {
+        let rest = self.src.get(self.pos..).filter(|rest| rest.len() < READ_AHEAD)?;
+        let mut tail = [0; 2 * READ_AHEAD];
+        tail[..rest.len()].copy_from_slice(rest);
+        Some(tail)
+    }
+
+    /// The same reader, going on in a copy of its tail.
+    pub(super) fn over_tail<'b>(&self, tail: &'b [u8; 2 * READ_AHEAD]) -> Bits<'b> {
+        Bits { src: tail, pos: 0, word: self.word, left: self.left, beyond: 0 }
+    }
+
+    /// Comes back from a copy of the tail.
+    pub(super) fn return_from(&mut self, copy: (usize, u64, u32)) {
+        let (pos, word, left) = copy;
+        let inside = pos.min(self.src.len() - self.pos);
+        self.pos += inside;
+        self.beyond += pos - inside;
+        (self.word, self.left) = (word, left);
     }
 
     /// The next bits, not consumed.

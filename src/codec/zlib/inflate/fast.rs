@@ -4,11 +4,9 @@
 
 use std::ptr;
 
-use super::bits::Bits;
+use super::bits::{Bits, READ_AHEAD};
 use super::{DistanceTable, LitlenTable, Stop};
 
-/// How far one round may read ahead: two refills of a word each, of which seven bytes at most are consumed.
-const READ_AHEAD: usize = 16;
 /// The longest match of deflate.
 const MAX_LENGTH: usize = 258;
 /// How far beyond its end a match may be copied.

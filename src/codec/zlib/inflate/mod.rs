@@ -153,7 +153,14 @@ impl Inflater {
         loop {
             let mut stop;
             (out, stop) = fast::symbols(&self.litlen, &self.distance, bits, dest, out)?;
+            if let (Stop::NearEnd, Some(tail)) = (&stop, bits.tail()) {
+                // A few bytes may stand for many long matches: worth a copy to read ahead in.
+                let mut copy = bits.over_tail(&tail);
+                (out, stop) = fast::symbols(&self.litlen, &self.distance, &mut copy, dest, out)?;
+                bits.return_from((copy.pos, copy.word, copy.left));
+            }
             while let Stop::NearEnd = stop {
+                bits.check()?;
                 (out, stop) = self.one_symbol(bits, dest, out)?;
                 if fast::has_room(bits, dest, out) {
                     break;
