@@ -14,6 +14,7 @@ use bits::Bits;
 use table::{DISTANCE_SYMBOLS, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, Table};
 
 use super::ADLER_LEN;
+use crate::codec::match_copy::copy_match_checked;
 
 /// Index bits and size of each table: the size is what the worst code needs.
 type LitlenTable = Table<11, 2342>;
@@ -202,7 +203,7 @@ impl Inflater {
         }
         let distance = entry.value(bits.peek());
         bits.consume(entry.bits());
-        fast::copy(dest, out, distance, length)?;
+        copy_match_checked(dest, out, distance, length)?;
         Some((out + length, Stop::NearEnd))
     }
 }
