@@ -156,7 +156,7 @@ impl Decoder for BuiltInDecoder<'_> {
                 Ok(lz4::decompress_with(src, dest, dictionary))
             }
             (BuiltIn::Lz4 | BuiltIn::Lz4Hc, _) => Ok(lz4::decompress(src, dest)),
-            (BuiltIn::Zlib, _) => zlib::decompress(&mut workspace.zlib, src, dest),
+            (BuiltIn::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
             (BuiltIn::Zstd, Some(DecoderForm::Zstd(dictionary))) => {
                 zstd::decompress_with(&mut workspace.zstd, src, dest, dictionary)
             }

@@ -6,6 +6,7 @@
 mod built_in;
 mod dictionary;
 mod lz4;
+mod match_copy;
 mod zlib;
 mod zstd;
 

@@ -1,12 +1,13 @@
 //! Zlib streams (`codecs.md` 5): RFC 1950, two header bytes, deflate data, the Adler-32 of the plain bytes.
 //!
-//! Owns the choice between the two deflate encoders, their level maps, and the per-thread states. Never
+//! Owns the decoder, the choice between the two deflate encoders, their level maps, and the per-thread states. Never
 //! decides which codec runs, and never sees a chunk.
 //!
 //! Two encoders, because neither wins everywhere. zlib-rs makes the reference's decisions: on streams that
 //! mostly repeat what came just before, runs above all, it is several times as fast as libdeflate, which
 //! looks at every byte of a match. On everything else libdeflate is up to three times as fast for the same size.
 
+mod inflate;
 mod libdeflate;
 mod probe;
 mod zlib_rs;
@@ -14,7 +15,7 @@ mod zlib_rs;
 use crate::error::Result;
 use libdeflate::Level;
 
-/// What decodes the streams and encodes most of them (libdeflate).
+/// What encodes most streams (libdeflate).
 pub(super) const VERSION: &str = libdeflate::VERSION;
 
 /// What a stream begins with: deflate with the largest window, and a level that nobody reads.
@@ -32,6 +33,10 @@ struct Plan {
 }
 
 const ALWAYS: usize = 0;
+
+/// libdeflate's level for streams of few different bytes at the middle `clevel`s: every short sequence has occurred
+/// many times, and to look at all of them costs a lot and gains next to nothing.
+const FEW_SYMBOLS: Level = Level::L2;
 
 /// By `clevel` - 1.
 const PLANS: [Plan; 9] = [
@@ -51,6 +56,7 @@ const PLANS: [Plan; 9] = [
 /// The states of one thread.
 #[derive(Default)]
 pub(super) struct State {
+    inflater: Option<Box<inflate::Inflater>>,
     libdeflate: libdeflate::State,
     zlib_rs: zlib_rs::State,
 }
@@ -61,11 +67,13 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
     if plan.repetitive == ALWAYS || probe::repetition_percent(src) >= plan.repetitive {
         Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel))
     } else {
-        libdeflate::compress(&mut state.libdeflate, src, dest, plan.level)
+        let level =
+            if (3..=6).contains(&clevel) && probe::has_few_symbols(src) { FEW_SYMBOLS } else { plan.level };
+        libdeflate::compress(&mut state.libdeflate, src, dest, level)
     }
 }
 
 /// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.
-pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
-    libdeflate::decompress(&mut state.libdeflate, src, dest)
+pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
+    state.inflater.get_or_insert_default().zlib(src, dest, libdeflate::adler32).unwrap_or(0)
 }

@@ -18,6 +18,11 @@ const SLOTS_LOG2: u32 = 11;
 
 /// The share of runs, in percent, that needs no closer look.
 const CLEARLY_RUNS: usize = 50;
+/// The share of repetition in the first half of the samples, in percent, that makes the others needless.
+const CLEARLY_REPETITIVE: usize = 70;
+/// How many bytes are looked at to count different ones, and how many of those are few.
+const SYMBOL_QUERIES: usize = 256;
+const FEW_SYMBOLS: usize = 12;
 /// The length of a run that counts.
 const RUN: usize = 16;
 /// How many places are asked whether they lie in a run.
@@ -36,7 +41,11 @@ pub(super) fn repetition_percent(src: &[u8]) -> usize {
     }
     let mut slots = [0u16; 1 << SLOTS_LOG2];
     let (mut repeated, mut asked) = (0, 0);
-    for sample in 0..samples {
+    // Every other sample first: repetitive streams, the quickly compressed ones, need no more.
+    for sample in (0..samples).step_by(2).chain((1..samples).step_by(2)) {
+        if sample == 1 && repeated * 100 >= asked * CLEARLY_REPETITIVE {
+            break;
+        }
         // With one sample only, its end is the stream's.
         let start = if samples > 1 { slack / (samples - 1) * sample } else { slack };
         let sample = &src[start..start + sample_len];
@@ -61,6 +70,15 @@ fn run_percent(src: &[u8]) -> usize {
         src[query * step..].first_chunk::<RUN>().is_some_and(|bytes| *bytes == [bytes[0]; RUN])
     };
     (0..RUN_QUERIES).filter(in_run).count() * 100 / RUN_QUERIES
+}
+
+/// Whether `src` has but a few different bytes: categories, flags, digits.
+pub(super) fn has_few_symbols(src: &[u8]) -> bool {
+    let mut seen = [false; 256];
+    for &byte in src.iter().step_by(src.len().div_ceil(SYMBOL_QUERIES).max(1)) {
+        seen[usize::from(byte)] = true;
+    }
+    seen.iter().filter(|&&seen| seen).count() <= FEW_SYMBOLS
 }
 
 fn word_at(bytes: &[u8], at: usize) -> u64 {
@@ -90,6 +108,15 @@ mod tests {
         assert!(repetition_percent(&noise) < 5);
         let half: Vec<u8> = noise[..50_000].iter().copied().chain(vec![0; 50_000]).collect();
         assert!((30..70).contains(&repetition_percent(&half)));
+    }
+
+    #[test]
+    fn few_symbols() {
+        let bytes: Vec<u8> = (0..100_003u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        assert!(!has_few_symbols(&bytes));
+        assert!(has_few_symbols(&bytes.iter().map(|b| b % 12).collect::<Vec<_>>()));
+        assert!(!has_few_symbols(&bytes.iter().map(|b| b % 13).collect::<Vec<_>>()));
+        assert!(has_few_symbols(&[]) && has_few_symbols(&bytes[..5]));
     }
 
     #[test]

@@ -1,13 +1,16 @@
-//! LZ4 and LZ4HC streams (`codecs.md` 4 and 7): thin safe wrappers round the bundled C library.
+//! LZ4 and LZ4HC streams (`codecs.md` 4 and 7): thin safe wrappers round the encoders of the bundled C library,
+//! and a decoder of our own.
 //!
 //! Owns the calls into LZ4, its working states and its prepared dictionaries. Never decides which codec
 //! runs, and never sees a chunk. A stream is one raw LZ4 block: no frame, no size prefix.
+
+mod decode;
 
 use std::ffi::{c_char, c_int};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-use lz4_sys::{LZ4_compress_fast, LZ4_decompress_safe};
+use lz4_sys::LZ4_compress_fast;
 
 use crate::err;
 use crate::error::Result;
@@ -70,14 +73,6 @@ unsafe extern "C" {
         src_size: c_int,
         dest_capacity: c_int,
         level: c_int,
-    ) -> c_int;
-    fn LZ4_decompress_safe_usingDict(
-        src: *const c_char,
-        dest: *mut c_char,
-        src_size: c_int,
-        dest_capacity: c_int,
-        dictionary: *const c_char,
-        dictionary_size: c_int,
     ) -> c_int;
 }
 
@@ -288,31 +283,12 @@ pub(super) fn compress_hc_with(
 
 /// Decompresses all of `src`; 0 if it is bad or needs more than `dest`.
 pub(super) fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
-    let Some(src_len) = c_int_len(src) else { return 0 };
-    // SAFETY: `src` and `dest` are valid for the lengths given; this entry point is made for hostile input
-    // and stays within both.
-    let written = unsafe {
-        LZ4_decompress_safe(src.as_ptr().cast(), dest.as_mut_ptr().cast(), src_len, capacity(dest))
-    };
-    usize::try_from(written).unwrap_or(0)
+    decode::block(src, dest, &[]).unwrap_or(0)
 }
 
 /// As [`decompress`], with the dictionary that the encoder had.
 pub(super) fn decompress_with(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> usize {
-    let (Some(src_len), Some(dictionary_len)) = (c_int_len(src), c_int_len(dictionary)) else { return 0 };
-    // SAFETY: all three slices are valid for the lengths given; this entry point is made for hostile input
-    // and stays within them.
-    let written = unsafe {
-        LZ4_decompress_safe_usingDict(
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            src_len,
-            capacity(dest),
-            dictionary.as_ptr().cast(),
-            dictionary_len,
-        )
-    };
-    usize::try_from(written).unwrap_or(0)
+    decode::block(src, dest, dictionary).unwrap_or(0)
 }
 
 fn c_int_len(bytes: &[u8]) -> Option<c_int> {

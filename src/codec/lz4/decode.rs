@@ -1,0 +1,354 @@
+//! The decoder of LZ4 blocks, whole buffer to whole buffer, with or without a dictionary.
+//!
+//! Owns the walk over a block's sequences. Never writes past the destination and never fails in another way
+//! than by `None`, whatever the input.
+//!
+//! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
+
+#[cfg(target_arch = "x86_64")]
+use crate::codec::match_copy::Avx2;
+use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match, copy_match_checked};
+
+/// Literals that fit into a token, and the chunk they are copied in.
+const SHORT_LITERALS: usize = 15;
+const LITERAL_CHUNK: usize = 16;
+/// The length in a token's nibble that says that more bytes follow.
+const MORE: usize = 15;
+const MIN_MATCH: usize = 4;
+/// What a round of the fast loop reads without asking: a token, a chunk of literals, an offset.
+const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
+/// What it writes without asking: short literals, a short match, and what its copy overshoots.
+const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
+
+/// Decodes all of `src` into `dest` and returns how many bytes it has. `None` if it is bad or needs more than `dest`. Matches
+/// may reach back into `dictionary`, as if it lay before `dest`.
+pub(super) fn block(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> Option<usize> {
+    let (mut at, mut out) = (0, 0);
+    loop {
+        (at, out) = fast(src, dest, at, out)?;
+        // The fast loop stops before a sequence that it cannot do: this one takes it, to its end or to that of the block.
+        match sequence(src, dest, dictionary, at, out)? {
+            (next, written) if next == src.len() + 1 => return Some(written),
+            next => (at, out) = next,
+        }
+    }
+}
+
+/// Decodes the sequence at `src[at]` with every check, and returns the positions behind it. The last one has no
+/// match: the position is then one more than there are bytes.
+fn sequence(
+    src: &[u8],
+    dest: &mut [u8],
+    dictionary: &[u8],
+    mut at: usize,
+    mut out: usize,
+) -> Option<(usize, usize)> {
+    let token = usize::from(*src.get(at)?);
+    at += 1;
+    let literals = length(src, &mut at, token >> 4)?;
+    let end = at.checked_add(literals)?;
+    dest.get_mut(out..out.checked_add(literals)?)?.copy_from_slice(src.get(at..end)?);
+    out += literals;
+    at = end;
+    if at == src.len() {
+        return Some((at + 1, out));
+    }
+    let back = usize::from(u16::from_le_bytes(*src.get(at..)?.first_chunk::<2>()?));
+    at += 2;
+    let length = length(src, &mut at, token & 0xf)?.checked_add(MIN_MATCH)?;
+    if back == 0 || length > dest.len() - out {
+        return None;
+    }
+    // The part of the match that lies in the dictionary.
+    let before = back.saturating_sub(out).min(length);
+    if before > 0 {
+        let from = dictionary.len().checked_sub(back - out)?;
+        dest[out..out + before].copy_from_slice(dictionary.get(from..from + before)?);
+    }
+    if length > before {
+        // Behind the dictionary's end comes the start of `dest`.
+        copy_match_checked(dest, out + before, back, length - before)?;
+    }
+    Some((at, out + length))
+}
+
+/// A length whose nibble in the token is `nibble`, with the bytes at `src[at]` that continue it.
+#[inline(always)]
+fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
+    let mut length = nibble;
+    if nibble == MORE {
+        loop {
+            let more = *src.get(*at)?;
+            *at += 1;
+            // At most 255 for each byte of `src`, so it cannot overflow.
+            length += usize::from(more);
+            if more != 255 {
+                break;
+            }
+        }
+    }
+    Some(length)
+}
+
+/// Decodes whole sequences as long as there is room to read and write ahead; returns the positions of the
+/// first that it left alone.
+fn fast(src: &[u8], dest: &mut [u8], at: usize, out: usize) -> Option<(usize, usize)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+        // SAFETY: the features have just been detected.
+        return unsafe { fast_avx2(src, dest, at, out) };
+    }
+    fast_anywhere::<Portable>(src, dest, at, out)
+}
+
+/// The same for processors with 32-byte registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi2")]
+fn fast_avx2(src: &[u8], dest: &mut [u8], at: usize, out: usize) -> Option<(usize, usize)> {
+    fast_anywhere::<Avx2>(src, dest, at, out)
+}
+
+#[inline(always)]
+fn fast_anywhere<P: Periods>(
+    src: &[u8],
+    dest: &mut [u8],
+    mut at: usize,
+    mut out: usize,
+) -> Option<(usize, usize)> {
+    let (Some(last_read), Some(last_write)) =
+        (src.len().checked_sub(READ_AHEAD), dest.len().checked_sub(WRITE_AHEAD))
+    else {
+        return Some((at, out));
+    };
+    let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
+    while at <= last_read && out <= last_write {
+        // A sequence that turns out to need more room is left alone: what it has written by then will be
+        // written again.
+        let (mut ahead, mut end) = (at + 1, out);
+        // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset are inside `src`.
+        let token = usize::from(unsafe { from.add(at).read() });
+        let literals = token >> 4;
+        if literals < MORE {
+            // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
+            unsafe {
+                let chunk = from.add(ahead).cast::<[u8; LITERAL_CHUNK]>().read_unaligned();
+                to.add(end).cast::<[u8; LITERAL_CHUNK]>().write_unaligned(chunk);
+            }
+            ahead += literals;
+            end += literals;
+        } else {
+            let literals = length(src, &mut ahead, MORE)?;
+            // Then a chunk more may be read and written, and the match have its room.
+            if literals > src.len() - ahead
+                || src.len() - ahead - literals < READ_AHEAD + 32
+                || end > last_write
+                || literals > last_write - end
+            {
+                break;
+            }
+            let mut copied = 0;
+            while copied < literals {
+                // SAFETY: `copied` < `literals`, and 32 bytes behind the literals are inside both buffers: READ_AHEAD + 32
+                // are left in `src`, WRITE_AHEAD in `dest`.
+                unsafe {
+                    let chunk = from.add(ahead + copied).cast::<[u8; 32]>().read_unaligned();
+                    to.add(end + copied).cast::<[u8; 32]>().write_unaligned(chunk);
+                }
+                copied += 32;
+            }
+            ahead += literals;
+            end += literals;
+        }
+        // SAFETY: after short literals by READ_AHEAD, after long ones because that much is left.
+        let back = usize::from(u16::from_le(unsafe { from.add(ahead).cast::<u16>().read_unaligned() }));
+        ahead += 2;
+        if back == 0 || back > end {
+            // Bad, or into the dictionary.
+            break;
+        }
+        let mut length = (token & 0xf) + MIN_MATCH;
+        if length < MORE + MIN_MATCH {
+            if back >= 8 {
+                // Most matches: three moves, whatever the length.
+                // SAFETY: as for the copy below.
+                unsafe { copy_short(to.add(end), back) };
+                (at, out) = (ahead, end + length);
+                continue;
+            }
+        } else {
+            length = self::length(src, &mut ahead, MORE)? + MIN_MATCH;
+            if length > dest.len() - end || dest.len() - end - length < OVERSHOOT {
+                break;
+            }
+        }
+        // SAFETY: 1 <= `back` <= `end`; `length` and OVERSHOOT bytes are inside `dest`: by WRITE_AHEAD after short
+        // literals, because there was room for it behind long ones, or by the check.
+        unsafe { copy_match::<P>(to.add(end), back, length) };
+        (at, out) = (ahead, end + length);
+    }
+    Some((at, out))
+}
+
+/// Copies the longest match that fits into a token, 18 bytes.
+///
+/// # Safety
+/// `back` >= 8; `back` bytes before `to` and 18 from it belong to one buffer.
+#[inline(always)]
+unsafe fn copy_short(to: *mut u8, back: usize) {
+    // SAFETY: all moves lie between `back` before `to` and 18 behind it.
+    unsafe {
+        let from = to.sub(back);
+        to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
+        to.add(8).cast::<u64>().write_unaligned(from.add(8).cast::<u64>().read_unaligned());
+        to.add(16).cast::<u16>().write_unaligned(from.add(16).cast::<u16>().read_unaligned());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::lz4::{State, compress_fast, compress_hc};
+
+    /// The format, byte by byte.
+    fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+        let mut all = dictionary.to_vec();
+        let mut bytes = src.iter().map(|&b| usize::from(b));
+        loop {
+            let token = bytes.next()?;
+            let length = |nibble: usize, bytes: &mut dyn Iterator<Item = usize>| {
+                let mut length = nibble;
+                let mut more = if nibble == 15 { 255 } else { 0 };
+                while more == 255 {
+                    more = bytes.next()?;
+                    length += more;
+                }
+                Some(length)
+            };
+            for _ in 0..length(token >> 4, &mut bytes)? {
+                all.push(bytes.next()? as u8);
+            }
+            if all.len() - dictionary.len() > capacity {
+                return None;
+            }
+            if bytes.len() == 0 {
+                return Some(all[dictionary.len()..].to_vec());
+            }
+            let back = bytes.next()? + bytes.next()? * 256;
+            let length = length(token & 15, &mut bytes)? + 4;
+            if back == 0 || back > all.len() || all.len() - dictionary.len() + length > capacity {
+                return None;
+            }
+            (0..length).for_each(|_| all.push(all[all.len() - back]));
+        }
+    }
+
+    fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+        let mut dest = vec![0xa5; capacity + 8];
+        let written = block(src, &mut dest[4..4 + capacity], dictionary);
+        assert!(dest[..4].iter().chain(&dest[4 + capacity..]).all(|&b| b == 0xa5), "wrote outside dest");
+        written.map(|written| dest[4..4 + written].to_vec())
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, bound: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (self.0 >> 33) as usize % bound
+        }
+    }
+
+    /// A block of sequences of all kinds; most of them valid.
+    fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
+        let (mut block, mut out) = (vec![], dictionary);
+        let put = |length: usize, block: &mut Vec<u8>| {
+            if length >= 15 {
+                block.extend(std::iter::repeat_n(255, (length - 15) / 255));
+                block.push(((length - 15) % 255) as u8);
+            }
+        };
+        for i in 0..count {
+            let literals =
+                [0, random.below(3), random.below(20), random.below(80), random.below(600)][random.below(5)];
+            let literals = literals.max(usize::from(i == 0));
+            let length =
+                [random.below(4), random.below(30), random.below(300), random.below(3000)][random.below(4)];
+            block.push((literals.min(15) << 4 | length.min(15)) as u8);
+            put(literals, &mut block);
+            block.extend((0..literals).map(|_| random.below(256) as u8));
+            out += literals;
+            let reach = [1, 16, 40, 80, 65535, 66000][random.below(6)];
+            // Now and then before the start.
+            let reach = reach.min(out + usize::from(random.below(300) == 0));
+            let back = 1 + random.below(reach);
+            block.extend((back.min(65535) as u16).to_le_bytes());
+            put(length, &mut block);
+            out += length + 4;
+        }
+        let literals = random.below(40);
+        block.push((literals.min(15) << 4) as u8);
+        put(literals, &mut block);
+        block.extend((0..literals).map(|_| random.below(256) as u8));
+        block
+    }
+
+    #[test]
+    fn decodes_as_the_format_says() {
+        let mut random = Random(1);
+        let dictionary: Vec<u8> = (0..5000).map(|_| random.below(256) as u8).collect();
+        let (mut good, mut bad) = (0, 0);
+        for round in 0..3000 {
+            let dictionary = &dictionary[..[0, 0, 7, 5000][round % 4]];
+            let count = [0, 1, 3, 40][random.below(4)];
+            let mut block = sequences(count, dictionary.len(), &mut random);
+            if random.below(4) == 0 {
+                let at = random.below(block.len());
+                block[at] ^= 1 << random.below(8);
+            }
+            if random.below(8) == 0 {
+                block.truncate(random.below(block.len()));
+            }
+            let len = plainly(&block, 1 << 20, dictionary).map_or(300, |plain| plain.len());
+            for capacity in [len, len.saturating_sub(1), len + 1, len + 50, len + 500, random.below(len + 1)]
+            {
+                let expected = plainly(&block, capacity, dictionary);
+                if expected.is_some() {
+                    good += 1
+                } else {
+                    bad += 1
+                }
+                assert!(ours(&block, capacity, dictionary) == expected, "round {round}, capacity {capacity}");
+            }
+        }
+        assert!(good > 3000 && bad > 3000, "{good} good, {bad} bad");
+    }
+
+    #[test]
+    fn decodes_what_the_library_encodes() {
+        let mut random = Random(2);
+        let mut state = State::default();
+        for round in 0..400 {
+            let count = random.below(60);
+            let plain = plainly(&sequences(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
+            let mut stream = vec![0; plain.len() * 2 + 100];
+            let written = if round % 2 == 0 {
+                compress_fast(&plain, &mut stream, 1 + round % 9)
+            } else {
+                compress_hc(&mut state, &plain, &mut stream, 1 + round % 9).unwrap()
+            };
+            assert!(ours(&stream[..written], plain.len(), &[]) == Some(plain));
+        }
+    }
+
+    #[test]
+    fn lengths_without_end_are_refused() {
+        for tail in [0, 1, 100] {
+            let stream = [vec![0xf0], vec![255; 100_000], vec![7; tail]].concat();
+            assert_eq!(ours(&stream, 1000, &[]), None);
+            let stream = [vec![0x1f, 1, 1, 0], vec![255; 100_000], vec![0; tail]].concat();
+            assert_eq!(ours(&stream, 1000, &[]), None);
+        }
+        assert_eq!(ours(&[], 10, &[]), None);
+        assert_eq!(ours(&[0], 10, &[]).as_deref(), Some(&[][..]));
+    }
+}

@@ -1,0 +1,172 @@
+//! The copying of matches: bytes that repeat what lies a given distance before them, overlaps included.
+//!
+//! Owns the wide copies that all our LZ decoders share. Never reads a stream, and decides nothing.
+
+/// How far beyond its end a match may be copied.
+pub(super) const OVERSHOOT: usize = 64;
+
+/// Copies a match of `length` bytes from `back` bytes before `out`. `None` if it begins before `dest` or
+/// ends behind it.
+pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
+    let end = out.checked_add(length).filter(|&end| end <= dest.len())?;
+    if back == 0 || back > out {
+        return None;
+    }
+    // As much as leaves room to overshoot, and the rest byte by byte.
+    let wide = dest.len().saturating_sub(OVERSHOOT).saturating_sub(out).min(length);
+    if wide > 0 {
+        // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
+        unsafe { copy_match::<Portable>(dest.as_mut_ptr().add(out), back, wide) };
+    }
+    for at in out + wide..end {
+        dest[at] = dest[at - back];
+    }
+    Some(())
+}
+
+/// Repeats at `to` the bytes from `back` before it, `length` of them, and perhaps writes garbage after those.
+///
+/// Loads that overlap recent stores stall the processor, so short distances are loaded once and stored
+/// again and again, each time as far on as whole periods reach.
+///
+/// # Safety
+/// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
+#[inline(always)]
+pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: usize) {
+    // SAFETY: by the contract, `from` .. `to` + `length` + OVERSHOOT is inside one buffer. Every load below
+    // begins at most `length` after `from` and is at most OVERSHOOT long; every store begins less than `length`
+    // after `to` and is at most OVERSHOOT long.
+    unsafe {
+        let from = to.sub(back);
+        if back >= 32 {
+            move_chunk::<32>(from, to);
+            if length > 32 {
+                if back >= 64 {
+                    let mut at = 32;
+                    while at < length {
+                        move_chunk::<32>(from.add(at), to.add(at));
+                        at += 32;
+                    }
+                } else {
+                    repeat_chunk(from.cast::<[u8; 64]>().read_unaligned(), to, back, length);
+                }
+            }
+        } else if back >= 16 {
+            if length <= 16 {
+                move_chunk::<16>(from, to);
+            } else {
+                repeat_chunk(from.cast::<[u8; 32]>().read_unaligned(), to, back, length);
+            }
+        } else {
+            P::repeat(to, back, length);
+        }
+    }
+}
+
+/// How periods shorter than 16 bytes are repeated.
+pub(super) trait Periods {
+    /// Repeats at `to` the `back` bytes before it, up to `length`, and perhaps writes garbage after those.
+    ///
+    /// # Safety
+    /// As [`copy_match`]'s, and `back` < 16.
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize);
+}
+
+/// In two words.
+pub(super) struct Portable;
+
+impl Periods for Portable {
+    #[inline(always)]
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+        // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` <
+        // `length` belong to the buffer.
+        unsafe {
+            let mut period = u128::from_le_bytes(to.sub(back).cast::<[u8; 16]>().read_unaligned());
+            period &= (1 << (back * 8)) - 1;
+            let mut filled = back;
+            while filled < 16 {
+                period |= period << (filled * 8);
+                filled *= 2;
+            }
+            repeat_chunk(period.to_le_bytes(), to, 16 / back * back, length);
+        }
+    }
+}
+
+/// In one register. Only for code that runs where AVX2 is known to be.
+#[cfg(target_arch = "x86_64")]
+pub(super) struct Avx2;
+
+#[cfg(target_arch = "x86_64")]
+impl Periods for Avx2 {
+    #[inline(always)]
+    unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
+        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        unsafe { repeat_avx2(to, back, length) }
+    }
+}
+
+/// For each period, where in it the 32 bytes of a register come from.
+#[cfg(target_arch = "x86_64")]
+static PERIODS: [[u8; 32]; 16] = {
+    let mut periods = [[0; 32]; 16];
+    let mut back = 1;
+    while back < 16 {
+        let mut i = 0;
+        while i < 32 {
+            periods[back][i] = (i % back) as u8;
+            i += 1;
+        }
+        back += 1;
+    }
+    periods
+};
+
+/// # Safety
+/// As [`copy_match`]'s, and 1 <= `back` < 16.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` < `length` belong
+    // to the buffer.
+    unsafe {
+        let from = to.sub(back);
+        let (chunk, step) = if back == 1 {
+            // By far the most common; one byte is forwarded from any store.
+            (_mm256_set1_epi8(*from as i8), 32)
+        } else {
+            let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+            let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
+            (_mm256_shuffle_epi8(first, order), 32 - 32 % back)
+        };
+        let mut at = 0;
+        while at < length {
+            _mm256_storeu_si256(to.add(at).cast(), chunk);
+            at += step;
+        }
+    }
+}
+
+/// # Safety
+/// `N` bytes are readable at `from` and writable at `to`.
+#[inline(always)]
+unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
+    // SAFETY: as the contract says; the bytes are read before any is written, so the two may overlap.
+    unsafe { to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned()) };
+}
+
+/// Stores `chunk` at `to`, `to` + `step`, … up to `length`.
+///
+/// # Safety
+/// `step` >= 1; `length` - 1 + `N` bytes are writable at `to`.
+#[inline(always)]
+unsafe fn repeat_chunk<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize, length: usize) {
+    let mut at = 0;
+    while at < length {
+        // SAFETY: `at` < `length`, so `N` bytes from there are writable by the contract.
+        unsafe { to.add(at).cast::<[u8; N]>().write_unaligned(chunk) };
+        at += step;
+    }
+}

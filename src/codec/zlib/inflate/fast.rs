@@ -1,0 +1,169 @@
+//! The inner loop of the decoder: symbols, as long as both buffers have room to read and write ahead.
+//!
+//! Owns the unchecked reads and writes. Decides nothing: whatever comes near an end is left to the careful path.
+
+use std::ptr;
+
+#[cfg(target_arch = "x86_64")]
+use crate::codec::match_copy::Avx2;
+use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match};
+
+use super::bits::{Bits, READ_AHEAD};
+use super::{DistanceTable, LitlenTable, Stop};
+
+/// The longest match of deflate.
+const MAX_LENGTH: usize = 258;
+/// How far one round may write: literals, one match, and what its copy overshoots.
+const WRITE_AHEAD: usize = 8 + MAX_LENGTH + OVERSHOOT;
+
+/// Whether a round may read and write ahead.
+pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
+    bits.src.len() - bits.pos >= READ_AHEAD && dest.len() - out >= WRITE_AHEAD
+}
+
+/// Decodes symbols from `out` on until the block ends or one of the buffers is nearly used up.
+pub(super) fn symbols(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    out: usize,
+) -> Option<(usize, Stop)> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
+        // SAFETY: the two features have just been detected.
+        return unsafe { symbols_bmi2(litlen, distance, bits, dest, out) };
+    }
+    symbols_anywhere::<Portable>(litlen, distance, bits, dest, out)
+}
+
+/// The same for processors with shifts by any register and 32-byte moves.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi2,avx2")]
+fn symbols_bmi2(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    out: usize,
+) -> Option<(usize, Stop)> {
+    symbols_anywhere::<Avx2>(litlen, distance, bits, dest, out)
+}
+
+#[inline(always)]
+fn symbols_anywhere<P: Periods>(
+    litlen: &LitlenTable,
+    distance: &DistanceTable,
+    bits: &mut Bits,
+    dest: &mut [u8],
+    mut out: usize,
+) -> Option<(usize, Stop)> {
+    let src = bits.src;
+    if !has_room(bits, dest, out) {
+        return Some((out, Stop::NearEnd));
+    }
+    let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
+    let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
+    let base = dest.as_mut_ptr();
+
+    // `left` counts in its low six bits; what entries leave in the others is never looked at.
+    macro_rules! refill {
+        () => {
+            // SAFETY: `pos` was at most `last_read` when the round began (or before the first), and a round
+            // refills twice, each time stepping at most 7 bytes: the 8 bytes read lie within READ_AHEAD.
+            let next = u64::from_le(unsafe { ptr::read_unaligned(src.as_ptr().add(pos).cast::<u64>()) });
+            word |= next.wrapping_shl(left);
+            pos += ((left ^ 63) >> 3 & 7) as usize;
+            left = left & 7 | 56;
+        };
+    }
+    macro_rules! consume {
+        ($entry:expr) => {
+            word = $entry.shift(word);
+            left = $entry.subtract_from(left);
+        };
+    }
+    macro_rules! literal {
+        ($entry:expr) => {
+            consume!($entry);
+            // SAFETY: `out` was at most `last_write` when the round began, and a round writes fewer than
+            // 8 literals.
+            unsafe { base.add(out).write($entry.byte()) };
+            out += 1;
+        };
+    }
+
+    // The next entry is always looked up before the refill that it does not need, and before the copy of the match
+    // in front of it: the way from word to entry to word is what everything waits for.
+    refill!();
+    let mut entry = litlen.first(word);
+    let stop = loop {
+        if pos > last_read || out > last_write {
+            break Stop::NearEnd;
+        }
+        // 56 bits at least, and `entry` is the first of them.
+        if entry.is_literal() {
+            literal!(entry);
+            entry = litlen.first(word);
+            if entry.is_literal() {
+                literal!(entry);
+                entry = litlen.first(word);
+                if entry.is_literal() {
+                    literal!(entry);
+                    // 23 bits: enough for an index, but not for a length and its distance.
+                    entry = litlen.first(word);
+                    refill!();
+                    continue;
+                }
+            }
+        }
+        // 34 bits at least, and a length takes 20.
+        if entry.is_special() {
+            if entry.is_link() {
+                consume!(entry);
+                entry = litlen.second(entry, word);
+                if entry.is_literal() {
+                    literal!(entry);
+                    entry = litlen.first(word);
+                    refill!();
+                    continue;
+                }
+            }
+            if entry.is_special() {
+                if !entry.is_end() {
+                    return None;
+                }
+                consume!(entry);
+                break Stop::EndOfBlock;
+            }
+        }
+        let length = entry.value(word);
+        consume!(entry);
+        // 14 bits at least: enough for an index.
+        let mut far = distance.first(word);
+        refill!();
+        if far.is_special() {
+            if !far.is_link() {
+                return None;
+            }
+            consume!(far);
+            far = distance.second(far, word);
+            if far.is_special() {
+                return None;
+            }
+        }
+        let back = far.value(word);
+        consume!(far);
+        entry = litlen.first(word);
+        refill!();
+        if back > out {
+            return None;
+        }
+        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`; `length` is at most MAX_LENGTH and
+        // WRITE_AHEAD leaves OVERSHOOT bytes behind it.
+        unsafe { copy_match::<P>(base.add(out), back, length) };
+        out += length;
+    };
+    (bits.pos, bits.word, bits.left) = (pos, word, left & 63);
+    Some((out, stop))
+}

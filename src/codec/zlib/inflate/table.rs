@@ -1,0 +1,268 @@
+//! The decoding tables of Huffman codes: what RFC 1951 says of code lengths becomes an array that is indexed with the
+//! next bits of the stream.
+//!
+//! Owns the layout of an entry and the checks on a set of code lengths. Never reads a stream.
+//!
+//! An entry answers everything about a symbol at once. Codes longer than the first index lead through a
+//! link to a second table in the same array.
+
+#![forbid(unsafe_code)]
+
+/// The longest code of deflate.
+const MAX_CODE_LEN: usize = 15;
+/// The symbol that ends a block.
+const END_OF_BLOCK: usize = 256;
+
+/// What the next bits mean.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Entry(u32);
+
+impl Entry {
+    const LITERAL: u32 = 1 << 31;
+    const SPECIAL: u32 = 1 << 15;
+    const LINK: u32 = 1 << 14;
+    const END: u32 = 1 << 13;
+    /// The bits are no code, or a code that deflate leaves unused.
+    const BAD: Entry = Entry(Self::SPECIAL);
+
+    /// A symbol with `value`, followed by `extra` bits that add to it; the code's length comes later.
+    const fn symbol(value: u16, extra: u8) -> Entry {
+        Entry((value as u32) << 16 | extra as u32)
+    }
+
+    const fn literal(byte: u8) -> Entry {
+        Entry(Self::LITERAL | (byte as u32) << 16)
+    }
+
+    /// The same symbol, for a code of which `bits` are left to consume.
+    fn with_code_len(self, bits: usize) -> Entry {
+        Entry(self.0 + (bits as u32) * 0x101)
+    }
+
+    fn link(start: usize, index_bits: usize, second_bits: usize) -> Entry {
+        Entry(
+            Self::SPECIAL | Self::LINK | (start as u32) << 16 | (second_bits as u32) << 8 | index_bits as u32,
+        )
+    }
+
+    /// Whether this is a literal, whose byte is then [`Entry::byte`].
+    #[inline(always)]
+    pub(super) fn is_literal(self) -> bool {
+        self.0 & Self::LITERAL != 0
+    }
+
+    /// Whether this is not a symbol with a value: a link, the end of the block, or no code.
+    #[inline(always)]
+    pub(super) fn is_special(self) -> bool {
+        self.0 & Self::SPECIAL != 0
+    }
+
+    /// Whether a second table decides.
+    #[inline(always)]
+    pub(super) fn is_link(self) -> bool {
+        self.0 & Self::LINK != 0
+    }
+
+    /// Whether the block ends here.
+    #[inline(always)]
+    pub(super) fn is_end(self) -> bool {
+        self.0 & Self::END != 0
+    }
+
+    #[inline(always)]
+    pub(super) fn byte(self) -> u8 {
+        (self.0 >> 16) as u8
+    }
+
+    /// The number of bits to consume, the extra ones included.
+    #[inline(always)]
+    pub(super) fn bits(self) -> u32 {
+        self.0 & 0x3f
+    }
+
+    /// `word` without the bits to consume.
+    #[inline(always)]
+    pub(super) fn shift(self, word: u64) -> u64 {
+        // The number of bits is all there is in the low six.
+        word.wrapping_shr(self.0)
+    }
+
+    /// `left` less the number of bits to consume, in its low six bits; the others become garbage.
+    #[inline(always)]
+    pub(super) fn subtract_from(self, left: u32) -> u32 {
+        left.wrapping_sub(self.0)
+    }
+
+    /// The value of a symbol that has one, with the extra bits that follow the code in `word`.
+    #[inline(always)]
+    pub(super) fn value(self, word: u64) -> usize {
+        let used = word & ((1 << self.bits()) - 1);
+        // The code's length is all there is in the six bits from the eighth on.
+        (self.0 >> 16) as usize + used.wrapping_shr(self.0 >> 8) as usize
+    }
+
+    /// Where a link's second table has the entry for `bits`, the first index already consumed.
+    #[inline(always)]
+    pub(super) fn target(self, bits: u64) -> usize {
+        ((self.0 >> 16) as usize & 0x7fff) + (bits as usize & ((1 << (self.0 >> 8 & 0xf)) - 1))
+    }
+}
+
+/// A decoding table of `LEN` entries whose first index has `INDEX_BITS` bits.
+#[derive(Clone)]
+pub(super) struct Table<const INDEX_BITS: usize, const LEN: usize>(pub(super) [Entry; LEN]);
+
+impl<const INDEX_BITS: usize, const LEN: usize> Default for Table<INDEX_BITS, LEN> {
+    fn default() -> Self {
+        Table([Entry::BAD; LEN])
+    }
+}
+
+impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
+    /// The entry for the next `bits`, possibly a link.
+    #[inline(always)]
+    pub(super) fn first(&self, bits: u64) -> Entry {
+        const { assert!(LEN >= 1 << INDEX_BITS) };
+        self.0[bits as usize & ((1 << INDEX_BITS) - 1)]
+    }
+
+    /// The entry that `link` leads to, the first index already consumed from `bits`.
+    #[inline(always)]
+    pub(super) fn second(&self, link: Entry, bits: u64) -> Entry {
+        self.0.get(link.target(bits)).copied().unwrap_or(Entry::BAD)
+    }
+
+    /// Fills the table for the code in which symbol `i` has `lens[i]` bits (0: it does not occur) and means
+    /// `symbols[i]`. `None` if the lengths make no code. A code with unused bit strings is one only if it
+    /// has at most one symbol, of one bit.
+    pub(super) fn build(&mut self, lens: &[u8], symbols: &[Entry]) -> Option<()> {
+        let mut counts = [0usize; MAX_CODE_LEN + 1];
+        for &len in lens {
+            *counts.get_mut(usize::from(len))? += 1;
+        }
+        counts[0] = 0;
+        let longest = counts.iter().rposition(|&count| count != 0).unwrap_or(0);
+        let mut unused = 1usize;
+        for &count in &counts[1..] {
+            unused = (unused * 2).checked_sub(count)?;
+        }
+        if unused != 0 {
+            if longest > 1 {
+                return None;
+            }
+            self.0[..1 << INDEX_BITS].fill(Entry::BAD);
+        }
+
+        // The symbols in the order of their codes.
+        let mut next = [0usize; MAX_CODE_LEN + 2];
+        for len in 1..=MAX_CODE_LEN {
+            next[len + 1] = next[len] + counts[len];
+        }
+        let mut order = [0u16; 288];
+        for (symbol, &len) in lens.iter().enumerate().filter(|(_, len)| **len != 0) {
+            *order.get_mut(next[usize::from(len)])? = symbol as u16;
+            next[usize::from(len)] += 1;
+        }
+        let mut order = order[..counts.iter().sum()].iter().map(|&symbol| usize::from(symbol));
+
+        // Codes of up to the index's length: the entries for `len` bits, doubled for each bit more.
+        let mut code = 0;
+        for (len, &count) in counts.iter().enumerate().take(INDEX_BITS + 1).skip(1) {
+            if unused == 0 {
+                self.0.copy_within(..1 << (len - 1), 1 << (len - 1));
+            }
+            for symbol in order.by_ref().take(count) {
+                let entry = symbols.get(symbol)?.with_code_len(len);
+                if unused == 0 {
+                    self.0[code] = entry;
+                } else {
+                    // The one-bit code alone: every other entry.
+                    self.0[..1 << INDEX_BITS].iter_mut().step_by(2).for_each(|slot| *slot = entry);
+                }
+                code = next_code(code, len);
+            }
+        }
+
+        // Longer codes, each first index with a table of its own.
+        let (mut start, mut second_bits, mut index) = (1 << INDEX_BITS, 0, usize::MAX);
+        for len in INDEX_BITS + 1..=longest {
+            let mut left = counts[len];
+            for symbol in order.by_ref().take(counts[len]) {
+                let rest = len - INDEX_BITS;
+                if code & ((1 << INDEX_BITS) - 1) != index {
+                    // As many bits as the codes that begin with this index need.
+                    start += if index == usize::MAX { 0 } else { 1 << second_bits };
+                    index = code & ((1 << INDEX_BITS) - 1);
+                    second_bits = rest;
+                    let mut free = (1usize << rest).saturating_sub(left);
+                    while free > 0 && second_bits + INDEX_BITS < longest {
+                        second_bits += 1;
+                        free = (free * 2).saturating_sub(counts[second_bits + INDEX_BITS]);
+                    }
+                    self.0[index] = Entry::link(start, INDEX_BITS, second_bits);
+                }
+                let entry = symbols.get(symbol)?.with_code_len(rest);
+                let second = self.0.get_mut(start..start + (1 << second_bits))?;
+                second[code >> INDEX_BITS..].iter_mut().step_by(1 << rest).for_each(|slot| *slot = entry);
+                code = next_code(code, len);
+                left -= 1;
+            }
+        }
+        Some(())
+    }
+}
+
+/// The code after `code` among those of `len` bits; the first bit of a code is its lowest.
+fn next_code(code: usize, len: usize) -> usize {
+    // Trailing ones, seen from the far end, carry.
+    let mut bit = 1 << (len - 1);
+    while code & bit != 0 {
+        bit >>= 1;
+    }
+    if bit == 0 { 0 } else { (code & (bit - 1)) | bit }
+}
+
+/// The meanings of the literal/length symbols.
+pub(super) const LITLEN_SYMBOLS: [Entry; 288] = {
+    let mut symbols = [Entry::BAD; 288];
+    let mut i = 0;
+    while i < 256 {
+        symbols[i] = Entry::literal(i as u8);
+        i += 1;
+    }
+    symbols[END_OF_BLOCK] = Entry(Entry::SPECIAL | Entry::END);
+    // 8 lengths without extra bits, then four for each number of them; 258 has a symbol of its own.
+    let (mut length, mut i) = (3, 0);
+    while i < 28 {
+        let extra = if i < 8 { 0 } else { (i - 4) / 4 };
+        symbols[257 + i] = Entry::symbol(length, extra as u8);
+        length += 1 << extra;
+        i += 1;
+    }
+    symbols[285] = Entry::symbol(258, 0);
+    symbols
+};
+
+/// The meanings of the distance symbols.
+pub(super) const DISTANCE_SYMBOLS: [Entry; 32] = {
+    let mut symbols = [Entry::BAD; 32];
+    let (mut distance, mut i) = (1, 0);
+    while i < 30 {
+        let extra = if i < 4 { 0 } else { (i - 2) / 2 };
+        symbols[i] = Entry::symbol(distance, extra as u8);
+        distance += 1 << extra;
+        i += 1;
+    }
+    symbols
+};
+
+/// The meanings of the symbols that code lengths are written in: themselves.
+pub(super) const LENGTH_CODE_SYMBOLS: [Entry; 19] = {
+    let mut symbols = [Entry::BAD; 19];
+    let mut i = 0;
+    while i < 19 {
+        symbols[i] = Entry::symbol(i as u16, 0);
+        i += 1;
+    }
+    symbols
+};

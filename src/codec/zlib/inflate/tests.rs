@@ -1,0 +1,324 @@
+//! The decoder against zlib-rs, and what every part of the format may hold.
+
+use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
+
+use super::*;
+
+fn adler32(bytes: &[u8]) -> u32 {
+    let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
+        let a = (a + u32::from(byte)) % 65521;
+        (a, (b + a) % 65521)
+    });
+    b << 16 | a
+}
+
+/// A stream of `body`, raw deflate, that decodes to `plain`.
+fn wrapped(body: &[u8], plain: &[u8]) -> Vec<u8> {
+    [&[0x78, 0x01], body, &adler32(plain).to_be_bytes()].concat()
+}
+
+fn ours(src: &[u8], len: usize) -> Option<Vec<u8>> {
+    let mut dest = vec![0xa5; len + 8];
+    let written = Inflater::default().zlib(src, &mut dest[4..4 + len], adler32);
+    assert!(dest[..4].iter().chain(&dest[4 + len..]).all(|&b| b == 0xa5), "wrote outside dest");
+    written.map(|written| dest[4..4 + written].to_vec())
+}
+
+fn theirs(src: &[u8], len: usize) -> Option<Vec<u8>> {
+    let mut dest = vec![0; len];
+    let mut inflate = Inflate::new(true, 15);
+    match inflate.decompress(src, &mut dest, InflateFlush::Finish) {
+        Ok(Status::StreamEnd) => {
+            dest.truncate(inflate.total_out() as usize);
+            Some(dest)
+        }
+        _ => None,
+    }
+}
+
+fn deflated(plain: &[u8], level: i32) -> Vec<u8> {
+    let mut dest = vec![0; plain.len() * 9 / 8 + 100];
+    let mut deflate = Deflate::new(level, true, 15);
+    assert!(matches!(deflate.compress(plain, &mut dest, DeflateFlush::Finish), Ok(Status::StreamEnd)));
+    dest.truncate(deflate.total_out() as usize);
+    dest
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// Bytes with matches of all lengths at all kinds of distances between literals.
+fn matches_of_all_kinds(len: usize, random: &mut Random) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::new();
+    while out.len() < len {
+        for _ in 0..random.below(12) {
+            out.push(random.below(256) as u8);
+        }
+        let reach = [1, 2, 8, 16, 32, 70, 300, 30_000][random.below(8)];
+        if !out.is_empty() {
+            let back = 1 + random.below(reach.min(out.len()));
+            let longest = [4, 16, 40, 300, 1000][random.below(5)];
+            for _ in 0..random.below(longest) {
+                out.push(out[out.len() - back]);
+            }
+        }
+    }
+    out.truncate(len);
+    out
+}
+
+/// Writes bits, lowest first.
+#[derive(Default)]
+struct Writer {
+    bytes: Vec<u8>,
+    used: usize,
+}
+
+impl Writer {
+    fn put(&mut self, value: usize, count: usize) -> &mut Self {
+        for i in 0..count {
+            if self.used.is_multiple_of(8) {
+                self.bytes.push(0);
+            }
+            *self.bytes.last_mut().unwrap() |= ((value >> i & 1) as u8) << (self.used % 8);
+            self.used += 1;
+        }
+        self
+    }
+
+    /// A Huffman code, highest bit first.
+    fn code(&mut self, value: usize, count: usize) -> &mut Self {
+        (0..count).rev().for_each(|i| {
+            self.put(value >> i & 1, 1);
+        });
+        self
+    }
+}
+
+#[test]
+fn every_level_and_kind_round_trips() {
+    let mut random = Random(1);
+    for len in [0, 1, 5, 300, 400, 2000, 70_000, 200_000] {
+        for _ in 0..3 {
+            let plain = matches_of_all_kinds(len, &mut random);
+            for level in [1, 2, 5, 6, 9] {
+                let stream = deflated(&plain, level);
+                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {level}");
+                assert_eq!(ours(&stream, len.wrapping_sub(1).min(len)).is_some(), len == 0);
+                // Room to spare: the shorter result is reported as it is.
+                assert!(ours(&stream, len + 500).as_ref() == Some(&plain));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_serves_streams_of_all_kinds_in_turn() {
+    let mut random = Random(2);
+    let mut inflater = Inflater::default();
+    for round in 0..200 {
+        let plain = matches_of_all_kinds(1 + random.below(5000), &mut random);
+        let mut stream = deflated(&plain, 1 + round % 9);
+        if round % 3 == 0 {
+            stream.truncate(stream.len() / 2);
+        }
+        let mut dest = vec![0; plain.len()];
+        let written = inflater.zlib(&stream, &mut dest, adler32);
+        assert_eq!(written, (round % 3 != 0).then_some(plain.len()));
+        assert!(round % 3 == 0 || dest == plain);
+    }
+}
+
+#[test]
+fn a_match_of_every_distance_and_length() {
+    let mut random = Random(3);
+    let start: Vec<u8> = (0..400).map(|_| random.below(256) as u8).collect();
+    let symbol_of = |value: usize, symbols: &[Entry], first: usize| {
+        let base = |symbol: usize| symbols[symbol].value(0);
+        let last = if value == 258 {
+            285
+        } else {
+            (first..symbols.len().min(285)).rfind(|&s| base(s) <= value && base(s) > 0).unwrap()
+        };
+        (last, value - base(last), symbols[last].bits() as usize)
+    };
+    use table::Entry;
+    for back in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]) {
+        for length in 3..=258 {
+            let mut bits = Writer::default();
+            bits.put(1, 1).put(1, 2);
+            let literal = |bits: &mut Writer, byte: u8| {
+                let byte = usize::from(byte);
+                if byte < 144 {
+                    bits.code(0x30 + byte, 8)
+                } else {
+                    bits.code(0x190 + byte - 144, 9)
+                };
+            };
+            start.iter().for_each(|&byte| literal(&mut bits, byte));
+            let (symbol, rest, extra) = symbol_of(length, &LITLEN_SYMBOLS, 257);
+            if symbol < 280 {
+                bits.code(symbol - 256, 7)
+            } else {
+                bits.code(0xc0 + symbol - 280, 8)
+            };
+            bits.put(rest, extra);
+            let (symbol, rest, extra) = symbol_of(back, &DISTANCE_SYMBOLS, 0);
+            bits.code(symbol, 5).put(rest, extra);
+            start.iter().for_each(|&byte| literal(&mut bits, byte));
+            bits.code(0, 7);
+
+            let mut plain = start.clone();
+            (0..length).for_each(|_| plain.push(plain[plain.len() - back]));
+            plain.extend(&start);
+            let stream = wrapped(&bits.bytes, &plain);
+            // The match by the fast loop, and by the careful path (too little room behind it).
+            assert!(ours(&stream, plain.len()).as_ref() == Some(&plain), "{back} {length}");
+            let mut short = bits.bytes.clone();
+            short.truncate(short.len() / 2);
+            assert_eq!(ours(&short, plain.len()), None);
+        }
+    }
+}
+
+#[test]
+fn decides_as_zlib_does_on_damaged_streams() {
+    let mut random = Random(4);
+    let (mut accepted, mut refused) = (0, 0);
+    for round in 0..300 {
+        let plain =
+            matches_of_all_kinds(1 + random.below(if round % 10 == 0 { 20_000 } else { 700 }), &mut random);
+        let stream = deflated(&plain, 1 + round % 9);
+        for _ in 0..40 {
+            let mut bad = stream.clone();
+            for _ in 0..1 + random.below(3) {
+                // Mostly the head, where the codes are.
+                let reach = if random.below(3) == 0 { bad.len() } else { bad.len().min(90) };
+                let at = random.below(reach);
+                bad[at] ^= 1 << random.below(8);
+            }
+            if random.below(8) == 0 {
+                bad.truncate(random.below(bad.len()));
+            }
+            // Make damage to the data alone pass the checksum.
+            if let Some(decoded) = raw(&bad) {
+                let end = decoded.1 + 2;
+                if end + 4 <= bad.len() {
+                    bad[end..end + 4].copy_from_slice(&adler32(&decoded.0).to_be_bytes());
+                }
+            }
+            let (a, b) = (ours(&bad, plain.len() + 100), theirs(&bad, plain.len() + 100));
+            assert!(a == b, "{} and {}: {bad:02x?}", a.is_some(), b.is_some());
+            if a.is_some() { accepted += 1 } else { refused += 1 }
+        }
+    }
+    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+}
+
+/// What the deflate data behind the header decodes to, and its length.
+fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
+    let mut dest = vec![0; 30_000];
+    let mut inflate = Inflate::new(false, 15);
+    match inflate.decompress(stream.get(2..)?, &mut dest, InflateFlush::Finish) {
+        Ok(Status::StreamEnd) => {
+            dest.truncate(inflate.total_out() as usize);
+            Some((dest, inflate.total_in() as usize))
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn every_truncation_is_refused() {
+    let mut random = Random(5);
+    for level in [1, 6] {
+        let plain = matches_of_all_kinds(3000, &mut random);
+        let stream = deflated(&plain, level);
+        for cut in 0..stream.len() {
+            assert_eq!(ours(&stream[..cut], plain.len()), None, "{cut} of {}", stream.len());
+        }
+    }
+}
+
+#[test]
+fn headers() {
+    let stream = deflated(b"some text", 6);
+    let with = |method: u8, flags: u8| [&[method, flags], &stream[2..]].concat();
+    for method in 0..=255 {
+        for flags in 0..=255 {
+            let stream = with(method, flags);
+            let good = u16::from_be_bytes([method, flags]) % 31 == 0
+                && method & 0xf == 8
+                && method >> 4 <= 7
+                && flags & 0x20 == 0;
+            assert_eq!(ours(&stream, 9).is_some(), good, "{method:02x} {flags:02x}");
+        }
+    }
+    assert_eq!(ours(&[], 9), None);
+    assert_eq!(ours(&[0x78], 9), None);
+    assert_eq!(ours(&[0x78, 0x01], 9), None);
+}
+
+#[test]
+fn stored_blocks() {
+    // Not the last one, empty; then five bytes, last.
+    let body = [0, 0, 0, 0xff, 0xff, 1, 5, 0, 0xfa, 0xff, b'h', b'e', b'l', b'l', b'o'];
+    assert_eq!(ours(&wrapped(&body, b"hello"), 5).as_deref(), Some(&b"hello"[..]));
+    assert_eq!(ours(&wrapped(&body, b"hello"), 4), None);
+    let mut bad = body;
+    bad[8] = 0xfb;
+    assert_eq!(ours(&wrapped(&bad, b"hello"), 5), None);
+    // Between blocks of other kinds, so that bits have to be given back.
+    let mut stream = Writer::default();
+    stream.put(0, 1).put(1, 2).code(0x30 + 65, 8).code(0, 7).put(0, 1).put(0, 2);
+    let mut bytes = stream.bytes;
+    bytes.extend([2, 0, 0xfd, 0xff, b'B', b'C']);
+    let mut stream = Writer { used: bytes.len() * 8, bytes };
+    stream.put(1, 1).put(1, 2).code(0x30 + 68, 8).code(0, 7);
+    for spare in [0, 100, 1000] {
+        let mut stream = wrapped(&stream.bytes, b"ABCD");
+        stream.extend(vec![0; spare]);
+        assert_eq!(ours(&stream, 4).as_deref(), Some(&b"ABCD"[..]));
+    }
+}
+
+#[test]
+fn unused_codes_are_refused() {
+    for (symbol, symbol_bits) in [(0xc6, 8), (0xc7, 8)] {
+        let mut bits = Writer::default();
+        bits.put(1, 1).put(1, 2).code(0x30, 8).code(symbol, symbol_bits).code(0, 5).code(0, 7);
+        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 259]), 1000), None);
+    }
+    for distance in [30, 31] {
+        let mut bits = Writer::default();
+        bits.put(1, 1).put(1, 2).code(0x30, 8).code(1, 7).code(distance, 5).code(0, 7);
+        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), 4), None);
+        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), 1000), None);
+    }
+    let mut bits = Writer::default();
+    bits.put(1, 1).put(3, 2).put(0, 64);
+    assert_eq!(ours(&wrapped(&bits.bytes, &[]), 10), None);
+}
+
+#[test]
+fn matches_before_the_start_are_refused() {
+    for spare in [4, 1000] {
+        let mut bits = Writer::default();
+        bits.put(1, 1)
+            .put(1, 2)
+            .code(0x30, 8)
+            .code(1, 7)
+            .code(1, 5)
+            .code(0, 7)
+            .put(0, 50)
+            .put(0, 50)
+            .put(0, 50);
+        assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), spare), None);
+    }
+}
