@@ -142,17 +142,19 @@ impl Buffers {
         let src = self.src.as_ptr().cast();
         let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
         let (mut cbytes, mut read, mut items) = (0, 0, 0);
-        // SAFETY: live contexts of this thread; buffers with their true lengths.
-        let compressing =
-            allocations_of(|| cbytes = unsafe { blosc2_compress_ctx(writer, src, nbytes, chunk, room) });
+        let compressing = allocations_of(|| {
+            // SAFETY: a live context of this thread; buffers with their true lengths.
+            cbytes = unsafe { blosc2_compress_ctx(writer, src, nbytes, chunk, room) };
+        });
         assert!(cbytes > 32, "{cbytes}");
-        // SAFETY: as above.
-        let decompressing =
-            decompression(|| read = unsafe { blosc2_decompress_ctx(reader, chunk, cbytes, out, nbytes) });
+        let decompressing = decompression(|| {
+            // SAFETY: as above.
+            read = unsafe { blosc2_decompress_ctx(reader, chunk, cbytes, out, nbytes) };
+        });
         assert!(read == nbytes && self.out == self.src, "{read}");
-        // SAFETY: as above.
         let reading = allocations_of(|| {
-            items = unsafe { blosc2_getitem_ctx(reader, chunk, cbytes, 7, 11, out, nbytes) }
+            // SAFETY: as above.
+            items = unsafe { blosc2_getitem_ctx(reader, chunk, cbytes, 7, 11, out, nbytes) };
         });
         assert!(items == 44 && self.out[..44] == self.src[28..72], "{items}");
         compressing + decompressing + reading
@@ -164,13 +166,15 @@ impl Buffers {
         let src = self.src.as_ptr().cast();
         let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
         let (mut cbytes, mut read) = (0, 0);
-        // SAFETY: buffers with their true lengths.
         let compressing = allocations_of(|| {
+            // SAFETY: buffers with their true lengths.
             cbytes = unsafe { blosc2_compress(clevel, shuffle, 4, src, nbytes, chunk, room) };
         });
         assert!(cbytes > 32, "{cbytes}");
-        // SAFETY: as above.
-        let decompressing = decompression(|| read = unsafe { blosc2_decompress(chunk, cbytes, out, nbytes) });
+        let decompressing = decompression(|| {
+            // SAFETY: as above.
+            read = unsafe { blosc2_decompress(chunk, cbytes, out, nbytes) };
+        });
         assert!(read == nbytes && self.out == self.src, "{read}");
         compressing + decompressing
     }

@@ -368,7 +368,8 @@ fn chunk_6_6_many_threads_with_contexts_of_their_own() {
                 scope.spawn(move || {
                     let random = &mut Random::new(thread);
                     let src = data(Data::ALL[thread as usize], 4, 150_000 + thread as usize);
-                    let filters = pipeline(*random.pick(&[&[SHUFFLE][..], &[DELTA, SHUFFLE], &[2]]));
+                    let pipelines: [&[u8]; 3] = [&[SHUFFLE], &[DELTA, SHUFFLE], &[2]];
+                    let filters = pipeline(pipelines[random.below(3)]);
                     let codec = *random.pick(&[0, 1, 5]);
                     let params = Params { codec, filters, ..params(4) };
                     let expected = compressed(&Params { nthreads: 1, ..params.clone() }, &src);
