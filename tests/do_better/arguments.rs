@@ -22,7 +22,7 @@ fn chunk_10_11_typesize_0_and_below() {
                     for nbytes in [0, 1, 31, 1000] {
                         assert_eq!(compress(ours(), &params, &src[..nbytes], 5000), Err(-12), "{params:?}");
                     }
-                    assert_eq!(vlcompress(ours(), &params, &[src.clone()], 5000), Err(-12));
+                    assert_eq!(vlcompress(ours(), &params, std::slice::from_ref(&src), 5000), Err(-12));
                     for special in [Special::Zeros, Special::Nans, Special::Uninit] {
                         let outcome = special_chunk(ours(), &params, special, 1000, 5000);
                         assert_eq!(outcome, Err(-12), "{params:?}");
@@ -147,7 +147,7 @@ fn chunk_10_20_null_buffers() {
         let library = ours();
         let src = data(Data::Ramp, 8, 1000);
         let chunk = compressed(&Params::default(), &src);
-        let vl = vlcompress(library, &Params::default(), &[src.clone()], 2000).expect("a chunk");
+        let vl = vlcompress(library, &Params::default(), std::slice::from_ref(&src), 2000).expect("a chunk");
         let writer = OwnedContext::compressing(library, Params::default().cparams()).expect("a context");
         let reader = OwnedContext::decompressing(library, dparams(1));
         let mut out = vec![0u8; 2000];

@@ -182,7 +182,7 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
         let chunk = compressed(&params, &src);
         assert_eq!(Header::of(&chunk).blocksize, 1000);
         assert_all_decode(&chunk, &src);
-        let vl = vlcompress(ours(), &params, &[src.clone()], roomy(1000)).expect("a chunk");
+        let vl = vlcompress(ours(), &params, std::slice::from_ref(&src), roomy(1000)).expect("a chunk");
         assert_eq!(decompress(ours(), 1, &vl, 1000).as_deref(), Ok(&src[..]));
     }
     // The limit itself is written and read; above it nothing is written.

@@ -57,7 +57,8 @@ fn use_everything(
     let mut new_writers: Vec<_> = [1, 2, 4, 6]
         .map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context"))
         .into();
-    let mut new_readers: Vec<_> = [1, 2, 4, 6].map(|n| OwnedContext::decompressing(library, dparams(n))).into();
+    let mut new_readers: Vec<_> =
+        [1, 2, 4, 6].map(|n| OwnedContext::decompressing(library, dparams(n))).into();
     for writer in writers.iter_mut().chain(&mut new_writers) {
         let (rc, dest) = with_destination(roomy(src.len()), |dest| writer.compress(src, dest));
         assert!(dest[..rc as usize] == *expected, "{rc}");
@@ -91,8 +92,9 @@ fn chunk_10_16_abi_16_23_fork_with_workers() {
         let expected = compressed(&params(1), &src);
         // SAFETY: a plain setter: also the functions without a context use threads.
         assert_eq!(unsafe { (library.blosc2_set_nthreads)(4) }, 1);
-        let mut writers: Vec<_> =
-            [1, 4].map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context")).into();
+        let mut writers: Vec<_> = [1, 4]
+            .map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context"))
+            .into();
         let mut readers: Vec<_> = [1, 4].map(|n| OwnedContext::decompressing(library, dparams(n))).into();
         for round in 0..5 {
             use_everything(library, &mut writers, &mut readers, &src, &expected);

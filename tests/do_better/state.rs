@@ -226,10 +226,10 @@ fn chunk_10_18_masks() {
                 }
             }
             // Set twice, and freed while set.
-            assert_eq!(context.set_maskout(&mut vec![1; 3]), 0);
-            assert_eq!(context.set_maskout(&mut vec![0; 10]), 0);
+            assert_eq!(context.set_maskout(&mut [1; 3]), 0);
+            assert_eq!(context.set_maskout(&mut [0; 10]), 0);
             whole(&mut context);
-            assert_eq!(context.set_maskout(&mut vec![1; 3]), 0);
+            assert_eq!(context.set_maskout(&mut [1; 3]), 0);
         }
     }
 }

@@ -258,7 +258,7 @@ fn chunk_5_4_error_codes() {
         for next in [-1, -36, i32::MIN] {
             script(|script| script.next = next);
             assert_eq!(with_destination(20_000, |dest| writer.compress(&src, dest)).0, -36);
-            let vl = with_destination(30_000, |dest| writer.vlcompress(&[src.clone()], dest)).0;
+            let vl = with_destination(30_000, |dest| writer.vlcompress(std::slice::from_ref(&src), dest)).0;
             assert_eq!(vl, -36);
         }
         script(|script| script.next = 7);

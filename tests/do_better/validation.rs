@@ -81,16 +81,30 @@ fn chunk_2_4_block_starts() {
     }
 }
 
+/// Three streams of 333 bytes in a block of 1000: the last byte would stay as it was.
 #[test]
 fn chunk_2_4_split_blocks_that_do_not_divide() {
     let src = data(Data::Ramp, 4, 4000);
-    let chunk = compressed(&Params { typesize: 4, blocksize: 1000, splitmode: 1, ..Params::default() }, &src);
-    // The same streams under an item size that does not divide the block.
-    let mut bad = chunk.clone();
-    bad[3] = 3;
+    let mut chunk = vec![0u8; 32 + 2 * 4];
+    chunk[..4].copy_from_slice(&[5, 1, 0x05, 3]);
+    for nblock in 0..2 {
+        let start = chunk.len() as i32;
+        chunk[32 + 4 * nblock..][..4].copy_from_slice(&start.to_le_bytes());
+        for _ in 0..3 {
+            chunk.extend([0xF9, 0xFF, 0xFF, 0xFF, 1]);
+        }
+    }
+    let cbytes = chunk.len() as i32;
+    for (at, field) in [(4, 2000), (8, 1000), (12, cbytes)] {
+        chunk[at..at + 4].copy_from_slice(&i32::to_le_bytes(field));
+    }
     for nthreads in [1, 4] {
-        assert_eq!(decompress(ours(), nthreads, &bad, 4000), Err(-3));
-        assert_eq!(getitem(ours(), nthreads, &bad, 0, 100, 300), Err(-3));
+        assert_eq!(decompress(ours(), nthreads, &chunk, 2000), Err(-3));
+        assert_eq!(getitem(ours(), nthreads, &chunk, 0, 100, 300), Err(-3));
+        // The same with an item size that divides it.
+        let mut sound = patch(&chunk, 8, 999);
+        sound = patch(&sound, 4, 1998);
+        assert_eq!(decompress(ours(), nthreads, &sound, 1998), Ok(vec![7; 1998]));
     }
     // More streams than bytes.
     let tiny =

@@ -1,0 +1,262 @@
+//! Small buffers cost no memory per call: once a thread has compressed and decompressed something of the kind,
+//! nothing is allocated any more, neither by Rust nor by the C codecs, and no worker is woken (filters.md D11).
+//!
+//! It calls the functions of the crate itself, not of the shared library, so that they use this program's
+//! allocator; and it puts counting functions in the place of the C library's, which both languages use.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+use blosc2::abi::{blosc2_context, blosc2_cparams};
+use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
+use blosc2::capi::context::{
+    blosc2_compress_ctx, blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx,
+    blosc2_getitem_ctx,
+};
+use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
+use blosc2::capi::process::{blosc1_set_compressor, blosc2_set_nthreads};
+
+static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether this thread's requests are counted. (The test harness has threads, too.)
+    static COUNTED: Cell<bool> = const { Cell::new(false) };
+}
+
+fn note() {
+    if COUNTED.get() {
+        ALLOCATIONS.fetch_add(1, Relaxed);
+    }
+}
+
+unsafe extern "C" {
+    fn __libc_malloc(size: usize) -> *mut c_void;
+    fn __libc_calloc(count: usize, size: usize) -> *mut c_void;
+    fn __libc_realloc(at: *mut c_void, size: usize) -> *mut c_void;
+    fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
+}
+
+/// The C library's function, counted.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
+    note();
+    // SAFETY: passed on as it is.
+    unsafe { __libc_malloc(size) }
+}
+
+/// The C library's function, counted.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
+    note();
+    // SAFETY: passed on as it is.
+    unsafe { __libc_calloc(count, size) }
+}
+
+/// The C library's function, counted.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
+    note();
+    // SAFETY: passed on as it is.
+    unsafe { __libc_realloc(at, size) }
+}
+
+/// The C library's function, counted.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
+    note();
+    // SAFETY: passed on as it is.
+    unsafe { __libc_memalign(alignment, size) }
+}
+
+/// The C library's function, counted.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
+    note();
+    // SAFETY: `place` is writable by the caller's word.
+    unsafe {
+        let at = __libc_memalign(alignment, size);
+        if at.is_null() {
+            return libc::ENOMEM;
+        }
+        place.write(at);
+    }
+    0
+}
+
+/// The allocations that this thread makes in `work`.
+fn allocations_of(work: impl FnOnce()) -> usize {
+    let before = ALLOCATIONS.load(Relaxed);
+    COUNTED.set(true);
+    work();
+    COUNTED.set(false);
+    ALLOCATIONS.load(Relaxed) - before
+}
+
+/// Builds with debug assertions keep a list of the parts of a destination that are lent to workers: one
+/// allocation for a decompression. Others have no such list.
+const OVERLAP_CHECK: usize = if cfg!(debug_assertions) { 1 } else { 0 };
+
+/// The allocations of a decompression, without the overlap check's.
+fn decompression(work: impl FnOnce()) -> usize {
+    allocations_of(work).saturating_sub(OVERLAP_CHECK)
+}
+
+const CODECS: [(u8, &std::ffi::CStr); 5] =
+    [(0, c"blosclz"), (1, c"lz4"), (2, c"lz4hc"), (4, c"zlib"), (5, c"zstd")];
+
+/// Bytes that compress, but not to nothing.
+fn source(len: usize) -> Vec<u8> {
+    (0..len / 4).flat_map(|i| ((i as f32 * 0.01).sin() * 100.0 + (i * i % 7) as f32).to_le_bytes()).collect()
+}
+
+struct Buffers {
+    src: Vec<u8>,
+    chunk: Vec<u8>,
+    out: Vec<u8>,
+}
+
+impl Buffers {
+    fn new(len: usize) -> Buffers {
+        Buffers { src: source(len), chunk: vec![0; 2 * len + 10_000], out: vec![0; len] }
+    }
+
+    /// Compresses, decompresses and reads items with two contexts; the allocations.
+    fn with_contexts(&mut self, writer: *mut blosc2_context, reader: *mut blosc2_context) -> usize {
+        let (nbytes, room) = (self.src.len() as i32, self.chunk.len() as i32);
+        let src = self.src.as_ptr().cast();
+        let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
+        let (mut cbytes, mut read, mut items) = (0, 0, 0);
+        let compressing = allocations_of(|| {
+            // SAFETY: a live context of this thread; buffers with their true lengths.
+            cbytes = unsafe { blosc2_compress_ctx(writer, src, nbytes, chunk, room) };
+        });
+        assert!(cbytes > 32, "{cbytes}");
+        let decompressing = decompression(|| {
+            // SAFETY: as above.
+            read = unsafe { blosc2_decompress_ctx(reader, chunk, cbytes, out, nbytes) };
+        });
+        assert!(read == nbytes && self.out == self.src, "{read}");
+        let reading = allocations_of(|| {
+            // SAFETY: as above.
+            items = unsafe { blosc2_getitem_ctx(reader, chunk, cbytes, 7, 11, out, nbytes) };
+        });
+        assert!(items == 44 && self.out[..44] == self.src[28..72], "{items}");
+        compressing + decompressing + reading
+    }
+
+    /// The same with the functions that take no context.
+    fn without_context(&mut self, clevel: c_int, shuffle: c_int) -> usize {
+        let (nbytes, room) = (self.src.len() as i32, self.chunk.len() as i32);
+        let src = self.src.as_ptr().cast();
+        let (chunk, out) = (self.chunk.as_mut_ptr().cast(), self.out.as_mut_ptr().cast());
+        let (mut cbytes, mut read) = (0, 0);
+        let compressing = allocations_of(|| {
+            // SAFETY: buffers with their true lengths.
+            cbytes = unsafe { blosc2_compress(clevel, shuffle, 4, src, nbytes, chunk, room) };
+        });
+        assert!(cbytes > 32, "{cbytes}");
+        let decompressing = decompression(|| {
+            // SAFETY: as above.
+            read = unsafe { blosc2_decompress(chunk, cbytes, out, nbytes) };
+        });
+        assert!(read == nbytes && self.out == self.src, "{read}");
+        compressing + decompressing
+    }
+}
+
+#[test]
+fn filters_d11_small_buffers_allocate_nothing() {
+    let workers = blosc2::pool::workers();
+    let sizes = [512, 4 << 10, 32 << 10];
+    let mut buffers = sizes.map(Buffers::new);
+    // It does count: a context, and what a thread needs when it begins, the C codecs' state included.
+    let counted = allocations_of(|| drop(std::hint::black_box(vec![0u8; 1000])));
+    assert_eq!(counted, 1);
+    for (codec, name) in CODECS {
+        let fresh_thread = std::thread::scope(|scope| {
+            let work = || {
+                let defaults = blosc2_get_blosc2_cparams_defaults();
+                let cparams = blosc2_cparams { compcode: codec, typesize: 4, ..defaults };
+                // SAFETY: structs without pointers; contexts used here and freed once.
+                unsafe {
+                    let writer = blosc2_create_cctx(cparams);
+                    let reader = blosc2_create_dctx(blosc2_get_blosc2_dparams_defaults());
+                    let count = Buffers::new(4096).with_contexts(writer, reader);
+                    blosc2_free_ctx(writer);
+                    blosc2_free_ctx(reader);
+                    count
+                }
+            };
+            scope.spawn(work).join().expect("a thread")
+        });
+        assert!(fresh_thread >= 2, "{name:?}: {fresh_thread} allocations to begin with");
+        for clevel in [1, 5, 9] {
+            for shuffle in [1, 2] {
+                for nthreads in [1, 4] {
+                    let defaults = blosc2_get_blosc2_cparams_defaults();
+                    let mut cparams =
+                        blosc2_cparams { compcode: codec, clevel, nthreads, typesize: 4, ..defaults };
+                    cparams.filters[5] = shuffle;
+                    let mut dparams = blosc2_get_blosc2_dparams_defaults();
+                    dparams.nthreads = nthreads;
+                    // SAFETY: structs without pointers.
+                    let (writer, reader) =
+                        unsafe { (blosc2_create_cctx(cparams), blosc2_create_dctx(dparams)) };
+                    // SAFETY: a terminated name, a plain setter.
+                    unsafe { assert_eq!(blosc1_set_compressor(name.as_ptr()), c_int::from(codec)) };
+                    let what = format!("{name:?}, level {clevel}, filter {shuffle}, {nthreads} threads");
+                    for buffers in &mut buffers {
+                        // The block size of one call sticks to a context; this begins afresh.
+                        // SAFETY: a live context, and the offset of its block size (abi.md 4.3).
+                        unsafe { writer.byte_add(36).cast::<i32>().write(0) };
+                        let mut round = || {
+                            buffers.with_contexts(writer, reader)
+                                + buffers.without_context(c_int::from(clevel), c_int::from(shuffle))
+                        };
+                        round();
+                        // A zstd context gives back, once, what 128 streams in a row had no use for: here what
+                        // longer buffers or higher levels have left behind.
+                        let given_back = if codec == 5 { 66 } else { 0 };
+                        let counts = (0..given_back + 10).map(|_| round()).collect::<Vec<_>>();
+                        let resizes = counts.iter().filter(|&&count| count > 0).count();
+                        assert!(resizes <= usize::from(codec == 5), "{what}: {counts:?}");
+                    }
+                    assert_eq!(blosc2::pool::workers(), workers, "{what}: workers");
+                    // SAFETY: both are live and not used any more.
+                    unsafe {
+                        blosc2_free_ctx(writer);
+                        blosc2_free_ctx(reader);
+                    }
+                }
+            }
+        }
+    }
+    // With workers at hand, small buffers still leave them alone and allocate nothing.
+    assert_eq!(blosc2_set_nthreads(4), 1);
+    let started = blosc2::pool::workers();
+    assert_eq!(started, 3);
+    for (_, name) in CODECS {
+        // SAFETY: a terminated name.
+        unsafe { assert!(blosc1_set_compressor(name.as_ptr()) >= 0) };
+        let mut run = || buffers.iter_mut().map(|buffers| buffers.without_context(5, 1)).sum::<usize>();
+        run();
+        assert_eq!(run(), 0, "{name:?}");
+    }
+    assert_eq!(blosc2::pool::workers(), started);
+}
