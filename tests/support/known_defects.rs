@@ -139,7 +139,8 @@ pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict 
         return Unsafe(DeltaOnShortBlock);
     }
     if params.splitmode == 1 && effective.is_some_and(|blocksize| blocksize < capped_typesize(params)) {
-        return Wrong(EmptyStreams);
+        // A worker's buffer has no room for so many lengths: with threads the heap is overwritten.
+        return if params.nthreads > 1 { Unsafe(EmptyStreams) } else { Wrong(EmptyStreams) };
     }
     if active_filters(params) >= 3 && (delta || params.use_dict) {
         return Wrong(SourceClobbered);
