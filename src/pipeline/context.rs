@@ -238,7 +238,6 @@ impl Context {
     /// What the head says now.
     fn compress_params(&self) -> CompressParams {
         let handles_of = |head: &ContextHead| Handles {
-            context: self.as_ptr(),
             schunk: head.schunk.cast(),
             tuner_params: head.tuner_params,
             codec_params: head.codec_params,

@@ -78,19 +78,9 @@ impl Chain {
         &self.steps[..self.len]
     }
 
-    /// Whether nothing is done on compression.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Whether the blocks of a chunk depend on its first block.
     pub fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
-    }
-
-    /// Whether anything is undone on decompression (`filters.md` 3.2).
-    pub fn undoes_nothing(&self) -> bool {
-        !self.steps().iter().any(Step::is_undone)
     }
 
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.

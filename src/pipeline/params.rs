@@ -2,7 +2,7 @@
 
 use super::callbacks::{Postfilter, Prefilter};
 use super::decompress::BlockSource;
-use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
+use crate::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use std::ffi::c_void;
 use std::ptr;
@@ -10,8 +10,6 @@ use std::ptr;
 /// Pointers that callers handed in for their own callbacks. They are passed on and never followed.
 #[derive(Clone, Copy)]
 pub struct Handles {
-    /// The context that runs the job.
-    pub context: *mut blosc2_context,
     /// The context's super-chunk.
     pub schunk: *mut c_void,
     /// State of the tuner.
@@ -25,7 +23,6 @@ pub struct Handles {
 impl Default for Handles {
     fn default() -> Self {
         Handles {
-            context: ptr::null_mut(),
             schunk: ptr::null_mut(),
             tuner_params: ptr::null_mut(),
             codec_params: ptr::null_mut(),
