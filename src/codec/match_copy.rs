@@ -122,6 +122,18 @@ static PERIODS: [[u8; 32]; 16] = {
     periods
 };
 
+/// For each period, how much of a register is whole periods. Looked up, since a division takes longer than the copy.
+#[cfg(target_arch = "x86_64")]
+static WHOLE_PERIODS: [u8; 16] = {
+    let mut whole = [32; 16];
+    let mut back = 1;
+    while back < 16 {
+        whole[back] = (32 - 32 % back) as u8;
+        back += 1;
+    }
+    whole
+};
+
 /// # Safety
 /// As [`copy_match`]'s, and 1 <= `back` < 16.
 #[cfg(target_arch = "x86_64")]
@@ -139,7 +151,7 @@ unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
         } else {
             let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
             let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
-            (_mm256_shuffle_epi8(first, order), 32 - 32 % back)
+            (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS[back & 15]))
         };
         let mut at = 0;
         while at < length {
