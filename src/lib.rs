@@ -14,6 +14,7 @@
 //! | [`pool`] | the worker threads |
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
+//! | [`frame`] | the byte formats of frames: header, metalayers, index, trailer |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
 pub mod abi;
@@ -23,6 +24,7 @@ pub mod codec;
 pub mod environment;
 pub mod error;
 pub mod filter;
+pub mod frame;
 pub mod pipeline;
 pub mod pool;
 pub mod registry;

@@ -1,0 +1,312 @@
+//! The header of a frame (`frame.md` 1.1 to 1.3, 4.4): parsing its fixed part, and writing all of it.
+//!
+//! Readers ignore much of what is written: [`FrameHeader::parse`] says what.
+
+#![forbid(unsafe_code)]
+
+use super::index;
+use super::metalayers::{self, MAX_WRITTEN, Metalayer};
+use super::msgpack::{Writer, bytes_at, i16_at, i32_at, i64_at, marker};
+use crate::chunk::format::MAX_FILTERS;
+use crate::codec::BuiltIn;
+use crate::err;
+use crate::error::Result;
+
+/// Length of the fixed part, in bytes; the metalayers follow.
+pub const FIXED_LEN: usize = 87;
+/// Length of a header without metalayers, in bytes.
+pub const EMPTY_LEN: usize = 97;
+/// The shortest frame that a file holds, in bytes.
+pub const MIN_FRAME_LEN: u64 = 112;
+/// Where the length of the frame stands, a big-endian `u64`.
+pub const FRAME_LEN_POSITION: u64 = 16;
+/// The most chunks that a frame is read with: an index of no more than `i32::MAX` bytes.
+pub const MAX_CHUNKS: i64 = i32::MAX as i64 / 8;
+
+/// What a frame begins with, after two bytes of msgpack.
+const MAGIC: &[u8; 8] = b"b2frame\0";
+/// The newest version that readers know.
+const MAX_VERSION: u8 = 3;
+/// The version of frames with chunks of one size and blocks of equal size.
+const VERSION_PLAIN: u8 = 2;
+/// The version of frames with chunks of several sizes, or blocks of variable length.
+const VERSION_VARIABLE: u8 = 3;
+/// Items of the array that the header is.
+const ITEMS: u8 = 14;
+/// The codec nibble that says that the id is elsewhere.
+const CODEC_ELSEWHERE: u8 = 6;
+
+/// Positions of the fields, in bytes.
+mod position {
+    pub const MAGIC: usize = 2;
+    pub const HEADER_LEN: usize = 11;
+    pub const FRAME_LEN: usize = super::FRAME_LEN_POSITION as usize;
+    pub const FLAGS: usize = 25;
+    pub const KIND: usize = 26;
+    pub const CODEC: usize = 27;
+    pub const SPLIT: usize = 28;
+    pub const NBYTES: usize = 30;
+    pub const CBYTES: usize = 39;
+    pub const TYPESIZE: usize = 48;
+    pub const BLOCKSIZE: usize = 53;
+    pub const CHUNKSIZE: usize = 58;
+    pub const NTHREADS_C: usize = 63;
+    pub const NTHREADS_D: usize = 66;
+    pub const HAS_VLMETALAYERS: usize = 68;
+    pub const NFILTERS: usize = 70;
+    pub const FILTERS: usize = 71;
+    pub const COMPCODE: usize = 77;
+    pub const COMPCODE_META: usize = 78;
+    pub const FILTERS_META: usize = 79;
+    pub const OTHER_FLAGS: usize = 85;
+}
+
+/// Bits of the general flags.
+mod flag {
+    pub const VERSION: u8 = 0x0f;
+    pub const OFFSETS_64_BIT: u8 = 0x10;
+    pub const VARIABLE_CHUNKS: u8 = 0x40;
+    pub const VL_BLOCKS: u8 = 0x80;
+}
+
+/// Whether a frame has its chunks in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameKind {
+    /// All in one stretch of bytes, in a file or in memory.
+    Contiguous,
+    /// A directory with one file per chunk; the frame holds the rest.
+    Sparse,
+}
+
+impl FrameKind {
+    fn byte(self) -> u8 {
+        match self {
+            FrameKind::Contiguous => 0,
+            FrameKind::Sparse => 1,
+        }
+    }
+}
+
+/// The fixed part of a header. One that came out of [`parse`](Self::parse) has `FIXED_LEN <= header_len <= frame_len`;
+/// the other fields are as they were found. All sizes are in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FrameHeader {
+    /// Length of the whole header, metalayers included: where the chunks begin.
+    pub header_len: usize,
+    /// Length of the frame, at most `i64::MAX`; of a sparse one, that of its index file.
+    pub frame_len: u64,
+    /// Version of the frame format; decided by the other fields when a header is built.
+    pub version: u8,
+    /// Contiguous or sparse.
+    pub kind: FrameKind,
+    /// Codec id.
+    pub compcode: u8,
+    /// The codec's own byte.
+    pub compcode_meta: u8,
+    /// Compression level, 0..=15.
+    pub clevel: u8,
+    /// Split mode, 1..=4.
+    pub splitmode: u8,
+    /// Whether chunks are compressed with dictionaries.
+    pub use_dict: bool,
+    /// Uncompressed size of all chunks.
+    pub nbytes: i64,
+    /// Size of the data section, holes included.
+    pub cbytes: i64,
+    /// Item size.
+    pub typesize: i32,
+    /// The block size that was asked for, 0 for an automatic one.
+    pub blocksize: i32,
+    /// Uncompressed size of a chunk: 0 when they differ, -1 as long as there was none.
+    pub chunksize: i32,
+    /// The writer's threads for compression; nobody reads them.
+    pub nthreads_c: i16,
+    /// The writer's threads for decompression; nobody reads them.
+    pub nthreads_d: i16,
+    /// Whether the trailer has metalayers; nobody reads it.
+    pub has_vlmetalayers: bool,
+    /// Filter ids, slot by slot.
+    pub filters: [u8; MAX_FILTERS],
+    /// One byte per filter slot.
+    pub filters_meta: [u8; MAX_FILTERS],
+    /// The second flags byte of the chunks, of which bit 0 (blocks of variable length) goes into the flags. Parsed, it
+    /// is that bit; readers take the byte of the first chunk instead.
+    pub flags2: u8,
+}
+
+/// Whether the bytes have the magic of a frame. Frames in memory need it; nobody looks at it in files.
+pub fn has_magic(bytes: &[u8]) -> bool {
+    bytes_at(bytes, position::MAGIC).as_ref() == Some(MAGIC)
+}
+
+impl FrameHeader {
+    /// Parses the fixed part at the start of `bytes`, with those checks of `frame.md` 4.4 that every access makes and
+    /// that need no more than this, in their order. Not looked at: the magic, msgpack markers, the width of offsets,
+    /// reserved bits.
+    ///
+    /// # Errors
+    /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not of
+    /// the `expected` kind, `InvalidHeader` for a header length that cannot be.
+    pub fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
+        let Some(b) = bytes.first_chunk::<FIXED_LEN>() else {
+            return Err(err!(FileRead, "a frame header of {FIXED_LEN} bytes, {} are there", bytes.len()));
+        };
+        // All fields lie within the bytes.
+        let int32 = |pos| i32_at(b, pos).unwrap_or_default();
+        let int64 = |pos| i64_at(b, pos).unwrap_or_default();
+        let flags = b[position::FLAGS];
+        let version = flags & flag::VERSION;
+        if version > MAX_VERSION {
+            return Err(err!(VersionSupport, "frame version {version}; {MAX_VERSION} is the newest known"));
+        }
+        if b[position::KIND] != expected.byte() {
+            let kind = b[position::KIND];
+            return Err(err!(FrameType, "frame type {kind}, {} is expected", expected.byte()));
+        }
+        let (header_len, frame_len) = (int32(position::HEADER_LEN), int64(position::FRAME_LEN));
+        if header_len < FIXED_LEN as i32 || i64::from(header_len) > frame_len {
+            return Err(err!(InvalidHeader, "a header of {header_len} bytes in a frame of {frame_len}"));
+        }
+        let nfilters = usize::from(b[position::NFILTERS]).min(MAX_FILTERS);
+        let slots = |pos: usize| {
+            let mut slots = [0; MAX_FILTERS];
+            slots[..nfilters].copy_from_slice(&b[pos..pos + nfilters]);
+            slots
+        };
+        let codec = b[position::CODEC];
+        let compcode = match codec & 0x0f {
+            CODEC_ELSEWHERE => b[position::COMPCODE],
+            nibble => nibble,
+        };
+        Ok(FrameHeader {
+            header_len: header_len as usize,
+            frame_len: frame_len as u64,
+            version,
+            kind: expected,
+            compcode,
+            compcode_meta: b[position::COMPCODE_META],
+            clevel: codec >> 4,
+            splitmode: (b[position::SPLIT] & 3) + 1,
+            use_dict: b[position::OTHER_FLAGS] & 1 != 0,
+            nbytes: int64(position::NBYTES),
+            cbytes: int64(position::CBYTES),
+            typesize: int32(position::TYPESIZE),
+            blocksize: int32(position::BLOCKSIZE),
+            chunksize: int32(position::CHUNKSIZE),
+            nthreads_c: i16_at(b, position::NTHREADS_C).unwrap_or_default(),
+            nthreads_d: i16_at(b, position::NTHREADS_D).unwrap_or_default(),
+            has_vlmetalayers: b[position::HAS_VLMETALAYERS] == marker::TRUE,
+            filters: slots(position::FILTERS),
+            filters_meta: slots(position::FILTERS_META),
+            flags2: u8::from(flags & flag::VL_BLOCKS != 0),
+        })
+    }
+
+    /// The check that opening a frame and reading its chunks make besides.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for an item size less than 1.
+    pub fn check_for_reading(&self) -> Result<()> {
+        if self.typesize <= 0 {
+            return Err(err!(InvalidHeader, "typesize {} is less than 1", self.typesize));
+        }
+        Ok(())
+    }
+
+    /// The checks that opening a frame makes besides; `bytes` are those that the header was parsed from.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for an item size less than 1 or more than 6 filters.
+    pub fn check_for_opening(&self, bytes: &[u8]) -> Result<()> {
+        self.check_for_reading()?;
+        match bytes.get(position::NFILTERS) {
+            Some(&nfilters) if usize::from(nfilters) > MAX_FILTERS => {
+                Err(err!(InvalidHeader, "{nfilters} filters; {MAX_FILTERS} is the limit"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The number of chunks (`frame.md` 1.4, 4.4). `index_nbytes` is asked for only when chunks differ in size: the
+    /// uncompressed size of the index ([`index::stored_nbytes`]).
+    ///
+    /// # Errors
+    /// `InvalidHeader` when the sizes make no sense or give more than [`MAX_CHUNKS`], or what `index_nbytes` returns.
+    pub fn nchunks(&self, index_nbytes: impl FnOnce() -> Result<i64>) -> Result<i64> {
+        if self.nbytes <= 0 {
+            return Ok(0);
+        }
+        let nchunks = match self.chunksize {
+            ..0 => return Err(err!(InvalidHeader, "{} bytes in no chunk", self.nbytes)),
+            0 => {
+                let nbytes = index_nbytes()?;
+                if nbytes < 0 || nbytes % index::ENTRY_LEN as i64 != 0 {
+                    return Err(err!(InvalidHeader, "an index of {nbytes} bytes"));
+                }
+                nbytes / index::ENTRY_LEN as i64
+            }
+            chunksize => {
+                if self.cbytes < 0 {
+                    return Err(err!(InvalidHeader, "a data section of {} bytes", self.cbytes));
+                }
+                (self.nbytes - 1) / i64::from(chunksize) + 1
+            }
+        };
+        if nchunks > MAX_CHUNKS {
+            return Err(err!(InvalidHeader, "{nchunks} chunks; {MAX_CHUNKS} is the limit"));
+        }
+        Ok(nchunks)
+    }
+
+    /// The whole header, with these metalayers. The lengths of header and version come from the rest; `frame_len` is
+    /// taken as it is.
+    ///
+    /// # Errors
+    /// `InvalidParam` for more than 16 metalayers, a name of more than 31 bytes or contents of more than 2 GB in all,
+    /// `MemoryAlloc`.
+    pub fn build(&self, metalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
+        let count = metalayers.len();
+        if count > MAX_WRITTEN {
+            return Err(err!(InvalidParam, "{count} metalayers; {MAX_WRITTEN} is the limit"));
+        }
+        let len = FIXED_LEN + metalayers::section_len(metalayers)?;
+        let Ok(header_len) = i32::try_from(len) else {
+            return Err(err!(InvalidParam, "a header of {len} bytes"));
+        };
+        let mut out = Writer::new(len)?;
+        out.byte(marker::FIXARRAY | ITEMS).byte(marker::FIXSTR | MAGIC.len() as u8).bytes(MAGIC);
+        out.form(marker::INT32, header_len.to_be_bytes());
+        out.form(marker::UINT64, self.frame_len.to_be_bytes());
+        out.form(marker::FIXSTR | 4, self.flags());
+        out.form(marker::INT64, self.nbytes.to_be_bytes());
+        out.form(marker::INT64, self.cbytes.to_be_bytes());
+        out.form(marker::INT32, self.typesize.to_be_bytes());
+        out.form(marker::INT32, self.blocksize.to_be_bytes());
+        out.form(marker::INT32, self.chunksize.to_be_bytes());
+        out.form(marker::INT16, self.nthreads_c.to_be_bytes());
+        out.form(marker::INT16, self.nthreads_d.to_be_bytes());
+        out.byte(if self.has_vlmetalayers { marker::TRUE } else { marker::FALSE });
+        out.form(marker::FIXEXT16, [MAX_FILTERS as u8]).bytes(&self.filters);
+        out.byte(self.compcode).byte(self.compcode_meta).bytes(&self.filters_meta);
+        out.byte(u8::from(self.use_dict)).byte(0);
+        metalayers::write(&mut out, metalayers, 0);
+        Ok(out.finish())
+    }
+
+    /// General flags, type, codec and level, split mode.
+    fn flags(&self) -> [u8; 4] {
+        let varlen = self.flags2 & 1 != 0;
+        let mut flags = flag::OFFSETS_64_BIT;
+        flags |= if self.chunksize == 0 || varlen { VERSION_VARIABLE } else { VERSION_PLAIN };
+        if self.chunksize == 0 {
+            flags |= flag::VARIABLE_CHUNKS;
+        }
+        if varlen {
+            flags |= flag::VL_BLOCKS;
+        }
+        let built_in = BuiltIn::from_compcode(i32::from(self.compcode)).is_some();
+        let codec = if built_in { self.compcode } else { CODEC_ELSEWHERE };
+        // An invalid mode 0 is stored as the reference stores it.
+        [flags, self.kind.byte(), codec | self.clevel << 4, self.splitmode.wrapping_sub(1)]
+    }
+}

@@ -1,0 +1,91 @@
+//! From the index chunk to its entries. The chunk is anybody's bytes.
+
+#![forbid(unsafe_code)]
+
+use super::{ENTRY_LEN, Offsets};
+use crate::chunk::{ChunkHeader, Special};
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::decompress;
+use crate::pipeline::params::DecompressParams;
+
+/// A list of entries of up to this size is decoded from any chunk, in bytes.
+const MODEST: usize = 64 << 20;
+/// A larger one only from a chunk that is at most so many times smaller: every chunk that holds a list, and not one
+/// entry over and over, compresses less.
+const MAX_RATIO: usize = 4096;
+
+/// The uncompressed size of an index, from the header of its chunk, in bytes.
+///
+/// # Errors
+/// `InvalidHeader` when that is no list of entries.
+pub fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
+    let header = header_of_index_chunk;
+    if usize::from(header.typesize) != ENTRY_LEN {
+        return Err(err!(InvalidHeader, "an index with typesize {}", header.typesize));
+    }
+    if header.nbytes < 0 || !header.nbytes().is_multiple_of(ENTRY_LEN) {
+        return Err(err!(InvalidHeader, "an index of {} bytes", header.nbytes));
+    }
+    Ok(i64::from(header.nbytes))
+}
+
+/// Decodes an index chunk that must hold `nchunks` entries; `chunk` may be longer than the chunk. A list of them takes
+/// at most 64 MiB, or 4096 times the length of `chunk`.
+///
+/// # Errors
+/// `Data` when the chunk holds something else or promises more than that, the errors of decompression, `MemoryAlloc`.
+pub fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
+    let header = ChunkHeader::parse(chunk)?;
+    let nbytes = nchunks.checked_mul(ENTRY_LEN);
+    if usize::from(header.typesize) != ENTRY_LEN || Some(header.nbytes()) != nbytes {
+        let (nbytes, typesize) = (header.nbytes, header.typesize);
+        return Err(err!(
+            Data,
+            "an index of {nbytes} bytes in items of {typesize}, for {nchunks} entries of {ENTRY_LEN}"
+        ));
+    }
+    if header.is_lazy() || header.is_instrumented() {
+        return Err(err!(Data, "an index with flags {:#04x}", header.blosc2_flags));
+    }
+    if header.special()?.is_some() {
+        return decode_special(&header, chunk, nchunks);
+    }
+    let bytes = decompressed(&header, chunk)?;
+    let mut list = Vec::new();
+    list.try_reserve_exact(nchunks).map_err(|_| err!(MemoryAlloc, "an index of {nchunks} entries"))?;
+    let (entries, _) = bytes.as_chunks::<ENTRY_LEN>();
+    list.extend(entries.iter().map(|entry| i64::from_le_bytes(*entry)));
+    Ok(Offsets::List(list))
+}
+
+/// The whole content of the chunk.
+fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
+    let nbytes = header.nbytes();
+    let limit = MODEST.saturating_add(chunk.len().saturating_mul(MAX_RATIO));
+    if nbytes > limit {
+        return Err(err!(Data, "an index of {nbytes} bytes in a chunk of {}", chunk.len()));
+    }
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
+    bytes.resize(nbytes, 0);
+    decompress::decompress(&DecompressParams::default(), header, chunk, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// One entry over and over. That is what filling a frame with special chunks writes.
+fn decode_special(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Offsets> {
+    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+    let Some(value) = chunk.get(header.len()..cbytes) else {
+        return Err(err!(Data, "an index chunk of {cbytes} bytes, {} are there", chunk.len()));
+    };
+    let mut entry = [0; ENTRY_LEN];
+    match header.special()? {
+        Some(kind @ (Special::Zero | Special::Nan)) => kind.fill(&mut entry, 0, ENTRY_LEN, &[])?,
+        Some(Special::Value) if value.len() == ENTRY_LEN => entry.copy_from_slice(value),
+        Some(Special::Value | Special::Uninit) | None => {
+            return Err(err!(Data, "an index that repeats {} bytes", value.len()));
+        }
+    }
+    Ok(Offsets::Uniform { code: i64::from_le_bytes(entry), len: nchunks })
+}

@@ -1,0 +1,297 @@
+//! From the entries to an index chunk, with the fixed parameters of `frame.md` 1.4.
+//!
+//! An index of one block (2048 entries) is compressed anew each time, and has the reference's bytes. Of a longer one
+//! only the blocks from the first changed entry on are: an append must not cost as much as the frame has chunks.
+
+#![forbid(unsafe_code)]
+
+use super::{ENTRY_LEN, Offsets, Place, code_of};
+use crate::abi::BLOSC_NEVER_SPLIT;
+use crate::chunk::format::{
+    EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, MIN_BUFFERSIZE, filter_id, flag,
+};
+use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::compress::{self, Source, plan};
+use crate::pipeline::overrides;
+use crate::pipeline::params::CompressParams;
+use crate::pipeline::stune::Choice;
+
+/// The block size of an index, in bytes.
+const BLOCKSIZE: i32 = 16_384;
+
+/// What a stream takes besides its bytes; a block has at most one for each byte of an entry.
+const STREAM_PREFIX: usize = 4;
+
+/// The parameters of an index of `nbytes` bytes: fixed, but for what the environment overrides. Whatever that says, an
+/// entry has 8 bytes.
+fn parameters(nbytes: usize) -> Result<CompressParams> {
+    let mut params =
+        CompressParams { blocksize: BLOCKSIZE, splitmode: BLOSC_NEVER_SPLIT, ..CompressParams::default() };
+    overrides::for_new_context(&mut params)?;
+    params.typesize = ENTRY_LEN as i32;
+    // Where an index is long enough for threads, most of it is there already.
+    params.nthreads = 1;
+    let choice = Choice::of(&params);
+    params.blocksize =
+        choice.blocksize(i32::try_from(nbytes).unwrap_or(i32::MAX), params.typesize, params.blocksize);
+    Ok(params)
+}
+
+/// The size of an index of that many entries, in bytes.
+fn nbytes_of(entries: usize) -> Result<usize> {
+    match entries.checked_mul(ENTRY_LEN) {
+        Some(nbytes) if nbytes <= MAX_BUFFERSIZE => Ok(nbytes),
+        _ => Err(err!(Data, "an index of {entries} entries is too large for a chunk")),
+    }
+}
+
+/// `len` zeros.
+fn zeros(len: usize) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
+    bytes.resize(len, 0);
+    Ok(bytes)
+}
+
+/// The entries from `first` on, as they go into the chunk.
+fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
+    let len = offsets.len().saturating_sub(first) * ENTRY_LEN;
+    let mut bytes = Vec::new();
+    bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
+    match offsets {
+        Offsets::List(list) => {
+            for code in list.get(first..).unwrap_or_default() {
+                bytes.extend_from_slice(&code.to_le_bytes());
+            }
+        }
+        Offsets::Uniform { .. } => {
+            offsets.range(first).for_each(|c| bytes.extend_from_slice(&c.to_le_bytes()))
+        }
+    }
+    Ok(bytes)
+}
+
+/// A chunk of all that is in `bytes`, of at most `capacity` bytes.
+fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
+    let mut dest = zeros(capacity)?;
+    plan::check(params, bytes.len(), capacity, true)?;
+    let header = compress::compress(params, Source::Buffer(bytes), &mut dest)?;
+    if header.cbytes <= 0 {
+        return Err(err!(WriteBuffer, "an index of {} bytes does not fit into {capacity}", bytes.len()));
+    }
+    dest.truncate(header.cbytes as usize);
+    Ok(dest)
+}
+
+/// The index of a frame of `nchunks` chunks of that kind: 40 bytes, however many there are.
+///
+/// # Errors
+/// `FrameSpecial` for a repeated value, which has no entry, or no chunk; `Data` for more chunks than an index holds;
+/// `InvalidParam` when the environment asks for what cannot be.
+pub fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
+    if special == Special::Value {
+        return Err(err!(FrameSpecial, "a repeated value is stored as any other chunk"));
+    }
+    encode_uniform(code_of(Place::Special(special)), nchunks)
+}
+
+fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
+    if entries == 0 {
+        return Err(err!(FrameSpecial, "no entry to repeat"));
+    }
+    let nbytes = nbytes_of(entries)?;
+    let params = parameters(nbytes)?;
+    let mut dest = zeros(EXTENDED_HEADER_LENGTH + ENTRY_LEN)?;
+    plan::check(&params, nbytes, dest.len(), false)?;
+    compress::special_chunk(&params, Special::Value, nbytes, &code.to_le_bytes(), &mut dest)?;
+    Ok(dest)
+}
+
+/// What decides how blocks are encoded; blocks that were encoded with something else are of no use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Manner {
+    compcode: i32,
+    clevel: i32,
+    blocksize: i32,
+    splitmode: i32,
+    filters: [u8; MAX_FILTERS],
+}
+
+impl Manner {
+    fn of(params: &CompressParams) -> Self {
+        let CompressParams { compcode, clevel, blocksize, splitmode, filters, .. } = *params;
+        Manner { compcode, clevel, blocksize, splitmode, filters }
+    }
+}
+
+/// Encodes the index of one frame, again and again.
+///
+/// It keeps the encoded blocks of the last index, so that a long one costs as much as its changed end. The decoded
+/// entries are the caller's.
+#[derive(Debug, Default)]
+pub struct IndexEncoder {
+    /// How the blocks were encoded; `None` when there are none.
+    manner: Option<Manner>,
+    /// The encoded full blocks, one after another.
+    streams: Vec<u8>,
+    /// Where each of them ends in `streams`.
+    ends: Vec<usize>,
+}
+
+impl IndexEncoder {
+    /// An encoder that has seen no index.
+    pub fn new() -> Self {
+        IndexEncoder::default()
+    }
+
+    /// Forgets the last index: the next call encodes all of its.
+    pub fn forget(&mut self) {
+        *self = IndexEncoder::default();
+    }
+
+    /// Encodes an index. The first `changed_from` entries are those of the last call's index, whether or not what it
+    /// returned was used; after a call that failed they do not matter. The chunk takes at most
+    /// `8 * capacity_entries + 32` bytes, where `capacity_entries` is at least the number of entries (deleting passes
+    /// the number before).
+    ///
+    /// # Errors
+    /// `Data` for more entries than an index holds, `MemoryAlloc`, and what the environment may cause: `InvalidParam`,
+    /// `CodecSupport` or `CodecParam`.
+    pub fn encode(
+        &mut self,
+        offsets: &Offsets,
+        changed_from: usize,
+        capacity_entries: usize,
+    ) -> Result<Vec<u8>> {
+        let encoded = self.try_encode(offsets, changed_from, capacity_entries);
+        if encoded.is_err() {
+            self.forget();
+        }
+        encoded
+    }
+
+    fn try_encode(&mut self, offsets: &Offsets, changed_from: usize, capacity: usize) -> Result<Vec<u8>> {
+        let nbytes = nbytes_of(offsets.len())?;
+        let params = parameters(nbytes)?;
+        let capacity =
+            nbytes_of(capacity.max(offsets.len())).unwrap_or(MAX_BUFFERSIZE) + EXTENDED_HEADER_LENGTH;
+        let blocks = Blocks::new(nbytes, params.blocksize.max(1) as usize);
+        // Delta codes each block against the first; a block of less than an entry is none of ours.
+        let alone = blocks.count() <= 1
+            || !blocks.blocksize().is_multiple_of(ENTRY_LEN)
+            || params.clevel == 0
+            || params.filters.contains(&filter_id::DELTA);
+        if let (Offsets::Uniform { code, len }, false) = (offsets, alone) {
+            self.forget();
+            return encode_uniform(*code, *len);
+        }
+        if !alone {
+            let manner = Manner::of(&params);
+            if self.manner != Some(manner) {
+                self.forget();
+                self.manner = Some(manner);
+            }
+            if let Some(chunk) = self.encode_blocks(&params, offsets, &blocks, changed_from, capacity)? {
+                return Ok(chunk);
+            }
+        }
+        self.forget();
+        compress_whole(&params, &entries_from(offsets, 0)?, capacity)
+    }
+
+    /// Encodes the blocks from the first changed entry on, and puts the chunk together. `None` when they cannot be
+    /// taken out of the chunk that they make by themselves.
+    fn encode_blocks(
+        &mut self,
+        params: &CompressParams,
+        offsets: &Offsets,
+        blocks: &Blocks,
+        changed_from: usize,
+        capacity: usize,
+    ) -> Result<Option<Vec<u8>>> {
+        let mut first = (changed_from / (blocks.blocksize() / ENTRY_LEN)).min(self.ends.len());
+        // There has to be something to encode, and enough of it not to be stored plain.
+        while first > 0 && blocks.nbytes() < first * blocks.blocksize() + MIN_BUFFERSIZE {
+            first -= 1;
+        }
+        let start = first * blocks.blocksize();
+        let changed = entries_from(offsets, start / ENTRY_LEN)?;
+        let count = blocks.count() - first;
+        let room = EXTENDED_HEADER_LENGTH + count * (4 + STREAM_PREFIX * ENTRY_LEN) + changed.len();
+        let part = compress_whole(params, &changed, room)?;
+        let header = ChunkHeader::parse(&part)?;
+        if header.is_memcpyed() || header.special_bits() != 0 {
+            return Ok(None);
+        }
+        self.ends.truncate(first);
+        self.streams.truncate(self.ends.last().copied().unwrap_or(0));
+        self.keep(&part, &header, count)?;
+        let whole = self.assemble(&header, offsets, blocks, capacity)?;
+        // A short last block is encoded anew anyway.
+        if blocks.leftover() > 0 {
+            self.ends.pop();
+            self.streams.truncate(self.ends.last().copied().unwrap_or(0));
+        }
+        Ok(Some(whole))
+    }
+
+    /// Takes the `count` blocks out of a chunk that was written here, where they lie in order.
+    fn keep(&mut self, part: &[u8], header: &ChunkHeader, count: usize) -> Result<()> {
+        let first = header.len() + 4 * count;
+        let base = self.streams.len();
+        let Some(streams) = part.get(first..) else {
+            return Err(err!(Failure, "{count} blocks in an index part of {} bytes", part.len()));
+        };
+        self.streams
+            .try_reserve(streams.len())
+            .and_then(|()| self.ends.try_reserve(count))
+            .map_err(|_| err!(MemoryAlloc, "{} bytes of an index", streams.len()))?;
+        self.streams.extend_from_slice(streams);
+        for n in 1..=count {
+            let end = match read_i32(part, header.len() + 4 * n).filter(|_| n < count) {
+                Some(start) => usize::try_from(start).unwrap_or(0),
+                None => part.len(),
+            };
+            self.ends.push(base + end.saturating_sub(first));
+        }
+        Ok(())
+    }
+
+    /// The chunk of all blocks, or the entries as they are where that does not fit. `header` is that of a part.
+    fn assemble(
+        &self,
+        header: &ChunkHeader,
+        offsets: &Offsets,
+        blocks: &Blocks,
+        capacity: usize,
+    ) -> Result<Vec<u8>> {
+        let nbytes = blocks.nbytes();
+        let tables = header.len() + 4 * self.ends.len();
+        let coded = tables + self.streams.len();
+        let fits = coded <= capacity;
+        let cbytes = if fits { coded } else { header.len() + nbytes };
+        // The part may have been shorter than a block.
+        let blocksize = blocks.blocksize() as i32;
+        let mut header = ChunkHeader { nbytes: nbytes as i32, blocksize, cbytes: cbytes as i32, ..*header };
+        if !fits {
+            header.flags |= flag::MEMCPYED;
+        }
+        let mut chunk = Vec::new();
+        chunk.try_reserve_exact(cbytes).map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of an index"))?;
+        chunk.resize(if fits { tables } else { header.len() }, 0);
+        header.write(&mut chunk);
+        if !fits {
+            chunk.extend_from_slice(&entries_from(offsets, 0)?);
+            return Ok(chunk);
+        }
+        let mut start = tables;
+        for (n, &end) in self.ends.iter().enumerate() {
+            write_i32(&mut chunk, header.len() + 4 * n, start as i32);
+            start = tables + end;
+        }
+        chunk.extend_from_slice(&self.streams);
+        Ok(chunk)
+    }
+}

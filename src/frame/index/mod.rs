@@ -1,0 +1,20 @@
+//! The index of a frame (`frame.md` 1.4): an ordinary chunk that holds one `i64` per chunk, which tells where it is.
+//!
+//! | room | owns |
+//! |---|---|
+//! | `offsets` | the decoded index, and what an entry means |
+//! | `decode` | from the index chunk to its entries |
+//! | `encode` | from the entries to an index chunk |
+
+#![forbid(unsafe_code)]
+
+mod decode;
+mod encode;
+mod offsets;
+
+pub use decode::{decode, stored_nbytes};
+pub use encode::{IndexEncoder, encode_special};
+pub use offsets::{Offsets, Place, code_of, place_of};
+
+/// Size of an entry, in bytes: the item size of the index chunk.
+pub const ENTRY_LEN: usize = 8;

@@ -1,0 +1,289 @@
+//! The decoded index, and what an entry of it means.
+
+#![forbid(unsafe_code)]
+
+use crate::chunk::Special;
+use crate::err;
+use crate::error::Result;
+
+/// The kind of a chunk without bytes stands from this bit on.
+const KIND_SHIFT: u32 = 56;
+
+/// Where a chunk is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// At this offset from the end of the header, in bytes; of a sparse frame, in the file of this number.
+    Payload(u64),
+    /// Nowhere: all of it is zero, NaN or uninitialised.
+    Special(Special),
+}
+
+/// What an entry means. Bits that have no meaning are ignored, and the first kind whose bit is set counts.
+///
+/// # Errors
+/// `Data` for a chunk without bytes of no known kind.
+pub fn place_of(code: i64) -> Result<Place> {
+    if let Ok(payload) = u64::try_from(code) {
+        return Ok(Place::Payload(payload));
+    }
+    for kind in [Special::Zero, Special::Uninit, Special::Nan] {
+        if code >> KIND_SHIFT & i64::from(kind.bits()) != 0 {
+            return Ok(Place::Special(kind));
+        }
+    }
+    Err(err!(Data, "index entry {code:#x} is of no known kind"))
+}
+
+/// The entry that stands for a place. There is none for a repeated value, which is stored as any other chunk, nor for
+/// a payload beyond `i64::MAX`: they give an entry that no reader accepts.
+pub fn code_of(place: Place) -> i64 {
+    match place {
+        Place::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
+        Place::Special(Special::Value) => i64::MIN,
+        Place::Special(kind) => i64::MIN | i64::from(kind.bits()) << KIND_SHIFT,
+    }
+}
+
+/// The entries of an index, in the order of the chunks.
+///
+/// A frame of a quarter of a billion special chunks has an index of 40 bytes; it takes no more memory here until an
+/// entry changes.
+#[derive(Clone, Debug)]
+pub enum Offsets {
+    /// All entries are the same.
+    Uniform {
+        /// The entry.
+        code: i64,
+        /// How often.
+        len: usize,
+    },
+    /// One by one.
+    List(Vec<i64>),
+}
+
+impl Default for Offsets {
+    fn default() -> Self {
+        Offsets::List(Vec::new())
+    }
+}
+
+impl PartialEq for Offsets {
+    fn eq(&self, other: &Self) -> bool {
+        self.len() == other.len() && self.iter().eq(other.iter())
+    }
+}
+
+impl Eq for Offsets {}
+
+fn no_memory(entries: usize) -> crate::Error {
+    err!(MemoryAlloc, "an index of {entries} entries")
+}
+
+impl Offsets {
+    /// No entries.
+    pub fn new() -> Self {
+        Offsets::default()
+    }
+
+    /// The number of entries.
+    pub fn len(&self) -> usize {
+        match self {
+            Offsets::Uniform { len, .. } => *len,
+            Offsets::List(list) => list.len(),
+        }
+    }
+
+    /// Whether there is no entry.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Entry `n`; `None` when there is none.
+    pub fn get(&self, n: usize) -> Option<i64> {
+        match self {
+            Offsets::Uniform { code, len } => (n < *len).then_some(*code),
+            Offsets::List(list) => list.get(n).copied(),
+        }
+    }
+
+    /// All entries, in order.
+    pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+        self.range(0)
+    }
+
+    /// The entries from `first` on.
+    pub fn range(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
+        let (list, code, times) = match self {
+            Offsets::Uniform { code, len } => (&[][..], *code, len.saturating_sub(first)),
+            Offsets::List(list) => (list.get(first..).unwrap_or_default(), 0, 0),
+        };
+        list.iter().copied().chain(std::iter::repeat_n(code, times))
+    }
+
+    /// The list of entries, with room for one more.
+    fn list(&mut self) -> Result<&mut Vec<i64>> {
+        if let Offsets::Uniform { code, len } = *self {
+            let mut list = Vec::new();
+            list.try_reserve_exact(len.saturating_add(1)).map_err(|_| no_memory(len))?;
+            list.resize(len, code);
+            *self = Offsets::List(list);
+        }
+        match self {
+            Offsets::List(list) => {
+                list.try_reserve(1).map_err(|_| no_memory(list.len()))?;
+                Ok(list)
+            }
+            Offsets::Uniform { len, .. } => Err(no_memory(*len)),
+        }
+    }
+
+    fn has(&self, n: usize) -> Result<()> {
+        if n >= self.len() {
+            return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
+        }
+        Ok(())
+    }
+
+    /// Adds an entry behind the last one.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing has changed then.
+    pub fn push(&mut self, code: i64) -> Result<()> {
+        self.insert(self.len(), code)
+    }
+
+    /// Puts an entry before entry `n`, or behind the last one.
+    ///
+    /// # Errors
+    /// `InvalidParam` when `n` is beyond the end, `MemoryAlloc`; nothing has changed then.
+    pub fn insert(&mut self, n: usize, code: i64) -> Result<()> {
+        if n > self.len() {
+            return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
+        }
+        match self {
+            Offsets::Uniform { code: all, len } if *all == code && *len < usize::MAX => *len += 1,
+            _ => self.list()?.insert(n, code),
+        }
+        Ok(())
+    }
+
+    /// Changes entry `n`.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there is none, `MemoryAlloc`; nothing has changed then.
+    pub fn set(&mut self, n: usize, code: i64) -> Result<()> {
+        self.has(n)?;
+        match self {
+            Offsets::Uniform { code: all, .. } if *all == code => {}
+            _ => self.list()?[n] = code,
+        }
+        Ok(())
+    }
+
+    /// Takes entry `n` out and returns it.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there is none; nothing has changed then.
+    pub fn remove(&mut self, n: usize) -> Result<i64> {
+        self.has(n)?;
+        match self {
+            Offsets::Uniform { code, len } => {
+                *len -= 1;
+                Ok(*code)
+            }
+            Offsets::List(list) => Ok(list.remove(n)),
+        }
+    }
+
+    /// The entries in another order: entry `i` of the result is entry `order[i]` of this. `None` unless `order` has
+    /// every index once, or without memory for the result.
+    pub fn permuted(&self, order: &[i64]) -> Option<Offsets> {
+        let len = self.len();
+        if order.len() != len {
+            return None;
+        }
+        let mut seen = Vec::new();
+        seen.try_reserve_exact(len).ok()?;
+        seen.resize(len, false);
+        for &n in order {
+            let seen = seen.get_mut(usize::try_from(n).ok()?)?;
+            if std::mem::replace(seen, true) {
+                return None;
+            }
+        }
+        match self {
+            Offsets::Uniform { code, len } => Some(Offsets::Uniform { code: *code, len: *len }),
+            Offsets::List(list) => {
+                let mut permuted = Vec::new();
+                permuted.try_reserve_exact(len).ok()?;
+                permuted.extend(order.iter().map(|&n| list[n as usize]));
+                Some(Offsets::List(permuted))
+            }
+        }
+    }
+
+    /// The largest offset or file number of all payloads; -1 when there is none.
+    pub fn max_number(&self) -> i64 {
+        match self {
+            Offsets::Uniform { code, len } if *len > 0 => (*code).max(-1),
+            Offsets::Uniform { .. } => -1,
+            Offsets::List(list) => list.iter().fold(-1, |max, &code| max.max(code)),
+        }
+    }
+
+    /// The least file number that no entry has.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn lowest_free_number(&self) -> Result<u64> {
+        let list = match self {
+            Offsets::Uniform { code, len } => return Ok(u64::from(*code == 0 && *len > 0)),
+            Offsets::List(list) => list,
+        };
+        // One of the first `len + 1` numbers is free.
+        let mut taken = Vec::new();
+        taken.try_reserve_exact(list.len()).map_err(|_| no_memory(list.len()))?;
+        taken.resize(list.len(), false);
+        for &code in list {
+            if let Some(taken) = usize::try_from(code).ok().and_then(|n| taken.get_mut(n)) {
+                *taken = true;
+            }
+        }
+        Ok(taken.iter().position(|&taken| !taken).unwrap_or(taken.len()) as u64)
+    }
+
+    /// Moves all payloads that begin behind `offset` by `by` bytes, as an update does that changes the size of the
+    /// chunk there (`frame.md` 2.5). Returns the first entry that has changed, if any.
+    ///
+    /// # Errors
+    /// `Data` when an offset would leave `0..=i64::MAX`, `MemoryAlloc`; nothing has changed then.
+    pub fn shift_behind(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
+        let is_behind = |code: i64| u64::try_from(code).is_ok_and(|code| code > offset);
+        let moved = |code: i64| code.checked_add(by).filter(|&code| code >= 0);
+        if by == 0 {
+            return Ok(None);
+        }
+        let mut first = None;
+        for (n, code) in self.iter().enumerate().filter(|&(_, code)| is_behind(code)) {
+            if moved(code).is_none() {
+                return Err(err!(Data, "offset {code} cannot move by {by} bytes"));
+            }
+            first = first.or(Some(n));
+            if matches!(self, Offsets::Uniform { .. }) {
+                break;
+            }
+        }
+        match self {
+            Offsets::Uniform { code, .. } => {
+                *code = moved(*code).filter(|_| first.is_some()).unwrap_or(*code);
+            }
+            Offsets::List(list) => {
+                let from = first.unwrap_or(list.len());
+                for code in list[from..].iter_mut().filter(|code| is_behind(**code)) {
+                    *code = moved(*code).unwrap_or(*code);
+                }
+            }
+        }
+        Ok(first)
+    }
+}

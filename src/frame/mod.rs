@@ -1,0 +1,17 @@
+//! Frames (`frame.md`): a super-chunk as one stretch of bytes, or as a directory of files.
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`header`] | the header: its 87 fixed bytes, parsed and written |
+//! | [`metalayers`] | the section of metalayers that header and trailer have in common |
+//! | [`trailer`] | the trailer and where it begins |
+//! | [`index`] | the index chunk: where each chunk is |
+//! | [`msgpack`] | the few msgpack forms that header and trailer are made of |
+//!
+//! These rooms are pure functions of bytes: they do no I/O, trust no field that they read, and never panic.
+
+pub mod header;
+pub mod index;
+pub mod metalayers;
+pub mod msgpack;
+pub mod trailer;

@@ -1,0 +1,64 @@
+//! The trailer of a frame (`frame.md` 1.5): variable-length metalayers, its own length, an unused fingerprint.
+//!
+//! It is found from the end of the frame: its length stands 22 bytes before that.
+
+#![forbid(unsafe_code)]
+
+use super::header::FIXED_LEN;
+use super::metalayers::{self, MAX_WRITTEN, Metalayer, TRAILER_SECTION};
+use super::msgpack::{Writer, marker, u32_at};
+use crate::err;
+use crate::error::Result;
+
+/// The least length that readers accept, in bytes; also how much of the end [`parse_tail`] needs.
+pub const MIN_LEN: usize = 25;
+/// The length of a trailer without metalayers, in bytes.
+pub const EMPTY_LEN: usize = 35;
+
+/// Version of the trailer that is written.
+const VERSION: u8 = 1;
+/// Where the marker of the length stands in the last [`MIN_LEN`] bytes.
+const LEN_MARKER: usize = 2;
+/// The length, with its marker, and the fingerprint, with its marker and type.
+const END_LEN: usize = 5 + 2 + FINGERPRINT_LEN;
+/// Bytes of the fingerprint.
+const FINGERPRINT_LEN: usize = 16;
+
+/// A trailer with these variable-length metalayers.
+///
+/// # Errors
+/// `Failure` for more than 16 of them, `InvalidParam` for a name of more than 31 bytes or contents of more than 2 GB
+/// in all, `MemoryAlloc`.
+pub fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
+    let count = vlmetalayers.len();
+    if count > MAX_WRITTEN {
+        return Err(err!(Failure, "{count} variable-length metalayers; {MAX_WRITTEN} is the limit"));
+    }
+    let len = TRAILER_SECTION + metalayers::section_len(vlmetalayers)? + END_LEN;
+    if i32::try_from(len).is_err() {
+        return Err(err!(InvalidParam, "a trailer of {len} bytes"));
+    }
+    let mut out = Writer::new(len)?;
+    out.byte(marker::FIXARRAY | 4).byte(VERSION);
+    metalayers::write(&mut out, vlmetalayers, 1);
+    out.form(marker::UINT32, (len as u32).to_be_bytes());
+    // No fingerprint: type 0, and zeros.
+    out.form(marker::FIXEXT16, [0]).bytes(&[0; FINGERPRINT_LEN]);
+    Ok(out.finish())
+}
+
+/// The length of the trailer, from the last [`MIN_LEN`] bytes of a frame of `frame_len` bytes.
+///
+/// # Errors
+/// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
+pub fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
+    if last_25_bytes.len() != MIN_LEN || last_25_bytes[LEN_MARKER] != marker::UINT32 {
+        return Err(err!(Data, "no trailer at the end of {frame_len} bytes"));
+    }
+    let len = u32_at(last_25_bytes, LEN_MARKER + 1).unwrap_or_default();
+    let room = frame_len.saturating_sub(FIXED_LEN as u64);
+    if len < MIN_LEN as u32 || i32::try_from(len).is_err() || u64::from(len) > room {
+        return Err(err!(Data, "a trailer of {len} bytes in a frame of {frame_len}"));
+    }
+    Ok(len as usize)
+}
