@@ -12,6 +12,7 @@
 //! | [`codec`] | the compressors of single streams |
 //! | [`filter`] | the block filters and their SIMD kernels |
 //! | [`pool`] | the worker threads |
+//! | [`io`] | files: plain, mapped, or behind a program's back-end; the lock between processes |
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
@@ -23,6 +24,7 @@ pub mod codec;
 pub mod environment;
 pub mod error;
 pub mod filter;
+pub mod io;
 pub mod pipeline;
 pub mod pool;
 pub mod registry;
