@@ -1182,6 +1182,27 @@ int blosc2_register_filter(blosc2_filter *filter);
 BLOSC_EXPORT
 int blosc2_register_tuner(blosc2_tuner *tuner);
 
+/**
+ * Adds an I/O back-end of the caller's. The struct and its name are copied; the functions must
+ * stay loaded.
+ *
+ * Returns 0, also when the id is registered under the same name already (the old functions stay).
+ * -30 for an id below 160 or one that is taken under another name, or when there are 255
+ * back-ends, -12 for NULL.
+ *
+ * Note: the functions obey the contracts of their typedefs.
+ */
+BLOSC_EXPORT
+int blosc2_register_io_cb(const blosc2_io_cb *io);
+
+/**
+ * The I/O back-end with that id: 0 for plain files, 1 for mapped ones, or one that was
+ * registered.
+ *
+ * Returns its entry in the table, which stays there for the life of the process, or NULL.
+ */
+BLOSC_EXPORT blosc2_io_cb *blosc2_get_io_cb(uint8_t id);
+
 /* ---- Default parameters, for languages that cannot use the objects above ---- */
 
 /** The same bytes as `BLOSC2_CPARAMS_DEFAULTS`. */
@@ -1671,6 +1692,31 @@ void blosc2_multidim_to_unidim(const int64_t *index,
                                int8_t ndim,
                                const int64_t *strides,
                                int64_t *i);
+
+/**
+ * Removes the files in the directory `path`, and the directory itself if nothing is left in it.
+ *
+ * Returns 0. -12 for NULL or an empty path, -16 where there is no directory, -1 when an entry
+ * cannot be removed, such as a directory; what comes after it is left then.
+ */
+BLOSC_EXPORT
+int blosc2_remove_dir(const char *path);
+
+/**
+ * Removes a frame: a file with the sidecar that locks it, or a directory as `blosc2_remove_dir`.
+ *
+ * Returns 0, also for NULL and when there is nothing at `path`. -31 when a file cannot be
+ * removed, -1 when the path cannot be looked at, or a code of `blosc2_remove_dir`.
+ */
+BLOSC_EXPORT
+int blosc2_remove_urlpath(const char *path);
+
+/**
+ * Renames a frame. The sidecar that locks a file is not renamed.
+ *
+ * Returns 0, also when a path is NULL. -1 when there is nothing to rename, or it cannot be done.
+ */
+BLOSC_EXPORT int blosc2_rename_urlpath(char *old_urlpath, char *new_path);
 
 /**
  * Stores the time of a clock that only moves forward in `*timestamp`.

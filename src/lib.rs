@@ -12,9 +12,12 @@
 //! | [`codec`] | the compressors of single streams |
 //! | [`filter`] | the block filters and their SIMD kernels |
 //! | [`pool`] | the worker threads |
+//! | [`io`] | files: plain, mapped, or behind a program's back-end; the lock between processes |
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
-//! | [`frame`] | the byte formats of frames: header, metalayers, index, trailer |
+//! | [`malloc`] | memory that crosses the border to C |
+//! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
+//! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
 pub mod abi;
@@ -25,9 +28,12 @@ pub mod environment;
 pub mod error;
 pub mod filter;
 pub mod frame;
+pub mod io;
+pub mod malloc;
 pub mod pipeline;
 pub mod pool;
 pub mod registry;
+pub mod schunk;
 pub mod trace;
 
 pub use error::{Error, ErrorKind, Result};

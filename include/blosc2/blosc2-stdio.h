@@ -99,6 +99,161 @@ static const blosc2_stdio_mmap BLOSC2_STDIO_MMAP_DEFAULTS BLOSC_ATTRIBUTE_UNUSED
 #endif
 };
 
+/* ---- Plain files ---- */
+
+/**
+ * Opens a plain file with `fopen`. `params` is not used.
+ *
+ * Returns a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL.
+ */
+BLOSC_EXPORT void *blosc2_stdio_open(const char *urlpath, const char *mode, void *params);
+
+/**
+ * Closes a plain file, and frees the stream.
+ *
+ * Returns what `fclose` does, or -1 for NULL.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT int blosc2_stdio_close(void *stream);
+
+/**
+ * The size of a plain file in bytes, or -1. The position of its `FILE` stays.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT int64_t blosc2_stdio_size(void *stream);
+
+/**
+ * Writes `nitems` items of `size` bytes at the absolute byte `position`, past the buffer of the
+ * `FILE`.
+ *
+ * Returns the items that were written whole; 0 for arguments that make no sense.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int64_t blosc2_stdio_write(const void *ptr,
+                           int64_t size,
+                           int64_t nitems,
+                           int64_t position,
+                           void *stream);
+
+/**
+ * Reads `nitems` items of `size` bytes at the absolute byte `position` into the buffer at `*ptr`.
+ *
+ * Returns the items that were read whole; 0 for arguments that make no sense.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int64_t blosc2_stdio_read(void **ptr,
+                          int64_t size,
+                          int64_t nitems,
+                          int64_t position,
+                          void *stream);
+
+/**
+ * Cuts a plain file to `size` bytes, or extends it with zeros.
+ *
+ * Returns what `ftruncate` does, or -1 for NULL and a negative size.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT int blosc2_stdio_truncate(void *stream, int64_t size);
+
+/**
+ * Has nothing to release: 0.
+ *
+ * Note: None: `params` is not used.
+ */
+BLOSC_EXPORT int blosc2_stdio_destroy(void *params);
+
+/* ---- Files mapped into memory ---- */
+
+/**
+ * Maps a file as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not used; the one
+ * in `params` is set to NULL once the file is mapped. A file that `params` has mapped already is
+ * not mapped again.
+ *
+ * Returns `params`, which is the stream, or NULL, also when `params` has mapped another file.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+void *blosc2_stdio_mmap_open(const char *urlpath,
+                             const char *mode,
+                             void *params);
+
+/**
+ * Leaves the mapping as it is: 0. `blosc2_stdio_mmap_destroy` unmaps it.
+ *
+ * Note: None: `stream` is not used.
+ */
+BLOSC_EXPORT int blosc2_stdio_mmap_close(void *stream);
+
+/**
+ * The size of a mapped file in bytes, or -1 for NULL.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT int64_t blosc2_stdio_mmap_size(void *stream);
+
+/**
+ * Copies `nitems` items of `size` bytes into a mapped file at the byte `position`. The file grows
+ * if need be, and may move then: pointers into the mapping are not valid any more.
+ *
+ * Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only
+ * for reading, and when the file cannot grow.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int64_t blosc2_stdio_mmap_write(const void *ptr,
+                                int64_t size,
+                                int64_t nitems,
+                                int64_t position,
+                                void *stream);
+
+/**
+ * Points `*ptr` at `nitems` items of `size` bytes in a mapped file, at the byte `position`. A
+ * write moves them.
+ *
+ * Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments
+ * that make no sense.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int64_t blosc2_stdio_mmap_read(void **ptr,
+                               int64_t size,
+                               int64_t nitems,
+                               int64_t position,
+                               void *stream);
+
+/**
+ * Cuts a mapped file to `size` bytes, or extends it with zeros.
+ *
+ * Returns 0, or -1: for NULL, a negative size, a mapping that is only for reading, or when the
+ * system fails.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int blosc2_stdio_mmap_truncate(void *stream,
+                               int64_t size);
+
+/**
+ * Writes a mapped file out, unmaps and closes it; frees `params`, a `blosc2_stdio_mmap`, if its
+ * `needs_free` says so.
+ *
+ * Returns 0, or -1: for NULL, when nothing was mapped, or when the system fails.
+ *
+ * Note: The rules of this module.
+ */
+BLOSC_EXPORT
+int blosc2_stdio_mmap_destroy(void *params);
+
 #ifdef __cplusplus
 }
 #endif

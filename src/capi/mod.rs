@@ -15,6 +15,8 @@ mod border;
 pub mod chunk_info;
 pub mod context;
 pub mod defaults;
+pub mod io;
+pub mod paths;
 pub mod process;
 pub mod registries;
 pub mod special_chunks;

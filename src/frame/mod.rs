@@ -8,10 +8,22 @@
 //! | [`index`] | the index chunk: where each chunk is |
 //! | [`msgpack`] | the few msgpack forms that header and trailer are made of |
 //!
-//! These rooms are pure functions of bytes: they do no I/O, trust no field that they read, and never panic.
+//! | [`plan`] | what a change does to a frame: images, and where they go |
+//! | [`writer`] | carrying out a plan in place |
+//! | [`disk`] | the files of a frame |
+//! | [`store`], [`fetch`] | a frame as a store of chunks: opening, changing; getting at chunks |
+//!
+//! All but the last three are pure functions of bytes: they do no I/O, trust no field that they read, and never panic.
 
+pub mod disk;
+pub mod fetch;
 pub mod header;
 pub mod index;
 pub mod metalayers;
 pub mod msgpack;
+pub mod plan;
+pub mod store;
 pub mod trailer;
+pub mod writer;
+
+pub use header::FrameKind;

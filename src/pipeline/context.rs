@@ -5,14 +5,14 @@
 
 use super::callbacks::{Postfilter, Prefilter};
 use super::compress::{self, Source, plan};
-use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
+use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
 use super::params::{CompressParams, DecompressParams, Handle, Handles};
 use super::{overrides, tuner};
 use crate::abi::{
     CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
     blosc2_prefilter_params, blosc2_schunk,
 };
-use crate::chunk::format::flag2;
+use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{ChunkHeader, Special};
 use crate::codec::BuiltIn;
 use crate::err;
@@ -33,6 +33,28 @@ pub struct Context {
     /// Blocks that the next decompression leaves out; the head points at it.
     mask: Cell<Option<Vec<u8>>>,
     instrumented: bool,
+}
+
+/// What a super-chunk takes from its decompression context for one read.
+#[derive(Default)]
+pub struct ReadSettings {
+    /// Threads that may work on it, at least 1 (0 stands for that).
+    pub nthreads: usize,
+    /// Changes blocks on their way.
+    pub postfilter: Option<Postfilter>,
+    /// Blocks to leave out of a whole chunk, one byte each.
+    pub mask: Option<Vec<u8>>,
+}
+
+/// Whether decoding the chunk with that header runs a program's functions.
+pub fn decoding_calls_back(header: &ChunkHeader) -> bool {
+    BuiltIn::from_format(header.codec_format()).is_none()
+        || header.filters.iter().any(|&id| is_callers_filter(id))
+}
+
+/// Whether the filter is none of the format's own.
+fn is_callers_filter(id: u8) -> bool {
+    id > filter_id::TRUNC_PREC
 }
 
 /// Values of the head's `thread_backend`.
@@ -309,15 +331,22 @@ impl Context {
         });
     }
 
-    /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens.
+    /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens. The blocks of a lazy
+    /// chunk come from `source`.
     ///
     /// # Errors
     /// `InvalidParam` for a compression context, and those of `chunk.md` 2.
-    pub fn decompress(&self, chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+    pub fn decompress(
+        &self,
+        chunk: &[u8],
+        source: Option<&dyn BlockSource>,
+        dest: &mut [u8],
+    ) -> Result<usize> {
         self.check_decompression()?;
         let mask = self.take_mask();
         let postfilter = self.postfilter();
-        let params = self.decompress_params(postfilter.as_ref(), mask.as_deref());
+        let params =
+            DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), mask.as_deref()) };
         let mut header = ChunkHeader::default();
         header.read(chunk)?;
         let done = decompress::decompress(&params, &header, chunk, dest)?;
@@ -330,9 +359,15 @@ impl Context {
     ///
     /// # Errors
     /// Those of `chunk.md` 4.5.
-    pub fn getitem(&self, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<usize> {
+    pub fn getitem(
+        &self,
+        chunk: &[u8],
+        source: Option<&dyn BlockSource>,
+        wanted: ItemRange,
+        dest: &mut [u8],
+    ) -> Result<usize> {
         let postfilter = self.postfilter();
-        let params = self.decompress_params(postfilter.as_ref(), None);
+        let params = DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), None) };
         let mut header = ChunkHeader::default();
         header.read(chunk)?;
         let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
@@ -350,11 +385,13 @@ impl Context {
     pub fn open_varlen<R>(
         &self,
         chunk: &[u8],
+        source: Option<&dyn BlockSource>,
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
     ) -> Result<R> {
         self.check_decompression()?;
         let postfilter = self.postfilter();
-        VarlenReader::open(&self.decompress_params(postfilter.as_ref(), None), chunk, then)
+        let params = DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), None) };
+        VarlenReader::open(&params, chunk, then)
     }
 
     fn check_decompression(&self) -> Result<()> {
@@ -379,6 +416,34 @@ impl Context {
             source: None,
             nchunk: current_nchunk(head.schunk),
             schunk: Handle(head.schunk.cast()),
+        })
+    }
+
+    /// What the super-chunk of this context needs to know to read a chunk by itself. Several threads may read at once:
+    /// then the super-chunk has them ask one at a time.
+    pub fn read_settings(&self, takes_mask: bool) -> ReadSettings {
+        let mask = if takes_mask { self.take_mask() } else { None };
+        let nthreads = self.with_head(|head| threads(head.new_nthreads));
+        ReadSettings { nthreads, postfilter: self.postfilter(), mask }
+    }
+
+    /// Notes in the head what chunk the super-chunk has read.
+    pub fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
+        self.publish_decompression(header, done);
+    }
+
+    /// Notes in the head the item size of a chunk that was read before.
+    pub fn note_typesize(&self, typesize: u8) {
+        self.with_head(|head| head.typesize = i32::from(typesize));
+    }
+
+    /// Whether compressing runs a program's functions.
+    pub fn calls_back(&self) -> bool {
+        self.with_head(|head| {
+            head.prefilter.is_some()
+                || head.tuner_id > 0
+                || BuiltIn::from_compcode(head.compcode).is_none()
+                || head.filters.iter().any(|&id| is_callers_filter(id))
         })
     }
 

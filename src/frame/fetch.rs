@@ -1,0 +1,455 @@
+//! Getting at the chunks of a frame: as they are stored, or lazily (`frame.md` 4.6).
+
+use super::FrameKind;
+use super::header::FrameHeader;
+use super::index::{Place, place_of};
+use super::store::{Frame, block_error};
+use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag2, offset};
+use crate::chunk::lazy::Trailer;
+use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
+use crate::err;
+use crate::error::{Error, Result};
+use crate::io::Stream;
+use crate::malloc::Malloced;
+use crate::pipeline::compress::special_chunk;
+use crate::pipeline::decompress::BlockSource;
+use crate::pipeline::params::CompressParams;
+use crate::pipeline::stune::Choice;
+use std::ops::Deref;
+
+/// The most bytes that are read in the hope that they are the header and the block starts of a chunk.
+const LAZY_HEAD: usize = 4 << 10;
+
+/// A chunk that was fetched.
+pub enum Fetched<'a> {
+    /// Where the frame keeps it.
+    Borrowed(&'a [u8]),
+    /// A copy.
+    Owned(Malloced),
+    /// One that is made up, since the index alone tells of it.
+    Special([u8; EXTENDED_HEADER_LENGTH]),
+}
+
+impl Deref for Fetched<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Fetched::Borrowed(bytes) => bytes,
+            Fetched::Owned(bytes) => bytes,
+            Fetched::Special(bytes) => bytes,
+        }
+    }
+}
+
+/// Where blocks of lazy chunks are read: the chunk's own file in a sparse frame, opened once.
+pub struct ChunkSource<'a> {
+    frame: &'a Frame,
+    chunk_file: Option<Stream>,
+}
+
+impl Frame {
+    fn code(&self, nchunk: usize) -> Result<(i64, usize)> {
+        let inner = self.inner.read_recursive();
+        let offsets = &inner.index.offsets;
+        let code = offsets.get(nchunk);
+        let code = code.ok_or_else(|| err!(Data, "chunk {nchunk} of {}", offsets.len()))?;
+        Ok((code, offsets.len()))
+    }
+
+    /// Where chunk `nchunk` is.
+    ///
+    /// # Errors
+    /// `Data` for one that is not there.
+    pub fn place(&self, nchunk: usize) -> Result<Place> {
+        place_of(self.code(nchunk)?.0)
+    }
+
+    /// Bytes that the chunk at `offset` can have at the most: up to the next one, in the order of the index.
+    fn bound(&self, nchunk: usize, offset: u64, header: &FrameHeader) -> u64 {
+        let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
+        let end = next
+            .and_then(|code| u64::try_from(code).ok())
+            .filter(|&next| next > offset)
+            .unwrap_or(u64::try_from(header.cbytes).unwrap_or(0));
+        let fixed = u64::try_from(header.chunksize).ok().filter(|&size| size > 0);
+        let plain = fixed.map_or(u64::MAX, |size| size + EXTENDED_HEADER_LENGTH as u64);
+        end.saturating_sub(offset).min(plain)
+    }
+
+    /// Checks a place in the data section, and gives that in the frame.
+    fn check_offset(&self, offset: u64, header: &FrameHeader) -> Result<u64> {
+        let header_len = header.header_len as u64;
+        let last = u64::try_from(header.cbytes).ok().and_then(|c| c.checked_sub(EXTENDED_HEADER_LENGTH as u64));
+        let at = header_len.checked_add(offset);
+        match (last, at) {
+            (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
+            _ => Err(err!(InvalidHeader, "a chunk at {offset} of {} bytes", header.cbytes)),
+        }
+    }
+
+    /// Fetches chunk `nchunk` whole and lends it to `then`. `header` is the frame's, as it is now.
+    ///
+    /// # Errors
+    /// `Data`, `InvalidHeader`, `FileOpen`, `FileRead`, `MemoryAlloc`, and what `then` returns.
+    pub fn with_chunk<R>(
+        &self,
+        nchunk: usize,
+        header: &FrameHeader,
+        then: impl FnOnce(Fetched<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let (code, nchunks) = self.code(nchunk)?;
+        let offset = match place_of(code)? {
+            Place::Special(special) => {
+                return then(Fetched::Special(synthesized(special, nchunk + 1 == nchunks, header)?));
+            }
+            Place::Payload(offset) => offset,
+        };
+        let Some(disk) = &self.disk else {
+            let at = self.check_offset(offset, header)?;
+            let inner = self.inner.read_recursive();
+            return then(Fetched::Borrowed(chunk_in(inner.memory.bytes(), at, offset, header)?));
+        };
+        if self.kind == FrameKind::Sparse {
+            let stream = disk.open_chunk_file(offset)?;
+            let len = usize::try_from(stream.size()?).unwrap_or(0);
+            if len < MIN_HEADER_LENGTH {
+                return Err(err!(FileRead, "a chunk file of {len} bytes"));
+            }
+            let chunk = match stream.borrow_at(0, len)? {
+                Some(bytes) => Fetched::Borrowed(bytes),
+                None => {
+                    let mut chunk = Malloced::zeroed(len)?;
+                    stream.read_exact_at(0, &mut chunk)?;
+                    Fetched::Owned(chunk)
+                }
+            };
+            let cbytes = read_i32(&chunk, offset::CBYTES).unwrap_or(0);
+            if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > len) {
+                return Err(err!(FileRead, "a chunk file of {len} bytes for a chunk of {cbytes}"));
+            }
+            return then(chunk);
+        }
+        let at = self.check_offset(offset, header)?;
+        disk.with_reader(|stream| {
+            let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
+            if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
+                let cbytes = stored_cbytes(head, limit)?;
+                let bytes = stream.borrow_at(disk.base + at, cbytes)?;
+                let bytes = bytes.ok_or_else(|| err!(FileRead, "a back-end that lends only heads"))?;
+                return then(Fetched::Borrowed(bytes));
+            }
+            // Mostly the chunk ends where the next begins: then one read does it.
+            let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
+            let mut chunk = Malloced::zeroed(guess as usize)?;
+            let got = stream.read_at(disk.base + at, &mut chunk)?;
+            if got < EXTENDED_HEADER_LENGTH {
+                return Err(err!(FileRead, "{got} bytes of a chunk header"));
+            }
+            let cbytes = stored_cbytes(&chunk, limit)?;
+            if cbytes <= got {
+                chunk.shorten(cbytes);
+                return then(Fetched::Owned(chunk));
+            }
+            let mut chunk = Malloced::zeroed(cbytes)?;
+            stream.read_exact_at(disk.base + at, &mut chunk)?;
+            then(Fetched::Owned(chunk))
+        })
+    }
+
+    /// Fetches chunk `nchunk` and lends it to `then`: lazily from disk, that is, header, block starts and a trailer that
+    /// tells where the blocks are. Chunks without blocks, and those in memory, are whole.
+    ///
+    /// # Errors
+    /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk of which no lazy form can be made.
+    pub fn with_lazy_chunk<R>(
+        &self,
+        nchunk: usize,
+        header: &FrameHeader,
+        then: impl FnOnce(Fetched<'_>, &ChunkSource<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let (code, nchunks) = self.code(nchunk)?;
+        let nowhere = ChunkSource { frame: self, chunk_file: None };
+        let offset = match place_of(code)? {
+            Place::Special(special) => {
+                let chunk = synthesized(special, nchunk + 1 == nchunks, header)?;
+                return then(Fetched::Special(chunk), &nowhere);
+            }
+            Place::Payload(offset) => offset,
+        };
+        let Some(disk) = &self.disk else {
+            let at = self.check_offset(offset, header)?;
+            let inner = self.inner.read_recursive();
+            let chunk = lazily_in(inner.memory.bytes(), at)?;
+            return then(Fetched::Borrowed(chunk), &nowhere);
+        };
+        if self.kind == FrameKind::Sparse {
+            let stream = disk.open_chunk_file(offset)?;
+            let number = i64::try_from(offset).unwrap_or(i64::MAX);
+            let chunk = lazy_image(&stream, 0, LAZY_HEAD, None, header, (number as i32, number))?;
+            return then(chunk, &ChunkSource { frame: self, chunk_file: Some(stream) });
+        }
+        let at = self.check_offset(offset, header)?;
+        let guess = usize::try_from(self.bound(nchunk, offset, header)).unwrap_or(LAZY_HEAD);
+        let place = i64::try_from(at).unwrap_or(i64::MAX);
+        let nchunk = i32::try_from(nchunk).unwrap_or(i32::MAX);
+        let chunk = disk.with_reader(|stream| {
+            let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
+            lazy_image(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, (nchunk, place))
+        })?;
+        then(chunk, &nowhere)
+    }
+
+    /// Uncompressed and compressed size of chunk `nchunk`, in bytes, and its second flags byte.
+    ///
+    /// # Errors
+    /// As [`with_chunk`](Self::with_chunk).
+    pub fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
+        let (code, nchunks) = self.code(nchunk)?;
+        let place = place_of(code)?;
+        let offset = match place {
+            Place::Special(special) => {
+                return ChunkInfo::of(&synthesized(special, nchunk + 1 == nchunks, header)?);
+            }
+            Place::Payload(offset) => offset,
+        };
+        let mut head = [0; EXTENDED_HEADER_LENGTH];
+        if self.kind == FrameKind::Sparse
+            && let Some(disk) = &self.disk
+        {
+            let got = disk.open_chunk_file(offset)?.read_at(0, &mut head)?;
+            return ChunkInfo::of(&head[..got]);
+        }
+        self.read(self.check_offset(offset, header)?, &mut head)?;
+        let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
+        stored_cbytes(&head, limit)?;
+        ChunkInfo::of(&head)
+    }
+}
+
+/// What the header of a chunk says that super-chunks go by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkInfo {
+    /// Uncompressed size in bytes.
+    pub nbytes: i32,
+    /// Compressed size in bytes.
+    pub cbytes: i32,
+    /// Block size in bytes.
+    pub blocksize: i32,
+    /// The second flags byte; 0 without an extended header.
+    pub flags2: u8,
+    /// The kind, if the header tells all.
+    pub special: Option<Special>,
+}
+
+impl ChunkInfo {
+    /// Reads a chunk's header, which may be all that there is (`schunk.md` 1).
+    ///
+    /// # Errors
+    /// `InvalidHeader` for bytes that cannot be a chunk.
+    pub fn of(chunk: &[u8]) -> Result<Self> {
+        let header =
+            ChunkHeader::parse_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
+        let extension =
+            if header.is_extended() && header.cbytes >= EXTENDED_HEADER_LENGTH as i32 { chunk.get(..32) } else { None };
+        let (flags2, special) = match extension {
+            Some(bytes) => {
+                let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
+                (bytes[offset::BLOSC2_FLAGS2], Special::from_bits(bits).ok().flatten())
+            }
+            None => (0, None),
+        };
+        Ok(ChunkInfo {
+            nbytes: header.nbytes,
+            cbytes: header.cbytes,
+            blocksize: header.blocksize,
+            flags2,
+            special: special.filter(|&kind| kind != Special::Value),
+        })
+    }
+}
+
+impl BlockSource for ChunkSource<'_> {
+    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+        match &self.chunk_file {
+            Some(stream) => stream.read_exact_at(position, dest).map_err(block_error),
+            None => self.frame.read_block(trailer, position, dest),
+        }
+    }
+}
+
+impl BlockSource for Frame {
+    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_block(trailer, position, dest)
+    }
+}
+
+impl Frame {
+    /// Reads a part of the chunk that a lazy chunk's trailer tells of.
+    fn read_block(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+        let Some(disk) = &self.disk else {
+            return Err(err!(InvalidParam, "a lazy chunk of a frame in memory"));
+        };
+        let place = u64::try_from(trailer.offset).unwrap_or(u64::MAX);
+        match self.kind {
+            FrameKind::Sparse => disk.open_chunk_file(place)?.read_exact_at(position, dest),
+            FrameKind::Contiguous => {
+                let at = place.checked_add(position);
+                disk.read(at.ok_or_else(|| err!(ReadBuffer, "a chunk at {place}"))?, dest)
+            }
+        }
+        .map_err(block_error)
+    }
+}
+
+/// The chunk that begins at byte `at` of a frame in memory, `offset` into its data section.
+fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> Result<&'f [u8]> {
+    let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..));
+    let rest = rest.ok_or_else(|| err!(InvalidHeader, "a chunk at {at} of a frame of {} bytes", frame.len()))?;
+    let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
+    let cbytes = stored_cbytes(rest, limit)?;
+    rest.get(..cbytes).ok_or_else(|| err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", rest.len()))
+}
+
+/// As [`chunk_in`], with the checks and codes of lazy chunks.
+fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
+    let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..)).unwrap_or_default();
+    let header = ChunkHeader::parse_basic(rest).map_err(|error| err!(ReadBuffer, "no chunk at {at}: {error}"))?;
+    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+    match rest.get(..cbytes) {
+        Some(chunk) if cbytes >= EXTENDED_HEADER_LENGTH => Ok(chunk),
+        _ => Err(err!(ReadBuffer, "a chunk of {cbytes} bytes at {at} of {}", frame.len())),
+    }
+}
+
+/// The length that a chunk claims, at least a header and at most what the data section has.
+fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
+    let cbytes = read_i32(chunk, offset::CBYTES).unwrap_or(0);
+    match usize::try_from(cbytes) {
+        Ok(len) if len >= EXTENDED_HEADER_LENGTH && len as u64 <= limit => Ok(len),
+        _ => Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {limit} are left")),
+    }
+}
+
+/// The chunk that an entry of the index without a payload stands for.
+fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
+    if header.chunksize <= 0 {
+        return Err(err!(InvalidHeader, "a special chunk among chunks of different sizes"));
+    }
+    let rest = (header.nbytes % i64::from(header.chunksize)) as i32;
+    let nbytes = if is_last && rest != 0 { rest } else { header.chunksize };
+    if header.typesize <= 0 || nbytes % header.typesize != 0 {
+        return Err(err!(Data, "{nbytes} bytes are no multiple of the typesize {}", header.typesize));
+    }
+    let mut params = CompressParams {
+        compcode: BLOSC_BLOSCLZ,
+        splitmode: BLOSC_FORWARD_COMPAT_SPLIT,
+        typesize: header.typesize,
+        ..CompressParams::default()
+    };
+    params.blocksize = if header.blocksize < 0 {
+        header.blocksize
+    } else {
+        Choice::of(&params).blocksize(nbytes, header.typesize, header.blocksize)
+    };
+    let mut chunk = [0; EXTENDED_HEADER_LENGTH];
+    special_chunk(&params, kind, nbytes as usize, &[], &mut chunk)?;
+    if header.blocksize < 0 {
+        write_i32(&mut chunk, offset::BLOCKSIZE, header.blocksize);
+    }
+    Ok(chunk)
+}
+
+/// The block size of a full special chunk in a frame with that header.
+///
+/// # Errors
+/// `Data` for a chunk size that is no multiple of the item size.
+pub fn special_blocksize(header: &FrameHeader) -> Result<i32> {
+    let chunk = synthesized(Special::Zero, false, header)?;
+    Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
+}
+
+/// Builds the lazy form of the chunk that begins at byte `at` of a stream, of which `guess` bytes are read at first.
+/// The chunk has `limit` bytes at most, or what its file has. `nchunk` and `place` are for its trailer.
+fn lazy_image<'a>(
+    stream: &Stream,
+    at: u64,
+    guess: usize,
+    limit: Option<u64>,
+    frame: &FrameHeader,
+    (nchunk, place): (i32, i64),
+) -> Result<Fetched<'a>> {
+    let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
+    let got = stream.read_at(at, &mut head)?;
+    if got < EXTENDED_HEADER_LENGTH {
+        return Err(err!(FileRead, "{got} bytes of a chunk header"));
+    }
+    let bad = |error: Error| err!(InvalidHeader, "no chunk: {error}");
+    let header = ChunkHeader::parse(&head[..got]).map_err(bad)?;
+    let special = header.special().map_err(bad)?;
+    if special == Some(Special::Value) {
+        let len = EXTENDED_HEADER_LENGTH + usize::try_from(frame.typesize).unwrap_or(0);
+        let mut chunk = Malloced::zeroed(len)?;
+        stream.read_exact_at(at, &mut chunk)?;
+        return Ok(Fetched::Owned(chunk));
+    }
+    let nblocks = if header.has_varlen_blocks() {
+        usize::try_from(header.blocksize).unwrap_or(0)
+    } else {
+        Blocks::of(&header).count()
+    };
+    let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
+    let tables = EXTENDED_HEADER_LENGTH + 4 * nblocks;
+    let fits = header.is_memcpyed() || tables <= cbytes;
+    if special.is_some() || nblocks == 0 || !header.is_extended() || !fits || nblocks > MAX_BLOCKSIZE as usize {
+        return Err(err!(InvalidHeader, "a chunk of {nblocks} blocks in {cbytes} bytes cannot be lazy"));
+    }
+    // What follows may take memory in proportion to what the header claims: the chunk must be there.
+    let there = match limit {
+        Some(limit) => limit,
+        None if cbytes > got => stream.size()?,
+        None => got as u64,
+    };
+    if cbytes as u64 > there || (header.is_memcpyed() && header.nbytes() > cbytes) {
+        return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {there} are there"));
+    }
+    let mut image = Malloced::zeroed(tables + 12 + 4 * nblocks)?;
+    if header.is_memcpyed() {
+        image[..EXTENDED_HEADER_LENGTH].copy_from_slice(&head[..EXTENDED_HEADER_LENGTH]);
+    } else if tables <= got {
+        image[..tables].copy_from_slice(&head[..tables]);
+    } else {
+        stream.read_exact_at(at, &mut image[..tables])?;
+    }
+    image[offset::BLOSC2_FLAGS] |= flag2::LAZY;
+    write_i32(&mut image, tables, nchunk);
+    image[tables + 4..tables + 12].copy_from_slice(&place.to_le_bytes());
+    let lengths = block_lengths(&header, &image[EXTENDED_HEADER_LENGTH..tables])?;
+    for (n, length) in lengths.into_iter().enumerate() {
+        write_i32(&mut image, tables + 12 + 4 * n, length);
+    }
+    Ok(Fetched::Owned(image))
+}
+
+/// The bytes that each block takes in the stored chunk: up to the start that comes next.
+fn block_lengths(header: &ChunkHeader, starts: &[u8]) -> Result<Vec<i32>> {
+    let nblocks = starts.len() / 4;
+    let mut lengths = Vec::new();
+    lengths.try_reserve_exact(nblocks).map_err(|_| err!(MemoryAlloc, "{nblocks} block lengths"))?;
+    if header.is_memcpyed() {
+        let blocks = Blocks::of(header);
+        lengths.extend((0..nblocks).map(|n| blocks.range(n).len() as i32));
+        return Ok(lengths);
+    }
+    let mut order: Vec<(i32, usize)> = Vec::new();
+    order.try_reserve_exact(nblocks).map_err(|_| err!(MemoryAlloc, "{nblocks} block starts"))?;
+    order.extend((0..nblocks).map(|n| (read_i32(starts, 4 * n).unwrap_or(0), n)));
+    order.sort_unstable();
+    lengths.resize(nblocks, 0);
+    for (i, &(start, n)) in order.iter().enumerate() {
+        let end = order.get(i + 1).map_or(header.cbytes, |next| next.0);
+        lengths[n] = end.wrapping_sub(start);
+    }
+    Ok(lengths)
+}

@@ -1,0 +1,476 @@
+//! Files mapped into memory: the work on a `blosc2_stdio_mmap` (`frame.md` 5.5, `abi.md` 3.13).
+//!
+//! The struct belongs to the program, which may look into it and pass it to several back-ends; its fields are the
+//! truth and nothing is cached beside them. Modes `r`, `r+` and `w+` share the file's pages. In mode `c` nothing
+//! reaches the file: its pages are mapped privately over the beginning of anonymous memory, so that what is
+//! appended has room (pages beyond the end of a mapped file cannot be touched).
+//!
+//! Any number of threads may read at once; writing, cutting and destroying exclude everything else.
+
+use crate::abi::blosc2_stdio_mmap;
+use crate::error::Result;
+use crate::{err, trace};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_int, c_void};
+use std::io;
+use std::ptr::null_mut;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// The parameters of a back-end as a value that Rust may share.
+pub(super) struct Mapping {
+    params: *mut blosc2_stdio_mmap,
+    destroyed: AtomicBool,
+}
+
+// SAFETY: the struct may be used from any thread by the rules of the module.
+unsafe impl Send for Mapping {}
+// SAFETY: as above; reads only read it, and whoever writes excludes the others.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// # Safety
+    /// `params` is NULL or valid until `destroy`, or for as long as this lives.
+    pub unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
+        Mapping { params, destroyed: AtomicBool::new(false) }
+    }
+
+    /// The struct, if it is still there.
+    fn params(&self) -> Option<*mut blosc2_stdio_mmap> {
+        let there = !self.params.is_null() && !self.destroyed.load(Ordering::Acquire);
+        there.then_some(self.params)
+    }
+
+    pub fn open(&self, path: &CStr) -> Result<()> {
+        let params = self.params().ok_or_else(|| err!(FileOpen, "{path:?}: no parameters to map it with"))?;
+        // SAFETY: valid by the word of `new`.
+        unsafe { open(params, path) }
+    }
+
+    pub fn size(&self) -> Result<u64> {
+        let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
+        // SAFETY: valid by the word of `new`.
+        Ok(unsafe { size(params) })
+    }
+
+    pub fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
+        let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
+        // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where it is until somebody
+        // writes, and whoever borrows keeps writers out.
+        unsafe { Ok(std::slice::from_raw_parts(read(params, position, len as u64)?, len)) }
+    }
+
+    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+        let there = self.size()?.saturating_sub(position);
+        let len = dest.len().min(usize::try_from(there).unwrap_or(usize::MAX));
+        if len > 0 {
+            dest[..len].copy_from_slice(self.borrow(position, len)?);
+        }
+        Ok(len)
+    }
+
+    pub fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
+        let params = self.params().ok_or_else(|| err!(FileWrite, "no mapping"))?;
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: valid by the word of `new`; whoever writes excludes the others.
+        unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
+    }
+
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        let params = self.params().ok_or_else(|| err!(FileTruncate, "no mapping"))?;
+        // SAFETY: as in `write_at`.
+        unsafe { truncate(params, len) }
+    }
+
+    pub fn destroy(&self) -> Result<()> {
+        let Some(params) = self.params() else { return Ok(()) };
+        self.destroyed.store(true, Ordering::Release);
+        // SAFETY: as in `write_at`; it is not used after this.
+        unsafe { destroy(params) }
+    }
+}
+
+/// How a mode of the struct is carried out.
+struct Mode {
+    name: &'static CStr,
+    fopen: &'static CStr,
+    access: c_int,
+    flags: c_int,
+    may_grow: bool,
+}
+
+const READ_WRITE: c_int = libc::PROT_READ | libc::PROT_WRITE;
+
+const MODES: [Mode; 4] = [
+    Mode { name: c"r", fopen: c"rb", access: libc::PROT_READ, flags: libc::MAP_SHARED, may_grow: false },
+    Mode { name: c"r+", fopen: c"rb+", access: READ_WRITE, flags: libc::MAP_SHARED, may_grow: true },
+    Mode { name: c"w+", fopen: c"wb+", access: READ_WRITE, flags: libc::MAP_SHARED, may_grow: true },
+    Mode { name: c"c", fopen: c"rb", access: READ_WRITE, flags: libc::MAP_PRIVATE, may_grow: true },
+];
+
+/// Of each private mapping, by its address: how many of its bytes, in whole pages, are the file's. What follows
+/// is anonymous memory. The struct has no room for it.
+static FILE_PAGES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
+
+/// Maps the file at `path` as the struct says. A file that it has mapped already stays as it is.
+///
+/// # Errors
+/// `FileOpen`, also for a mode that is none, and for another path than the mapped one.
+///
+/// # Safety
+/// `params` points at an initialised struct; nobody else uses it meanwhile, unless it has a mapping.
+pub unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
+    // SAFETY: by the caller's word; only read until it is certain that there is no mapping.
+    let shared = unsafe { &*params };
+    if !shared.addr.is_null() {
+        // SAFETY: the path of a mapping is our own copy.
+        let mapped = unsafe { CStr::from_ptr(shared.urlpath) };
+        return if mapped == path {
+            Ok(())
+        } else {
+            Err(err!(FileOpen, "these parameters have mapped {mapped:?}, and cannot map {path:?}"))
+        };
+    }
+    if shared.mode.is_null() {
+        return Err(err!(FileOpen, "no mode to map {path:?} with"));
+    }
+    // SAFETY: not NULL, and a string by the caller's word.
+    let name = unsafe { CStr::from_ptr(shared.mode) };
+    let mode = MODES
+        .iter()
+        .find(|mode| mode.name == name)
+        .ok_or_else(|| err!(FileOpen, "{name:?} is no mode to map a file with"))?;
+    // SAFETY: two strings.
+    let file = unsafe { libc::fopen(path.as_ptr(), mode.fopen.as_ptr()) };
+    if file.is_null() {
+        return Err(err!(FileOpen, "{path:?} in mode {name:?}: {}", io::Error::last_os_error()));
+    }
+    // SAFETY: an open file.
+    let fd = unsafe { libc::fileno(file) };
+    let made = file_length(fd).and_then(|file_size| {
+        let asked = if mode.may_grow { shared.initial_mapping_size } else { file_size };
+        let mapping_size = asked.max(file_size).max(1);
+        let addr = match mode.flags {
+            libc::MAP_PRIVATE => map_privately(fd, file_size, mapping_size),
+            flags => map(null_mut(), mapping_size, mode.access, flags, fd),
+        }?;
+        // SAFETY: a string.
+        let urlpath = unsafe { libc::strdup(path.as_ptr()) };
+        if urlpath.is_null() {
+            unmap(addr, mapping_size);
+            return Err(err!(MemoryAlloc, "a copy of {path:?}"));
+        }
+        Ok((addr, urlpath, file_size, mapping_size))
+    });
+    let (addr, urlpath, file_size, mapping_size) = made.map_err(|error| {
+        // SAFETY: open, and closed once.
+        unsafe { libc::fclose(file) };
+        err!(FileOpen, "{path:?} in mode {name:?}: {error}")
+    })?;
+    trace::info(|| {
+        format!(
+            "Opened memory-mapped file {} in mode {} with an mapping size of {mapping_size} bytes.",
+            path.to_string_lossy(),
+            name.to_string_lossy()
+        )
+    });
+    // SAFETY: by the caller's word: there was no mapping, so nobody else uses the struct.
+    let params = unsafe { &mut *params };
+    params.addr = addr.cast();
+    params.urlpath = urlpath;
+    params.file_size = file_size;
+    params.mapping_size = mapping_size;
+    params.is_memory_only = (mode.flags == libc::MAP_PRIVATE).into();
+    params.file = file;
+    params.fd = fd;
+    params.access_flags = mode.access.into();
+    params.map_flags = mode.flags.into();
+    // The string need not live on, and a struct that is used again has to be given a mode again.
+    params.mode = std::ptr::null();
+    Ok(())
+}
+
+/// The length of the file in bytes.
+///
+/// # Safety
+/// `params` points at an initialised struct that nobody changes meanwhile.
+pub unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
+    // SAFETY: by the caller's word.
+    unsafe { (*params).file_size as u64 }
+}
+
+/// Where `len` bytes at `position` are. They move when the file grows.
+///
+/// # Errors
+/// `FileRead` beyond the end of the file, and without a mapping.
+///
+/// # Safety
+/// `params` points at an initialised struct that nobody changes meanwhile.
+pub unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
+    // SAFETY: by the caller's word.
+    let params = unsafe { &*params };
+    if params.addr.is_null() {
+        return Err(err!(FileRead, "no mapping"));
+    }
+    match end_of(position, len) {
+        // SAFETY: a position within the mapping, which is no smaller than the file.
+        Some((position, end)) if end <= params.file_size => Ok(unsafe { params.addr.add(position) }.cast()),
+        _ => Err(err!(FileRead, "{len} bytes at {position} of a mapped file of {} bytes", params.file_size)),
+    }
+}
+
+/// Copies bytes into the mapping; the file grows if need be. They may lie in the mapping themselves.
+///
+/// # Errors
+/// `FileWrite`; the length of the file is as before then. Always for a mapping that is only for reading.
+///
+/// # Safety
+/// `params` points at an initialised struct that nobody else uses meanwhile, `bytes` at `len` readable bytes, at
+/// least one.
+pub unsafe fn write(
+    params: *mut blosc2_stdio_mmap,
+    bytes: *const u8,
+    len: usize,
+    position: u64,
+) -> Result<()> {
+    // SAFETY: by the caller's word.
+    let params = unsafe { &mut *params };
+    if !is_writable(params) {
+        return Err(err!(FileWrite, "a mapping that is not for writing"));
+    }
+    let (position, end) = end_of(position, len as u64)
+        .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} are beyond what a file can have"))?;
+    let before = params.addr;
+    if end > params.file_size {
+        set_length(params, end, position).map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
+    }
+    // What lay in the mapping has moved with it. Compared as numbers: only then is it the mapping's.
+    let offset = (bytes as usize).wrapping_sub(before as usize);
+    let bytes = if params.addr != before && offset < params.file_size {
+        // SAFETY: the same bytes, in the mapping of now.
+        unsafe { params.addr.add(offset) }.cast_const().cast()
+    } else {
+        bytes
+    };
+    // SAFETY: the file has grown to `end`, and the mapping is no smaller.
+    unsafe { params.addr.add(position).cast::<u8>().copy_from(bytes, len) };
+    Ok(())
+}
+
+/// Cuts or extends the file. Bytes that it gains are 0.
+///
+/// # Errors
+/// `FileTruncate`; the length of the file is as before then. Always for a mapping that is only for reading, except
+/// for the length it has.
+///
+/// # Safety
+/// `params` points at an initialised struct that nobody else uses meanwhile.
+pub unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
+    // SAFETY: by the caller's word.
+    let params = unsafe { &mut *params };
+    if len == params.file_size as u64 {
+        return Ok(());
+    }
+    if !is_writable(params) {
+        return Err(err!(FileTruncate, "a mapping that is not for writing"));
+    }
+    let len = usize::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
+    set_length(params, len, len).map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
+}
+
+/// Writes the file out, unmaps and closes it; frees the struct where that was asked for, whatever else fails.
+///
+/// # Errors
+/// `Failure` when nothing was mapped, or the system fails.
+///
+/// # Safety
+/// `params` points at an initialised struct that nobody else uses meanwhile; it is gone afterwards if its
+/// `needs_free` is set, in which case it came from `malloc`.
+pub unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
+    // SAFETY: by the caller's word.
+    let result = unmap_and_close(unsafe { &mut *params });
+    // SAFETY: as above.
+    if unsafe { (*params).needs_free.get() } {
+        // SAFETY: by the caller's word.
+        unsafe { libc::free(params.cast()) };
+    }
+    result
+}
+
+fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
+    let mut failed = false;
+    let mut check = |result: c_int| failed |= result != 0;
+    let mapped = !params.addr.is_null();
+    if mapped {
+        if is_writable(params) && !params.is_memory_only.get() {
+            // SAFETY: the file's part of the mapping.
+            check(unsafe { libc::msync(params.addr.cast(), params.file_size, libc::MS_SYNC) });
+        }
+        FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).remove(&(params.addr as usize));
+        // SAFETY: our mapping, which nobody uses any more.
+        check(unsafe { libc::munmap(params.addr.cast(), params.mapping_size) });
+        // SAFETY: the file that was opened for it, closed once.
+        check(unsafe { libc::fclose(params.file) });
+    }
+    // SAFETY: NULL or our copy.
+    unsafe { libc::free(params.urlpath.cast()) };
+    params.addr = null_mut();
+    params.file = null_mut();
+    params.urlpath = null_mut();
+    match (mapped, failed) {
+        (false, _) => Err(err!(Failure, "nothing was mapped")),
+        (true, true) => Err(err!(Failure, "a mapping cannot be written out or undone")),
+        (true, false) => Ok(()),
+    }
+}
+
+/// Where bytes begin and end, if a file can have them.
+fn end_of(position: u64, len: u64) -> Option<(usize, usize)> {
+    let end = position.checked_add(len).filter(|&end| i64::try_from(end).is_ok())?;
+    Some((usize::try_from(position).ok()?, usize::try_from(end).ok()?))
+}
+
+fn is_writable(params: &blosc2_stdio_mmap) -> bool {
+    !params.addr.is_null() && params.access_flags & i64::from(libc::PROT_WRITE) != 0
+}
+
+/// Makes the file, or what stands for it, `len` bytes long, and the mapping large enough; bytes from its old end
+/// up to `zeros_until` become 0.
+fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> Result<()> {
+    if len > params.mapping_size {
+        let size = len.checked_mul(2).unwrap_or(len);
+        if params.is_memory_only.get() {
+            grow_privately(params, size)?;
+        } else {
+            grow_shared(params, size)?;
+        }
+    }
+    if !params.is_memory_only.get() {
+        let len = libc::off_t::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
+        // SAFETY: the descriptor of the mapped file.
+        if unsafe { libc::ftruncate(params.fd, len) } != 0 {
+            return Err(err!(FileTruncate, "{}", io::Error::last_os_error()));
+        }
+    } else if zeros_until > params.file_size {
+        // Something that was cut off may be there.
+        // SAFETY: within the mapping, which reaches up to `len`.
+        unsafe { params.addr.add(params.file_size).write_bytes(0, zeros_until - params.file_size) };
+    }
+    params.file_size = len;
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+    // SAFETY: our one mapping of the file, and nobody uses what it moves away from.
+    let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
+    if addr == libc::MAP_FAILED {
+        return Err(err!(MemoryAlloc, "a mapping of {size} bytes: {}", io::Error::last_os_error()));
+    }
+    params.addr = addr.cast();
+    params.mapping_size = size;
+    Ok(())
+}
+
+#[cfg(not(target_os = "linux"))]
+fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+    let addr = map(null_mut(), size, READ_WRITE, libc::MAP_SHARED, params.fd)?;
+    unmap(params.addr.cast(), params.mapping_size);
+    params.addr = addr.cast();
+    params.mapping_size = size;
+    Ok(())
+}
+
+/// Anonymous memory of `mapping_size` bytes, with the file's pages over its beginning.
+fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
+    let addr = map(null_mut(), mapping_size, READ_WRITE, ANONYMOUS, -1)?;
+    let file_pages = whole_pages(file_size);
+    if file_pages > 0
+        && let Err(error) = map(addr, file_size, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd)
+    {
+        unmap(addr, mapping_size);
+        return Err(error);
+    }
+    FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).insert(addr as usize, file_pages);
+    Ok(addr)
+}
+
+/// Moves a private mapping to where there is room: the file's pages by remapping where the system can, what is
+/// behind them by copying.
+fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+    let old = params.addr.cast::<c_void>();
+    let mut boundaries = FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
+    let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
+    let new = map(null_mut(), size, READ_WRITE, ANONYMOUS, -1)?;
+    let moved = move_pages(old, new, file_pages);
+    let (from, kept_pages) = if moved { (file_pages, file_pages) } else { (0, 0) };
+    if params.file_size > from {
+        // SAFETY: both mappings reach that far, and they are different ones.
+        unsafe {
+            new.cast::<u8>()
+                .add(from)
+                .copy_from_nonoverlapping(old.cast::<u8>().add(from), params.file_size - from)
+        };
+    }
+    let left = whole_pages(params.mapping_size) - from;
+    if left > 0 {
+        // SAFETY: the address stays within the old mapping.
+        unmap(unsafe { old.cast::<u8>().add(from) }.cast(), left);
+    }
+    boundaries.remove(&(old as usize));
+    boundaries.insert(new as usize, kept_pages);
+    params.addr = new.cast();
+    params.mapping_size = size;
+    Ok(())
+}
+
+/// Moves the first `len` bytes of a mapping over those of another one; false if that cannot be.
+#[cfg(target_os = "linux")]
+fn move_pages(from: *mut c_void, to: *mut c_void, len: usize) -> bool {
+    // SAFETY: whole pages of our own mappings; what lies at `to` is fresh memory that nobody uses.
+    len == 0 || unsafe { libc::mremap(from, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, to) } == to
+}
+
+#[cfg(not(target_os = "linux"))]
+fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
+    false
+}
+
+#[cfg(target_os = "linux")]
+const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+#[cfg(not(target_os = "linux"))]
+const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
+
+fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
+    // SAFETY: a new mapping, or (with MAP_FIXED) one over memory of ours that nobody uses yet.
+    let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
+    if addr == libc::MAP_FAILED {
+        return Err(err!(MemoryAlloc, "a mapping of {len} bytes: {}", io::Error::last_os_error()));
+    }
+    Ok(addr)
+}
+
+fn unmap(addr: *mut c_void, len: usize) {
+    // SAFETY: called with mappings of ours that nobody uses any more. It fails only for ranges that are none.
+    unsafe { libc::munmap(addr, len) };
+}
+
+/// Rounded up to whole pages.
+fn whole_pages(len: usize) -> usize {
+    // SAFETY: no pointers; the page size is always known.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
+    len.checked_next_multiple_of(page).unwrap_or(len)
+}
+
+fn file_length(fd: c_int) -> Result<usize> {
+    let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
+    // SAFETY: an open descriptor and a struct to be filled.
+    if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
+        return Err(err!(FileOpen, "{}", io::Error::last_os_error()));
+    }
+    // SAFETY: filled.
+    let len = unsafe { stat.assume_init() }.st_size;
+    usize::try_from(len).map_err(|_| err!(FileOpen, "a length of {len} bytes"))
+}

@@ -1,0 +1,100 @@
+//! Plain files by position: whole transfers, whatever the system does at a time, and signals in between. Nothing
+//! here moves a file's own position, so any number of threads may use one handle.
+
+use super::{OpenMode, paths};
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, c_int};
+use std::fs::{File, OpenOptions};
+use std::io::{self, ErrorKind, IoSlice};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::FileExt;
+
+/// Opens a file. A new one gets the permissions 0666 without the umask.
+///
+/// # Errors
+/// `FileOpen`.
+pub fn open(path: &CStr, mode: OpenMode) -> Result<File> {
+    let mut options = OpenOptions::new();
+    match mode {
+        OpenMode::Read => options.read(true),
+        OpenMode::Update => options.read(true).write(true),
+        OpenMode::Create => options.write(true).create(true).truncate(true),
+        // Not O_APPEND: that would make Linux ignore the positions of writes.
+        OpenMode::Append => options.write(true).create(true).truncate(false),
+    };
+    options
+        .open(paths::as_path(path))
+        .map_err(|error| err!(FileOpen, "{path:?} cannot be opened with {:?}: {error}", mode.as_c_str()))
+}
+
+/// Reads as many bytes as there are, up to the length of `dest`.
+///
+/// # Errors
+/// `FileRead`.
+pub fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usize> {
+    let mut done = 0;
+    while done < dest.len() {
+        match file.read_at(&mut dest[done..], position.saturating_add(done as u64)) {
+            Ok(0) => break,
+            Ok(n) => done += n,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(err!(FileRead, "{} bytes at {position}: {error}", dest.len())),
+        }
+    }
+    Ok(done)
+}
+
+/// Writes all bytes.
+///
+/// # Errors
+/// `FileWrite`.
+pub fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
+    file.write_all_at(bytes, position)
+        .map_err(|error| err!(FileWrite, "{} bytes at {position}: {error}", bytes.len()))
+}
+
+/// Writes all bytes of all parts, one behind the other, in as few calls as the system allows.
+///
+/// # Errors
+/// `FileWrite`.
+pub fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]]) -> Result<()> {
+    const AT_ONCE: usize = 16;
+    for group in parts.chunks(AT_ONCE) {
+        let mut slices = [IoSlice::new(&[]); AT_ONCE];
+        for (slice, part) in slices.iter_mut().zip(group) {
+            *slice = IoSlice::new(part);
+        }
+        let mut left = &mut slices[..group.len()];
+        // Empty parts are no reason for a call.
+        IoSlice::advance_slices(&mut left, 0);
+        while !left.is_empty() {
+            let written = some_at(file, position, left)
+                .map_err(|error| err!(FileWrite, "{} parts at {position}: {error}", left.len()))?;
+            position += written as u64;
+            IoSlice::advance_slices(&mut left, written);
+        }
+    }
+    Ok(())
+}
+
+/// Writes the beginning of the parts; at least one byte.
+fn some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Result<usize> {
+    let position = libc::off_t::try_from(position).map_err(|_| ErrorKind::InvalidInput)?;
+    loop {
+        // SAFETY: an `IoSlice` has the layout of an `iovec`, and there are as many as is said, each of readable
+        // memory; the descriptor is open.
+        let written =
+            unsafe { libc::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position) };
+        match usize::try_from(written) {
+            Ok(0) => return Err(ErrorKind::WriteZero.into()),
+            Ok(written) => return Ok(written),
+            Err(_) => {
+                let error = io::Error::last_os_error();
+                if error.kind() != ErrorKind::Interrupted {
+                    return Err(error);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Names of files and directories, always those of the host (`frame.md` 3.3, 4.1).
+
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, CString, OsStr};
+use std::fs;
+use std::io::ErrorKind;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+/// A path as the file system takes it.
+pub fn as_path(path: &CStr) -> &Path {
+    Path::new(OsStr::from_bytes(path.to_bytes()))
+}
+
+/// Without a leading `file:///`, all three slashes.
+pub fn strip_scheme(path: &CStr) -> &CStr {
+    const SCHEME: &[u8] = b"file:///";
+    if path.to_bytes().starts_with(SCHEME)
+        && let Ok(rest) = CStr::from_bytes_with_nul(&path.to_bytes_with_nul()[SCHEME.len()..])
+    {
+        return rest;
+    }
+    path
+}
+
+/// Without one `/` or `\` at the end.
+pub fn strip_slash(path: &CStr) -> CString {
+    let bytes = path.to_bytes();
+    let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
+    CString::new(bytes).expect("a part of a string has no NUL either")
+}
+
+/// The path `<directory>/<name>`; `directory` has no slash at its end.
+pub fn inside(directory: &CStr, name: &str) -> Result<CString> {
+    let bytes = [directory.to_bytes(), b"/", name.as_bytes()].concat();
+    CString::new(bytes).map_err(|_| err!(InvalidParam, "a NUL in the file name {name:?}"))
+}
+
+/// The path of the sidecar that locks a file: `<path>.b2lock`.
+pub fn sidecar(path: &CStr) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
+}
+
+/// Whether there is something at the path, links followed.
+pub fn exists(path: &CStr) -> bool {
+    fs::metadata(as_path(path)).is_ok()
+}
+
+/// Whether there is a directory at the path.
+pub fn is_dir(path: &CStr) -> bool {
+    fs::metadata(as_path(path)).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// The length of the file at the path, or `None` if there is none.
+pub fn file_size(path: &CStr) -> Option<u64> {
+    fs::metadata(as_path(path)).ok().map(|metadata| metadata.len())
+}
+
+/// Makes a directory with the permissions 0777 without the umask.
+///
+/// # Errors
+/// `FileOpen` when there is something at the path, or no parent.
+pub fn create_dir(path: &CStr) -> Result<()> {
+    fs::create_dir(as_path(path)).map_err(|error| err!(FileOpen, "{path:?} cannot be made: {error}"))
+}
+
+/// Removes a file or an empty directory; one that is not there is no error.
+///
+/// # Errors
+/// `FileRemove`.
+pub fn remove_file(path: &CStr) -> Result<()> {
+    // SAFETY: a string.
+    if unsafe { libc::remove(path.as_ptr()) } == 0 {
+        return Ok(());
+    }
+    match std::io::Error::last_os_error() {
+        error if error.kind() == ErrorKind::NotFound => Ok(()),
+        error => Err(err!(FileRemove, "{path:?}: {error}")),
+    }
+}
+
+/// Removes the files of a directory, and the directory if nothing is left in it. Links that lead nowhere are left.
+///
+/// # Errors
+/// `InvalidParam` for an empty path, `NotFound` where no directory can be listed, `Failure` at the first entry that
+/// is no file.
+pub fn remove_dir(path: &CStr) -> Result<()> {
+    if path.is_empty() {
+        return Err(err!(InvalidParam, "the path of a directory is empty"));
+    }
+    let path = strip_backslash(path);
+    let entries = fs::read_dir(path).map_err(|error| err!(NotFound, "{}: {error}", path.display()))?;
+    for entry in entries {
+        let file = entry.map_err(|error| err!(Failure, "{}: {error}", path.display()))?.path();
+        if fs::metadata(&file).is_ok() {
+            fs::remove_file(&file).map_err(|error| err!(Failure, "{}: {error}", file.display()))?;
+        }
+    }
+    // One that is not empty stays.
+    let _ = fs::remove_dir(path);
+    Ok(())
+}
+
+/// A directory's path without a `\` at its end, which would be part of the name here.
+fn strip_backslash(path: &CStr) -> &Path {
+    let bytes = path.to_bytes();
+    Path::new(OsStr::from_bytes(bytes.strip_suffix(b"\\").unwrap_or(bytes)))
+}
+
+/// Removes a frame: a directory with its files, or a file with its sidecar. What is not there is no error.
+///
+/// # Errors
+/// `Failure` where the path cannot be looked at, `FileRemove` for a file; those of [`remove_dir`].
+pub fn remove_urlpath(path: &CStr) -> Result<()> {
+    match fs::metadata(as_path(path)) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(err!(Failure, "{path:?}: {error}")),
+        Ok(metadata) if metadata.is_dir() => remove_dir(path),
+        Ok(_) => {
+            fs::remove_file(as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))?;
+            // There is none without locking.
+            let _ = fs::remove_file(sidecar(path));
+            Ok(())
+        }
+    }
+}
+
+/// Renames a frame. The sidecar of a file stays under its old name.
+///
+/// # Errors
+/// `Failure`.
+pub fn rename_urlpath(old: &CStr, new: &CStr) -> Result<()> {
+    fs::metadata(as_path(old))
+        .and_then(|_| fs::rename(as_path(old), as_path(new)))
+        .map_err(|error| err!(Failure, "{old:?} to {new:?}: {error}"))
+}

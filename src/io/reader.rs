@@ -1,0 +1,186 @@
+//! The read handle that a frame on disk keeps (`frame.md` 5.4).
+
+use super::{Backend, OpenMode, Stream, paths};
+use crate::environment;
+use crate::error::Result;
+use std::ffi::CString;
+use std::fs::Metadata;
+use std::os::fd::IntoRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+
+/// Opens a frame's file for reading at the first need and keeps it open, within a limit for the whole process:
+/// `BLOSC_MAX_CACHED_READERS`, else 96 or a 16th of the descriptors that the process may have. Beyond it, and with
+/// other back-ends than plain files, every use opens and closes the file.
+///
+/// Threads read at the same time; no lock is held meanwhile.
+pub struct CachedReader {
+    backend: Backend,
+    path: CString,
+    state: RwLock<State>,
+}
+
+#[derive(Default)]
+struct State {
+    kept: Option<Arc<Kept>>,
+    place: Place,
+}
+
+/// Whether this reader may keep its handle; decided once, when it is first asked for.
+#[derive(Default)]
+enum Place {
+    #[default]
+    Undecided,
+    Mine(#[allow(dead_code)] Slot),
+    None,
+}
+
+/// An open file and which one it is.
+struct Kept {
+    /// `None` only once it is dropped.
+    stream: Option<Stream>,
+    identity: (u64, u64),
+    /// The program closed the descriptor behind our back; the number may be that of another file by now.
+    lost: AtomicBool,
+}
+
+impl Kept {
+    fn stream(&self) -> &Stream {
+        self.stream.as_ref().expect("a stream until it is dropped")
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if *self.lost.get_mut()
+            && let Some(Stream(super::stream::Kind::Native(file))) = self.stream.take()
+        {
+            let _ = file.into_raw_fd();
+        }
+    }
+}
+
+/// One of the places of the process; given back when dropped.
+struct Slot;
+
+static SLOTS_TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+impl Slot {
+    fn take() -> Option<Slot> {
+        static LIMIT: OnceLock<usize> = OnceLock::new();
+        let limit = *LIMIT.get_or_init(limit);
+        SLOTS_TAKEN
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < limit).then_some(taken + 1))
+            .ok()
+            .map(|_| Slot)
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        SLOTS_TAKEN.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// How many handles the process may keep.
+fn limit() -> usize {
+    let asked = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
+    let asked = asked.and_then(|_| environment::number(c"BLOSC_MAX_CACHED_READERS"));
+    if let Some(asked) = asked.and_then(|n| i32::try_from(n).ok()).and_then(|n| usize::try_from(n).ok()) {
+        return asked;
+    }
+    const MOST: libc::rlim_t = 96;
+    let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a struct to be filled.
+    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) } != 0
+        || descriptors.rlim_cur == libc::RLIM_INFINITY
+    {
+        return MOST as usize;
+    }
+    (descriptors.rlim_cur / 16).min(MOST) as usize
+}
+
+fn identity(metadata: &Metadata) -> (u64, u64) {
+    (metadata.dev(), metadata.ino())
+}
+
+impl CachedReader {
+    /// A reader that keeps its handle if it may. Nothing is opened yet.
+    pub fn new(backend: Backend, path: CString) -> Self {
+        let place = if backend.is_native() { Place::Undecided } else { Place::None };
+        CachedReader { backend, path, state: RwLock::new(State { kept: None, place }) }
+    }
+
+    /// A reader that opens the file for every use: the index file of a sparse frame is replaced too often.
+    pub fn uncached(backend: Backend, path: CString) -> Self {
+        CachedReader { backend, path, state: RwLock::new(State { kept: None, place: Place::None }) }
+    }
+
+    /// The path that is read.
+    pub fn path(&self) -> &CString {
+        &self.path
+    }
+
+    /// Drops a handle whose path names another file by now, or that the program closed; true if that was so: what
+    /// was read before is of another file. A path that names nothing is no reason: the old file can still be read.
+    pub fn revalidate(&self) -> bool {
+        let Some(kept) = self.kept() else { return false };
+        let still_ours = kept
+            .stream()
+            .as_file()
+            .is_some_and(|file| file.metadata().is_ok_and(|now| identity(&now) == kept.identity));
+        let replaced = std::fs::metadata(paths::as_path(&self.path))
+            .is_ok_and(|there| identity(&there) != kept.identity);
+        if still_ours && !replaced {
+            return false;
+        }
+        if !still_ours {
+            kept.lost.store(true, Ordering::Relaxed);
+        }
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        // Another thread may have put a newer one there.
+        if state.kept.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &kept)) {
+            state.kept = None;
+        }
+        true
+    }
+
+    /// Lets `read` use the kept handle, or one opened for this call.
+    ///
+    /// # Errors
+    /// `FileOpen`, or what `read` returns.
+    pub fn with<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
+        if let Some(kept) = self.kept() {
+            return read(kept.stream());
+        }
+        let stream = self.backend.open(&self.path, OpenMode::Read)?;
+        match self.keep(stream)? {
+            Ok(kept) => read(kept.stream()),
+            Err(stream) => read(&stream),
+        }
+    }
+
+    fn kept(&self) -> Option<Arc<Kept>> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).kept.clone()
+    }
+
+    /// Keeps a stream that was just opened, or gives it back.
+    fn keep(&self, stream: Stream) -> Result<std::result::Result<Arc<Kept>, Stream>> {
+        let Some(identity) =
+            stream.as_file().and_then(|file| file.metadata().ok()).map(|metadata| identity(&metadata))
+        else {
+            return Ok(Err(stream));
+        };
+        let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
+        if let Place::Undecided = state.place {
+            state.place = Slot::take().map_or(Place::None, Place::Mine);
+        }
+        if let Place::None = state.place {
+            return Ok(Err(stream));
+        }
+        let kept = Arc::new(Kept { stream: Some(stream), identity, lost: AtomicBool::new(false) });
+        // Of two threads that opened it at once, the first one's is kept.
+        Ok(Ok(state.kept.get_or_insert(kept).clone()))
+    }
+}

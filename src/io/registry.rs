@@ -1,0 +1,75 @@
+//! The back-ends that programs register (`frame.md` 5.1). The table only grows: `blosc2_destroy` leaves it alone,
+//! and the address of an entry stays for the life of the process.
+
+use crate::abi::{BLOSC2_IO_REGISTERED, blosc2_io_cb};
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, c_char};
+use std::ptr::null_mut;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Entries of the table, the two of the library included.
+const CAPACITY: usize = 255;
+const BUILT_IN: usize = 2;
+
+/// The address of an entry. The program may change what is there, but the entry is never freed.
+#[derive(Clone, Copy)]
+struct Entry {
+    id: u8,
+    /// The name as registered, our own copy or NULL.
+    name: *const c_char,
+    callbacks: *mut blosc2_io_cb,
+}
+
+// SAFETY: addresses of memory that is never freed.
+unsafe impl Send for Entry {}
+
+static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
+
+fn entries() -> MutexGuard<'static, Vec<Entry>> {
+    ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Adds a back-end; struct and name are copied. The same id under the same name is no error and changes nothing.
+///
+/// # Errors
+/// `PluginIo` for an id below 160, one that is taken under another name, and when the table is full.
+///
+/// # Safety
+/// The name is NULL or a string. The callbacks obey the contracts of their types, and stay loaded.
+pub unsafe fn register(callbacks: &blosc2_io_cb) -> Result<()> {
+    let id = callbacks.id;
+    // SAFETY: by the caller's word.
+    let name = (!callbacks.name.is_null()).then(|| unsafe { CStr::from_ptr(callbacks.name) });
+    if i32::from(id) < BLOSC2_IO_REGISTERED {
+        return Err(err!(PluginIo, "I/O back-end {name:?}: the id {id} is below {BLOSC2_IO_REGISTERED}"));
+    }
+    let mut entries = entries();
+    if entries.len() + BUILT_IN >= CAPACITY {
+        return Err(err!(PluginIo, "no room for I/O back-end {name:?}: the table is full"));
+    }
+    if let Some(known) = entries.iter().find(|entry| entry.id == id) {
+        // SAFETY: NULL or our own copy.
+        let taken_by = (!known.name.is_null()).then(|| unsafe { CStr::from_ptr(known.name) });
+        return if taken_by == name {
+            Ok(())
+        } else {
+            Err(err!(PluginIo, "the id {id} of I/O back-end {name:?} is already that of {taken_by:?}"))
+        };
+    }
+    let name = name.map_or(null_mut(), |name| name.to_owned().into_raw());
+    let callbacks = Box::into_raw(Box::new(blosc2_io_cb { name, ..*callbacks }));
+    entries.push(Entry { id, name, callbacks });
+    Ok(())
+}
+
+/// The address of a registered back-end.
+pub fn entry(id: u8) -> Option<*mut blosc2_io_cb> {
+    entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
+}
+
+/// The callbacks of a registered back-end, as they are now.
+pub fn callbacks(id: u8) -> Option<blosc2_io_cb> {
+    // SAFETY: never freed; whoever changes it through `blosc2_get_io_cb` does so while nobody uses it.
+    entry(id).map(|entry| unsafe { *entry })
+}

@@ -1,0 +1,121 @@
+//! The core of the exported stdio functions: a real `FILE` of the C library, which plug-ins look at, read and
+//! written by position past its buffer (`frame.md` 5.3). The library's own files do not come through here.
+
+use crate::abi::blosc2_stdio_file;
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, c_int, c_void};
+use std::io;
+
+/// Opens a file with `fopen`; the struct is from `malloc`, for [`close`].
+///
+/// # Errors
+/// `FileOpen`, `MemoryAlloc`.
+pub fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
+    // SAFETY: two strings.
+    let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
+    if file.is_null() {
+        return Err(err!(FileOpen, "{path:?} in mode {mode:?}: {}", io::Error::last_os_error()));
+    }
+    // SAFETY: any length may be asked for.
+    let stream: *mut blosc2_stdio_file = unsafe { libc::malloc(size_of::<blosc2_stdio_file>()) }.cast();
+    if stream.is_null() {
+        // SAFETY: open, and closed once.
+        unsafe { libc::fclose(file) };
+        return Err(err!(MemoryAlloc, "a stream for {path:?}"));
+    }
+    // SAFETY: fresh memory of that size.
+    unsafe { stream.write(blosc2_stdio_file { file }) };
+    Ok(stream)
+}
+
+/// Closes the file and frees the struct; what `fclose` returned.
+///
+/// # Safety
+/// `stream` came from [`open`], is closed once, and its file is open.
+pub unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
+    // SAFETY: by the caller's word.
+    unsafe {
+        let result = libc::fclose((*stream).file);
+        libc::free(stream.cast());
+        result
+    }
+}
+
+/// The length of the file, what is still in its buffer included; its position stays.
+///
+/// # Errors
+/// `FileRead`.
+///
+/// # Safety
+/// `file` is open.
+pub unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
+    // SAFETY: by the caller's word.
+    let size = unsafe {
+        let before = libc::ftello(file);
+        if before < 0 || libc::fseeko(file, 0, libc::SEEK_END) != 0 {
+            -1
+        } else {
+            let size = libc::ftello(file);
+            if libc::fseeko(file, before, libc::SEEK_SET) != 0 { -1 } else { size }
+        }
+    };
+    if size < 0 {
+        return Err(err!(FileRead, "the size of a file: {}", io::Error::last_os_error()));
+    }
+    Ok(size)
+}
+
+/// At most this much goes to the system at a time.
+const AT_ONCE: usize = 1 << 30;
+
+/// Repeats `transfer(done, len)` until `len` bytes are through, or it gets no further; how many are.
+fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usize {
+    let mut done = 0;
+    while done < len {
+        match usize::try_from(transfer(done, (len - done).min(AT_ONCE))) {
+            Ok(0) => break,
+            Ok(more) => done += more,
+            Err(_) if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => break,
+        }
+    }
+    done
+}
+
+/// Writes up to `len` bytes at `position`; how many were.
+///
+/// # Safety
+/// `file` is open; there are `len` readable bytes at `bytes`; `position` is not negative.
+pub unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
+    // SAFETY: by the caller's word.
+    let fd = unsafe { libc::fileno(file) };
+    transfer(len, |done, more| {
+        let Some(position) = position.checked_add(done as i64) else { return 0 };
+        // SAFETY: by the caller's word; `done + more` is at most `len`.
+        unsafe { libc::pwrite(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
+    })
+}
+
+/// Reads up to `len` bytes at `position`; how many were.
+///
+/// # Safety
+/// `file` is open; there are `len` writable bytes at `bytes`; `position` is not negative.
+pub unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
+    // SAFETY: by the caller's word.
+    let fd = unsafe { libc::fileno(file) };
+    transfer(len, |done, more| {
+        let Some(position) = position.checked_add(done as i64) else { return 0 };
+        // SAFETY: by the caller's word; `done + more` is at most `len`.
+        unsafe { libc::pread(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
+    })
+}
+
+/// Cuts or extends the file to `len` bytes; what `ftruncate` returned.
+///
+/// # Safety
+/// `file` is open.
+pub unsafe fn truncate(file: *mut libc::FILE, len: i64) -> c_int {
+    // SAFETY: by the caller's word.
+    unsafe { libc::ftruncate(libc::fileno(file), len) }
+}

@@ -1,0 +1,143 @@
+//! An open file: reads and writes by absolute position, whatever the back-end.
+
+use super::mmap::Mapping;
+use super::user::UserStream;
+use super::{WriteShape, native};
+use crate::err;
+use crate::error::Result;
+use std::fs::File;
+use std::sync::Arc;
+
+/// An open file. Closed when it is dropped.
+///
+/// Any number of threads may read at the same time. With a back-end that hands out pointers, whoever writes keeps
+/// readers and what they borrowed out: a write may move the mapping.
+pub struct Stream(pub(super) Kind);
+
+pub(super) enum Kind {
+    Native(File),
+    Mmap(Arc<Mapping>),
+    User(UserStream),
+}
+
+impl Stream {
+    /// Fills `dest` from `position` on.
+    ///
+    /// # Errors
+    /// `FileRead`, also when the file ends earlier.
+    pub fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+        let got = self.read_at(position, dest)?;
+        if got != dest.len() {
+            return Err(short(position, dest.len(), got));
+        }
+        Ok(())
+    }
+
+    /// Reads as many bytes as there are from `position` on, up to the length of `dest`; their number.
+    ///
+    /// A program's back-end may give none where there are fewer than asked for.
+    ///
+    /// # Errors
+    /// `FileRead`.
+    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+        match &self.0 {
+            Kind::Native(file) => native::read_at(file, position, dest),
+            Kind::Mmap(mapping) => mapping.read_at(position, dest),
+            Kind::User(stream) => stream.read_at(position, dest),
+        }
+    }
+
+    /// The bytes themselves, from back-ends that hand out pointers; `None` from the others.
+    ///
+    /// What is borrowed may be moved or overwritten by the next write to the file, through whatever stream: nobody
+    /// may write while it is in use.
+    ///
+    /// # Errors
+    /// `FileRead`, also when the file ends earlier.
+    pub fn borrow_at(&self, position: u64, len: usize) -> Result<Option<&[u8]>> {
+        match &self.0 {
+            Kind::Native(_) => Ok(None),
+            Kind::Mmap(mapping) => mapping.borrow(position, len).map(Some),
+            Kind::User(stream) if !stream.hands_out_pointers() => Ok(None),
+            Kind::User(stream) => {
+                let bytes = stream.borrow(position, len)?;
+                if bytes.len() != len {
+                    return Err(short(position, len, bytes.len()));
+                }
+                Ok(Some(bytes))
+            }
+        }
+    }
+
+    /// Writes all bytes at `position`. A program's back-end is called even when there are none.
+    ///
+    /// The bytes must not be what this stream's mapping lent.
+    ///
+    /// # Errors
+    /// `FileWrite`, also when less was written.
+    pub fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+        match &self.0 {
+            Kind::Native(file) => native::write_at(file, position, bytes),
+            Kind::Mmap(mapping) => mapping.write_at(position, bytes),
+            Kind::User(stream) => stream.write_at(position, bytes, shape),
+        }
+    }
+
+    /// Writes all bytes of all parts, one behind the other, from `position` on: in one call where the system can,
+    /// as one [`WriteShape::Bytes`] each where the back-end is called for every write.
+    ///
+    /// # Errors
+    /// `FileWrite`, also when less was written.
+    pub fn write_vectored_at(&self, mut position: u64, parts: &[&[u8]]) -> Result<()> {
+        if let Kind::Native(file) = &self.0 {
+            return native::write_vectored_at(file, position, parts);
+        }
+        for part in parts {
+            self.write_at(position, part, WriteShape::Bytes)?;
+            position += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Cuts the file, or extends it with zeros, to `len` bytes.
+    ///
+    /// # Errors
+    /// `FileTruncate`.
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        match &self.0 {
+            Kind::Native(file) => {
+                file.set_len(len).map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
+            }
+            Kind::Mmap(mapping) => mapping.truncate(len),
+            Kind::User(stream) => stream.truncate(len),
+        }
+    }
+
+    /// The length of the file in bytes.
+    ///
+    /// # Errors
+    /// `FileRead`.
+    pub fn size(&self) -> Result<u64> {
+        match &self.0 {
+            Kind::Native(file) => match file.metadata() {
+                Ok(metadata) => Ok(metadata.len()),
+                Err(error) => Err(err!(FileRead, "the size of a file: {error}")),
+            },
+            Kind::Mmap(mapping) => mapping.size(),
+            Kind::User(stream) => stream.size(),
+        }
+    }
+
+    /// The plain file, of the library's own back-end.
+    pub(super) fn as_file(&self) -> Option<&File> {
+        match &self.0 {
+            Kind::Native(file) => Some(file),
+            _ => None,
+        }
+    }
+}
+
+#[track_caller]
+fn short(position: u64, len: usize, got: usize) -> crate::Error {
+    err!(FileRead, "{got} of {len} bytes at {position}")
+}

@@ -1,0 +1,209 @@
+//! A program's own back-end: its callbacks, as the contract of `frame.md` 5.2 has them called. What they return is
+//! not trusted further than the sizes that were asked for.
+
+use super::{OpenMode, WriteShape, errno};
+use crate::abi::blosc2_io_cb;
+use crate::err;
+use crate::error::Result;
+use std::ffi::{CStr, c_void};
+use std::ptr::{NonNull, null, null_mut};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// The callbacks and the parameters they get.
+pub struct UserBackend {
+    callbacks: blosc2_io_cb,
+    params: *mut c_void,
+    destroyed: AtomicBool,
+}
+
+// SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that
+// is only handed on to them.
+unsafe impl Send for UserBackend {}
+// SAFETY: as above; what changes is atomic.
+unsafe impl Sync for UserBackend {}
+
+/// A stream that the program opened. Closed when it is dropped.
+pub struct UserStream {
+    backend: Arc<UserBackend>,
+    handle: NonNull<c_void>,
+}
+
+// SAFETY: the handle is only handed to the callbacks, which may be called from any thread.
+unsafe impl Send for UserStream {}
+// SAFETY: as above.
+unsafe impl Sync for UserStream {}
+
+/// A length or a position as the callbacks take it.
+fn signed(number: u64) -> Result<i64> {
+    i64::try_from(number).map_err(|_| err!(InvalidParam, "{number} is beyond the 63 bits of a file position"))
+}
+
+impl UserBackend {
+    /// # Safety
+    /// The callbacks obey the contracts of their types and may be called for as long as the back-end lives;
+    /// `params` is what they expect, until `destroy`.
+    pub unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
+        UserBackend { callbacks, params, destroyed: AtomicBool::new(false) }
+    }
+
+    pub fn id(&self) -> u8 {
+        self.callbacks.id
+    }
+
+    pub fn hands_out_pointers(&self) -> bool {
+        !self.callbacks.is_allocation_necessary.get()
+    }
+
+    pub fn open(self: &Arc<Self>, path: &CStr, mode: OpenMode) -> Result<UserStream> {
+        let open = self.callbacks.open.ok_or_else(|| err!(FileOpen, "back-end {} has no open", self.id()))?;
+        if self.destroyed.load(Ordering::Acquire) {
+            return Err(err!(FileOpen, "the parameters of back-end {} are gone", self.id()));
+        }
+        // SAFETY: the caller of `new` answers for the callback and its parameters, which were not destroyed.
+        let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
+        let handle = NonNull::new(handle)
+            .ok_or_else(|| err!(FileOpen, "back-end {} does not open {path:?} {mode:?}", self.id()))?;
+        Ok(UserStream { backend: self.clone(), handle })
+    }
+
+    /// Makes a file as good as removed: a back-end has no callback for that, so it becomes empty (`frame.md` 3.2).
+    pub fn remove(self: &Arc<Self>, path: &CStr) -> Result<()> {
+        errno::clear();
+        let stream = match self.open(path, OpenMode::Create) {
+            Ok(stream) => stream,
+            Err(_) if errno::is_not_found() => return Ok(()),
+            Err(error) => return Err(error),
+        };
+        if self.callbacks.truncate.is_some() {
+            stream.truncate(0)?;
+        }
+        if stream.close() != 0 {
+            return Err(err!(FileRemove, "back-end {} fails to close {path:?}", self.id()));
+        }
+        Ok(())
+    }
+
+    pub fn destroy(&self) -> Result<()> {
+        let Some(destroy) = self.callbacks.destroy else { return Ok(()) };
+        if self.destroyed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        // SAFETY: as in `open`; this is the one call.
+        match unsafe { destroy(self.params) } {
+            code if code < 0 => Err(err!(PluginIo, "destroy of back-end {} returned {code}", self.id())),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl UserStream {
+    fn callbacks(&self) -> &blosc2_io_cb {
+        &self.backend.callbacks
+    }
+
+    pub fn hands_out_pointers(&self) -> bool {
+        self.backend.hands_out_pointers()
+    }
+
+    /// Calls `read` for `len` bytes; `place` is where they go, or where the callback stores where they are.
+    fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
+        let id = self.backend.id();
+        let read = self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no read"))?;
+        let (asked, at) = (signed(len as u64)?, signed(position)?);
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and `place` is a
+        // buffer of that length, or free to be set.
+        let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
+        usize::try_from(got).ok().filter(|&got| got <= len).ok_or_else(|| {
+            err!(FileRead, "read of back-end {id} returned {got} for {len} bytes at {position}")
+        })
+    }
+
+    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+        if self.hands_out_pointers() {
+            let bytes = self.borrow(position, dest.len())?;
+            dest[..bytes.len()].copy_from_slice(bytes);
+            return Ok(bytes.len());
+        }
+        self.read(position, dest.len(), &mut dest.as_mut_ptr().cast())
+    }
+
+    /// As many of the bytes as there are, in the memory of the back-end.
+    pub fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
+        let mut place = null_mut();
+        let got = self.read(position, len, &mut place)?;
+        if got == 0 {
+            return Ok(&[]);
+        }
+        if place.is_null() {
+            return Err(err!(FileRead, "read of back-end {} left no pointer", self.backend.id()));
+        }
+        // SAFETY: by the contract of a back-end that hands out pointers, so many bytes that stay as they are.
+        Ok(unsafe { std::slice::from_raw_parts(place.cast(), got) })
+    }
+
+    pub fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+        let id = self.backend.id();
+        let write = self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no write"))?;
+        let (len, at) = (signed(bytes.len() as u64)?, signed(position)?);
+        let (size, nitems, ptr) = match shape {
+            WriteShape::Bytes => (1, len, bytes.as_ptr()),
+            WriteShape::Item if len == 0 => (0, 1, null()),
+            WriteShape::Item => (len, 1, bytes.as_ptr()),
+        };
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and there are
+        // `size * nitems` bytes at `ptr`.
+        let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
+        // An item of no bytes counts as none with some and as one with others.
+        if written != nitems && len > 0 {
+            return Err(err!(
+                FileWrite,
+                "write of back-end {id} returned {written} for {nitems} items of {size} bytes at {position}"
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn truncate(&self, len: u64) -> Result<()> {
+        let id = self.backend.id();
+        let truncate =
+            self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
+        let len = signed(len)?;
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open.
+        match unsafe { truncate(self.handle.as_ptr(), len) } {
+            0 => Ok(()),
+            code => Err(err!(FileTruncate, "truncate of back-end {id} to {len} bytes returned {code}")),
+        }
+    }
+
+    pub fn size(&self) -> Result<u64> {
+        let id = self.backend.id();
+        let size = self.callbacks().size.ok_or_else(|| err!(FileRead, "back-end {id} has no size"))?;
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open.
+        let size = unsafe { size(self.handle.as_ptr()) };
+        u64::try_from(size).map_err(|_| err!(FileRead, "size of back-end {id} returned {size}"))
+    }
+
+    /// Closes the stream; what the callback returned.
+    fn close(self) -> i32 {
+        let result = self.close_once();
+        // The handle is gone: only the back-end is left to drop.
+        let mut this = std::mem::ManuallyDrop::new(self);
+        // SAFETY: dropped here once, and never used again, as nothing drops `this`.
+        unsafe { std::ptr::drop_in_place(&mut this.backend) };
+        result
+    }
+
+    fn close_once(&self) -> i32 {
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and its one
+        // owner closes it.
+        self.callbacks().close.map_or(0, |close| unsafe { close(self.handle.as_ptr()) })
+    }
+}
+
+impl Drop for UserStream {
+    fn drop(&mut self) {
+        // As in the reference, nobody is told (`abi.md` 4.1).
+        self.close_once();
+    }
+}

@@ -1,0 +1,280 @@
+//! Memory that crosses the border to C: it comes from `malloc`, so that a program may `free` it or hand it over.
+//!
+//! Chunks, frames and whatever else a caller may own are kept in [`Malloced`]; nothing else is.
+
+use crate::err;
+use crate::error::Result;
+use std::ops::{Deref, DerefMut};
+use std::ptr::{self, NonNull};
+
+/// Bytes in a `malloc` block, freed when dropped.
+pub struct Malloced {
+    start: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: it owns its bytes.
+unsafe impl Send for Malloced {}
+// SAFETY: it owns its bytes.
+unsafe impl Sync for Malloced {}
+
+impl Malloced {
+    /// `len` zero bytes.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn zeroed(len: usize) -> Result<Self> {
+        // SAFETY: any length may be asked for.
+        let start = unsafe { libc::calloc(len.max(1), 1) };
+        match NonNull::new(start.cast()) {
+            Some(start) => Ok(Malloced { start, len }),
+            None => Err(err!(MemoryAlloc, "{len} bytes")),
+        }
+    }
+
+    /// A copy of `bytes`.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn copy_of(bytes: &[u8]) -> Result<Self> {
+        // SAFETY: any length may be asked for.
+        let start = unsafe { libc::malloc(bytes.len().max(1)) };
+        let Some(start) = NonNull::<u8>::new(start.cast()) else {
+            return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
+        };
+        // SAFETY: a fresh block of that length.
+        unsafe { start.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        Ok(Malloced { start, len: bytes.len() })
+    }
+
+    /// Takes over a block.
+    ///
+    /// # Safety
+    /// `start` is a `malloc` block of at least `len` initialised bytes that nobody else frees.
+    pub unsafe fn from_raw(start: NonNull<u8>, len: usize) -> Self {
+        Malloced { start, len }
+    }
+
+    /// Hands the block over: whoever gets it has to `free` it.
+    pub fn into_raw(self) -> *mut u8 {
+        let start = self.start.as_ptr();
+        std::mem::forget(self);
+        start
+    }
+
+    /// Forgets the bytes from `len` on; the block stays as large as it is.
+    pub fn shorten(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+
+    /// Gives the memory behind the first `len` bytes back; nothing happens if that fails.
+    pub fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        self.len = len;
+        // SAFETY: our own block.
+        let start = unsafe { libc::realloc(self.start.as_ptr().cast(), len.max(1)) };
+        self.start = NonNull::new(start.cast()).unwrap_or(self.start);
+    }
+}
+
+impl Drop for Malloced {
+    fn drop(&mut self) {
+        // SAFETY: our own block, which nobody uses any more.
+        unsafe { libc::free(self.start.as_ptr().cast()) }
+    }
+}
+
+impl Deref for Malloced {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: a block of that many initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Malloced {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: a block of that many initialised bytes, borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+/// A `malloc` block that grows at its end, by half of itself at least, so that appending costs little.
+pub struct Growing {
+    /// NULL without a block.
+    start: *mut u8,
+    len: usize,
+    capacity: usize,
+    /// Whether the block belongs to a program, which may read it and expects it to stay as it is.
+    lent: bool,
+    /// Whether dropping leaves the block to the program.
+    kept: bool,
+}
+
+// SAFETY: it owns its bytes, or has them lent for its whole life.
+unsafe impl Send for Growing {}
+// SAFETY: as above.
+unsafe impl Sync for Growing {}
+
+impl Growing {
+    /// No bytes.
+    pub fn new() -> Self {
+        Growing { start: ptr::null_mut(), len: 0, capacity: 0, lent: false, kept: false }
+    }
+
+    /// A program's block, which is copied before the first change, and left alone when dropped.
+    ///
+    /// # Safety
+    /// `start` is a `malloc` block of at least `len` initialised bytes, which stay as they are and are not freed while
+    /// the result or what is made of it lives.
+    pub unsafe fn lent(start: NonNull<u8>, len: usize) -> Self {
+        Growing { start: start.as_ptr(), len, capacity: len, lent: true, kept: true }
+    }
+
+    /// Whether dropping leaves the block to the program.
+    pub fn keep(&mut self, kept: bool) {
+        self.kept = kept;
+    }
+
+    /// The address of the block.
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// The bytes.
+    pub fn bytes(&self) -> &[u8] {
+        if self.start.is_null() {
+            return &[];
+        }
+        // SAFETY: a block of that many initialised bytes.
+        unsafe { std::slice::from_raw_parts(self.start, self.len) }
+    }
+
+    /// The bytes, to be changed in place.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when they have to be copied first.
+    pub fn bytes_mut(&mut self) -> Result<&mut [u8]> {
+        self.reserve(self.len)?;
+        if self.start.is_null() {
+            return Ok(&mut []);
+        }
+        // SAFETY: a block of that many initialised bytes, our own.
+        Ok(unsafe { std::slice::from_raw_parts_mut(self.start, self.len) })
+    }
+
+    /// Makes room for `len` bytes in all, in a block of our own.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub fn reserve(&mut self, len: usize) -> Result<()> {
+        if !self.lent && len <= self.capacity {
+            return Ok(());
+        }
+        let capacity = if len <= self.capacity { self.len.max(1) } else { len.max(self.capacity / 2 * 3) };
+        let grown: *mut u8 = if self.lent {
+            // SAFETY: any length may be asked for.
+            unsafe { libc::malloc(capacity) }.cast()
+        } else {
+            // SAFETY: NULL or our own block.
+            unsafe { libc::realloc(self.start.cast(), capacity) }.cast()
+        };
+        if grown.is_null() {
+            return Err(err!(MemoryAlloc, "{capacity} bytes"));
+        }
+        if self.lent {
+            // SAFETY: both blocks have that many bytes, and the one is fresh.
+            unsafe { grown.copy_from_nonoverlapping(self.start, self.len) };
+            if !self.kept {
+                // SAFETY: the program has handed the block over.
+                unsafe { libc::free(self.start.cast()) };
+            }
+            self.lent = false;
+            self.kept = false;
+        }
+        self.start = grown;
+        self.capacity = capacity;
+        Ok(())
+    }
+
+    /// Writes `bytes` at `position`; a gap before them is filled with zeros.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub fn write_at(&mut self, position: usize, bytes: &[u8]) -> Result<()> {
+        let end = position + bytes.len();
+        self.reserve(end.max(self.len))?;
+        // SAFETY: the block has room for `end` bytes, and `bytes` is borrowed from elsewhere: from the block itself it
+        // could not be, since that is borrowed mutably.
+        unsafe {
+            if position > self.len {
+                self.start.add(self.len).write_bytes(0, position - self.len);
+            }
+            self.start.add(position).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());
+        }
+        self.len = self.len.max(end);
+        Ok(())
+    }
+
+    /// Forgets all bytes from `len` on.
+    pub fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
+    }
+}
+
+impl Default for Growing {
+    fn default() -> Self {
+        Growing::new()
+    }
+}
+
+impl Drop for Growing {
+    fn drop(&mut self) {
+        if !self.kept {
+            // SAFETY: NULL or a block that is ours to free.
+            unsafe { libc::free(self.start.cast()) };
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_grow_with_zeroed_gaps() {
+        let mut block = Growing::new();
+        block.write_at(0, b"ab").unwrap();
+        block.write_at(5, b"cd").unwrap();
+        assert_eq!(block.bytes(), b"ab\0\0\0cd");
+        block.truncate(3);
+        block.write_at(4, b"e").unwrap();
+        assert_eq!(block.bytes(), b"ab\0\0e");
+        for i in 0..1000 {
+            block.write_at(5 + i, &[i as u8]).unwrap();
+        }
+        assert_eq!(block.bytes().len(), 1005);
+    }
+
+    #[test]
+    fn a_lent_block_is_copied_before_the_first_change() {
+        let theirs = Malloced::copy_of(b"theirs").unwrap();
+        // SAFETY: the block lives longer.
+        let mut block = unsafe { Growing::lent(theirs.start, theirs.len) };
+        assert_eq!(block.as_ptr(), theirs.start.as_ptr());
+        block.write_at(6, b"!").unwrap();
+        block.bytes_mut().unwrap()[0] = b'T';
+        assert_eq!((block.bytes(), &theirs[..]), (&b"Theirs!"[..], &b"theirs"[..]));
+    }
+
+    #[test]
+    fn truncation_keeps_the_front() {
+        let mut bytes = Malloced::copy_of(&[7; 1000]).unwrap();
+        bytes.truncate(10);
+        assert_eq!(&bytes[..], [7; 10]);
+        assert_eq!(&Malloced::zeroed(3).unwrap()[..], [0; 3]);
+    }
+}

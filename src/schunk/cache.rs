@@ -1,0 +1,78 @@
+//! The block that was decoded last, kept so that small reads next to each other cost a copy.
+//!
+//! One block per super-chunk, and none of more than [`LARGEST`] bytes; every change and every refresh drops it, as
+//! does any read with a postfilter, whose result may differ from one time to the next.
+
+/// Larger blocks are not kept, in bytes.
+pub const LARGEST: usize = 16 << 20;
+
+/// A block that was decoded.
+#[derive(Default)]
+pub struct LastBlock {
+    /// The chunk it belongs to; `None` when there is no block.
+    nchunk: Option<i64>,
+    /// Where it begins in the chunk, in bytes.
+    start: usize,
+    bytes: Vec<u8>,
+    /// The chunk's item size.
+    typesize: u8,
+}
+
+impl LastBlock {
+    /// No block any more; its memory stays for the next one.
+    pub fn forget(&mut self) {
+        self.nchunk = None;
+    }
+
+    /// Copies from byte `start` of a chunk on, if the block has all that is wanted. Returns the chunk's item size.
+    pub fn get(&self, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
+        if self.nchunk != Some(nchunk) {
+            return None;
+        }
+        let at = start.checked_sub(self.start)?;
+        dest.copy_from_slice(self.bytes.get(at..)?.get(..dest.len())?);
+        Some(self.typesize)
+    }
+
+    /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
+    pub fn room(&mut self, len: usize) -> Option<&mut [u8]> {
+        self.nchunk = None;
+        if len > LARGEST {
+            return None;
+        }
+        if self.bytes.len() < len {
+            self.bytes.try_reserve_exact(len - self.bytes.len()).ok()?;
+        }
+        self.bytes.resize(len, 0);
+        Some(&mut self.bytes)
+    }
+
+    /// The block whose bytes were put into the [`room`](Self::room).
+    pub fn keep(&mut self, nchunk: i64, start: usize, typesize: u8) {
+        self.nchunk = Some(nchunk);
+        self.start = start;
+        self.typesize = typesize;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_answers_for_its_bytes_only() {
+        let mut last = LastBlock::default();
+        let mut dest = [0; 2];
+        assert_eq!(last.get(0, 0, &mut dest), None);
+        last.room(4).unwrap().copy_from_slice(b"abcd");
+        assert_eq!(last.get(7, 100, &mut dest), None);
+        last.keep(7, 100, 2);
+        assert_eq!((last.get(7, 102, &mut dest), &dest), (Some(2), b"cd"));
+        for (nchunk, start) in [(7, 103), (7, 99), (6, 100), (7, usize::MAX)] {
+            assert_eq!(last.get(nchunk, start, &mut dest), None);
+        }
+        last.forget();
+        assert_eq!(last.get(7, 102, &mut dest), None);
+        assert!(last.room(LARGEST + 1).is_none());
+    }
+}

@@ -1,0 +1,461 @@
+//! Putting chunks in and taking them out (`schunk.md` 10).
+//!
+//! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
+//! Nothing is published, and nothing was taken from the caller, after an error.
+
+use super::live::Layer;
+use super::rules::{self, Counters};
+use super::sync::ChangeSession;
+use super::SuperChunk;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, flag2, offset, version};
+use crate::chunk::{ChunkHeader, Special};
+use crate::err;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frame::fetch::ChunkInfo;
+use crate::frame::header::FrameHeader;
+use crate::frame::plan::{Change, Payload, Target};
+use crate::malloc::Malloced;
+use crate::pipeline::compress::{Source, special_chunk};
+use crate::pipeline::params::CompressParams;
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+/// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
+const MOST_CONVERSIONS: usize = 1 << 16;
+
+/// Bytes that a thread keeps for chunks that it compresses.
+const KEPT: usize = 16 << 20;
+
+thread_local! {
+    static COMPRESSED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// A chunk that is handed in.
+pub enum Incoming<'a> {
+    /// One that stays the caller's.
+    Copy(&'a [u8]),
+    /// One that the super-chunk takes if all goes well.
+    Take(&'a mut Option<Malloced>),
+}
+
+impl Incoming<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Incoming::Copy(bytes) => bytes,
+            Incoming::Take(chunk) => chunk.as_deref().unwrap_or_default(),
+        }
+    }
+
+    /// The chunk as a block of its own; it is taken.
+    fn into_block(self, cbytes: usize, nbytes: usize) -> Result<Malloced> {
+        match self {
+            Incoming::Copy(bytes) => Malloced::copy_of(bytes),
+            Incoming::Take(place) => {
+                let mut chunk = place.take().ok_or_else(|| err!(NullPointer, "no chunk"))?;
+                if cbytes < nbytes {
+                    chunk.truncate(cbytes);
+                }
+                Ok(chunk)
+            }
+        }
+    }
+
+    /// The chunk has been written elsewhere: a block that was to be taken is freed.
+    fn release(self) {
+        if let Incoming::Take(place) = self {
+            drop(place.take());
+        }
+    }
+}
+
+/// What a chunk says, if it can be stored at all.
+fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
+    let info = ChunkInfo::of(chunk)?;
+    let is_extended = chunk.get(offset::FLAGS).is_some_and(|flags| flags & flag::EXTENDED == flag::EXTENDED);
+    let is_lazy = is_extended && chunk.get(offset::BLOSC2_FLAGS).is_some_and(|f| f & flag2::LAZY != 0);
+    if is_lazy {
+        return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
+    }
+    Ok(info)
+}
+
+/// A failed step of an operation gets the operation's code, but for those that say more.
+fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
+    move |error| match error.kind() {
+        ErrorKind::Lock => error,
+        _ => Error::new(kind, format!("{error}").into()),
+    }
+}
+
+impl SuperChunk {
+    /// Appends a chunk; the number of chunks then.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for bytes that are no chunk, `ChunkAppend` for a chunk that does not fit in or could not be
+    /// stored, `Lock`.
+    pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
+        let info = facts(chunk.bytes())?;
+        let session = self.changing(true)?;
+        let at = self.counters().nchunks;
+        self.insert(session, at, chunk, info, ErrorKind::ChunkAppend)
+    }
+
+    /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there is no such place, `InvalidHeader` for bytes that are no chunk, `ChunkInsert` for a chunk
+    /// that does not fit in or could not be stored, `Lock`.
+    pub fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+        let session = self.changing(true)?;
+        let nchunks = self.counters().nchunks;
+        if !(0..=nchunks).contains(&at) {
+            return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
+        }
+        let info = facts(chunk.bytes())?;
+        self.insert(session, at, chunk, info, ErrorKind::ChunkInsert)
+    }
+
+    fn insert(
+        &self,
+        mut session: ChangeSession<'_>,
+        at: i64,
+        chunk: Incoming<'_>,
+        info: ChunkInfo,
+        kind: ErrorKind,
+    ) -> Result<i64> {
+        let failed = as_code(kind);
+        let header = session.header(self)?;
+        let before = self.counters();
+        // The frame cannot tell the size of a special first chunk among chunks of different sizes.
+        if let (Some(frame), Some(header)) = (self.frame(), &header)
+            && before.nchunks > 0
+            && before.chunksize <= 0
+        {
+            frame.chunk_info(0, header)?;
+        }
+        let last = match before.nchunks {
+            0 => None,
+            nchunks => Some(self.nbytes_of_last(nchunks, header.as_ref())?),
+        };
+        let keeping = self.keeping();
+        let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
+        self.note_current(at);
+        if self.frame().is_none() {
+            let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+            self.insert_in_memory(at, block).map_err(&failed)?;
+        } else {
+            let value = self.prepare_variable(&before, &mut after, &info).map_err(&failed)?;
+            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+            let change = Change::Insert { at: at as usize, chunk: payload };
+            self.apply(&change, &after).map_err(&failed)?;
+            chunk.release();
+        }
+        self.set_counters(&after);
+        let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
+        self.last_nbytes.store(last, Ordering::Relaxed);
+        Ok(after.nchunks)
+    }
+
+    /// Uncompressed size of the last of `nchunks` chunks.
+    fn nbytes_of_last(&self, nchunks: i64, header: Option<&FrameHeader>) -> Result<i32> {
+        let known = self.last_nbytes.load(Ordering::Relaxed);
+        if known >= 0 {
+            return Ok(known);
+        }
+        Ok(self.info_of(nchunks - 1, header)?.nbytes)
+    }
+
+    /// What the header of a chunk that is there says.
+    pub(super) fn info_of(&self, nchunk: i64, header: Option<&FrameHeader>) -> Result<ChunkInfo> {
+        match (self.frame(), header) {
+            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
+            _ => ChunkInfo::of(self.chunk_in_memory(nchunk)?),
+        }
+    }
+
+    /// Sees to it that a frame whose chunks shall have different sizes can tell the size of each: special chunks, whose
+    /// size the index does not have, become repeated values (`frame.md` 9). Returns such a chunk in the place of a new
+    /// one that is special, and counts what it takes.
+    fn prepare_variable(
+        &self,
+        before: &Counters,
+        after: &mut Counters,
+        info: &ChunkInfo,
+    ) -> Result<Option<Vec<u8>>> {
+        if info.cbytes < EXTENDED_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "frames keep no chunks of {} bytes", info.cbytes));
+        }
+        if after.nchunks == 1 && info.nbytes == 0 {
+            return Err(err!(InvalidParam, "a frame cannot begin with an empty chunk"));
+        }
+        // Readers count chunks by their size, unless sizes differ.
+        let size = i64::from(after.chunksize);
+        if size > 0 && (after.nbytes + size - 1) / size != after.nchunks {
+            after.chunksize = 0;
+        }
+        if after.chunksize != 0 {
+            return Ok(None);
+        }
+        if before.chunksize != 0 {
+            let added = self.convert_specials(before)?;
+            after.cbytes += added;
+        }
+        let Some(special) = info.special else { return Ok(None) };
+        let chunk = as_value(special, info.nbytes, self.typesize())?;
+        after.cbytes += chunk.len() as i64;
+        Ok(Some(chunk))
+    }
+
+    /// Writes special chunks out as repeated values, one after another; the bytes that they take. The frame is a
+    /// good one after each.
+    fn convert_specials(&self, before: &Counters) -> Result<i64> {
+        let Some(frame) = self.frame() else { return Ok(0) };
+        let specials: Vec<usize> =
+            frame.offsets()?.iter().enumerate().filter(|&(_, code)| code < 0).map(|(n, _)| n).collect();
+        if specials.len() > MOST_CONVERSIONS {
+            return Err(err!(InvalidParam, "{} special chunks cannot change their size", specials.len()));
+        }
+        let mut counters = *before;
+        for nchunk in specials {
+            let header = frame.look()?.header;
+            let info = frame.chunk_info(nchunk, &header)?;
+            let Some(special) = info.special else { continue };
+            let chunk = as_value(special, info.nbytes, self.typesize())?;
+            let mut after = counters;
+            after.cbytes += chunk.len() as i64;
+            let chunk = Payload::Bytes(&chunk);
+            self.apply(&Change::Update { at: nchunk, chunk, old_len: 0 }, &after)?;
+            self.set_counters(&after);
+            counters = after;
+        }
+        Ok(counters.cbytes - before.cbytes)
+    }
+
+    /// Changes the frame into what the super-chunk is with those counters.
+    pub(super) fn apply(&self, change: &Change<'_>, counters: &Counters) -> Result<()> {
+        let Some(frame) = self.frame() else { return Ok(()) };
+        frame.apply(
+            change,
+            &Target {
+                header: self.frame_header(counters),
+                metalayers: &self.metalayers(Layer::Fixed),
+                vlmetalayers: &self.metalayers(Layer::Variable),
+            },
+        )
+    }
+
+    /// Puts another chunk in the place of chunk `at`; the number of chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, `InvalidHeader` for bytes that are no chunk, `Failure` when the old
+    /// one cannot be read, `ChunkUpdate` for a chunk that does not fit in or could not be stored, `Lock`.
+    pub fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+        let failed = as_code(ErrorKind::ChunkUpdate);
+        let mut session = self.changing(false)?;
+        let nchunks = self.counters().nchunks;
+        if !(0..nchunks).contains(&at) {
+            return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
+        }
+        let info = facts(chunk.bytes())?;
+        self.note_current(at);
+        let old = self.old_chunk(&mut session, at)?;
+        let before = self.counters();
+        let neighbour = (before.nchunks > 1).then_some(before.flags2);
+        let mut after =
+            rules::update(&before, self.keeping(), at, &info, &old, neighbour).map_err(&failed)?;
+        if self.frame().is_none() {
+            let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+            self.replace_in_memory(at, block);
+        } else {
+            let converted = before.chunksize != 0;
+            let value = self.prepare_variable(&before, &mut after, &info).map_err(&failed)?;
+            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+            // A chunk that was special may have become a payload just now.
+            let mut old_len = rules::counted(&old);
+            if converted && after.chunksize == 0 && old.special.is_some() {
+                let header = session.fresh_header(self)?;
+                old_len = header.map_or(Ok(0), |header| {
+                    self.info_of(at, Some(&header)).map(|info| rules::counted(&info))
+                })?;
+                after.cbytes -= old_len;
+            }
+            let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
+            self.apply(&change, &after).map_err(&failed)?;
+            chunk.release();
+        }
+        self.set_counters(&after);
+        self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        Ok(after.nchunks)
+    }
+
+    /// The facts of a chunk that is to go; the frame is looked at first.
+    fn old_chunk(&self, session: &mut ChangeSession<'_>, at: i64) -> Result<ChunkInfo> {
+        let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
+        let header = session.header(self).map_err(unreadable)?;
+        if at >= self.counters().nchunks {
+            return Err(err!(Failure, "chunk {at} is gone"));
+        }
+        self.info_of(at, header.as_ref()).map_err(unreadable)
+    }
+
+    /// Deletes chunk `at`; the number of chunks then.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, `Failure` when it cannot be read, `ChunkUpdate` when the frame could
+    /// not be changed, `Lock`.
+    pub fn delete_chunk(&self, at: i64) -> Result<i64> {
+        let mut session = self.changing(false)?;
+        let nchunks = self.counters().nchunks;
+        if !(0..nchunks).contains(&at) {
+            return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
+        }
+        self.note_current(at);
+        let old = self.old_chunk(&mut session, at)?;
+        let before = self.counters();
+        let mut after = rules::delete(&before, self.keeping(), &old);
+        if self.frame().is_none() {
+            self.remove_in_memory(at);
+        } else {
+            let failed = as_code(ErrorKind::ChunkUpdate);
+            let size = i64::from(after.chunksize);
+            if size > 0 && after.nchunks > 0 && (after.nbytes + size - 1) / size != after.nchunks {
+                // Readers would count the chunks wrongly.
+                after.cbytes += self.convert_specials(&before).map_err(&failed)?;
+                after.chunksize = 0;
+            }
+            self.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
+        }
+        self.set_counters(&after);
+        self.last_nbytes.store(-1, Ordering::Relaxed);
+        Ok(after.nchunks)
+    }
+
+    /// Puts the chunks into another order: chunk `order[i]` becomes chunk `i`.
+    ///
+    /// # Errors
+    /// `Data` when the order is no permutation, or for a frame without chunks; `Lock`, those of writing the frame.
+    pub fn reorder(&self, order: &[i64]) -> Result<()> {
+        let _session = self.changing(true)?;
+        let counters = self.counters();
+        // Another handle may have brought chunks that the order knows nothing of.
+        if order.len() as i64 != counters.nchunks {
+            return Err(err!(Data, "an order of {} chunks for {}", order.len(), counters.nchunks));
+        }
+        match self.frame() {
+            None => self.reorder_in_memory(order)?,
+            Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
+            Some(_) => self.apply(&Change::Reorder { order }, &counters)?,
+        }
+        self.last_nbytes.store(-1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Compresses `src`, or what the prefilter makes of nothing, and appends the chunk; the number of chunks then.
+    ///
+    /// # Errors
+    /// `MaxBufsizeExceeded` for too many bytes, those of compression, those of
+    /// [`append_chunk`](Self::append_chunk).
+    pub fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
+        if nbytes > MAX_BUFFERSIZE {
+            return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
+        }
+        self.note_current(self.counters().nchunks);
+        self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
+    }
+
+    /// Compresses into a block of its own.
+    ///
+    /// # Errors
+    /// Those of compression.
+    pub(super) fn compress(&self, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
+        self.with_compressed(src, nbytes, Malloced::copy_of)
+    }
+
+    /// Compresses with the super-chunk's context and lends the chunk to `then`.
+    fn with_compressed<R>(
+        &self,
+        src: Option<&[u8]>,
+        nbytes: usize,
+        then: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<R> {
+        let cctx = self.cctx()?;
+        let needed = nbytes + EXTENDED_HEADER_LENGTH;
+        let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
+        if room.len() < needed {
+            room.clear();
+            room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
+            room.resize(needed, 0);
+        }
+        let source = match src {
+            Some(src) => Source::Buffer(src),
+            None => Source::Absent(nbytes),
+        };
+        let compressed = if cctx.calls_back() {
+            cctx.compress(source, &mut room[..needed])
+        } else {
+            let _use = self.cctx_use.lock();
+            cctx.compress(source, &mut room[..needed])
+        };
+        let result = match compressed {
+            Ok(0) => Err(err!(Failure, "{nbytes} bytes could not be compressed")),
+            Ok(cbytes) => then(&room[..cbytes]),
+            Err(error) => Err(error),
+        };
+        if room.len() <= KEPT {
+            let _ = COMPRESSED.try_with(|place| place.set(room));
+        }
+        result
+    }
+}
+
+impl ChangeSession<'_> {
+    /// The header of the frame as it is after a change of ours.
+    fn fresh_header(&mut self, schunk: &SuperChunk) -> Result<Option<FrameHeader>> {
+        self.header = None;
+        self.header(schunk)
+    }
+}
+
+/// What a frame stores of a chunk.
+fn payload_of<'a>(value: &'a Option<Vec<u8>>, chunk: &'a Incoming<'_>, info: &ChunkInfo) -> Result<Payload<'a>> {
+    if let Some(value) = value {
+        return Ok(Payload::Bytes(value));
+    }
+    if let Some(special) = info.special {
+        return Ok(Payload::Special(special));
+    }
+    let cbytes = usize::try_from(info.cbytes).unwrap_or(0);
+    match chunk.bytes().get(..cbytes) {
+        Some(bytes) => Ok(Payload::Bytes(bytes)),
+        None => Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", chunk.bytes().len())),
+    }
+}
+
+/// A special chunk as one that repeats a value, which every reader finds among chunks of different sizes. Bytes that
+/// nobody has set become zeros.
+fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
+    let width = usize::try_from(typesize).unwrap_or(1);
+    let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
+    if nbytes == 0 {
+        // An empty chunk has nothing to repeat.
+        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+        let header = ChunkHeader {
+            version: version::STABLE,
+            versionlz: 1,
+            flags: flag::EXTENDED | flag::MEMCPYED,
+            typesize: typesize.clamp(1, 255) as u8,
+            blocksize: 1,
+            cbytes: EXTENDED_HEADER_LENGTH as i32,
+            ..ChunkHeader::default()
+        };
+        header.write(&mut chunk);
+        return Ok(chunk);
+    }
+    let mut value = vec![0; width];
+    if special == Special::Nan {
+        special.fill(&mut value, 0, width, &[])?;
+    }
+    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + width];
+    special_chunk(&params, Special::Value, nbytes as usize, &value, &mut chunk)?;
+    Ok(chunk)
+}

@@ -1,0 +1,219 @@
+//! Copies of super-chunks, and frames for others: in memory, in a file, behind what a file has (`schunk.md` 8).
+
+use super::SuperChunk;
+use super::change::Incoming;
+use super::create::Storage;
+use super::live::Layer;
+use super::metalayers::decompress_chunk;
+use super::read::Handed;
+use super::rules::Counters;
+use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
+use crate::chunk::ChunkHeader;
+use crate::chunk::format::flag2;
+use crate::err;
+use crate::error::{Error, Result};
+use crate::io::{Backend, OpenMode, WriteShape, paths};
+use std::ffi::{CStr, CString};
+
+/// Where a copy goes, and with what parameters.
+#[derive(Clone, Copy)]
+pub struct CopyTo<'a> {
+    /// One frame, or separate chunks.
+    pub contiguous: bool,
+    /// The path; `None` in memory.
+    pub urlpath: Option<&'a CStr>,
+    /// Compression parameters; `None` for those of the original.
+    pub cparams: Option<&'a blosc2_cparams>,
+    /// Decompression parameters; `None` for the defaults.
+    pub dparams: Option<&'a blosc2_dparams>,
+    /// The I/O back-end; `None` for plain files.
+    pub io: Option<&'a blosc2_io>,
+}
+
+/// A frame in memory for C.
+pub enum FrameBytes {
+    /// The super-chunk's own, until it changes.
+    Own(*mut u8, usize),
+    /// Memory for C to free.
+    Copy(*mut u8, usize),
+}
+
+impl SuperChunk {
+    /// The parameters that a copy has if none are given: those of the context, without what belongs to programs.
+    fn own_cparams(&self) -> Result<blosc2_cparams> {
+        let typesize = self.typesize();
+        Ok(self.cctx()?.with_head(|head| blosc2_cparams {
+            compcode: head.compcode as u8,
+            compcode_meta: head.compcode_meta,
+            clevel: head.clevel as u8,
+            use_dict: head.use_dict,
+            // The context knows only what fits into a chunk.
+            typesize: if typesize > 255 { typesize } else { head.typesize },
+            nthreads: 0,
+            blocksize: head.blocksize,
+            splitmode: head.splitmode,
+            filters: head.filters,
+            filters_meta: head.filters_meta,
+            tuner_id: 0,
+            ..BLOSC2_CPARAMS_DEFAULTS
+        }))
+    }
+
+    /// Whether chunks that were made with these parameters are as good as those that are there.
+    fn is_same(&self, cparams: &blosc2_cparams) -> Result<bool> {
+        let has_postfilter = self.dctx().is_some_and(|dctx| dctx.with_head(|head| head.postfilter.is_some()));
+        let own = self.own_cparams()?;
+        let blocksize = if cparams.blocksize == 0 { own.blocksize } else { cparams.blocksize };
+        let has_prefilter = self.cctx()?.with_head(|head| head.prefilter.is_some());
+        Ok(cparams.typesize == own.typesize
+            && cparams.clevel == own.clevel
+            && cparams.compcode == own.compcode
+            && (cparams.use_dict != 0) == (own.use_dict != 0)
+            && blocksize == own.blocksize
+            && cparams.filters == own.filters
+            && cparams.filters_meta == own.filters_meta
+            && !has_prefilter
+            && !has_postfilter)
+    }
+
+    /// Copies the super-chunk. Chunks are compressed anew where the parameters ask for it.
+    ///
+    /// # Safety
+    /// Pointers in the parameters are what the ABI says of them, for as long as the copy lives.
+    ///
+    /// # Errors
+    /// Those of making the copy and of reading this one.
+    pub unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<Box<SuperChunk>> {
+        let own = self.own_cparams()?;
+        let cparams = to.cparams.unwrap_or(&own);
+        let mut storage =
+            Storage { contiguous: to.contiguous, urlpath: to.urlpath, cparams, ..Storage::default() };
+        storage.dparams = to.dparams.unwrap_or(storage.dparams);
+        storage.io = to.io.unwrap_or(storage.io);
+        // SAFETY: by the caller's word.
+        let copy = unsafe { SuperChunk::create(&storage) }?;
+        let from = self.counters();
+        copy.set_counters(&Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() });
+        let metalayers: Vec<_> =
+            self.metalayers(Layer::Fixed).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
+        for (name, content) in metalayers {
+            copy.meta_add(&as_name(name)?, &content)?;
+        }
+        let verbatim = self.is_same(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
+        for nchunk in 0..from.nchunks {
+            if verbatim {
+                copy.append_chunk(Incoming::Take(&mut Some(self.copy_of_chunk(nchunk)?)))?;
+            } else {
+                let content = self.content_of_chunk(nchunk)?;
+                copy.append_buffer(Some(&content), content.len())?;
+            }
+        }
+        // A chunk of another size than all keeps its size in the copy, too.
+        let vlmetalayers: Vec<_> =
+            self.metalayers(Layer::Variable).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
+        for (name, chunk) in vlmetalayers {
+            let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
+            copy.vlmeta_add(&as_name(name)?, &content, None)?;
+        }
+        Ok(copy)
+    }
+
+    /// A copy as one frame in memory.
+    fn as_frame(&self) -> Result<Box<SuperChunk>> {
+        let to = CopyTo { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
+        // SAFETY: no parameters but our own, without pointers.
+        unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))
+    }
+
+    /// Whether the super-chunk is one frame in memory.
+    fn is_frame_in_memory(&self) -> bool {
+        self.frame().is_some_and(|frame| !frame.is_on_disk())
+    }
+
+    /// The super-chunk as one frame in memory: its own, or a copy.
+    ///
+    /// # Errors
+    /// `SchunkCopy`.
+    pub fn to_buffer(&self) -> Result<FrameBytes> {
+        if self.is_frame_in_memory() {
+            let _reading = self.gate.read();
+            let own = self.frame().and_then(|frame| {
+                frame.with_memory(|memory| FrameBytes::Own(memory.as_ptr(), memory.bytes().len()))
+            });
+            return own.ok_or_else(|| err!(SchunkCopy, "no frame in memory"));
+        }
+        let copy = self.as_frame()?;
+        let bytes = copy.frame().and_then(|frame| {
+            frame.with_memory(|memory| {
+                memory.keep(true);
+                FrameBytes::Copy(memory.as_ptr(), memory.bytes().len())
+            })
+        });
+        bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))
+    }
+
+    /// Lends the super-chunk as one frame to `then`.
+    fn with_frame_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
+        let copy;
+        let holder = if self.is_frame_in_memory() {
+            self
+        } else {
+            copy = self.as_frame()?;
+            &copy
+        };
+        let bytes = {
+            let _reading = holder.gate.read();
+            holder.frame().and_then(|frame| frame.with_memory(|memory| memory.bytes().to_vec()))
+        };
+        then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)
+    }
+
+    /// The back-end that a frame is handed to, which is the super-chunk's own.
+    fn backend_of_storage(&self) -> Result<Backend> {
+        match &self.backend {
+            Some(backend) => Ok(backend.clone()),
+            None => Ok(Backend::native()),
+        }
+    }
+
+    /// Writes the super-chunk as one frame to a file; its length. A file that is there is replaced if the super-chunk is
+    /// a frame in memory, and else in the way.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`, `SchunkCopy`.
+    pub fn to_file(&self, path: &CStr) -> Result<usize> {
+        if !self.is_frame_in_memory() {
+            let to = CopyTo { contiguous: true, urlpath: Some(path), cparams: None, dparams: None, io: None };
+            // SAFETY: no parameters but our own, without pointers.
+            let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
+            return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
+        }
+        self.with_frame_bytes(|bytes| {
+            let stream = self.backend_of_storage()?.open(paths::strip_scheme(path), OpenMode::Create)?;
+            stream.write_at(0, bytes, WriteShape::Item)?;
+            Ok(bytes.len())
+        })
+    }
+
+    /// Writes the super-chunk as one frame behind what a file has; where the frame begins.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
+    pub fn append_file(&self, path: &CStr) -> Result<u64> {
+        self.with_frame_bytes(|bytes| {
+            let backend = self.backend_of_storage()?;
+            let path = paths::strip_scheme(path);
+            let stream = backend.open(path, OpenMode::Update).or_else(|_| {
+                drop(backend.open(path, OpenMode::Append)?);
+                backend.open(path, OpenMode::Update)
+            })?;
+            let at = stream.size()?;
+            stream.write_at(at, bytes, WriteShape::Item)?;
+            Ok(at)
+        })
+    }
+}
+
+fn as_name(name: Vec<u8>) -> Result<CString> {
+    CString::new(name).map_err(|_| -> Error { err!(Data, "a name with a NUL in it") })
+}

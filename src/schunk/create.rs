@@ -1,0 +1,171 @@
+//! Making super-chunks, and the library's copy of their storage (`schunk.md` 5).
+
+use super::SuperChunk;
+use super::live::Layer;
+use crate::abi::{
+    BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_IO_DEFAULTS, CBool, blosc2_cparams,
+    blosc2_dparams, blosc2_io, blosc2_storage,
+};
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::plan::Target;
+use crate::frame::store::{Destination, Frame};
+use crate::io::{Backend, paths};
+use crate::malloc::Malloced;
+use std::ffi::CStr;
+use std::ptr;
+
+/// The tuner that the environment asks for.
+const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
+
+/// How a super-chunk is stored, borrowed from the caller.
+#[derive(Clone, Copy)]
+pub struct Storage<'a> {
+    /// One frame, or separate chunks.
+    pub contiguous: bool,
+    /// The path; `None` in memory.
+    pub urlpath: Option<&'a CStr>,
+    /// Compression parameters.
+    pub cparams: &'a blosc2_cparams,
+    /// Decompression parameters.
+    pub dparams: &'a blosc2_dparams,
+    /// The I/O back-end.
+    pub io: &'a blosc2_io,
+}
+
+impl Default for Storage<'_> {
+    fn default() -> Self {
+        static CPARAMS: Shared<blosc2_cparams> = Shared(BLOSC2_CPARAMS_DEFAULTS);
+        static DPARAMS: Shared<blosc2_dparams> = Shared(BLOSC2_DPARAMS_DEFAULTS);
+        static IO: Shared<blosc2_io> = Shared(BLOSC2_IO_DEFAULTS);
+        Storage { contiguous: false, urlpath: None, cparams: &CPARAMS.0, dparams: &DPARAMS.0, io: &IO.0 }
+    }
+}
+
+/// Defaults, whose pointers are NULL or of literals.
+struct Shared<T>(T);
+
+// SAFETY: nobody writes through the pointers in there.
+unsafe impl<T> Sync for Shared<T> {}
+
+/// A copy of a plain struct in a `malloc` block.
+pub(super) fn block_with<T: Copy>(value: T) -> Result<*mut T> {
+    // SAFETY: any length may be asked for.
+    let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
+    if block.is_null() {
+        return Err(err!(MemoryAlloc, "{} bytes", size_of::<T>()));
+    }
+    // SAFETY: a fresh block of that size, aligned for anything.
+    unsafe { block.write(value) };
+    Ok(block)
+}
+
+impl SuperChunk {
+    /// Gives a super-chunk that nobody knows yet its storage.
+    pub(super) fn set_storage(&self, storage: &Storage<'_>) -> Result<()> {
+        let empty = blosc2_storage {
+            contiguous: CBool::from(storage.contiguous),
+            urlpath: ptr::null_mut(),
+            cparams: ptr::null_mut(),
+            dparams: ptr::null_mut(),
+            io: ptr::null_mut(),
+        };
+        let place = block_with(empty)?;
+        // From here on dropping the super-chunk frees whatever is in there.
+        // SAFETY: nobody knows the super-chunk yet, and `place` is a valid block.
+        unsafe {
+            (*self.as_ptr()).storage = place;
+            if let Some(path) = storage.urlpath {
+                (*place).urlpath = Malloced::copy_of(path.to_bytes_with_nul())?.into_raw().cast();
+            }
+            (*place).cparams = block_with(*storage.cparams)?;
+            (*(*place).cparams).schunk = self.as_ptr().cast();
+            (*place).dparams = block_with(*storage.dparams)?;
+            (*(*place).dparams).schunk = self.as_ptr().cast();
+            (*place).io = block_with(*storage.io)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a super-chunk: in memory, or where the storage says, if there is nothing yet.
+    ///
+    /// # Safety
+    /// Pointers in the parameters are what the ABI says of them, for as long as the super-chunk lives.
+    ///
+    /// # Errors
+    /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
+    /// an unknown back-end, those of writing the frame.
+    pub unsafe fn create(storage: &Storage<'_>) -> Result<Box<SuperChunk>> {
+        let path = storage.urlpath.map(paths::strip_scheme);
+        let has_frame = storage.contiguous || path.is_some();
+        // SAFETY: by the caller's word.
+        let backend = if has_frame { Some(unsafe { Backend::resolve(storage.io) }?) } else { None };
+        let schunk = SuperChunk::blank(backend.clone());
+        let mut cparams = *storage.cparams;
+        let use_dict = cparams.use_dict != 0;
+        if crate::environment::is_set(c"BTUNE_TRADEOFF") {
+            cparams.tuner_id = BTUNE;
+        }
+        if cparams.tuner_id == BTUNE {
+            cparams.use_dict = 0;
+        }
+        schunk.set_storage(&Storage { urlpath: path, cparams: &cparams, ..*storage })?;
+        let s = schunk.as_ptr();
+        // SAFETY: nobody knows the super-chunk yet, and its storage is whole.
+        let (cparams, dparams) = unsafe {
+            (*s).compcode = cparams.compcode;
+            (*s).compcode_meta = cparams.compcode_meta;
+            (*s).clevel = cparams.clevel;
+            (*s).splitmode = cparams.splitmode as u8;
+            (*s).typesize = cparams.typesize;
+            (*s).blocksize = cparams.blocksize;
+            (*s).chunksize = -1;
+            (*s).use_dict = u8::from(use_dict);
+            (*s).filters = cparams.filters;
+            (*s).filters_meta = cparams.filters_meta;
+            (*s).tuner_params = cparams.tuner_params;
+            (*s).tuner_id = cparams.tuner_id;
+            (*(*(*s).storage).cparams, *(*(*s).storage).dparams)
+        };
+        // SAFETY: by the caller's word.
+        unsafe { schunk.make_contexts(&cparams, &dparams) }?;
+        if has_frame {
+            let kind = if storage.contiguous { FrameKind::Contiguous } else { FrameKind::Sparse };
+            schunk.create_frame(kind, path, backend)?;
+        }
+        Ok(schunk)
+    }
+
+    fn create_frame(&self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
+        let mut header = self.frame_header(&self.counters());
+        header.kind = kind;
+        let target = Target {
+            header,
+            metalayers: &self.metalayers(Layer::Fixed),
+            vlmetalayers: &self.metalayers(Layer::Variable),
+        };
+        let frame = match (path, backend) {
+            (Some(path), Some(backend)) => {
+                if kind == FrameKind::Sparse {
+                    let path = paths::strip_slash(path);
+                    paths::create_dir(&path)?;
+                    let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
+                    if created.is_err() {
+                        // The directory is ours, and there is no frame in it.
+                        let _ = paths::remove_dir(&path);
+                    }
+                    created?
+                } else {
+                    if paths::exists(path) {
+                        return Err(err!(FileOpen, "{path:?} exists already"));
+                    }
+                    Frame::create(kind, Destination::Disk(path, backend), &target)?
+                }
+            }
+            _ => Frame::create(kind, Destination::Memory, &target)?,
+        };
+        self.set_frame(Some(Box::new(frame)));
+        Ok(())
+    }
+}

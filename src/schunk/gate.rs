@@ -1,0 +1,151 @@
+//! Who may use a super-chunk: any number of threads that read, or one that changes it (design decision 7).
+//!
+//! A program's own I/O functions run while the gate is held, and may come back: a read from inside any of them is let
+//! through; a change is refused, since it would wait for itself.
+
+use crate::err;
+use crate::error::Result;
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// The gate.
+pub struct Gate {
+    lock: RwLock<()>,
+    /// The thread that changes the super-chunk; 0 for none.
+    owner: AtomicUsize,
+    /// Whether reads run a program's functions, so that a thread has to remember what it holds.
+    calls_back: bool,
+}
+
+/// Leave to read.
+#[must_use]
+pub struct Reading<'a> {
+    gate: &'a Gate,
+    _lock: Option<RwLockReadGuard<'a, ()>>,
+    remembered: bool,
+}
+
+/// Leave to change.
+#[must_use]
+pub struct Changing<'a> {
+    gate: &'a Gate,
+    _lock: RwLockWriteGuard<'a, ()>,
+}
+
+thread_local! {
+    static ME: Cell<u8> = const { Cell::new(0) };
+    /// The gates through which this thread has gone to read.
+    static HELD: RefCell<Vec<*const Gate>> = const { RefCell::new(Vec::new()) };
+}
+
+/// A number that no other living thread has.
+fn me() -> usize {
+    ME.with(|place| std::ptr::from_ref(place).addr())
+}
+
+impl Gate {
+    /// An open gate. `calls_back` tells whether reading runs a program's I/O functions.
+    pub fn new(calls_back: bool) -> Self {
+        Gate { lock: RwLock::new(()), owner: AtomicUsize::new(0), calls_back }
+    }
+
+    /// Waits until nobody changes the super-chunk.
+    pub fn read(&self) -> Reading<'_> {
+        if self.owner.load(Ordering::Relaxed) == me() {
+            return Reading { gate: self, _lock: None, remembered: false };
+        }
+        let lock = self.lock.read_recursive();
+        if self.calls_back {
+            HELD.with_borrow_mut(|held| held.push(self));
+        }
+        Reading { gate: self, _lock: Some(lock), remembered: self.calls_back }
+    }
+
+    /// Waits until nobody else uses the super-chunk.
+    ///
+    /// # Errors
+    /// `Failure` when this very thread is using it.
+    pub fn change(&self) -> Result<Changing<'_>> {
+        let inside = self.owner.load(Ordering::Relaxed) == me()
+            || HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)));
+        if inside {
+            return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
+        }
+        let lock = self.lock.write();
+        self.owner.store(me(), Ordering::Relaxed);
+        Ok(Changing { gate: self, _lock: lock })
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        if self.remembered {
+            HELD.with_borrow_mut(|held| {
+                if let Some(at) = held.iter().rposition(|&gate| std::ptr::eq(gate, self.gate)) {
+                    held.swap_remove(at);
+                }
+            });
+        }
+    }
+}
+
+impl Drop for Changing<'_> {
+    fn drop(&mut self) {
+        self.gate.owner.store(0, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_lets_its_own_reads_through_and_no_other_change() {
+        let gate = Gate::new(true);
+        let changing = gate.change().unwrap();
+        drop(gate.read());
+        assert!(gate.change().is_err());
+        drop(changing);
+        let reading = gate.read();
+        let again = gate.read();
+        assert!(gate.change().is_err());
+        drop(reading);
+        assert!(gate.change().is_err());
+        drop(again);
+        assert!(gate.change().is_ok());
+    }
+
+    #[test]
+    fn changes_exclude_each_other_and_readers() {
+        let gate = Gate::new(false);
+        let value = std::cell::UnsafeCell::new(0u64);
+        struct Shared<'a>(&'a std::cell::UnsafeCell<u64>);
+        // SAFETY: only used behind the gate.
+        unsafe impl Sync for Shared<'_> {}
+        let shared = Shared(&value);
+        let shared = &shared;
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let _changing = gate.change().unwrap();
+                        // SAFETY: the gate lets one thread through.
+                        unsafe { *shared.0.get() += 1 };
+                    }
+                });
+                scope.spawn(|| {
+                    for _ in 0..1000 {
+                        let _reading = gate.read();
+                        // SAFETY: the gate keeps changes out.
+                        let before = unsafe { *shared.0.get() };
+                        std::hint::spin_loop();
+                        // SAFETY: as above.
+                        assert_eq!(before, unsafe { *shared.0.get() });
+                    }
+                });
+            }
+        });
+        assert_eq!(value.into_inner(), 4000);
+    }
+}

@@ -1,0 +1,549 @@
+//! The public struct of a super-chunk (design decision 1): every access to it is here.
+//!
+//! C code reads and writes the struct between calls, so the fields are the truth: they are read at the start of a call
+//! and written at its end, through raw pointers. What they point at is `malloc`ed (`abi.md` 3.6, 3.7).
+//!
+//! The rule of all `unsafe` here: the struct is valid and its pointers are NULL or what the ABI says, since only the
+//! library sets them and programs keep to `abi.md` 3.6.1; and whoever calls holds the gate as the docs say.
+
+use super::rules::Counters;
+use super::{Keeping, SuperChunk};
+use crate::abi::{
+    BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_frame, blosc2_metalayer, blosc2_schunk,
+    blosc2_storage,
+};
+use crate::chunk::ChunkHeader;
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::header::FrameHeader;
+use crate::frame::metalayers::Metalayer;
+use crate::frame::store::{Frame, OwnedMetalayer};
+use crate::malloc::Malloced;
+use crate::pipeline::context::Context;
+use crate::pipeline::params::Handle;
+use std::ffi::CStr;
+use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// The array of chunks grows by so many bytes.
+const DATA_STEP: usize = 4096;
+
+/// Which list of metalayers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// Fixed ones, in the header of a frame.
+    Fixed,
+    /// Those of variable length, compressed, in the trailer.
+    Variable,
+}
+
+impl Layer {
+    /// How many there can be.
+    pub fn limit(self) -> usize {
+        match self {
+            Layer::Fixed => BLOSC2_MAX_METALAYERS as usize,
+            Layer::Variable => BLOSC2_MAX_VLMETALAYERS as usize,
+        }
+    }
+}
+
+impl SuperChunk {
+    /// The public struct, as C knows it.
+    pub fn as_ptr(&self) -> *mut blosc2_schunk {
+        self.public.get()
+    }
+
+    /// What C code calls the super-chunk in parameters.
+    pub(super) fn handle(&self) -> Handle {
+        Handle(self.as_ptr().cast())
+    }
+
+    /// Reads a field.
+    fn field<T: Copy>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
+        read(self.as_ptr())
+    }
+
+    /// The counters as they are now. The gate is held.
+    pub fn counters(&self) -> Counters {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe {
+            Counters {
+                nchunks: (*s).nchunks,
+                nbytes: (*s).nbytes,
+                cbytes: (*s).cbytes,
+                chunksize: (*s).chunksize,
+                flags2: (*s).flags2,
+            }
+        })
+    }
+
+    /// Publishes counters. The gate is held for a change.
+    pub(super) fn set_counters(&self, counters: &Counters) {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module.
+        unsafe {
+            (*s).nchunks = counters.nchunks;
+            (*s).nbytes = counters.nbytes;
+            (*s).cbytes = counters.cbytes;
+            (*s).chunksize = counters.chunksize;
+            (*s).flags2 = counters.flags2;
+        }
+    }
+
+    /// Item size in bytes.
+    pub fn typesize(&self) -> i32 {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).typesize })
+    }
+
+    /// Block size in bytes as it was asked for.
+    pub fn blocksize(&self) -> i32 {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).blocksize })
+    }
+
+    pub(super) fn set_blocksize(&self, blocksize: i32) {
+        // SAFETY: the rule of the module; the gate is held for a change.
+        unsafe { (*self.as_ptr()).blocksize = blocksize }
+    }
+
+    /// Whether chunks and frame belong to another array.
+    pub(super) fn is_view(&self) -> bool {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).view })
+    }
+
+    /// The filter ids.
+    pub(super) fn filters(&self) -> [u8; 6] {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).filters })
+    }
+
+    /// Tells pre- and postfilters which chunk is at work. Several readers may say so at once.
+    pub(super) fn note_current(&self, nchunk: i64) {
+        // SAFETY: the rule of the module; an aligned field that readers only write atomically.
+        unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
+            .store(nchunk, Ordering::Relaxed);
+    }
+
+    /// Counts a change of metalayers, or one by another process.
+    pub(super) fn tick(&self) {
+        // SAFETY: the rule of the module; the gate is held for a change.
+        unsafe { (*self.as_ptr()).change_tick += 1 }
+    }
+
+    /// The storage that the super-chunk was made with.
+    pub fn storage(&self) -> &blosc2_storage {
+        // SAFETY: the rule of the module; it is never NULL.
+        unsafe { &*(*self.as_ptr()).storage }
+    }
+
+    /// The compression context.
+    ///
+    /// # Errors
+    /// `NullPointer` when a program has taken it away.
+    pub fn cctx(&self) -> Result<&Context> {
+        // SAFETY: the rule of the module.
+        unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() }
+            .ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))
+    }
+
+    /// The decompression context, if there is one.
+    pub fn dctx(&self) -> Option<&Context> {
+        // SAFETY: the rule of the module.
+        unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }
+    }
+
+    /// The frame, if the chunks are in one.
+    pub fn frame(&self) -> Option<&Frame> {
+        // SAFETY: the rule of the module: a frame of ours, which lives as long as the super-chunk that owns it.
+        unsafe { (*self.as_ptr()).frame.cast::<Frame>().as_ref() }
+    }
+
+    pub(super) fn set_frame(&self, frame: Option<Box<Frame>>) {
+        let frame = frame.map_or(ptr::null_mut(), Box::into_raw);
+        // SAFETY: the rule of the module; the gate is held for a change, or nobody knows the super-chunk yet.
+        unsafe { (*self.as_ptr()).frame = frame.cast::<blosc2_frame>() }
+    }
+
+    /// Takes the frame away from the super-chunk.
+    pub(super) fn take_frame(&self) -> Option<Box<Frame>> {
+        // SAFETY: the rule of the module; the gate is held for a change, or the super-chunk is going.
+        unsafe {
+            let frame = ptr::replace(&raw mut (*self.as_ptr()).frame, ptr::null_mut()).cast::<Frame>();
+            if frame.is_null() { None } else { Some(Box::from_raw(frame)) }
+        }
+    }
+
+    /// How chunks are kept.
+    pub fn keeping(&self) -> Keeping {
+        match self.frame().map(Frame::kind) {
+            None => Keeping::Memory,
+            Some(FrameKind::Contiguous) => Keeping::Contiguous,
+            Some(FrameKind::Sparse) => Keeping::Directory,
+        }
+    }
+
+    /// The header of a frame that tells of this super-chunk with those counters.
+    pub(super) fn frame_header(&self, counters: &Counters) -> FrameHeader {
+        let threads = |context: Option<&Context>| context.map_or(1, |c| c.with_head(|head| head.nthreads));
+        let (nthreads_c, nthreads_d) = (threads(self.cctx().ok()), threads(self.dctx()));
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe {
+            FrameHeader {
+                header_len: 0,
+                frame_len: 0,
+                version: 0,
+                kind: self.frame().map_or(FrameKind::Contiguous, Frame::kind),
+                compcode: (*s).compcode,
+                compcode_meta: (*s).compcode_meta,
+                clevel: (*s).clevel,
+                splitmode: (*s).splitmode,
+                use_dict: (*s).use_dict != 0,
+                nbytes: counters.nbytes,
+                cbytes: counters.cbytes,
+                typesize: (*s).typesize,
+                blocksize: (*s).blocksize,
+                chunksize: counters.chunksize,
+                nthreads_c,
+                nthreads_d,
+                has_vlmetalayers: (*s).nvlmetalayers > 0,
+                filters: (*s).filters,
+                filters_meta: (*s).filters_meta,
+                flags2: counters.flags2,
+            }
+        })
+    }
+
+    /// Takes over what the header of a frame says of a super-chunk.
+    pub(super) fn set_from_header(&self, header: &FrameHeader) {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; nobody knows the super-chunk yet.
+        unsafe {
+            (*s).compcode = header.compcode;
+            (*s).compcode_meta = header.compcode_meta;
+            (*s).clevel = header.clevel;
+            (*s).splitmode = header.splitmode;
+            (*s).use_dict = u8::from(header.use_dict);
+            (*s).typesize = header.typesize;
+            (*s).blocksize = header.blocksize;
+            (*s).filters = header.filters;
+            (*s).filters_meta = header.filters_meta;
+        }
+    }
+}
+
+/// Metalayers.
+impl SuperChunk {
+    /// The slots of a list, and how many are taken.
+    fn slots(&self, layer: Layer) -> (*mut *mut blosc2_metalayer, usize) {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module.
+        let (slots, count) = unsafe {
+            match layer {
+                Layer::Fixed => {
+                    ((&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(), usize::from((*s).nmetalayers))
+                }
+                Layer::Variable => (
+                    (&raw mut (*s).vlmetalayers).cast::<*mut blosc2_metalayer>(),
+                    usize::try_from((*s).nvlmetalayers).unwrap_or(0),
+                ),
+            }
+        };
+        (slots, count.min(layer.limit()))
+    }
+
+    fn set_count(&self, layer: Layer, count: usize) {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; the gate is held for a change.
+        unsafe {
+            match layer {
+                Layer::Fixed => (*s).nmetalayers = count as u16,
+                Layer::Variable => (*s).nvlmetalayers = count as i16,
+            }
+        }
+    }
+
+    /// The metalayers of a list. The gate is held.
+    pub(super) fn metalayers(&self, layer: Layer) -> Vec<Metalayer<'_>> {
+        let (slots, count) = self.slots(layer);
+        let borrow = |n| {
+            // SAFETY: the rule of the module: the first `count` slots are valid.
+            let m = unsafe { &**slots.add(n) };
+            // SAFETY: names end with NUL, contents have their lengths.
+            unsafe { Metalayer { name: CStr::from_ptr(m.name).to_bytes(), content: content_of(m) } }
+        };
+        (0..count).map(borrow).collect()
+    }
+
+    /// The position and the content of the metalayer with that name. The gate is held.
+    pub(super) fn find(&self, layer: Layer, name: &CStr) -> Option<(usize, &[u8])> {
+        let (slots, count) = self.slots(layer);
+        (0..count).find_map(|n| {
+            // SAFETY: as above.
+            let m = unsafe { &**slots.add(n) };
+            // SAFETY: as above.
+            (unsafe { CStr::from_ptr(m.name) } == name).then(|| (n, unsafe { content_of(m) }))
+        })
+    }
+
+    /// The pointers to the names, as C may have them. The gate is held.
+    pub(super) fn names(&self, layer: Layer) -> Vec<*mut std::ffi::c_char> {
+        let (slots, count) = self.slots(layer);
+        // SAFETY: as above.
+        (0..count).map(|n| unsafe { (**slots.add(n)).name }).collect()
+    }
+
+    /// Adds a metalayer behind the others; there is room. The gate is held for a change.
+    pub(super) fn push_metalayer(&self, layer: Layer, name: &[u8], content: Malloced) -> Result<usize> {
+        let (slots, count) = self.slots(layer);
+        if count >= layer.limit() {
+            return Err(err!(InvalidParam, "{count} metalayers are the most"));
+        }
+        let mut terminated = name.to_vec();
+        terminated.push(0);
+        let name = Malloced::copy_of(&terminated)?;
+        // SAFETY: any length may be asked for.
+        let slot: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
+        if slot.is_null() {
+            return Err(err!(MemoryAlloc, "a metalayer"));
+        }
+        let content_len = content.len() as i32;
+        let metalayer = blosc2_metalayer {
+            name: name.into_raw().cast(),
+            content: content.into_raw(),
+            content_len,
+        };
+        // SAFETY: a fresh block of that size, and a slot that is there.
+        unsafe {
+            slot.write(metalayer);
+            slots.add(count).write(slot);
+        }
+        self.set_count(layer, count + 1);
+        Ok(count)
+    }
+
+    /// Takes a metalayer out of its list. The gate is held for a change.
+    pub(super) fn take_metalayer(&self, layer: Layer, at: usize) -> TakenMetalayer {
+        let (slots, count) = self.slots(layer);
+        // SAFETY: the rule of the module, and `at < count` as callers found it.
+        unsafe {
+            let taken = slots.add(at).read();
+            ptr::copy(slots.add(at + 1), slots.add(at), count - at - 1);
+            slots.add(count - 1).write(ptr::null_mut());
+            self.set_count(layer, count - 1);
+            TakenMetalayer(taken)
+        }
+    }
+
+    /// Puts a metalayer back that was taken. The gate is held for a change.
+    pub(super) fn put_metalayer_back(&self, layer: Layer, at: usize, taken: TakenMetalayer) {
+        let (slots, count) = self.slots(layer);
+        // SAFETY: as above: there was room before.
+        unsafe {
+            ptr::copy(slots.add(at), slots.add(at + 1), count - at);
+            slots.add(at).write(taken.0);
+        }
+        std::mem::forget(taken);
+        self.set_count(layer, count + 1);
+    }
+
+    /// Gives a metalayer another content, and returns the one that it had. The gate is held for a change.
+    pub(super) fn swap_content(&self, layer: Layer, at: usize, content: Malloced) -> Option<Malloced> {
+        let (slots, _) = self.slots(layer);
+        let len = content.len();
+        // SAFETY: the rule of the module, and `at` as callers found it; the content was a `malloc` block.
+        unsafe {
+            let m = &mut **slots.add(at);
+            let before = content_block(m);
+            m.content = content.into_raw();
+            m.content_len = len as i32;
+            before
+        }
+    }
+
+    /// Overwrites the first bytes of a content, which is at least as long; returns those that were there. The gate is
+    /// held for a change.
+    pub(super) fn overwrite_content(&self, layer: Layer, at: usize, bytes: &[u8]) -> Vec<u8> {
+        let (slots, _) = self.slots(layer);
+        // SAFETY: the rule of the module, and callers have compared the lengths.
+        unsafe {
+            let m = &mut **slots.add(at);
+            let content = std::slice::from_raw_parts_mut(content_start(m), bytes.len());
+            let before = content.to_vec();
+            content.copy_from_slice(bytes);
+            before
+        }
+    }
+
+    /// Replaces a whole list. The gate is held for a change. The list is as before after an error.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn replace_metalayers(&self, layer: Layer, all: &[OwnedMetalayer]) -> Result<()> {
+        let mut contents = Vec::new();
+        for (_, content) in all {
+            contents.push(Malloced::copy_of(content)?);
+        }
+        self.free_metalayers(layer);
+        for ((name, _), content) in all.iter().zip(contents) {
+            self.push_metalayer(layer, name, content)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn free_metalayers(&self, layer: Layer) {
+        let (_, count) = self.slots(layer);
+        for at in (0..count).rev() {
+            drop(self.take_metalayer(layer, at));
+        }
+    }
+}
+
+/// A metalayer that is in no list.
+pub(super) struct TakenMetalayer(*mut blosc2_metalayer);
+
+impl Drop for TakenMetalayer {
+    fn drop(&mut self) {
+        // SAFETY: it was in a list, and is in none any more: its blocks are ours to free.
+        unsafe {
+            libc::free((*self.0).name.cast());
+            libc::free((*self.0).content.cast());
+            libc::free(self.0.cast());
+        }
+    }
+}
+
+fn content_start(m: &blosc2_metalayer) -> *mut u8 {
+    if m.content.is_null() { NonNull::dangling().as_ptr() } else { m.content }
+}
+
+/// # Safety
+/// The content has its length.
+unsafe fn content_of(m: &blosc2_metalayer) -> &[u8] {
+    let len = if m.content.is_null() { 0 } else { usize::try_from(m.content_len).unwrap_or(0) };
+    // SAFETY: by the caller's word.
+    unsafe { std::slice::from_raw_parts(content_start(m), len) }
+}
+
+/// # Safety
+/// The content is a `malloc` block of its length, and is not used through `m` any more.
+unsafe fn content_block(m: &blosc2_metalayer) -> Option<Malloced> {
+    let len = usize::try_from(m.content_len).unwrap_or(0);
+    // SAFETY: by the caller's word.
+    NonNull::new(m.content).map(|start| unsafe { Malloced::from_raw(start, len) })
+}
+
+/// The chunks of a super-chunk in memory that has no frame.
+impl SuperChunk {
+    /// Chunk `nchunk`, which is there. The gate is held.
+    ///
+    /// # Errors
+    /// `Data` when the array has no such chunk.
+    pub(super) fn chunk_in_memory(&self, nchunk: i64) -> Result<&[u8]> {
+        let counters = self.counters();
+        let at = usize::try_from(nchunk).ok().filter(|_| nchunk < counters.nchunks);
+        let missing = || err!(Data, "chunk {nchunk} of {} is not there", counters.nchunks);
+        // SAFETY: the rule of the module: the array has `nchunks` chunks, each as long as its header says.
+        unsafe {
+            let data = (*self.as_ptr()).data;
+            let chunk = at.filter(|_| !data.is_null()).map_or(ptr::null_mut(), |at| *data.add(at));
+            if chunk.is_null() {
+                return Err(missing());
+            }
+            let head = std::slice::from_raw_parts(chunk, crate::chunk::format::MIN_HEADER_LENGTH);
+            let cbytes = ChunkHeader::parse_basic(head)?.cbytes;
+            Ok(std::slice::from_raw_parts(chunk, usize::try_from(cbytes).unwrap_or(0)))
+        }
+    }
+
+    /// Puts a chunk before chunk `at`, or at the end. The gate is held for a change. The counters are the caller's.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`; nothing changes then.
+    pub(super) fn insert_in_memory(&self, at: i64, chunk: Malloced) -> Result<()> {
+        let (at, nchunks) = (at as usize, self.counters().nchunks as usize);
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module: `data_len` bytes are there, room for `nchunks` pointers at least.
+        unsafe {
+            let needed = (nchunks + 1) * size_of::<*mut u8>();
+            if needed > (*s).data_len {
+                let len = (*s).data_len + DATA_STEP;
+                let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
+                if data.is_null() {
+                    return Err(err!(MemoryAlloc, "an array of {len} bytes"));
+                }
+                (*s).data = data;
+                (*s).data_len = len;
+            }
+            let place = (*s).data.add(at);
+            ptr::copy(place, place.add(1), nchunks - at);
+            place.write(chunk.into_raw());
+        }
+        Ok(())
+    }
+
+    /// Puts another chunk in the place of one. The gate is held for a change.
+    pub(super) fn replace_in_memory(&self, at: i64, chunk: Malloced) {
+        // SAFETY: the rule of the module, and the caller has checked `at`; the old chunk is a `malloc` block.
+        unsafe {
+            let place = (*self.as_ptr()).data.add(at as usize);
+            libc::free((*place).cast());
+            place.write(chunk.into_raw());
+        }
+    }
+
+    /// Frees a chunk and closes the gap. The gate is held for a change. The counters are the caller's.
+    pub(super) fn remove_in_memory(&self, at: i64) {
+        let (at, nchunks) = (at as usize, self.counters().nchunks as usize);
+        // SAFETY: as above.
+        unsafe {
+            let place = (*self.as_ptr()).data.add(at);
+            libc::free((*place).cast());
+            ptr::copy(place.add(1), place, nchunks - at - 1);
+            (*self.as_ptr()).data.add(nchunks - 1).write(ptr::null_mut());
+        }
+    }
+
+    /// Puts the chunks into another order, which is a permutation. The gate is held for a change.
+    ///
+    /// # Errors
+    /// `Data` when it is none.
+    pub(super) fn reorder_in_memory(&self, order: &[i64]) -> Result<()> {
+        let mut seen = vec![false; order.len()];
+        for &from in order {
+            match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(err!(Data, "the order is no permutation of {} chunks", order.len())),
+            }
+        }
+        if order.is_empty() {
+            return Ok(());
+        }
+        // SAFETY: the array has as many chunks as the order.
+        unsafe {
+            let data = (*self.as_ptr()).data;
+            let before = std::slice::from_raw_parts(data, order.len()).to_vec();
+            for (at, &from) in order.iter().enumerate() {
+                data.add(at).write(before[from as usize]);
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn free_chunks(&self) {
+        let nchunks = usize::try_from(self.counters().nchunks).unwrap_or(0);
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; the super-chunk is going.
+        unsafe {
+            if !(*s).data.is_null() {
+                for at in 0..nchunks {
+                    libc::free((*(*s).data.add(at)).cast());
+                }
+                libc::free((*s).data.cast());
+                (*s).data = ptr::null_mut();
+            }
+        }
+    }
+}

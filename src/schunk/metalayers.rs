@@ -1,0 +1,213 @@
+//! Metalayers: names with contents, fixed ones in the header of a frame, and those of variable length, compressed, in
+//! its trailer (`schunk.md` 17 and 18).
+
+use super::SuperChunk;
+use super::live::Layer;
+use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
+use crate::chunk::ChunkHeader;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::Result;
+use crate::frame::metalayers::{MAX_NAME_LEN, MAX_WRITTEN};
+use crate::frame::plan::Change;
+use crate::malloc::Malloced;
+use crate::pipeline::compress::Source;
+use crate::pipeline::context::Context;
+use crate::pipeline::decompress;
+use crate::pipeline::params::DecompressParams;
+use std::ffi::{CStr, c_char};
+
+fn check_name(name: &CStr) -> Result<()> {
+    let len = name.to_bytes().len();
+    if len > MAX_NAME_LEN {
+        return Err(err!(InvalidParam, "a name of {len} bytes; {MAX_NAME_LEN} is the limit"));
+    }
+    Ok(())
+}
+
+impl SuperChunk {
+    /// Where the metalayer with that name is.
+    fn position(&self, layer: Layer, name: &CStr) -> Result<usize> {
+        check_name(name)?;
+        self.find(layer, name).map(|(at, _)| at).ok_or_else(|| err!(NotFound, "no metalayer {name:?}"))
+    }
+
+    fn check_new(&self, layer: Layer, name: &CStr) -> Result<()> {
+        check_name(name)?;
+        if self.find(layer, name).is_some() {
+            return Err(err!(InvalidParam, "metalayer {name:?} is there already"));
+        }
+        let count = self.metalayers(layer).len();
+        if count >= layer.limit() {
+            return Err(err!(InvalidParam, "{count} metalayers are the most"));
+        }
+        Ok(())
+    }
+
+    /// Adds a metalayer; its position. In a frame only as long as that has no chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long or there already, too many metalayers, or a frame with chunks; those of
+    /// writing the frame, `Lock`.
+    pub fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+        let session = self.changing(false)?;
+        self.check_new(Layer::Fixed, name)?;
+        let counters = self.counters();
+        if self.frame().is_some() && (counters.cbytes > 0 || counters.nchunks > 0) {
+            return Err(err!(InvalidParam, "a frame with chunks takes no more metalayers"));
+        }
+        let at = self.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
+        if let Err(error) = self.apply(&Change::Metalayers, &counters) {
+            drop(self.take_metalayer(Layer::Fixed, at));
+            return Err(error);
+        }
+        self.tick();
+        drop(session);
+        Ok(at)
+    }
+
+    /// Overwrites the start of a metalayer's content; its position. Nothing happens if the new content is longer.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
+    pub fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+        // The counters in the header have to be true, whoever has changed them.
+        let session = self.changing(true)?;
+        let at = self.position(Layer::Fixed, name)?;
+        let is_longer = self.find(Layer::Fixed, name).is_some_and(|(_, there)| content.len() > there.len());
+        if is_longer {
+            crate::trace::warning(|| format!("metalayer {name:?} cannot grow to {} bytes", content.len()));
+            return Ok(at);
+        }
+        let before = self.overwrite_content(Layer::Fixed, at, content);
+        if let Err(error) = self.apply(&Change::MetalayerContents, &self.counters()) {
+            self.overwrite_content(Layer::Fixed, at, &before);
+            return Err(error);
+        }
+        self.tick();
+        drop(session);
+        Ok(at)
+    }
+
+    /// The position of the metalayer of variable length with that name, also if another handle has added it.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long, `NotFound`, `Lock`.
+    pub fn vlmeta_exists(&self, name: &CStr) -> Result<usize> {
+        check_name(name)?;
+        self.poll()?;
+        let _reading = self.gate.read();
+        self.position(Layer::Variable, name)
+    }
+
+    /// Adds a metalayer of variable length; its position.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
+    /// in a frame; those of compression and of writing the frame; `Lock`.
+    pub fn vlmeta_add(&self, name: &CStr, content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<usize> {
+        let chunk = compress(content, cparams)?;
+        self.poll()?;
+        let _session = self.changing(true)?;
+        self.check_new(Layer::Variable, name)?;
+        if self.frame().is_some() && self.metalayers(Layer::Variable).len() >= MAX_WRITTEN {
+            return Err(err!(Failure, "a frame takes {MAX_WRITTEN} metalayers of variable length"));
+        }
+        let at = self.push_metalayer(Layer::Variable, name.to_bytes(), chunk)?;
+        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
+            drop(self.take_metalayer(Layer::Variable, at));
+            return Err(error);
+        }
+        self.tick();
+        Ok(at)
+    }
+
+    /// Gives a metalayer of variable length another content; its position.
+    ///
+    /// # Errors
+    /// As [`vlmeta_add`](Self::vlmeta_add); `NotFound`.
+    pub fn vlmeta_update(
+        &self,
+        name: &CStr,
+        content: &[u8],
+        cparams: Option<&blosc2_cparams>,
+    ) -> Result<usize> {
+        self.vlmeta_exists(name)?;
+        let chunk = compress(content, cparams)?;
+        let _session = self.changing(true)?;
+        let at = self.position(Layer::Variable, name)?;
+        let before = self.swap_content(Layer::Variable, at, chunk);
+        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
+            if let Some(before) = before {
+                self.swap_content(Layer::Variable, at, before);
+            }
+            return Err(error);
+        }
+        self.tick();
+        Ok(at)
+    }
+
+    /// The position and the content of a metalayer of variable length.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long, `NotFound`, `Data` for a content that is no chunk, `Lock`; any other
+    /// for one that cannot be decompressed.
+    pub fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
+        check_name(name)?;
+        self.poll()?;
+        let _reading = self.gate.read();
+        let Some((at, chunk)) = self.find(Layer::Variable, name) else {
+            return Err(err!(NotFound, "no metalayer {name:?}"));
+        };
+        let header = ChunkHeader::parse(chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
+        if usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
+            return Err(err!(Data, "a chunk of {} bytes in {}", header.cbytes, chunk.len()));
+        }
+        Ok((at, decompress_chunk(&header, chunk)))
+    }
+
+    /// Removes a metalayer of variable length; how many there are then.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
+    pub fn vlmeta_delete(&self, name: &CStr) -> Result<usize> {
+        self.vlmeta_exists(name)?;
+        let _session = self.changing(true)?;
+        let at = self.position(Layer::Variable, name)?;
+        let taken = self.take_metalayer(Layer::Variable, at);
+        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
+            self.put_metalayer_back(Layer::Variable, at, taken);
+            return Err(error);
+        }
+        self.tick();
+        Ok(self.metalayers(Layer::Variable).len())
+    }
+
+    /// The names of the metalayers of variable length, as C may have them until these change.
+    pub fn vlmeta_names(&self) -> Vec<*mut c_char> {
+        let _reading = self.gate.read();
+        self.names(Layer::Variable)
+    }
+}
+
+/// Compresses a content with the given parameters, or the default ones.
+fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
+    let room = content.len() + EXTENDED_HEADER_LENGTH;
+    if i32::try_from(room).is_err() {
+        return Err(err!(InvalidParam, "a content of {} bytes", content.len()));
+    }
+    // SAFETY: the defaults, or what the caller of the C function has vouched for.
+    let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
+        .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
+    let mut chunk = Malloced::zeroed(room)?;
+    let cbytes = context.compress(Source::Buffer(content), &mut chunk)?;
+    chunk.truncate(cbytes);
+    Ok(chunk)
+}
+
+/// Decompresses a content, as it was stored: a postfilter is for chunks.
+pub(super) fn decompress_chunk(header: &ChunkHeader, chunk: &[u8]) -> Result<Malloced> {
+    let mut content = Malloced::zeroed(header.nbytes())?;
+    decompress::decompress(&DecompressParams::default(), header, chunk, &mut content)?;
+    Ok(content)
+}

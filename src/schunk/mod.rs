@@ -1,0 +1,217 @@
+//! Super-chunks: chunks in order, kept one by one in memory or in a frame (`schunk.md`).
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`live`] | the public struct that C sees, and every access to it |
+//! | [`gate`] | who may use a super-chunk: readers together, a change alone |
+//! | [`rules`] | what a change does to the counters; pure |
+//! | [`create`], [`open`] | making and opening |
+//! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
+//! | [`slice`], [`sparse`] | items in a row, and here and there |
+//! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
+//! | [`metalayers`] | metalayers of both kinds |
+//! | [`copy`] | copies, and frames for others |
+//! | [`sync`] | other handles on the same frame: locks, and what they have changed |
+//!
+//! A call goes through the gate, takes the lock between processes if the frame has one, looks whether another handle
+//! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
+//! runs outside the gate.
+
+pub mod cache;
+pub mod change;
+pub mod copy;
+pub mod create;
+pub mod gate;
+pub mod live;
+pub mod metalayers;
+pub mod open;
+pub mod read;
+pub mod rules;
+pub mod slice;
+pub mod sparse;
+pub mod special;
+pub mod sync;
+
+pub use rules::Keeping;
+
+use crate::abi::{blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::store::Frame;
+use crate::io::Backend;
+use crate::pipeline::context::Context;
+use cache::LastBlock;
+use gate::Gate;
+use live::Layer;
+use parking_lot::Mutex;
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+/// A super-chunk. It begins with the struct that C sees.
+#[repr(C)]
+pub struct SuperChunk {
+    public: UnsafeCell<blosc2_schunk>,
+    gate: Gate,
+    /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
+    backend: Option<Backend>,
+    /// The block that was decoded last.
+    cache: Mutex<LastBlock>,
+    /// Held while the decompression context is looked at or told something.
+    dctx_use: Mutex<()>,
+    /// Held while the compression context works, unless that runs a program's functions.
+    cctx_use: Mutex<()>,
+    /// Uncompressed size of the last chunk; -1 when it is not known.
+    last_nbytes: AtomicI32,
+}
+
+// SAFETY: the public struct is only touched as `live` says, behind the gate; the rest is `Sync`.
+unsafe impl Sync for SuperChunk {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for SuperChunk {}
+
+impl SuperChunk {
+    /// An empty struct, all zeros but for what every super-chunk has.
+    fn blank(backend: Option<Backend>) -> Box<SuperChunk> {
+        let layout = Layout::new::<SuperChunk>();
+        let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
+        // SAFETY: the layout is not empty.
+        let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
+        if place.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
+        unsafe {
+            (&raw mut (*place).gate).write(Gate::new(calls_back));
+            (&raw mut (*place).backend).write(backend);
+            (&raw mut (*place).cache).write(Mutex::default());
+            (&raw mut (*place).dctx_use).write(Mutex::default());
+            (&raw mut (*place).cctx_use).write(Mutex::default());
+            (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
+            Box::from_raw(place)
+        }
+    }
+
+    /// The super-chunk behind the pointer that C has.
+    ///
+    /// # Safety
+    /// `schunk` came from this library and was not freed.
+    pub unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
+        // SAFETY: NULL, or by the caller's word the start of one of ours.
+        unsafe { schunk.cast::<SuperChunk>().as_ref() }
+    }
+
+    /// Hands the super-chunk to C.
+    pub fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
+        Box::into_raw(self).cast()
+    }
+
+    /// Makes the contexts of a new super-chunk.
+    ///
+    /// # Safety
+    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them.
+    ///
+    /// # Errors
+    /// What these say.
+    unsafe fn make_contexts(&self, cparams: &blosc2_cparams, dparams: &blosc2_dparams) -> Result<()> {
+        if cparams.typesize <= 0 {
+            return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
+        }
+        // SAFETY: by the caller's word.
+        let cctx = unsafe { Context::for_compression(cparams) }?;
+        // SAFETY: nobody knows the super-chunk yet.
+        unsafe { (*self.as_ptr()).cctx = Box::into_raw(cctx).cast::<blosc2_context>() };
+        // SAFETY: by the caller's word.
+        let dctx = unsafe { Context::for_decompression(dparams) }?;
+        // SAFETY: as above.
+        unsafe { (*self.as_ptr()).dctx = Box::into_raw(dctx).cast::<blosc2_context>() };
+        Ok(())
+    }
+
+    /// Length of the frame in bytes, or what stands for it without one.
+    pub fn frame_len(&self) -> i64 {
+        let _reading = self.gate.read();
+        match self.frame() {
+            Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
+            None => {
+                let counters = self.counters();
+                counters.cbytes.saturating_add(counters.nchunks.saturating_mul(8))
+            }
+        }
+    }
+
+    /// Whether the frame's buffer is left to the program when the super-chunk is freed; nothing without one.
+    pub fn avoid_cframe_free(&self, avoid: bool) {
+        if let Some(frame) = self.frame() {
+            frame.with_memory(|memory| memory.keep(avoid));
+        }
+    }
+
+    /// Tells the back-end that the super-chunk goes.
+    ///
+    /// # Errors
+    /// What the back-end says.
+    pub fn release_backend(&self) -> Result<()> {
+        self.backend.as_ref().map_or(Ok(()), Backend::destroy)
+    }
+
+    fn is_sparse_frame(&self) -> bool {
+        self.frame().is_some_and(|frame| frame.kind() == FrameKind::Sparse)
+    }
+
+    /// What is remembered of the chunks is true no more.
+    fn forget(&self) {
+        self.cache.lock().forget();
+        self.last_nbytes.store(-1, Ordering::Relaxed);
+    }
+}
+
+impl Drop for SuperChunk {
+    fn drop(&mut self) {
+        let s = self.as_ptr();
+        let is_view = self.is_view();
+        if !is_view {
+            self.free_chunks();
+        }
+        self.free_metalayers(Layer::Fixed);
+        // Views show the metalayers of variable length of their array.
+        if !is_view {
+            self.free_metalayers(Layer::Variable);
+        }
+        if is_view {
+            // The frame is the array's.
+        } else {
+            drop(self.take_frame());
+        }
+        // SAFETY: nobody uses the super-chunk any more; its contexts and blocks are as `live` says.
+        unsafe {
+            for context in [(*s).cctx, (*s).dctx] {
+                if !context.is_null() {
+                    drop(Box::from_raw(context.cast::<Context>()));
+                }
+            }
+            libc::free((*s).blockshape.cast());
+            free_storage((*s).storage);
+        }
+    }
+}
+
+/// Frees the library's copy of a storage.
+///
+/// # Safety
+/// `storage` is NULL, or a `malloc` block with `malloc` blocks in it that nobody else frees.
+unsafe fn free_storage(storage: *mut blosc2_storage) {
+    if storage.is_null() {
+        return;
+    }
+    // SAFETY: by the caller's word.
+    unsafe {
+        libc::free((*storage).urlpath.cast());
+        libc::free((*storage).cparams.cast());
+        libc::free((*storage).dparams.cast());
+        libc::free((*storage).io.cast());
+        libc::free(storage.cast());
+    }
+}
+

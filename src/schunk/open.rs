@@ -1,0 +1,189 @@
+//! Opening super-chunks: from files and directories, and from frames in memory (`schunk.md` 6).
+
+use super::SuperChunk;
+use super::create::Storage;
+use super::live::Layer;
+use super::rules::Counters;
+use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
+use crate::err;
+use crate::error::{Error, Result};
+use crate::frame::FrameKind;
+use crate::frame::fetch::ChunkInfo;
+use crate::frame::header::FrameHeader;
+use crate::frame::store::{Contents, Frame};
+use crate::io::{Backend, paths};
+use crate::malloc::{Growing, Malloced};
+use crate::pipeline::library;
+use std::ffi::CStr;
+
+/// A copy of a frame takes at most `COPY_BASE + COPY_FACTOR x` its length for its special chunks, in bytes.
+const COPY_BASE: u64 = 64 << 20;
+/// See [`COPY_BASE`].
+const COPY_FACTOR: u64 = 4096;
+/// What a special chunk takes, with its pointer and what `malloc` adds.
+const COPIED_SPECIAL: u64 = 56;
+
+impl SuperChunk {
+    /// Opens the frame at byte `offset` of the file at `path`, or in the directory there.
+    ///
+    /// # Safety
+    /// The parameters of the back-end are what it expects, for as long as the super-chunk lives.
+    ///
+    /// # Errors
+    /// `FileOpen`, `PluginIo`, and those of a frame that is none.
+    pub unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
+        // SAFETY: by the caller's word.
+        let backend = unsafe { Backend::resolve(io) }?;
+        let opened = open_frame(path, offset, &backend).and_then(|(frame, contents)| {
+            let contiguous = frame.kind() == FrameKind::Contiguous;
+            let storage = Storage { contiguous, urlpath: Some(path), io, ..Storage::default() };
+            SuperChunk::around(frame, &contents, Some(backend.clone()), &storage)
+        });
+        // The back-end's parameters belong to the super-chunk, or to nobody.
+        opened.inspect_err(|_| {
+            if let Err(error) = backend.destroy() {
+                crate::trace::error(&error);
+            }
+        })
+    }
+
+    /// Opens a frame in memory; it stays where it is, and is copied before the first change.
+    ///
+    /// # Errors
+    /// Those of a frame that is none.
+    pub fn from_frame(memory: Growing) -> Result<Box<SuperChunk>> {
+        let (frame, contents) = Frame::from_memory(memory)?;
+        let storage = Storage { contiguous: true, ..Storage::default() };
+        SuperChunk::around(frame, &contents, None, &storage)
+    }
+
+    /// Makes a super-chunk in memory, without a frame, of the frame in `bytes`.
+    ///
+    /// # Errors
+    /// Those of a frame that is none, or has a chunk that cannot be read.
+    pub fn from_copy(memory: Growing) -> Result<Box<SuperChunk>> {
+        let (frame, contents) = Frame::from_memory(memory)?;
+        let header = &contents.header;
+        // A few bytes can tell of a quarter of a billion special chunks, each of which is to be a block of its own.
+        let limit = COPY_BASE + COPY_FACTOR * frame.len();
+        if (contents.nchunks as u64).saturating_mul(COPIED_SPECIAL) > limit {
+            let (nchunks, len) = (contents.nchunks, frame.len());
+            return Err(err!(MemoryAlloc, "{nchunks} chunks out of {len} bytes"));
+        }
+        let mut chunks = Vec::new();
+        chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory())?;
+        let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, None);
+        for nchunk in 0..contents.nchunks {
+            let chunk = frame.with_chunk(nchunk, header, |chunk| Malloced::copy_of(&chunk))?;
+            let info = ChunkInfo::of(&chunk)?;
+            nbytes += i64::from(info.nbytes);
+            cbytes += i64::from(info.cbytes);
+            blocksize = match blocksize {
+                None => Some(info.blocksize),
+                Some(size) if size == info.blocksize => Some(size),
+                Some(_) => Some(0),
+            };
+            chunks.push(chunk);
+        }
+        if nbytes != header.nbytes.max(0) {
+            return Err(err!(Data, "chunks of {nbytes} bytes in a frame of {}", header.nbytes));
+        }
+        let schunk = SuperChunk::with_header(header, None, &Storage::default())?;
+        schunk.set_counters(&Counters { nchunks: 0, nbytes, cbytes, ..schunk.counters() });
+        if let Some(blocksize) = blocksize {
+            schunk.set_blocksize(blocksize);
+        } else {
+            schunk.set_counters(&Counters { cbytes: header.cbytes, ..schunk.counters() });
+        }
+        let flags2 = match chunks.first() {
+            Some(first) => ChunkInfo::of(first)?.flags2,
+            None => 0,
+        };
+        for (at, chunk) in (0..).zip(chunks) {
+            schunk.insert_in_memory(at, chunk)?;
+            schunk.set_counters(&Counters { nchunks: at + 1, flags2, ..schunk.counters() });
+        }
+        schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        schunk.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        Ok(schunk)
+    }
+
+    /// A super-chunk with nothing but what the header of a frame says.
+    fn with_header(
+        header: &FrameHeader,
+        backend: Option<Backend>,
+        storage: &Storage<'_>,
+    ) -> Result<Box<SuperChunk>> {
+        let schunk = SuperChunk::blank(backend);
+        let nthreads = library::nthreads();
+        let cparams = blosc2_cparams {
+            compcode: header.compcode,
+            compcode_meta: header.compcode_meta,
+            clevel: header.clevel,
+            use_dict: i32::from(header.use_dict),
+            typesize: header.typesize,
+            nthreads,
+            blocksize: header.blocksize,
+            splitmode: i32::from(header.splitmode),
+            filters: header.filters,
+            filters_meta: header.filters_meta,
+            ..BLOSC2_CPARAMS_DEFAULTS
+        };
+        let dparams = blosc2_dparams { nthreads, typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS };
+        schunk.set_storage(&Storage { cparams: &cparams, dparams: &dparams, ..*storage })?;
+        schunk.set_from_header(header);
+        schunk.set_counters(&Counters {
+            nchunks: 0,
+            nbytes: header.nbytes,
+            cbytes: header.cbytes,
+            chunksize: header.chunksize,
+            flags2: 0,
+        });
+        // SAFETY: the parameters have no pointers but that of the super-chunk.
+        unsafe {
+            let storage = schunk.storage();
+            schunk.make_contexts(&*storage.cparams, &*storage.dparams)?;
+        }
+        Ok(schunk)
+    }
+
+    /// A super-chunk around a frame that was opened.
+    fn around(
+        frame: Frame,
+        contents: &Contents,
+        backend: Option<Backend>,
+        storage: &Storage<'_>,
+    ) -> Result<Box<SuperChunk>> {
+        let header = &contents.header;
+        let schunk = SuperChunk::with_header(header, backend, storage)?;
+        // The first chunk shows what all are like, and that the frame is one.
+        let flags2 = match contents.nchunks {
+            0 => 0,
+            _ => frame.with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))?,
+        };
+        schunk.set_counters(&Counters { nchunks: contents.nchunks as i64, flags2, ..schunk.counters() });
+        schunk.set_frame(Some(Box::new(frame)));
+        schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        schunk.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        Ok(schunk)
+    }
+}
+
+fn no_memory() -> Error {
+    err!(MemoryAlloc, "a super-chunk")
+}
+
+fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Contents)> {
+    let path = paths::strip_scheme(path);
+    let Ok(base) = u64::try_from(offset) else {
+        return Err(err!(InvalidParam, "a frame at byte {offset}"));
+    };
+    if !paths::exists(path) {
+        return Err(err!(FileOpen, "{path:?} does not exist"));
+    }
+    if paths::is_dir(path) {
+        return Frame::open(FrameKind::Sparse, &paths::strip_slash(path), base, backend.clone());
+    }
+    Frame::open(FrameKind::Contiguous, path, base, backend.clone())
+}
+

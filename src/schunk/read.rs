@@ -1,0 +1,249 @@
+//! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
+
+use super::SuperChunk;
+use super::sync::ReadSession;
+use crate::chunk::ChunkHeader;
+use crate::err;
+use crate::error::Result;
+use crate::frame::fetch::{ChunkSource, Fetched};
+use crate::malloc::Malloced;
+use crate::pipeline::context::{ReadSettings, decoding_calls_back};
+use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
+use crate::pipeline::params::DecompressParams;
+
+/// A chunk for C.
+pub enum Handed {
+    /// Where the super-chunk keeps it, until it changes.
+    Borrowed(*const u8, usize),
+    /// Memory for C to free.
+    Owned(Malloced),
+}
+
+/// What to do with a chunk, and where its blocks are if it is lazy.
+type Then<'t, R> = dyn FnMut(&[u8], &ChunkHeader, Option<&dyn BlockSource>) -> Result<R> + 't;
+
+impl SuperChunk {
+    /// Sees that there is such a chunk, as far as is known, and tells filters that it is at work.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there is none.
+    pub(super) fn check_index(&self, nchunk: i64) -> Result<()> {
+        let nchunks = self.counters().nchunks;
+        if !(0..nchunks).contains(&nchunk) {
+            return Err(err!(InvalidParam, "chunk {nchunk} of {nchunks}"));
+        }
+        self.note_current(nchunk);
+        Ok(())
+    }
+
+    /// What the decompression context says of a read.
+    pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
+        let _use = self.dctx_use.lock();
+        self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
+    }
+
+    /// Notes in the decompression context what was read.
+    pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
+        let _use = self.dctx_use.lock();
+        if let Some(dctx) = self.dctx() {
+            dctx.note_read(header, done);
+        }
+    }
+
+    /// The parameters of a read.
+    pub(super) fn decompress_params<'a>(
+        &self,
+        settings: &'a ReadSettings,
+        nchunk: i64,
+        source: Option<&'a dyn BlockSource>,
+    ) -> DecompressParams<'a> {
+        DecompressParams {
+            nthreads: settings.nthreads.max(1),
+            postfilter: settings.postfilter.as_ref(),
+            mask: settings.mask.as_deref(),
+            source,
+            nchunk,
+            schunk: self.handle(),
+        }
+    }
+
+    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    fn fetch<R>(
+        &self,
+        session: &ReadSession<'_>,
+        nchunk: i64,
+        lazily: bool,
+        then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
+    ) -> Result<R> {
+        let (Some(frame), Some(header)) = (self.frame(), &session.header) else {
+            return then(Fetched::Borrowed(self.chunk_in_memory(nchunk)?), None);
+        };
+        // Another handle may have taken chunks away in the meantime.
+        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks());
+        let at = at.ok_or_else(|| err!(InvalidParam, "chunk {nchunk} is gone"))?;
+        header.check_for_reading()?;
+        if lazily {
+            frame.with_lazy_chunk(at, header, |chunk, source| then(chunk, Some(source)))
+        } else {
+            frame.with_chunk(at, header, |chunk| then(chunk, None))
+        }
+    }
+
+    /// Lends chunk `nchunk`, which is there, to `then`, to be decoded: whole, or in its lazy form. Where decoding runs a
+    /// program's functions it is a copy, and nothing is held.
+    pub(super) fn with_chunk<R>(
+        &self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<R> {
+        let session = self.reading()?;
+        self.with_chunk_in(session, nchunk, lazily, settings, then)
+    }
+
+    /// As [`with_chunk`](Self::with_chunk), with leave to read that is there already.
+    pub(super) fn with_chunk_in<R>(
+        &self,
+        session: ReadSession<'_>,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<R> {
+        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
+        let done = self.fetch(&session, nchunk, lazily, |chunk, source| {
+            let header = ChunkHeader::parse(&chunk)?;
+            if needs_copy(&header) {
+                return Ok(None);
+            }
+            then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
+        })?;
+        if let Some(done) = done {
+            return Ok(done);
+        }
+        let copy = self.fetch(&session, nchunk, false, |chunk, _| match chunk {
+            Fetched::Owned(chunk) => Ok(chunk),
+            chunk => Malloced::copy_of(&chunk),
+        })?;
+        drop(session);
+        then(&copy, &ChunkHeader::parse(&copy)?, None)
+    }
+
+    /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
+    pub(super) fn decode(
+        &self,
+        chunk: &[u8],
+        header: &ChunkHeader,
+        params: &DecompressParams<'_>,
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        let done = decompress::decompress(params, header, chunk, dest)?;
+        self.note_read(header, &done);
+        Ok(done.nbytes)
+    }
+
+    /// Decompresses chunk `nchunk` into `dest`; its uncompressed bytes.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
+    /// in a frame; those of decompression and of reading the frame.
+    pub fn decompress_chunk(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(true);
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
+            if header.nbytes() > dest.len() {
+                let (needed, there) = (header.nbytes, dest.len());
+                return match self.frame() {
+                    None => Err(err!(InvalidParam, "{needed} bytes do not fit into {there}")),
+                    Some(_) => Err(err!(WriteBuffer, "{needed} bytes do not fit into {there}")),
+                };
+            }
+            self.decode(chunk, header, &self.decompress_params(&settings, nchunk, source), dest)
+        })
+    }
+
+    /// Chunk `nchunk` for C: whole, or in its lazy form if it is on disk.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
+        self.check_index(nchunk)?;
+        let session = self.reading()?;
+        self.fetch(&session, nchunk, lazily, |chunk, _| {
+            Ok(match chunk {
+                Fetched::Borrowed(bytes) => Handed::Borrowed(bytes.as_ptr(), bytes.len()),
+                Fetched::Owned(bytes) => Handed::Owned(bytes),
+                Fetched::Special(bytes) => Handed::Owned(Malloced::copy_of(&bytes)?),
+            })
+        })
+    }
+
+    /// A whole chunk, copied.
+    ///
+    /// # Errors
+    /// As [`get_chunk`](Self::get_chunk).
+    pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
+        self.check_index(nchunk)?;
+        let session = self.reading()?;
+        self.fetch(&session, nchunk, false, |chunk, _| match chunk {
+            Fetched::Owned(bytes) => Ok(bytes),
+            chunk => Malloced::copy_of(&chunk),
+        })
+    }
+
+    /// Decompresses one block of a chunk of variable-length blocks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk or block that is not there or of another kind, those of decompression.
+    pub fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(false);
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _, source| {
+            let params = self.decompress_params(&settings, nchunk, source);
+            VarlenReader::open(&params, chunk, |reader| {
+                let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
+                let nblock = nblock.ok_or_else(|| err!(InvalidParam, "one of {} blocks", reader.nblocks()))?;
+                let mut block = Malloced::zeroed(reader.nbytes(nblock))?;
+                reader.decode(nblock, &mut block)?;
+                let done = Decompressed { nbytes: block.len(), used_dictionary: false };
+                self.note_read(reader.header(), &done);
+                Ok(block)
+            })
+        })
+    }
+
+    /// The codes of a frame's index; `None` without a frame or chunks.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn frame_offsets(&self) -> Result<Option<Malloced>> {
+        let _reading = self.gate.read();
+        let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
+        let offsets = frame.offsets()?;
+        let len = offsets.len().checked_mul(size_of::<i64>());
+        let mut bytes = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "an index"))?)?;
+        for (place, code) in bytes.chunks_exact_mut(size_of::<i64>()).zip(offsets.iter()) {
+            place.copy_from_slice(&code.to_ne_bytes());
+        }
+        Ok(Some(bytes))
+    }
+}
+
+/// Reads the blocks of lazy chunks that a program decodes by itself.
+pub struct LazyBlocks<'a>(pub &'a SuperChunk);
+
+impl BlockSource for LazyBlocks<'_> {
+    fn read(
+        &self,
+        trailer: &crate::chunk::lazy::Trailer<'_>,
+        position: u64,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let _reading = self.0.gate.read();
+        match self.0.frame() {
+            Some(frame) => frame.read(trailer, position, dest),
+            None => Err(err!(InvalidParam, "a lazy chunk without a frame")),
+        }
+    }
+}

@@ -1,0 +1,247 @@
+//! Items in a row, across chunks (`schunk.md` 12).
+
+use super::SuperChunk;
+use super::change::Incoming;
+use crate::chunk::{Blocks, ChunkHeader};
+use crate::err;
+use crate::error::Result;
+use crate::malloc::Malloced;
+use crate::pipeline::context::ReadSettings;
+use crate::pipeline::decompress::{self, BlockSource, ItemRange};
+use std::ops::Range;
+
+/// Items in a row as bytes of chunks.
+struct Span {
+    start: i64,
+    stop: i64,
+    chunksize: i64,
+}
+
+/// What a span has of one chunk, in bytes: of the chunk, and of the buffer.
+struct Part {
+    nchunk: i64,
+    range: Range<usize>,
+    buffer: Range<usize>,
+}
+
+impl Span {
+    /// The bytes of items `start..stop`; `None` for no items.
+    fn new(start: i64, stop: i64, typesize: i32, chunksize: i32) -> Result<Option<Span>> {
+        let bytes = |item: i64| item.checked_mul(i64::from(typesize));
+        let (Some(first), Some(end)) = (bytes(start), bytes(stop)) else {
+            return Err(err!(InvalidParam, "items {start}..{stop} of {typesize} bytes"));
+        };
+        if end <= first {
+            return Ok(None);
+        }
+        if first < 0 || chunksize <= 0 {
+            return Err(err!(InvalidParam, "items {start}..{stop} in chunks of {chunksize} bytes"));
+        }
+        Ok(Some(Span { start: first, stop: end, chunksize: i64::from(chunksize) }))
+    }
+
+    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+        let first = self.start / self.chunksize;
+        let last = (self.stop - 1) / self.chunksize;
+        (first..=last).map(move |nchunk| {
+            let base = nchunk * self.chunksize;
+            let range = self.start.max(base)..self.stop.min(base + self.chunksize);
+            Part {
+                nchunk,
+                range: (range.start - base) as usize..(range.end - base) as usize,
+                buffer: (range.start - self.start) as usize..(range.end - self.start) as usize,
+            }
+        })
+    }
+}
+
+/// Bytes that items `start..stop` take; 0 for none, whichever way round.
+///
+/// # Errors
+/// `InvalidParam` for more bytes than there can be.
+pub fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
+    let items = stop.checked_sub(start);
+    let bytes = items.and_then(|items| items.checked_mul(i64::from(typesize)));
+    match bytes {
+        Some(bytes) => Ok(usize::try_from(bytes).unwrap_or(0)),
+        None => Err(err!(InvalidParam, "items {start}..{stop} of {typesize} bytes")),
+    }
+}
+
+impl SuperChunk {
+    /// Reads items `start..stop` into `dest`, which has their size. Chunks before one that fails are read.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
+    /// reading.
+    pub fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
+        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
+            return Ok(());
+        };
+        for part in span.parts() {
+            self.read_part(part.nchunk, part.range, &mut dest[part.buffer])?;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes `range` of a chunk into `dest`, which is as long.
+    pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(false);
+        let session = self.reading()?;
+        if settings.postfilter.is_none()
+            && let Some(cache) = self.cache.try_lock()
+            && let Some(typesize) = cache.get(nchunk, range.start, dest)
+        {
+            drop(cache);
+            let _use = self.dctx_use.lock();
+            if let Some(dctx) = self.dctx() {
+                dctx.note_typesize(typesize);
+            }
+            return Ok(());
+        }
+        let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
+        let lazily = range.len() != chunksize;
+        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk, header, source| {
+            if range == (0..header.nbytes()) {
+                // A mask is for whole chunks.
+                let mask = self.read_settings(true).mask;
+                let whole = ReadSettings { mask, nthreads: settings.nthreads, postfilter: settings.postfilter };
+                let params = self.decompress_params(&whole, nchunk, source);
+                return self.decode(chunk, header, &params, dest).map(|_| ());
+            }
+            self.read_blocks(nchunk, chunk, header, source, &settings, range.clone(), dest)
+        })
+    }
+
+    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache.
+    #[allow(clippy::too_many_arguments, reason = "what a read is made of")]
+    fn read_blocks(
+        &self,
+        nchunk: i64,
+        chunk: &[u8],
+        header: &ChunkHeader,
+        source: Option<&dyn BlockSource>,
+        settings: &ReadSettings,
+        range: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let params = self.decompress_params(settings, nchunk, source);
+        let items = |range: &Range<usize>, dest: &mut [u8]| {
+            let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
+            let done = decompress::getitem(&params, header, chunk, wanted, dest)?;
+            self.note_read(header, &done);
+            Ok(())
+        };
+        let typesize = usize::from(header.typesize);
+        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
+        let is_simple = header.special_bits() != 0 || (header.is_memcpyed() && !header.is_lazy());
+        let blocks = Blocks::of(header);
+        if is_simple
+            || !is_aligned
+            || header.has_varlen_blocks()
+            || settings.postfilter.is_some()
+            || !blocks.blocksize().is_multiple_of(typesize)
+            || range.end > header.nbytes()
+        {
+            return items(&range, dest);
+        }
+        let Some(mut cache) = self.cache.try_lock() else { return items(&range, dest) };
+        let mut at = range.start;
+        while at < range.end {
+            let block = blocks.range(at / blocks.blocksize());
+            if at == block.start && range.end >= block.end {
+                // As many whole blocks as there are.
+                let end = match range.end {
+                    end if end == header.nbytes() => end,
+                    end => end - end % blocks.blocksize(),
+                };
+                items(&(at..end), &mut dest[at - range.start..end - range.start])?;
+                at = end;
+                continue;
+            }
+            let end = block.end.min(range.end);
+            let part = &mut dest[at - range.start..end - range.start];
+            match cache.room(block.len()) {
+                Some(room) => {
+                    items(&block, room)?;
+                    part.copy_from_slice(&room[at - block.start..end - block.start]);
+                    cache.keep(nchunk, block.start, header.typesize);
+                }
+                None => items(&(at..end), part)?,
+            }
+            at = end;
+        }
+        Ok(())
+    }
+
+    /// Writes items `start..stop` from `src`, which has their size. Chunks before one that fails are written. Items
+    /// behind the end of a short last chunk are left out, unless the whole chunk is written.
+    ///
+    /// # Errors
+    /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
+    /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
+    pub fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
+        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
+            return Ok(());
+        };
+        let failed = |error: crate::error::Error| err!(Failure, "{error}");
+        for Part { nchunk, range, buffer } in span.parts() {
+            let counters = self.counters();
+            let last_len = match counters.nbytes % span.chunksize {
+                0 => span.chunksize,
+                rest => rest,
+            };
+            let is_last = nchunk == counters.nchunks - 1;
+            let end = range.end as i64;
+            let is_whole = range.start == 0 && (end == span.chunksize || (is_last && end == last_len));
+            let chunk = if is_whole {
+                self.note_current(nchunk);
+                self.compress(Some(&src[buffer]), range.len()).map_err(failed)?
+            } else {
+                let mut content = self.content_of_chunk(nchunk).map_err(failed)?;
+                // What is beyond a short last chunk is left out (`schunk.md` 12.2).
+                let there = range.start.min(content.len())..range.end.min(content.len());
+                let len = there.len();
+                content[there].copy_from_slice(&src[buffer][..len]);
+                self.compress(Some(&content), content.len()).map_err(failed)?
+            };
+            self.update_chunk(nchunk, Incoming::Take(&mut Some(chunk))).map_err(|error| match error.kind() {
+                crate::error::ErrorKind::Lock => error,
+                _ => err!(ChunkUpdate, "{error}"),
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The uncompressed content of a chunk.
+    pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(true);
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
+            let mut content = Malloced::zeroed(header.nbytes())?;
+            self.decode(chunk, header, &self.decompress_params(&settings, nchunk, source), &mut content)?;
+            Ok(content)
+        })
+    }
+
+    /// The numbers of the chunks that items `start..stop` touch, without looking whether they are there
+    /// (`schunk.md` 20); `None` for a super-chunk without chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for chunks of different sizes.
+    pub fn slice_chunks(&self, start: i64, stop: i64) -> Result<Option<Range<i64>>> {
+        let counters = self.counters();
+        if counters.nchunks == 0 {
+            return Ok(None);
+        }
+        let (typesize, chunksize) = (i64::from(self.typesize()), i64::from(counters.chunksize));
+        if chunksize <= 0 {
+            return Err(err!(InvalidParam, "chunks of different sizes"));
+        }
+        let bytes = start.checked_mul(typesize).zip(stop.checked_mul(typesize));
+        let (first, end) = bytes.ok_or_else(|| err!(InvalidParam, "items {start}..{stop}"))?;
+        let round_up = i64::from(end % chunksize != 0);
+        Ok(Some(first / chunksize..end / chunksize + round_up))
+    }
+}

@@ -1,0 +1,89 @@
+//! Filling an empty super-chunk with special chunks (`schunk.md` 14).
+
+use super::SuperChunk;
+use super::change::Incoming;
+use super::rules::Counters;
+use crate::chunk::Special;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::err;
+use crate::error::Result;
+use crate::frame::fetch::special_blocksize;
+use crate::frame::header::MAX_CHUNKS;
+use crate::frame::plan::Change;
+use crate::pipeline::context::Context;
+
+impl SuperChunk {
+    /// Fills with chunks of `chunksize` bytes, and a shorter one if need be, that stand for `nitems` items; the number of
+    /// chunks. `special` is the id of zeros, NaNs or bytes that nobody has set.
+    ///
+    /// # Errors
+    /// `InvalidParam` for sizes that make no sense, `FrameSpecial` for a super-chunk that is not empty, and for an id
+    /// that cannot be `SchunkSpecial`, or `FrameSpecial` in a frame; `Lock`, those of writing the frame.
+    pub fn fill_special(&self, nitems: i64, special: i32, chunksize: i32) -> Result<i64> {
+        if nitems == 0 {
+            return Ok(0);
+        }
+        let typesize = self.typesize();
+        if nitems < 0 || chunksize <= 0 || typesize <= 0 {
+            return Err(err!(InvalidParam, "{nitems} items of {typesize} bytes in chunks of {chunksize}"));
+        }
+        let session = self.changing(true)?;
+        let counters = self.counters();
+        if counters.nbytes > 0 || counters.cbytes > 0 {
+            return Err(err!(FrameSpecial, "there are {} bytes already", counters.nbytes));
+        }
+        let per_chunk = i64::from(chunksize / typesize);
+        if per_chunk == 0 {
+            return Err(err!(InvalidParam, "items of {typesize} bytes in chunks of {chunksize}"));
+        }
+        let nfull = nitems / per_chunk;
+        let nbytes = nitems.checked_mul(i64::from(typesize));
+        let Some(nbytes) = nbytes.filter(|_| nfull <= i64::from(i32::MAX)) else {
+            return Err(err!(SchunkSpecial, "{nitems} items are too many"));
+        };
+        let left = (nitems % per_chunk) as i32 * typesize;
+        let kind = u8::try_from(special).ok().and_then(|id| Special::from_bits(id).ok().flatten());
+        let kind = kind.filter(|&kind| kind != Special::Value && chunksize % typesize == 0);
+        if self.frame().is_none() {
+            let kind = kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
+            drop(session);
+            return self.fill_in_memory(kind, nfull, chunksize, left);
+        }
+        let nchunks = nfull + i64::from(left > 0);
+        if nchunks > MAX_CHUNKS {
+            return Err(err!(FrameSpecial, "{nchunks} chunks; {MAX_CHUNKS} is the limit"));
+        }
+        let kind = kind.ok_or_else(|| err!(FrameSpecial, "special value {special}, {chunksize} bytes"))?;
+        let after = Counters { nchunks, nbytes, chunksize, ..counters };
+        let before = self.blocksize();
+        self.set_blocksize(special_blocksize(&self.frame_header(&after))?);
+        let filled = self.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
+        if let Err(error) = filled {
+            self.set_blocksize(before);
+            return Err(error);
+        }
+        self.set_counters(&after);
+        Ok(nchunks)
+    }
+
+    fn fill_in_memory(&self, kind: Special, nfull: i64, chunksize: i32, left: i32) -> Result<i64> {
+        let make = |nbytes: i32| {
+            let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+            // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
+            let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
+            context.special_chunk(kind, nbytes as usize, &[], &mut chunk).map(|_| chunk)
+        };
+        let failed = |error: crate::Error| err!(SchunkSpecial, "{error}");
+        if nfull > 0 {
+            let full = make(chunksize).map_err(failed)?;
+            for _ in 0..nfull {
+                self.append_chunk(Incoming::Copy(&full))?;
+            }
+        }
+        if left > 0 {
+            self.append_chunk(Incoming::Copy(&make(left).map_err(failed)?))?;
+        }
+        Ok(self.counters().nchunks)
+    }
+}
+

@@ -1,0 +1,186 @@
+//! Other handles on the same frame: locks, and what they have changed (`schunk.md` 19, `frame.md` 6).
+
+use super::SuperChunk;
+use super::gate::{Changing, Reading};
+use super::live::Layer;
+use crate::error::{ErrorKind, Result};
+use crate::frame::header::FrameHeader;
+use crate::frame::store::{Contents, Frame, FrameSection};
+
+/// Leave to read, and the frame's header as it is now, if there is a frame.
+pub(super) struct ReadSession<'a> {
+    /// The header of the frame.
+    pub header: Option<FrameHeader>,
+    _section: Option<FrameSection<'a>>,
+    _reading: Reading<'a>,
+}
+
+/// Leave to change.
+pub(super) struct ChangeSession<'a> {
+    /// The header of the frame.
+    pub header: Option<FrameHeader>,
+    section: Option<FrameSection<'a>>,
+    _changing: Changing<'a>,
+}
+
+impl SuperChunk {
+    /// Waits for leave to read, and makes sure that what is known of the frame is true.
+    ///
+    /// # Errors
+    /// `Lock`, and those of a frame that cannot be read.
+    pub(super) fn reading(&self) -> Result<ReadSession<'_>> {
+        loop {
+            let reading = self.gate.read();
+            let Some(frame) = self.frame() else {
+                return Ok(ReadSession { header: None, _section: None, _reading: reading });
+            };
+            if !frame.is_on_disk() {
+                let header = Some(frame.look()?.header);
+                return Ok(ReadSession { header, _section: None, _reading: reading });
+            }
+            let section = frame.lock(false)?;
+            let look = frame.look()?;
+            if look.is_stale {
+                // Only a change may read the frame anew. If it makes no sense yet, the old view has to do.
+                drop(section);
+                drop(reading);
+                if !self.is_refreshed()? {
+                    let reading = self.gate.read();
+                    let section = frame.lock(false)?;
+                    let header = Some(frame.look()?.header);
+                    return Ok(ReadSession { header, _section: Some(section), _reading: reading });
+                }
+                continue;
+            }
+            return Ok(ReadSession { header: Some(look.header), _section: Some(section), _reading: reading });
+        }
+    }
+
+    /// Waits for leave to change. What is remembered of the chunks is forgotten. With `resync`, what is known of the
+    /// frame is made true first.
+    ///
+    /// # Errors
+    /// `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be read.
+    pub(super) fn changing(&self, resync: bool) -> Result<ChangeSession<'_>> {
+        let changing = self.gate.change()?;
+        let mut section = None;
+        let mut header = None;
+        if let Some(frame) = self.frame() {
+            section = Some(frame.lock(true)?);
+            if resync {
+                header = Some(self.resync(frame)?.1);
+            }
+        }
+        self.cache.lock().forget();
+        Ok(ChangeSession { header, section, _changing: changing })
+    }
+
+    /// Looks at the frame and reads it anew if it is another; whether it was, and its header. The gate is held for a
+    /// change.
+    fn resync(&self, frame: &Frame) -> Result<(bool, FrameHeader)> {
+        let look = frame.look()?;
+        if !look.is_stale {
+            return Ok((false, look.header));
+        }
+        let header = look.header.clone();
+        match frame.refresh(look.header)? {
+            Some(contents) => {
+                self.take_over(&contents)?;
+                Ok((true, contents.header))
+            }
+            None => Ok((false, header)),
+        }
+    }
+
+    /// Publishes what another handle has changed.
+    fn take_over(&self, contents: &Contents) -> Result<()> {
+        self.forget();
+        let mut counters = self.counters();
+        counters.nbytes = contents.header.nbytes;
+        counters.cbytes = contents.header.cbytes;
+        counters.nchunks = contents.nchunks as i64;
+        // A handle that was opened before the first chunk learns what chunks are like.
+        if counters.chunksize == -1 {
+            counters.chunksize = contents.header.chunksize;
+            counters.flags2 = contents.header.flags2;
+        }
+        self.set_counters(&counters);
+        self.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        self.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        self.tick();
+        Ok(())
+    }
+
+    /// Reads the frame anew if it is another than the one that is known; whether it was.
+    fn is_refreshed(&self) -> Result<bool> {
+        let _changing = self.gate.change()?;
+        let Some(frame) = self.frame() else { return Ok(false) };
+        let _section = frame.lock(false)?;
+        // Another thread of ours may have been here first: then there is nothing left to do, and that is fine.
+        let look = frame.look()?;
+        Ok(!look.is_stale || self.resync(frame)?.0)
+    }
+
+    /// Reads counters and metalayers anew if another handle has changed the frame; whether it has. A frame that cannot
+    /// be read just now counts as unchanged.
+    ///
+    /// # Errors
+    /// `Lock`; `FileRead` for a length that no frame has.
+    pub fn refresh(&self) -> Result<bool> {
+        let Some(frame) = self.frame().filter(|frame| frame.is_on_disk()) else { return Ok(false) };
+        let _changing = self.gate.change()?;
+        let _section = frame.lock(false)?;
+        let Ok(look) = frame.look() else { return Ok(false) };
+        if !look.is_stale {
+            return Ok(false);
+        }
+        self.resync(frame).map(|(changed, _)| changed)
+    }
+
+    /// As [`refresh`](Self::refresh), for calls that go on either way.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub(super) fn poll(&self) -> Result<()> {
+        match self.refresh() {
+            Err(error) if error.kind() == ErrorKind::Lock => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes the frame's lock for several calls; nothing happens without one. It nests.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub fn lock(&self) -> Result<()> {
+        if let Some(frame) = self.frame() {
+            frame.lock(true)?.hold();
+        }
+        Ok(())
+    }
+
+    /// Gives the frame's lock back, one level of it.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub fn unlock(&self) -> Result<()> {
+        self.frame().map_or(Ok(()), Frame::unlock)
+    }
+}
+
+impl ChangeSession<'_> {
+    /// The header of the frame, read now if it was not before.
+    pub fn header(&mut self, schunk: &SuperChunk) -> Result<Option<FrameHeader>> {
+        if self.header.is_none()
+            && let Some(frame) = schunk.frame()
+        {
+            self.header = Some(schunk.resync(frame)?.1);
+        }
+        Ok(self.header.clone())
+    }
+
+    /// Whether the frame's lock is held.
+    pub fn is_locked(&self) -> bool {
+        self.section.is_some()
+    }
+}
