@@ -15,3 +15,6 @@ pub mod index;
 pub mod metalayers;
 pub mod msgpack;
 pub mod trailer;
+
+#[cfg(test)]
+mod tests;
