@@ -198,20 +198,24 @@ fn rows_of_the_metalayers() {
 }
 
 #[test]
-fn contents_cannot_be_shared_beyond_the_length() {
-    let big = [7u8; 1000];
-    let layers: Vec<_> = (0..10).map(|_| Metalayer { name: b"x", content: &[] }).collect();
-    let mut layers = layers;
-    layers.push(Metalayer { name: b"big", content: &big });
-    let mut header = empty_header().build(&layers).unwrap();
-    let at = header.len() - 1005;
-    assert_eq!(header[at], 0xc6);
-    assert!(parse_header_section(&header).is_ok());
-    for n in 0..10 {
-        let entry = FIXED_LEN + 7 + n * 7;
-        header[entry + 3..entry + 7].copy_from_slice(&(at as i32).to_be_bytes());
+fn contents_cannot_be_shared_without_end() {
+    // A trailer of `count` metalayers, of which all but one share the content of the last.
+    let shared = |count: usize| {
+        let content = 9 + 7 * count + 3;
+        let mut end = vec![0x94, 1, 0x93, 0xcd, 0, 0, 0xde];
+        end.extend((count as u16).to_be_bytes());
+        for _ in 0..count {
+            end.extend([0xa1, b'x', 0xd2]);
+            end.extend((content as i32).to_be_bytes());
+        }
+        end.extend([0xdc, 0, 0, 0xc6]);
+        end.extend(100_000i32.to_be_bytes());
+        end.extend(vec![7; 100_000]);
+        end
+    };
+    for (count, code) in [(1, None), (16, None), (17, Some(ErrorKind::Data)), (8192, Some(ErrorKind::Data))] {
+        assert_eq!(kind(parse_trailer_section(&shared(count))), code, "{count}");
     }
-    assert_eq!(kind(parse_header_section(&header)), Some(ErrorKind::Data));
 }
 
 #[test]
