@@ -368,3 +368,66 @@ fn frames_of_the_reference_have_the_same_bytes_here() {
     long_indexes(&reference);
     damaged_metalayers(&reference);
 }
+
+/// Set in the process that has the environment to be tested.
+const CHILD: &str = "BLOSC2_FRAME_TEST_CHILD";
+
+/// What the environment overrides, the index has too. A process of its own for each, since others read it as well.
+#[test]
+fn the_environment_changes_the_index_as_there() {
+    let Some(path) = library_path() else {
+        eprintln!("SKIPPED: no reference library (set BLOSC2_REFERENCE)");
+        return;
+    };
+    if std::env::var_os(CHILD).is_some() {
+        let reference = Reference::load(&path);
+        // SAFETY: no other thread uses this library.
+        unsafe { (reference.blosc2_init)() };
+        return environment_frames(&reference);
+    }
+    let variables = [
+        ("BLOSC_CLEVEL", "1"),
+        ("BLOSC_CLEVEL", "9"),
+        ("BLOSC_CLEVEL", "0"),
+        ("BLOSC_SHUFFLE", "NOSHUFFLE"),
+        ("BLOSC_SHUFFLE", "BITSHUFFLE"),
+        ("BLOSC_DELTA", "1"),
+        ("BLOSC_TYPESIZE", "4"),
+        ("BLOSC_BLOCKSIZE", "64"),
+        ("BLOSC_SPLITMODE", "ALWAYS"),
+        ("BLOSC_COMPRESSOR", "lz4"),
+        ("BLOSC_COMPRESSOR", "zstd"),
+    ];
+    for (name, value) in variables {
+        let test = "frame::tests::reference::the_environment_changes_the_index_as_there";
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args([test, "--exact", "--nocapture"]).env(CHILD, "1").env("BLOSC_NTHREADS", "1");
+        let output = child.env(name, value).output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && text.contains("1 passed"), "{name}={value}: {text}");
+    }
+}
+
+fn environment_frames(reference: &Reference) {
+    let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+    let mut random = Random(19);
+    let mut encoder = IndexEncoder::new();
+    for n in 0..300 {
+        let len = 600 + 8 * random.below(100);
+        frame.append(&content(&mut random, len, false));
+        let parts = take_apart(&frame);
+        if n % 10 != 9 {
+            continue;
+        }
+        same_index(&parts, &mut encoder, parts.nchunks, "environment");
+    }
+    let header = ChunkHeader::parse(&take_apart(&frame).index).unwrap();
+    let set = |name: &str| std::env::var(name).ok();
+    let uncoded = set("BLOSC_CLEVEL").as_deref() == Some("0");
+    assert!(header.is_memcpyed() || !uncoded);
+    assert_eq!(header.filters[4] == 3, set("BLOSC_DELTA").is_some());
+    assert_eq!(header.filters[5] != 1, set("BLOSC_SHUFFLE").is_some());
+    assert_eq!(header.blocksize == 64, set("BLOSC_BLOCKSIZE").is_some());
+    assert_eq!(header.is_split(), uncoded || set("BLOSC_SPLITMODE").is_some());
+    assert_eq!(header.codec_format() != 0, set("BLOSC_COMPRESSOR").is_some());
+}
