@@ -353,6 +353,45 @@ fn damaged_metalayers(reference: &Reference) {
     assert!(opened > 100 && refused > 100, "{opened} opened, {refused} refused");
 }
 
+/// Bytes of the fixed part changed: what the reference opens, passes the checks here, and the reverse.
+fn damaged_headers(reference: &Reference) {
+    let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
+    frame.append(&[7; 400]);
+    let good = frame.bytes();
+    let (mut opened, mut refused) = (0, 0);
+    let mut check = |pos: usize, bytes: &[u8]| {
+        let mut bad = good.clone();
+        bad[pos..pos + bytes.len()].copy_from_slice(bytes);
+        let ours = FrameHeader::parse(&bad, FrameKind::Contiguous).and_then(|header| {
+            header.check_for_opening(&bad)?;
+            header.nchunks(|| Ok(8))
+        });
+        let theirs = open(reference, &bad).is_some();
+        assert_eq!(ours.is_ok(), theirs, "{bytes:02x?} at {pos}: {ours:?}");
+        opened += usize::from(theirs);
+        refused += usize::from(!theirs);
+    };
+    for byte in 0..=255 {
+        // General flags, type, split mode, filters, other flags.
+        for pos in [25, 26, 28, 70, 85, 86] {
+            check(pos, &[byte]);
+        }
+    }
+    for pos in [0, 1, 10, 15, 24, 29, 38, 47, 52, 57, 62, 65, 68, 69] {
+        check(pos, &[0x55]);
+    }
+    for typesize in [i32::MIN, -1, 0, 1, 4, 255, 256, i32::MAX] {
+        check(48, &typesize.to_be_bytes());
+    }
+    for chunksize in [i32::MIN, -1] {
+        check(58, &chunksize.to_be_bytes());
+    }
+    for len in [i32::MIN, -1, 0, 86, good.len() as i32 + 1, i32::MAX] {
+        check(11, &len.to_be_bytes());
+    }
+    assert!(opened > 500 && refused > 500, "{opened} opened, {refused} refused");
+}
+
 /// One test, since the library's state is global.
 #[test]
 fn frames_of_the_reference_have_the_same_bytes_here() {
@@ -367,6 +406,7 @@ fn frames_of_the_reference_have_the_same_bytes_here() {
     random_frames(&reference);
     long_indexes(&reference);
     damaged_metalayers(&reference);
+    damaged_headers(&reference);
 }
 
 /// Set in the process that has the environment to be tested.
