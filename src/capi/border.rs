@@ -1,9 +1,12 @@
 //! The border itself: panics and errors become codes, pointers with lengths become slices.
 
-use crate::abi::blosc2_context;
+use crate::abi::{blosc2_context, blosc2_schunk};
+use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
+use crate::schunk::SuperChunk;
+use crate::schunk::read::LazyBlocks;
 use crate::{pool, trace};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -120,6 +123,28 @@ pub unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u
 pub unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
     // SAFETY: NULL or one of ours, not freed.
     unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
+}
+
+/// What reads the blocks of a lazy chunk: the context's super-chunk. `None` for other chunks.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlocks<'a>> {
+    if !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
+        return None;
+    }
+    let schunk = context.with_head(|head| head.schunk);
+    // SAFETY: NULL or one of ours, by the rules.
+    unsafe { SuperChunk::from_ptr(schunk) }.map(LazyBlocks)
+}
+
+/// A super-chunk that must be there.
+///
+/// # Safety
+/// The rules of the module `capi`.
+pub unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
+    // SAFETY: NULL or one of ours, not freed.
+    unsafe { SuperChunk::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the super-chunk is NULL"))
 }
 
 /// A string that must be there.

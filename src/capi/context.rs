@@ -1,6 +1,6 @@
 //! Contexts: making and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::border::{code, context, destination, guard, length, room, source};
+use super::border::{code, context, destination, guard, lazy_blocks, length, room, source};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
@@ -183,7 +183,9 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
         let (context, chunk, dest) = unsafe {
             (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?)
         };
-        context.decompress(chunk, dest)
+        // SAFETY: by the rules of the module.
+        let blocks = unsafe { lazy_blocks(context, chunk) };
+        context.decompress(chunk, blocks.as_ref().map(|blocks| blocks as _), dest)
     })
 }
 
@@ -243,5 +245,7 @@ unsafe fn read_items(
     // SAFETY: by the rules of the module.
     let (context, chunk, dest) =
         unsafe { (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?) };
-    context.getitem(chunk, wanted, dest)
+    // SAFETY: by the rules of the module.
+    let blocks = unsafe { lazy_blocks(context, chunk) };
+    context.getitem(chunk, blocks.as_ref().map(|blocks| blocks as _), wanted, dest)
 }

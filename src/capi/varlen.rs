@@ -1,6 +1,6 @@
 //! Chunks with variable-length blocks (`chunk.md` 3.11, 4.6).
 
-use super::border::{code, context, destination, length, malloc, room, source};
+use super::border::{code, context, destination, lazy_blocks, length, malloc, room, source};
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
@@ -132,7 +132,9 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         if header.has_varlen_blocks() && varlen::nblocks(&header) > room(maxblocks) {
             return Err(err!(InvalidParam, "{} blocks, room for {maxblocks}", header.blocksize));
         }
-        context.open_varlen(chunk, |reader| {
+        // SAFETY: by the rules of the module.
+        let blocks = unsafe { lazy_blocks(context, chunk) };
+        context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
             let decode = || -> Result<Buffers> {
                 let mut buffers = Buffers(Vec::new());
@@ -191,7 +193,9 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
         if dest.is_null() || destsize.is_null() {
             return Err(err!(InvalidParam, "no place for the block"));
         }
-        context.open_varlen(chunk, |reader| {
+        // SAFETY: by the rules of the module.
+        let blocks = unsafe { lazy_blocks(context, chunk) };
+        context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {
                 return Err(err!(InvalidParam, "block {nblock} of {}", reader.nblocks()));
             };

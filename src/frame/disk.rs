@@ -32,7 +32,13 @@ impl Disk {
             FrameKind::Contiguous => (path.to_owned(), None),
             FrameKind::Sparse => (inside(path, INDEX_FILE), Some(path.to_owned())),
         };
-        Disk { reader: CachedReader::new(backend.clone(), file.clone()), backend, path: file, base, directory }
+        Disk {
+            reader: CachedReader::new(backend.clone(), file.clone()),
+            backend,
+            path: file,
+            base,
+            directory,
+        }
     }
 
     /// Where the lock of the frame is.

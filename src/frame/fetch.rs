@@ -81,7 +81,8 @@ impl Frame {
     /// Checks a place in the data section, and gives that in the frame.
     fn check_offset(&self, offset: u64, header: &FrameHeader) -> Result<u64> {
         let header_len = header.header_len as u64;
-        let last = u64::try_from(header.cbytes).ok().and_then(|c| c.checked_sub(EXTENDED_HEADER_LENGTH as u64));
+        let last =
+            u64::try_from(header.cbytes).ok().and_then(|c| c.checked_sub(EXTENDED_HEADER_LENGTH as u64));
         let at = header_len.checked_add(offset);
         match (last, at) {
             (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
@@ -251,8 +252,11 @@ impl ChunkInfo {
     pub fn of(chunk: &[u8]) -> Result<Self> {
         let header =
             ChunkHeader::parse_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
-        let extension =
-            if header.is_extended() && header.cbytes >= EXTENDED_HEADER_LENGTH as i32 { chunk.get(..32) } else { None };
+        let extension = if header.is_extended() && header.cbytes >= EXTENDED_HEADER_LENGTH as i32 {
+            chunk.get(..32)
+        } else {
+            None
+        };
         let (flags2, special) = match extension {
             Some(bytes) => {
                 let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
@@ -306,16 +310,19 @@ impl Frame {
 /// The chunk that begins at byte `at` of a frame in memory, `offset` into its data section.
 fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> Result<&'f [u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..));
-    let rest = rest.ok_or_else(|| err!(InvalidHeader, "a chunk at {at} of a frame of {} bytes", frame.len()))?;
+    let rest =
+        rest.ok_or_else(|| err!(InvalidHeader, "a chunk at {at} of a frame of {} bytes", frame.len()))?;
     let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
     let cbytes = stored_cbytes(rest, limit)?;
-    rest.get(..cbytes).ok_or_else(|| err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", rest.len()))
+    rest.get(..cbytes)
+        .ok_or_else(|| err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", rest.len()))
 }
 
 /// As [`chunk_in`], with the checks and codes of lazy chunks.
 fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..)).unwrap_or_default();
-    let header = ChunkHeader::parse_basic(rest).map_err(|error| err!(ReadBuffer, "no chunk at {at}: {error}"))?;
+    let header =
+        ChunkHeader::parse_basic(rest).map_err(|error| err!(ReadBuffer, "no chunk at {at}: {error}"))?;
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     match rest.get(..cbytes) {
         Some(chunk) if cbytes >= EXTENDED_HEADER_LENGTH => Ok(chunk),
@@ -402,7 +409,8 @@ fn lazy_image<'a>(
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let tables = EXTENDED_HEADER_LENGTH + 4 * nblocks;
     let fits = header.is_memcpyed() || tables <= cbytes;
-    if special.is_some() || nblocks == 0 || !header.is_extended() || !fits || nblocks > MAX_BLOCKSIZE as usize {
+    if special.is_some() || nblocks == 0 || !header.is_extended() || !fits || nblocks > MAX_BLOCKSIZE as usize
+    {
         return Err(err!(InvalidHeader, "a chunk of {nblocks} blocks in {cbytes} bytes cannot be lazy"));
     }
     // What follows may take memory in proportion to what the header claims: the chunk must be there.

@@ -53,7 +53,8 @@ pub fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
 /// The variable-length metalayers of a trailer, `trailer` being all of its bytes.
 ///
 /// # Errors
-/// `ReadBuffer` when the trailer ends too early, `Data` for what is no metalayer or more than 8192 of them.
+/// `ReadBuffer` when the trailer ends too early, `Data` for what is no metalayer, more than 8192 of them, or contents
+/// that overlap so much that they have 16 times the trailer's length.
 pub fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>> {
     parse(trailer, TRAILER_SECTION, MAX_IN_TRAILER)
 }
@@ -78,10 +79,9 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let mut total = 0usize;
     for n in 0..count {
         let (metalayer, next) = parse_entry(bytes, pos, n)?;
-        // Contents do not overlap in any frame that was ever written; if they may, a small frame can ask for a lot of
-        // memory.
+        // Contents overlap in no frame that was ever written. Where thousands do, a small frame asks for a lot of memory.
         total = total.saturating_add(metalayer.content.len());
-        if total > bytes.len() {
+        if total > bytes.len().saturating_mul(MAX_WRITTEN) {
             return Err(err!(Data, "the contents of {} metalayers overlap", n + 1));
         }
         metalayers.push(metalayer);

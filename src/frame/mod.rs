@@ -27,3 +27,6 @@ pub mod trailer;
 pub mod writer;
 
 pub use header::FrameKind;
+
+#[cfg(test)]
+mod tests;

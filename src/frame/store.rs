@@ -158,8 +158,7 @@ impl Frame {
     /// `FileOpen`, `FileRead`, `Lock`, and what `frame.md` 4.1, 4.4 and 4.5 say.
     pub fn open(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<(Frame, Contents)> {
         let disk = Disk::new(kind, path, base, backend);
-        let layout =
-            Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
+        let layout = Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
         let inner =
             Inner { memory: Growing::new(), layout, index: Index::default(), images: Images::default() };
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
@@ -396,7 +395,8 @@ impl Frame {
         // A program's functions may read the frame while they write it, and find it as it was.
         let (mut index, layout, images) = {
             let mut inner = self.inner.write();
-            let meanwhile = if self.calls_back() { plan::copy_of(&inner.index.offsets)? } else { Offsets::default() };
+            let meanwhile =
+                if self.calls_back() { plan::copy_of(&inner.index.offsets)? } else { Offsets::default() };
             let index = std::mem::take(&mut inner.index);
             inner.index.offsets = meanwhile;
             (index, inner.layout, std::mem::take(&mut inner.images))

@@ -122,10 +122,8 @@ fn restore(disk: &Disk, stream: &Stream, old: &Layout, before: &Images) {
     let put_back = |(at, bytes): (u64, &Vec<u8>)| {
         if bytes.is_empty() { Ok(()) } else { stream.write_at(disk.base + at, bytes, WriteShape::Bytes) }
     };
-    let restored = parts
-        .into_iter()
-        .try_for_each(put_back)
-        .and_then(|()| stream.truncate(disk.base + old.frame_len));
+    let restored =
+        parts.into_iter().try_for_each(put_back).and_then(|()| stream.truncate(disk.base + old.frame_len));
     if let Err(error) = restored {
         trace::warning(|| format!("a frame that could not be written could not be restored either: {error}"));
     }

@@ -3,10 +3,10 @@
 //! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
 //! Nothing is published, and nothing was taken from the caller, after an error.
 
+use super::SuperChunk;
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
-use super::SuperChunk;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, flag2, offset, version};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;
@@ -83,7 +83,7 @@ fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
 fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Lock => error,
-        _ => Error::new(kind, format!("{error}").into()),
+        _ => Error::new(kind, format!("{error}")),
     }
 }
 
@@ -141,7 +141,8 @@ impl SuperChunk {
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
         self.note_current(at);
         if self.frame().is_none() {
-            let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+            let block =
+                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
             self.insert_in_memory(at, block).map_err(&failed)?;
         } else {
             let value = self.prepare_variable(&before, &mut after, &info).map_err(&failed)?;
@@ -264,7 +265,8 @@ impl SuperChunk {
         let mut after =
             rules::update(&before, self.keeping(), at, &info, &old, neighbour).map_err(&failed)?;
         if self.frame().is_none() {
-            let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+            let block =
+                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
             self.replace_in_memory(at, block);
         } else {
             let converted = before.chunksize != 0;
@@ -417,7 +419,11 @@ impl ChangeSession<'_> {
 }
 
 /// What a frame stores of a chunk.
-fn payload_of<'a>(value: &'a Option<Vec<u8>>, chunk: &'a Incoming<'_>, info: &ChunkInfo) -> Result<Payload<'a>> {
+fn payload_of<'a>(
+    value: &'a Option<Vec<u8>>,
+    chunk: &'a Incoming<'_>,
+    info: &ChunkInfo,
+) -> Result<Payload<'a>> {
     if let Some(value) = value {
         return Ok(Payload::Bytes(value));
     }

@@ -5,7 +5,6 @@ use super::change::Incoming;
 use super::create::Storage;
 use super::live::Layer;
 use super::metalayers::decompress_chunk;
-use super::read::Handed;
 use super::rules::Counters;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::ChunkHeader;

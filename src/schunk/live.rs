@@ -9,8 +9,8 @@
 use super::rules::Counters;
 use super::{Keeping, SuperChunk};
 use crate::abi::{
-    BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_frame, blosc2_metalayer, blosc2_schunk,
-    blosc2_storage,
+    BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS,
+    blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_metalayer, blosc2_schunk, blosc2_storage,
 };
 use crate::chunk::ChunkHeader;
 use crate::err;
@@ -21,6 +21,7 @@ use crate::frame::metalayers::Metalayer;
 use crate::frame::store::{Frame, OwnedMetalayer};
 use crate::malloc::Malloced;
 use crate::pipeline::context::Context;
+use crate::pipeline::library;
 use crate::pipeline::params::Handle;
 use std::ffi::CStr;
 use std::ptr::{self, NonNull};
@@ -60,7 +61,7 @@ impl SuperChunk {
     }
 
     /// Reads a field.
-    fn field<T: Copy>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
+    fn field<T>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
         read(self.as_ptr())
     }
 
@@ -242,9 +243,10 @@ impl SuperChunk {
         // SAFETY: the rule of the module.
         let (slots, count) = unsafe {
             match layer {
-                Layer::Fixed => {
-                    ((&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(), usize::from((*s).nmetalayers))
-                }
+                Layer::Fixed => (
+                    (&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(),
+                    usize::from((*s).nmetalayers),
+                ),
                 Layer::Variable => (
                     (&raw mut (*s).vlmetalayers).cast::<*mut blosc2_metalayer>(),
                     usize::try_from((*s).nvlmetalayers).unwrap_or(0),
@@ -310,11 +312,8 @@ impl SuperChunk {
             return Err(err!(MemoryAlloc, "a metalayer"));
         }
         let content_len = content.len() as i32;
-        let metalayer = blosc2_metalayer {
-            name: name.into_raw().cast(),
-            content: content.into_raw(),
-            content_len,
-        };
+        let metalayer =
+            blosc2_metalayer { name: name.into_raw().cast(), content: content.into_raw(), content_len };
         // SAFETY: a fresh block of that size, and a slot that is there.
         unsafe {
             slot.write(metalayer);
@@ -545,5 +544,40 @@ impl SuperChunk {
                 (*s).data = ptr::null_mut();
             }
         }
+    }
+}
+
+/// Parameters for C, and what array layers look for.
+impl SuperChunk {
+    /// The compression parameters, as far as they are numbers (`schunk.md` 9).
+    pub fn cparams(&self) -> blosc2_cparams {
+        let nthreads = self.cctx().map_or(library::nthreads(), |cctx| cctx.with_head(|head| head.nthreads));
+        let s = self.as_ptr();
+        let mut cparams =
+            blosc2_cparams { tuner_id: 0, nthreads, schunk: s.cast(), ..BLOSC2_CPARAMS_DEFAULTS };
+        // SAFETY: the rule of the module.
+        unsafe {
+            cparams.compcode = (*s).compcode;
+            cparams.compcode_meta = (*s).compcode_meta;
+            cparams.clevel = (*s).clevel;
+            cparams.use_dict = i32::from((*s).use_dict);
+            cparams.typesize = (*s).typesize;
+            cparams.blocksize = (*s).blocksize;
+            cparams.splitmode = i32::from((*s).splitmode);
+            cparams.filters = (*s).filters;
+            cparams.filters_meta = (*s).filters_meta;
+        }
+        cparams
+    }
+
+    /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
+    pub fn dparams(&self) -> blosc2_dparams {
+        let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.with_head(|head| head.nthreads));
+        blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
+    }
+
+    /// Whether the super-chunk holds an array of several dimensions.
+    pub fn has_array(&self) -> bool {
+        self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva")).is_some()
     }
 }

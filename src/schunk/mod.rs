@@ -37,8 +37,6 @@ pub use rules::Keeping;
 use crate::abi::{blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;
-use crate::frame::FrameKind;
-use crate::frame::store::Frame;
 use crate::io::Backend;
 use crate::pipeline::context::Context;
 use cache::LastBlock;
@@ -156,10 +154,6 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    fn is_sparse_frame(&self) -> bool {
-        self.frame().is_some_and(|frame| frame.kind() == FrameKind::Sparse)
-    }
-
     /// What is remembered of the chunks is true no more.
     fn forget(&self) {
         self.cache.lock().forget();
@@ -214,4 +208,3 @@ unsafe fn free_storage(storage: *mut blosc2_storage) {
         libc::free(storage.cast());
     }
 }
-

@@ -4,7 +4,9 @@ use super::SuperChunk;
 use super::create::Storage;
 use super::live::Layer;
 use super::rules::Counters;
-use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
+use crate::abi::{
+    BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
+};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
@@ -186,4 +188,3 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Con
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())
 }
-

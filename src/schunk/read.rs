@@ -203,7 +203,8 @@ impl SuperChunk {
             let params = self.decompress_params(&settings, nchunk, source);
             VarlenReader::open(&params, chunk, |reader| {
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
-                let nblock = nblock.ok_or_else(|| err!(InvalidParam, "one of {} blocks", reader.nblocks()))?;
+                let nblock =
+                    nblock.ok_or_else(|| err!(InvalidParam, "one of {} blocks", reader.nblocks()))?;
                 let mut block = Malloced::zeroed(reader.nbytes(nblock))?;
                 reader.decode(nblock, &mut block)?;
                 let done = Decompressed { nbytes: block.len(), used_dictionary: false };
@@ -234,12 +235,7 @@ impl SuperChunk {
 pub struct LazyBlocks<'a>(pub &'a SuperChunk);
 
 impl BlockSource for LazyBlocks<'_> {
-    fn read(
-        &self,
-        trailer: &crate::chunk::lazy::Trailer<'_>,
-        position: u64,
-        dest: &mut [u8],
-    ) -> Result<()> {
+    fn read(&self, trailer: &crate::chunk::lazy::Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.gate.read();
         match self.0.frame() {
             Some(frame) => frame.read(trailer, position, dest),

@@ -84,6 +84,22 @@ impl SuperChunk {
         Ok(())
     }
 
+    /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
+    ///
+    /// # Errors
+    /// `InvalidParam`; `Failure` for items before the first.
+    pub fn check_slice(&self, start: i64, stop: i64) -> Result<()> {
+        if start < 0 && stop > start {
+            return Err(err!(Failure, "items from {start} on"));
+        }
+        Span::new(start, stop, self.typesize(), self.counters().chunksize.max(-1)).map(|_| ()).or_else(
+            |error| {
+                // A super-chunk without chunks has no items; that is no matter of sizes.
+                if self.counters().chunksize == -1 { Err(err!(Failure, "{error}")) } else { Err(error) }
+            },
+        )
+    }
+
     /// Reads bytes `range` of a chunk into `dest`, which is as long.
     pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         self.check_index(nchunk)?;
@@ -106,7 +122,8 @@ impl SuperChunk {
             if range == (0..header.nbytes()) {
                 // A mask is for whole chunks.
                 let mask = self.read_settings(true).mask;
-                let whole = ReadSettings { mask, nthreads: settings.nthreads, postfilter: settings.postfilter };
+                let whole =
+                    ReadSettings { mask, nthreads: settings.nthreads, postfilter: settings.postfilter };
                 let params = self.decompress_params(&whole, nchunk, source);
                 return self.decode(chunk, header, &params, dest).map(|_| ());
             }
@@ -206,9 +223,11 @@ impl SuperChunk {
                 content[there].copy_from_slice(&src[buffer][..len]);
                 self.compress(Some(&content), content.len()).map_err(failed)?
             };
-            self.update_chunk(nchunk, Incoming::Take(&mut Some(chunk))).map_err(|error| match error.kind() {
-                crate::error::ErrorKind::Lock => error,
-                _ => err!(ChunkUpdate, "{error}"),
+            self.update_chunk(nchunk, Incoming::Take(&mut Some(chunk))).map_err(|error| {
+                match error.kind() {
+                    crate::error::ErrorKind::Lock => error,
+                    _ => err!(ChunkUpdate, "{error}"),
+                }
             })?;
         }
         Ok(())

@@ -93,8 +93,7 @@ impl SuperChunk {
             }
             let out = SharedOut::new(dest);
             let blocksize = header.blocksize.max(1) as usize;
-            let blocks: Vec<&[Wanted]> =
-                wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize).collect();
+            let blocks: Vec<&[Wanted]> = wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize).collect();
             let nthreads = settings.nthreads.max(1).min(blocks.len());
             let nbytes = blocks.len() * blocksize;
             let nthreads = jobs::nthreads_for(nthreads, nbytes, blocksize);
@@ -138,4 +137,3 @@ fn check(coord: i64, nitems: i64) -> Result<()> {
     }
     Err(err!(InvalidParam, "item {coord} of {nitems}"))
 }
-

@@ -45,7 +45,8 @@ impl SuperChunk {
         let kind = u8::try_from(special).ok().and_then(|id| Special::from_bits(id).ok().flatten());
         let kind = kind.filter(|&kind| kind != Special::Value && chunksize % typesize == 0);
         if self.frame().is_none() {
-            let kind = kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
+            let kind =
+                kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
             drop(session);
             return self.fill_in_memory(kind, nfull, chunksize, left);
         }
@@ -86,4 +87,3 @@ impl SuperChunk {
         Ok(self.counters().nchunks)
     }
 }
-

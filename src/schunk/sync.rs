@@ -19,7 +19,7 @@ pub(super) struct ReadSession<'a> {
 pub(super) struct ChangeSession<'a> {
     /// The header of the frame.
     pub header: Option<FrameHeader>,
-    section: Option<FrameSection<'a>>,
+    _section: Option<FrameSection<'a>>,
     _changing: Changing<'a>,
 }
 
@@ -72,7 +72,7 @@ impl SuperChunk {
             }
         }
         self.cache.lock().forget();
-        Ok(ChangeSession { header, section, _changing: changing })
+        Ok(ChangeSession { header, _section: section, _changing: changing })
     }
 
     /// Looks at the frame and reads it anew if it is another; whether it was, and its header. The gate is held for a
@@ -177,10 +177,5 @@ impl ChangeSession<'_> {
             self.header = Some(schunk.resync(frame)?.1);
         }
         Ok(self.header.clone())
-    }
-
-    /// Whether the frame's lock is held.
-    pub fn is_locked(&self) -> bool {
-        self.section.is_some()
     }
 }

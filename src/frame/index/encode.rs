@@ -6,9 +6,9 @@
 #![forbid(unsafe_code)]
 
 use super::{ENTRY_LEN, Offsets, Place, code_of};
-use crate::abi::BLOSC_NEVER_SPLIT;
+use crate::abi::{BLOSC_BLOSCLZ, BLOSC_NEVER_SPLIT};
 use crate::chunk::format::{
-    EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, MIN_BUFFERSIZE, filter_id, flag,
+    EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, MAX_FILTERS, MIN_BUFFERSIZE, filter_id, flag, offset,
 };
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
 use crate::err;
@@ -83,6 +83,35 @@ fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Res
     }
     dest.truncate(header.cbytes as usize);
     Ok(dest)
+}
+
+/// Whether the reference's encoder would have made this chunk: it gives up when the destination has room for less than
+/// 66 bytes, or for not one byte more than it writes. Ours has room for a whole block in any case. Only a chunk of one
+/// coded block is looked at.
+fn blosclz_has_room(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
+    const LEAST: usize = 66;
+    const STREAM: usize = EXTENDED_HEADER_LENGTH + 4 + STREAM_PREFIX;
+    let is_first = read_i32(chunk, EXTENDED_HEADER_LENGTH) == Some((STREAM - STREAM_PREFIX) as i32);
+    let coded = read_i32(chunk, STREAM - STREAM_PREFIX).and_then(|csize| usize::try_from(csize).ok());
+    let is_coded = chunk[offset::FLAGS] & flag::MEMCPYED == 0 && is_first;
+    match coded.filter(|&csize| is_coded && (1..nbytes).contains(&csize) && STREAM + csize == chunk.len()) {
+        Some(csize) => {
+            let room = capacity.saturating_sub(STREAM);
+            room >= LEAST && csize < room
+        }
+        None => true,
+    }
+}
+
+/// A chunk of the entries as they are; `header` is that of one that is coded.
+fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
+    let entries = entries_from(offsets, 0)?;
+    let mut chunk = zeros(header.len() + entries.len())?;
+    let cbytes = chunk.len() as i32;
+    let flags = header.flags | flag::MEMCPYED;
+    ChunkHeader { nbytes: entries.len() as i32, cbytes, flags, ..*header }.write(&mut chunk);
+    chunk[header.len()..].copy_from_slice(&entries);
+    Ok(chunk)
 }
 
 /// The index of a frame of `nchunks` chunks of that kind: 40 bytes, however many there are.
@@ -198,7 +227,11 @@ impl IndexEncoder {
             }
         }
         self.forget();
-        compress_whole(&params, &entries_from(offsets, 0)?, capacity)
+        let chunk = compress_whole(&params, &entries_from(offsets, 0)?, capacity)?;
+        if params.compcode == BLOSC_BLOSCLZ && !blosclz_has_room(&chunk, nbytes, capacity) {
+            return plain(&ChunkHeader::parse(&chunk)?, offsets);
+        }
+        Ok(chunk)
     }
 
     /// Encodes the blocks from the first changed entry on, and puts the chunk together. `None` when they cannot be
@@ -267,25 +300,19 @@ impl IndexEncoder {
         blocks: &Blocks,
         capacity: usize,
     ) -> Result<Vec<u8>> {
-        let nbytes = blocks.nbytes();
-        let tables = header.len() + 4 * self.ends.len();
-        let coded = tables + self.streams.len();
-        let fits = coded <= capacity;
-        let cbytes = if fits { coded } else { header.len() + nbytes };
         // The part may have been shorter than a block.
         let blocksize = blocks.blocksize() as i32;
-        let mut header = ChunkHeader { nbytes: nbytes as i32, blocksize, cbytes: cbytes as i32, ..*header };
-        if !fits {
-            header.flags |= flag::MEMCPYED;
+        let mut header = ChunkHeader { nbytes: blocks.nbytes() as i32, blocksize, ..*header };
+        let tables = header.len() + 4 * self.ends.len();
+        let cbytes = tables + self.streams.len();
+        if cbytes > capacity {
+            return plain(&header, offsets);
         }
+        header.cbytes = cbytes as i32;
         let mut chunk = Vec::new();
         chunk.try_reserve_exact(cbytes).map_err(|_| err!(MemoryAlloc, "{cbytes} bytes of an index"))?;
-        chunk.resize(if fits { tables } else { header.len() }, 0);
+        chunk.resize(tables, 0);
         header.write(&mut chunk);
-        if !fits {
-            chunk.extend_from_slice(&entries_from(offsets, 0)?);
-            return Ok(chunk);
-        }
         let mut start = tables;
         for (n, &end) in self.ends.iter().enumerate() {
             write_i32(&mut chunk, header.len() + 4 * n, start as i32);

@@ -1,0 +1,449 @@
+//! Super-chunks as a whole: making, opening, copying and freeing them; frames for others (`abi.md` 2.5).
+
+use super::border::{code, guard, schunk, store, string};
+use crate::abi::{
+    BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
+};
+use crate::err;
+use crate::error::Result;
+use crate::malloc::{Growing, Malloced};
+use crate::schunk::SuperChunk;
+use crate::schunk::copy::{CopyTo, FrameBytes};
+use crate::schunk::create::{Storage, block_with};
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::{self, NonNull};
+
+/// The result of a function that returns a 64-bit number or code.
+pub(super) fn long(body: impl FnOnce() -> Result<i64>) -> i64 {
+    guard(|error| i64::from(error.code()), body)
+}
+
+/// The result of a function that returns a super-chunk.
+fn object(body: impl FnOnce() -> Result<Box<SuperChunk>>) -> *mut blosc2_schunk {
+    guard(|_| ptr::null_mut(), || body().map(SuperChunk::into_raw))
+}
+
+/// The string behind a pointer that may be NULL.
+///
+/// # Safety
+/// `ptr` is NULL or points at a string.
+unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: not NULL, and by the caller's word it ends with NUL.
+    (!ptr.is_null()).then(|| unsafe { CStr::from_ptr(ptr) })
+}
+
+/// Makes a super-chunk without chunks: in memory; or with `urlpath` a file (`contiguous`) or a directory, of which
+/// there must be none yet. The storage is copied, except for what `io->params` and the `user_data` of filters point
+/// at. Free it with `blosc2_schunk_free`.
+///
+/// Returns NULL when the path is taken, a file cannot be written, the back-end is unknown, or no context can be made
+/// of the parameters.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut blosc2_schunk {
+    object(|| {
+        // SAFETY: by the rules of the module.
+        let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "no storage"))?;
+        let defaults = Storage::default();
+        // SAFETY: by the rules of the module; the pointers in there are NULL or valid.
+        unsafe {
+            SuperChunk::create(&Storage {
+                contiguous: given.contiguous.get(),
+                urlpath: optional_string(given.urlpath),
+                cparams: given.cparams.as_ref().unwrap_or(defaults.cparams),
+                dparams: given.dparams.as_ref().unwrap_or(defaults.dparams),
+                io: given.io.as_ref().unwrap_or(defaults.io),
+            })
+        }
+    })
+}
+
+/// Copies a super-chunk with its metalayers to another storage. With other compression parameters than the
+/// original's (NULL means those) the chunks are compressed anew.
+///
+/// Returns NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read. What was written
+/// until then stays.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_copy(
+    schunk: *mut blosc2_schunk,
+    storage: *mut blosc2_storage,
+) -> *mut blosc2_schunk {
+    object(|| {
+        // SAFETY: by the rules of the module.
+        let (schunk, given) = unsafe { (self::schunk(schunk)?, storage.as_ref()) };
+        let given = given.ok_or_else(|| err!(NullPointer, "no storage"))?;
+        // SAFETY: by the rules of the module; the pointers in there are NULL or valid.
+        unsafe {
+            schunk.copy(&CopyTo {
+                contiguous: given.contiguous.get(),
+                urlpath: optional_string(given.urlpath),
+                cparams: given.cparams.as_ref(),
+                dparams: given.dparams.as_ref(),
+                io: given.io.as_ref(),
+            })
+        }
+    })
+}
+
+/// Frees a super-chunk with its chunks in memory, metalayers and contexts; files stay. The `destroy` of its I/O
+/// back-end is called. Nothing happens for NULL.
+///
+/// Returns 0, or 1 when `destroy` reports an error.
+///
+/// # Safety
+/// The rules of the module `capi`; the super-chunk is not used again.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int {
+    code(|| {
+        if schunk.is_null() {
+            return Ok(0);
+        }
+        // SAFETY: one of ours, and this is its end.
+        let schunk = unsafe { Box::from_raw(schunk.cast::<SuperChunk>()) };
+        let released = schunk.release_backend();
+        drop(schunk);
+        Ok(match released {
+            Ok(()) => 0,
+            Err(error) => {
+                crate::trace::error(&error);
+                1
+            }
+        })
+    })
+}
+
+/// Opens the frame in a file or directory with the default I/O back-end. As many threads are used as
+/// `blosc2_get_nthreads` says.
+///
+/// Returns NULL when there is no frame that can be read.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blosc2_schunk {
+    // SAFETY: by the rules of the module.
+    object(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
+}
+
+/// As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_open_offset(
+    urlpath: *const c_char,
+    offset: i64,
+) -> *mut blosc2_schunk {
+    // SAFETY: by the rules of the module.
+    object(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
+}
+
+/// As `blosc2_schunk_open`, with an I/O back-end. Its `destroy` is called when the super-chunk is freed, and also when
+/// NULL is returned because there is no frame that can be read.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_open_udio(
+    urlpath: *const c_char,
+    udio: *const blosc2_io,
+) -> *mut blosc2_schunk {
+    // SAFETY: by the rules of the module.
+    object(|| unsafe { open(urlpath, 0, given_io(udio)?) })
+}
+
+/// As `blosc2_schunk_open_udio`, for a frame that begins `offset` bytes into the file.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
+    urlpath: *const c_char,
+    offset: i64,
+    udio: *const blosc2_io,
+) -> *mut blosc2_schunk {
+    // SAFETY: by the rules of the module.
+    object(|| unsafe { open(urlpath, offset, given_io(udio)?) })
+}
+
+/// # Safety
+/// The rules of the module `capi`.
+unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
+    // SAFETY: by the caller's word.
+    unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "no I/O back-end"))
+}
+
+/// # Safety
+/// The rules of the module `capi`.
+unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
+    // SAFETY: by the caller's word.
+    unsafe { SuperChunk::open(string(urlpath)?, offset, io) }
+}
+
+/// Opens the contiguous frame of `len` bytes at `cframe`. With `copy`, its chunks are copied, and the result is a
+/// super-chunk in memory without a frame. Without, the frame is used where it is: it has to stay as long as the
+/// super-chunk, which copies it before the first change; it remains the caller's to free, unless
+/// `blosc2_schunk_avoid_cframe_free` hands it over.
+///
+/// Returns NULL when it is no frame that can be read.
+///
+/// # Safety
+/// The rules of the module `capi`; `cframe` is a `malloc` block if it is handed over.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_from_buffer(
+    cframe: *mut u8,
+    len: i64,
+    copy: bool,
+) -> *mut blosc2_schunk {
+    object(|| {
+        let (Some(start), Ok(len)) = (NonNull::new(cframe), usize::try_from(len)) else {
+            return Err(err!(InvalidParam, "a frame of {len} bytes"));
+        };
+        // SAFETY: by the rules of the module.
+        let memory = unsafe { Growing::lent(start, len) };
+        if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) }
+    })
+}
+
+/// Tells whether the buffer of a frame in memory is left to the caller when the super-chunk is freed. Nothing happens
+/// without such a frame.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
+    schunk: *mut blosc2_schunk,
+    avoid_cframe_free: bool,
+) {
+    guard(
+        |_| (),
+        || {
+            // SAFETY: by the rules of the module.
+            unsafe { self::schunk(schunk) }?.avoid_cframe_free(avoid_cframe_free);
+            Ok(())
+        },
+    );
+}
+
+/// Stores the super-chunk as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which the caller
+/// frees; else it is the super-chunk's own, valid until that changes.
+///
+/// Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_to_buffer(
+    schunk: *mut blosc2_schunk,
+    cframe: *mut *mut u8,
+    needs_free: *mut bool,
+) -> i64 {
+    long(|| {
+        // SAFETY: by the rules of the module.
+        unsafe {
+            store(cframe, ptr::null_mut());
+            store(needs_free, false);
+        }
+        if cframe.is_null() || needs_free.is_null() {
+            return Err(err!(NullPointer, "no place for the frame"));
+        }
+        // SAFETY: by the rules of the module.
+        let (start, len, copied) = match unsafe { self::schunk(schunk) }?.to_buffer()? {
+            FrameBytes::Own(start, len) => (start, len, false),
+            FrameBytes::Copy(start, len) => (start, len, true),
+        };
+        // SAFETY: by the rules of the module.
+        unsafe {
+            store(cframe, start);
+            store(needs_free, copied);
+        }
+        Ok(len as i64)
+    })
+}
+
+/// Writes the super-chunk as one frame to a file. A file that is there is replaced if the super-chunk is a frame in
+/// memory; for any other it is an error.
+///
+/// Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be opened or written, -23
+/// when the frame cannot be made.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpath: *const c_char) -> i64 {
+    // SAFETY: by the rules of the module.
+    long(|| unsafe { self::schunk(schunk)?.to_file(string(urlpath)?).map(|len| len as i64) })
+}
+
+/// Writes the super-chunk as one frame behind what a file has; the file is made if there is none.
+///
+/// Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`. -12 for NULL, -15, -13
+/// or -14 when the file cannot be opened, measured or written, -23 when the frame cannot be made.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_append_file(
+    schunk: *mut blosc2_schunk,
+    urlpath: *const c_char,
+) -> i64 {
+    // SAFETY: by the rules of the module.
+    long(|| unsafe { self::schunk(schunk)?.append_file(string(urlpath)?).map(|at| at as i64) })
+}
+
+/// Stores the compression parameters of a super-chunk into `*cparams`, a block for the caller to free. Filters,
+/// tuner and what else takes pointers are not in there.
+///
+/// Returns 0; -32 for NULL, -4 without memory.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_get_cparams(
+    schunk: *mut blosc2_schunk,
+    cparams: *mut *mut blosc2_cparams,
+) -> c_int {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { give(cparams, self::schunk(schunk)?.cparams()) })
+}
+
+/// Stores the decompression parameters of a super-chunk into `*dparams`, a block for the caller to free.
+///
+/// Returns 0; -32 for NULL, -4 without memory.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_get_dparams(
+    schunk: *mut blosc2_schunk,
+    dparams: *mut *mut blosc2_dparams,
+) -> c_int {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { give(dparams, self::schunk(schunk)?.dparams()) })
+}
+
+/// Stores a block with `params` in it.
+///
+/// # Safety
+/// `place` is NULL or writable.
+unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
+    if place.is_null() {
+        return Err(err!(NullPointer, "no place for the parameters"));
+    }
+    // SAFETY: not NULL, and writable by the caller's word.
+    unsafe { place.write(block_with(params)?) };
+    Ok(0)
+}
+
+/// The length of a super-chunk's frame in bytes; of a directory, that of its index file; without a frame, an
+/// estimate.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> i64 {
+    // SAFETY: by the rules of the module.
+    long(|| Ok(unsafe { self::schunk(schunk) }?.frame_len()))
+}
+
+/// Takes the lock of a frame on disk between processes, for several calls; it nests. Nothing happens where locking is
+/// not asked for.
+///
+/// Returns 0; -37 when the lock cannot be had, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { self::schunk(schunk) }?.lock().map(|()| 0))
+}
+
+/// Gives back what `blosc2_schunk_lock` took, one level of it.
+///
+/// Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_int {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { self::schunk(schunk) }?.unlock().map(|()| 0))
+}
+
+/// Reads counters and metalayers anew if another handle or process has changed the frame on disk.
+///
+/// Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock cannot be had, -13
+/// for a length that no frame has.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_int {
+    // SAFETY: by the rules of the module.
+    code(|| unsafe { self::schunk(schunk) }?.refresh().map(usize::from))
+}
+
+/// Where the chunks of a frame are: bytes into its data section, or numbers of chunk files; a special chunk has the
+/// top bit set. As many as there are chunks, for the caller to free.
+///
+/// Returns NULL without a frame, without chunks, or without memory.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) -> *mut i64 {
+    guard(
+        |_| ptr::null_mut(),
+        || {
+            // SAFETY: by the rules of the module.
+            let offsets = unsafe { self::schunk(schunk) }?.frame_offsets()?;
+            Ok(offsets.map_or(ptr::null_mut(), Malloced::into_raw).cast())
+        },
+    )
+}
+
+/// Stores the numbers of the chunks that items `*start` to `*stop` (the latter left out) touch into `*chunks_idx`, an
+/// array for the caller to free. Whether there are such chunks is not looked at.
+///
+/// Returns how many; 0 and NULL for a super-chunk without chunks. -32 for NULL, -12 when chunks differ in size.
+///
+/// # Safety
+/// The rules of the module `capi`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn blosc2_get_slice_nchunks(
+    schunk: *mut blosc2_schunk,
+    start: *mut i64,
+    stop: *mut i64,
+    chunks_idx: *mut *mut i64,
+) -> i64 {
+    long(|| {
+        // SAFETY: by the rules of the module.
+        let (schunk, start, stop) = unsafe { (self::schunk(schunk)?, start.as_ref(), stop.as_ref()) };
+        let (Some(&start), Some(&stop), false) = (start, stop, chunks_idx.is_null()) else {
+            return Err(err!(NullPointer, "no items, or no place for chunk numbers"));
+        };
+        if schunk.has_array() {
+            return Err(err!(InvalidParam, "chunks of arrays are not told yet"));
+        }
+        let Some(chunks) = schunk.slice_chunks(start, stop)? else {
+            // SAFETY: by the rules of the module.
+            unsafe { store(chunks_idx, ptr::null_mut()) };
+            return Ok(0);
+        };
+        let count = chunks.end - chunks.start;
+        let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
+        let mut numbers = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "{count} numbers"))?)?;
+        for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(chunks) {
+            place.copy_from_slice(&number.to_ne_bytes());
+        }
+        // SAFETY: by the rules of the module.
+        unsafe { store(chunks_idx, numbers.into_raw().cast()) };
+        Ok(count)
+    })
+}

@@ -1,0 +1,216 @@
+//! Frames that the reference has written (`frame.md` 1.8, `schunk.md` 23), in both directions.
+
+use super::super::header::{FIXED_LEN, FrameHeader, FrameKind, has_magic};
+use super::super::index::{self, IndexEncoder, Offsets, Place, code_of};
+use super::super::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
+use super::super::trailer;
+use super::{empty_header, hex};
+use crate::chunk::{ChunkHeader, Special};
+
+const EMPTY: &str = "
+    9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 61 cf
+    00 00 00 00 00 00 00 84 a4 12 00 50 03 d3 00 00
+    00 00 00 00 00 00 d3 00 00 00 00 00 00 00 00 d2
+    00 00 00 04 d2 00 00 00 00 d2 ff ff ff ff d1 00
+    01 d1 00 01 c2 d8 06 00 00 00 00 00 01 00 00 00
+    00 00 00 00 00 00 00 93 cd 00 07 de 00 00 dc 00
+    00 94 01 93 cd 00 06 de 00 00 dc 00 00 ce 00 00
+    00 23 d8 00 00 00 00 00 00 00 00 00 00 00 00 00
+    00 00 00 00";
+
+const TWO_CHUNKS: &str = "
+    9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 72 cf
+    00 00 00 00 00 00 01 36 a4 12 00 50 03 d3 00 00
+    00 00 00 00 00 40 d3 00 00 00 00 00 00 00 40 d2
+    00 00 00 04 d2 00 00 00 00 d2 00 00 00 20 d1 00
+    01 d1 00 01 c3 d8 06 00 00 00 00 00 01 00 00 00
+    00 00 00 00 00 00 00 93 cd 00 10 de 00 01 a3 61
+    62 63 d2 00 00 00 6a dc 00 01 c6 00 00 00 03 01
+    02 03 05 01 17 04 20 00 00 00 20 00 00 00 40 00
+    00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00
+    00 00 00 00 00 00 01 00 00 00 02 00 00 00 03 00
+    00 00 04 00 00 00 05 00 00 00 06 00 00 00 07 00
+    00 00 05 01 07 08 10 00 00 00 10 00 00 00 30 00
+    00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00
+    00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00
+    00 81 94 01 93 cd 00 0d de 00 01 a1 76 d2 00 00
+    00 13 dc 00 01 c6 00 00 00 25 05 01 07 08 05 00
+    00 00 01 00 00 00 25 00 00 00 00 00 00 00 00 01
+    00 00 00 00 00 00 00 00 00 00 68 65 6c 6c 6f ce
+    00 00 00 54 d8 00 00 00 00 00 00 00 00 00 00 00
+    00 00 00 00 00 00";
+
+const STORED: &str = "
+    9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 70 cf
+    00 00 00 00 00 00 01 1b a4 12 00 00 03 d3 00 00
+    00 00 00 00 00 10 d3 00 00 00 00 00 00 00 30 d2
+    00 00 00 01 d2 00 00 00 00 d2 00 00 00 10 d1 00
+    01 d1 00 01 c3 d8 06 00 00 00 00 00 01 00 00 00
+    00 00 00 00 00 00 00 93 cd 00 0f de 00 01 a2 6d
+    31 d2 00 00 00 69 dc 00 01 c6 00 00 00 02 01 02
+    05 01 07 01 10 00 00 00 10 00 00 00 30 00 00 00
+    00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
+    00 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e 0f
+    05 01 07 08 08 00 00 00 08 00 00 00 28 00 00 00
+    00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
+    00 00 00 00 00 00 00 00 94 01 93 cd 00 0e de 00
+    01 a2 76 31 d2 00 00 00 14 dc 00 01 c6 00 00 00
+    23 05 01 07 08 03 00 00 00 01 00 00 00 23 00 00
+    00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00
+    00 78 79 7a ce 00 00 00 53 d8 00 00 00 00 00 00
+    00 00 00 00 00 00 00 00 00 00 00";
+
+/// Takes a frame apart, checks that its parts are what is expected, and writes each part again.
+fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u8]], vlmeta: &[&[u8]]) {
+    assert!(has_magic(frame));
+    let parsed = FrameHeader::parse(frame, header.kind).unwrap();
+    assert_eq!(&parsed, header);
+    parsed.check_for_opening(frame).unwrap();
+    assert_eq!(parsed.frame_len, frame.len() as u64);
+    let (head, rest) = frame.split_at(parsed.header_len);
+    let metalayers = parse_header_section(head).unwrap();
+    assert_eq!(metalayers.iter().map(|m| m.name).collect::<Vec<_>>(), meta);
+    assert_eq!(parsed.build(&metalayers).unwrap(), head);
+
+    let tail = &frame[frame.len() - trailer::MIN_LEN..];
+    let trailer_len = trailer::parse_tail(tail, parsed.frame_len).unwrap();
+    let (body, end) = rest.split_at(rest.len() - trailer_len);
+    let vlmetalayers = parse_trailer_section(end).unwrap();
+    assert_eq!(vlmetalayers.iter().map(|m| m.name).collect::<Vec<_>>(), vlmeta);
+    assert_eq!(trailer::build(&vlmetalayers).unwrap(), end);
+
+    let payload = if parsed.kind == FrameKind::Contiguous { parsed.cbytes as usize } else { 0 };
+    let chunk = &body[payload..];
+    let nbytes = || index::stored_nbytes(&ChunkHeader::parse(chunk)?);
+    assert_eq!(parsed.nchunks(nbytes).unwrap(), codes.len() as i64);
+    if codes.is_empty() {
+        assert!(chunk.is_empty());
+        return;
+    }
+    let offsets = index::decode(chunk, codes.len()).unwrap();
+    assert!(offsets.iter().eq(codes.iter().copied()));
+    assert_eq!(IndexEncoder::new().encode(&offsets, 0, codes.len()).unwrap(), chunk);
+}
+
+#[test]
+fn an_empty_frame() {
+    there_and_back(&hex(EMPTY), &empty_header(), &[], &[], &[]);
+    let built = [empty_header().build(&[]).unwrap(), trailer::build(&[]).unwrap()].concat();
+    assert_eq!(built, hex(EMPTY));
+    assert_eq!(built.len() - 97, trailer::EMPTY_LEN);
+}
+
+#[test]
+fn a_frame_with_everything() {
+    let header = FrameHeader {
+        header_len: 0x72,
+        frame_len: 310,
+        nbytes: 64,
+        cbytes: 64,
+        chunksize: 32,
+        has_vlmetalayers: true,
+        ..empty_header()
+    };
+    let frame = hex(TWO_CHUNKS);
+    let codes = [0, code_of(Place::Special(Special::Zero))];
+    there_and_back(&frame, &header, &codes, &[b"abc"], &[b"v"]);
+    let metalayer = Metalayer { name: b"abc", content: &[1, 2, 3] };
+    assert_eq!(parse_header_section(&frame[..0x72]).unwrap(), [metalayer]);
+    let vlmetalayers = parse_trailer_section(&frame[0xe2..]).unwrap();
+    assert_eq!(&vlmetalayers[0].content[32..], b"hello");
+
+    // The same as a directory: without the payload.
+    let mut sparse = [&frame[..0x72], &frame[0xb2..]].concat();
+    sparse[26] = 1;
+    sparse[23] = 0xf6;
+    sparse[22] = 0;
+    let header = FrameHeader { kind: FrameKind::Sparse, frame_len: 246, ..header };
+    there_and_back(&sparse, &header, &codes, &[b"abc"], &[b"v"]);
+}
+
+#[test]
+fn a_frame_of_stored_chunks() {
+    let header = FrameHeader {
+        header_len: 0x70,
+        frame_len: 283,
+        clevel: 0,
+        nbytes: 16,
+        cbytes: 0x30,
+        typesize: 1,
+        chunksize: 16,
+        has_vlmetalayers: true,
+        ..empty_header()
+    };
+    there_and_back(&hex(STORED), &header, &[0], &[b"m1"], &[b"v1"]);
+}
+
+#[test]
+fn frames_of_special_chunks() {
+    let header = FrameHeader { nbytes: 100, blocksize: 40, chunksize: 40, frame_len: 172, ..empty_header() };
+    for (kind, last) in [(Special::Zero, 0x81), (Special::Nan, 0x82), (Special::Uninit, 0x84)] {
+        let mut chunk = hex("05 01 05 08 18 00 00 00 18 00 00 00 28 00 00 00");
+        chunk.extend([0; 15]);
+        chunk.push(0x30);
+        chunk.extend([0, 0, 0, 0, 0, 0, 0, last]);
+        assert_eq!(index::encode_special(kind, 3).unwrap(), chunk);
+        let offsets = index::decode(&chunk, 3).unwrap();
+        assert!(
+            matches!(offsets, Offsets::Uniform { code, len: 3 } if code == code_of(Place::Special(kind)))
+        );
+        let frame = [header.build(&[]).unwrap(), chunk, trailer::build(&[]).unwrap()].concat();
+        assert_eq!(frame.len(), 172);
+        let parsed = FrameHeader::parse(&frame, FrameKind::Contiguous).unwrap();
+        assert_eq!(parsed, header);
+        assert_eq!(parsed.nchunks(|| unreachable!("chunks have one size")).unwrap(), 3);
+    }
+}
+
+#[test]
+fn chunks_and_blocks_of_variable_length_have_flags() {
+    let header = FrameHeader { nbytes: 26, cbytes: 0x5a, chunksize: 0, typesize: 1, ..empty_header() };
+    let flags = |header: &FrameHeader| header.build(&[]).unwrap()[25];
+    assert_eq!(flags(&header), 0x53);
+    assert_eq!(flags(&FrameHeader { flags2: 1, ..header.clone() }), 0xd3);
+    assert_eq!(flags(&FrameHeader { flags2: 1, chunksize: 26, ..header.clone() }), 0x93);
+    assert_eq!(flags(&FrameHeader { flags2: 0xfe, chunksize: 26, ..header.clone() }), 0x12);
+    assert_eq!(header.nchunks(|| Ok(16)).unwrap(), 2);
+    // Two entries are too few to compress.
+    let offsets = Offsets::List(vec![0, 0x2a]);
+    let chunk = IndexEncoder::new().encode(&offsets, 0, 2).unwrap();
+    assert_eq!(chunk.len(), 48);
+    assert_eq!(97 + 0x5a + chunk.len() + trailer::EMPTY_LEN, 270);
+}
+
+#[test]
+fn deleting_leaves_room_for_eight_bytes_more() {
+    let codes = [0xa20, 0, 0x1560, 0xb40, code_of(Place::Special(Special::Zero)), 0x1f80];
+    let offsets = Offsets::List(codes.to_vec());
+    let after_delete = IndexEncoder::new().encode(&offsets, 0, 7).unwrap();
+    let mut wanted =
+        hex("05 01 15 08 30 00 00 00 30 00 00 00 58 00 00 00  00 00 00 00 00 01 00 00 00 00 00 00 00 00
+        00 00  24 00 00 00  30 00 00 00  20 00 60 40 00 80 0a 00 15 0b 00 1f");
+    wanted.extend([0; 34]);
+    wanted.extend([0x81, 0]);
+    assert_eq!(after_delete, wanted);
+    let after_append = IndexEncoder::new().encode(&offsets, 0, 6).unwrap();
+    assert_eq!((after_append.len(), after_append[2] & 2), (80, 2));
+    for chunk in [after_delete, after_append] {
+        assert_eq!(index::decode(&chunk, 6).unwrap(), offsets);
+    }
+}
+
+#[test]
+fn an_index_of_nothing_is_a_header() {
+    let chunk = IndexEncoder::new().encode(&Offsets::new(), 0, 1).unwrap();
+    assert_eq!(chunk.len(), 32);
+    assert_eq!(index::decode(&chunk, 0).unwrap(), Offsets::new());
+}
+
+#[test]
+fn magic_is_where_it_is() {
+    let mut frame = hex(EMPTY);
+    assert!(has_magic(&frame[..10]) && !has_magic(&frame[..9]) && !has_magic(&[]));
+    frame[9] = 1;
+    assert!(!has_magic(&frame));
+    assert!(FrameHeader::parse(&frame[..FIXED_LEN], FrameKind::Contiguous).is_ok());
+}

@@ -1,0 +1,56 @@
+//! Tests of the byte formats: golden frames, each check with its code, the index, and the reference side by side.
+
+mod checks;
+mod golden;
+mod index;
+mod reference;
+
+use super::header::{FrameHeader, FrameKind};
+
+/// The bytes that hexadecimal digits stand for; everything that is none is left out.
+fn hex(text: &str) -> Vec<u8> {
+    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+/// The header of an empty frame with the default parameters and typesize 4.
+fn empty_header() -> FrameHeader {
+    FrameHeader {
+        header_len: 97,
+        frame_len: 132,
+        version: 2,
+        kind: FrameKind::Contiguous,
+        compcode: 0,
+        compcode_meta: 0,
+        clevel: 5,
+        splitmode: 4,
+        use_dict: false,
+        nbytes: 0,
+        cbytes: 0,
+        typesize: 4,
+        blocksize: 0,
+        chunksize: -1,
+        nthreads_c: 1,
+        nthreads_d: 1,
+        has_vlmetalayers: false,
+        filters: [0, 0, 0, 0, 0, 1],
+        filters_meta: [0; 6],
+        flags2: 0,
+    }
+}
+
+/// A source of numbers that is the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 8
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n.max(1) as u64) as usize
+    }
+}
