@@ -89,7 +89,7 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
     if path.is_empty() {
         return Err(err!(InvalidParam, "the path of a directory is empty"));
     }
-    let path = strip_backslash(path);
+    let path = as_path(path);
     let entries = fs::read_dir(path).map_err(|error| err!(NotFound, "{}: {error}", path.display()))?;
     for entry in entries {
         let file = entry.map_err(|error| err!(Failure, "{}: {error}", path.display()))?.path();
@@ -100,12 +100,6 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
     // One that is not empty stays.
     let _ = fs::remove_dir(path);
     Ok(())
-}
-
-/// A directory's path without a `\` at its end, which would be part of the name here.
-fn strip_backslash(path: &CStr) -> &Path {
-    let bytes = path.to_bytes();
-    Path::new(OsStr::from_bytes(bytes.strip_suffix(b"\\").unwrap_or(bytes)))
 }
 
 /// Removes a frame: a directory with its files, or a file with its sidecar. What is not there is no error.
