@@ -133,6 +133,40 @@ fn extending_extends_the_mapping() {
     assert_eq!(fs::metadata(dir.join("file")).unwrap().len(), 1 << 20);
 }
 
+/// Memory behind the mapping is not the mapping's, even if the file grows past where it lies.
+#[test]
+#[cfg(target_os = "linux")]
+fn bytes_behind_the_mapping_are_written_as_they_are() {
+    const PAGE: usize = 4096;
+    for mode in [c"w+", c"c"] {
+        let dir = TempDir::new();
+        fs::write(dir.join("file"), "").unwrap();
+        let (backend, params) = mapping(mode, 1);
+        let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+        // SAFETY: the parameters are there until they are destroyed.
+        let addr = unsafe { (*params).addr };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        let (distance, source) = (0..20)
+            .map(|shift| {
+                let distance = (16 * PAGE) << shift;
+                let at = addr.wrapping_add(distance).cast();
+                // SAFETY: fresh memory, only where there is none.
+                let got = unsafe { libc::mmap(at, PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+                (distance, got)
+            })
+            .find(|&(_, got)| got != libc::MAP_FAILED)
+            .expect("free memory behind the mapping");
+        // SAFETY: a page that was just mapped.
+        let source = unsafe { std::slice::from_raw_parts_mut(source.cast::<u8>(), PAGE) };
+        source.fill(7);
+        stream.write_at(distance as u64, source, WriteShape::Bytes).unwrap();
+        assert!(stream.borrow_at(distance as u64, PAGE).unwrap().unwrap() == source);
+        // SAFETY: that page, which nobody uses any more.
+        unsafe { libc::munmap(source.as_mut_ptr().cast(), PAGE) };
+        backend.destroy().unwrap();
+    }
+}
+
 #[test]
 fn without_parameters() {
     let dir = TempDir::new();
