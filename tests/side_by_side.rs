@@ -10,10 +10,14 @@
 
 mod support;
 
+#[path = "side_by_side/back_ends.rs"]
+mod back_ends;
 #[path = "side_by_side/functions.rs"]
 mod functions;
 #[path = "side_by_side/grid.rs"]
 mod grid;
+#[path = "side_by_side/paths.rs"]
+mod paths;
 #[path = "side_by_side/refusals.rs"]
 mod refusals;
 #[path = "side_by_side/variable_length.rs"]

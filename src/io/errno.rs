@@ -14,6 +14,13 @@ pub fn is_not_found() -> bool {
     unsafe { *place() == libc::ENOENT }
 }
 
+/// Leaves in `errno` of this thread that there is no such file, as a back-end does.
+#[cfg(test)]
+pub fn set_not_found() {
+    // SAFETY: as in `clear`.
+    unsafe { *place() = libc::ENOENT };
+}
+
 fn place() -> *mut c_int {
     #[cfg(any(target_os = "macos", target_os = "ios", target_os = "freebsd"))]
     // SAFETY: no arguments; returns a valid pointer.

@@ -242,13 +242,14 @@ pub unsafe fn write(
     }
     let (position, end) = end_of(position, len as u64)
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} are beyond what a file can have"))?;
-    let before = params.addr;
+    let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
         set_length(params, end, position).map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
     }
-    // What lay in the mapping has moved with it. Compared as numbers: only then is it the mapping's.
+    // What lay in the file has moved with it. Compared as numbers: only then is it the mapping's. What begins
+    // behind the old end may be anybody's.
     let offset = (bytes as usize).wrapping_sub(before as usize);
-    let bytes = if params.addr != before && offset < params.file_size {
+    let bytes = if params.addr != before && offset < length_before {
         // SAFETY: the same bytes, in the mapping of now.
         unsafe { params.addr.add(offset) }.cast_const().cast()
     } else {

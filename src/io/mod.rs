@@ -19,6 +19,8 @@ mod reader;
 pub mod registry;
 pub mod stdio;
 mod stream;
+#[cfg(test)]
+mod tests;
 mod user;
 
 pub use backend::Backend;

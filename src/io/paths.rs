@@ -42,6 +42,11 @@ pub fn sidecar(path: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
 }
 
+/// The path of the sidecar that locks a directory, whose path has no slash at its end.
+pub fn directory_sidecar(directory: &CStr) -> PathBuf {
+    as_path(directory).join(".b2lock")
+}
+
 /// Whether there is something at the path, links followed.
 pub fn exists(path: &CStr) -> bool {
     fs::metadata(as_path(path)).is_ok()
@@ -89,7 +94,7 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
     if path.is_empty() {
         return Err(err!(InvalidParam, "the path of a directory is empty"));
     }
-    let path = strip_backslash(path);
+    let path = as_path(path);
     let entries = fs::read_dir(path).map_err(|error| err!(NotFound, "{}: {error}", path.display()))?;
     for entry in entries {
         let file = entry.map_err(|error| err!(Failure, "{}: {error}", path.display()))?.path();
@@ -100,12 +105,6 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
     // One that is not empty stays.
     let _ = fs::remove_dir(path);
     Ok(())
-}
-
-/// A directory's path without a `\` at its end, which would be part of the name here.
-fn strip_backslash(path: &CStr) -> &Path {
-    let bytes = path.to_bytes();
-    Path::new(OsStr::from_bytes(bytes.strip_suffix(b"\\").unwrap_or(bytes)))
 }
 
 /// Removes a frame: a directory with its files, or a file with its sidecar. What is not there is no error.
@@ -134,4 +133,41 @@ pub fn rename_urlpath(old: &CStr, new: &CStr) -> Result<()> {
     fs::metadata(as_path(old))
         .and_then(|_| fs::rename(as_path(old), as_path(new)))
         .map_err(|error| err!(Failure, "{old:?} to {new:?}: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scheme_goes_with_all_three_slashes() {
+        for (path, rest) in [
+            (c"file:///x", c"x"),
+            (c"file:////a/x", c"/a/x"),
+            (c"file:///", c""),
+            (c"file://x", c"file://x"),
+            (c"FILE:///x", c"FILE:///x"),
+            (c"a/file:///x", c"a/file:///x"),
+            (c"", c""),
+        ] {
+            assert_eq!(strip_scheme(path), rest);
+        }
+    }
+
+    #[test]
+    fn one_slash_goes() {
+        for (path, rest) in
+            [(c"a/", c"a"), (c"a\\", c"a"), (c"a//", c"a/"), (c"a", c"a"), (c"/", c""), (c"", c"")]
+        {
+            assert_eq!(strip_slash(path).as_c_str(), rest);
+        }
+    }
+
+    #[test]
+    fn names_beside_and_inside() {
+        assert_eq!(inside(c"d", "chunks.b2frame").unwrap().as_c_str(), c"d/chunks.b2frame");
+        assert!(inside(c"d", "a\0b").is_err());
+        assert_eq!(sidecar(c"d/f"), Path::new("d/f.b2lock"));
+        assert_eq!(directory_sidecar(c"d"), Path::new("d/.b2lock"));
+    }
 }

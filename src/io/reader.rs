@@ -85,20 +85,22 @@ impl Drop for Slot {
 
 /// How many handles the process may keep.
 fn limit() -> usize {
+    let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
+    // SAFETY: a struct to be filled; it stays as it is when that fails.
+    unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) };
     let asked = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
     let asked = asked.and_then(|_| environment::number(c"BLOSC_MAX_CACHED_READERS"));
-    if let Some(asked) = asked.and_then(|n| i32::try_from(n).ok()).and_then(|n| usize::try_from(n).ok()) {
-        return asked;
-    }
+    limit_of(asked, descriptors.rlim_cur)
+}
+
+/// The limit that was asked for, if it is one, or else what so many descriptors allow.
+fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
     const MOST: libc::rlim_t = 96;
-    let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a struct to be filled.
-    if unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) } != 0
-        || descriptors.rlim_cur == libc::RLIM_INFINITY
-    {
-        return MOST as usize;
+    match asked.and_then(|asked| i32::try_from(asked).ok()).map(usize::try_from) {
+        Some(Ok(asked)) => asked,
+        _ if descriptors == libc::RLIM_INFINITY => MOST as usize,
+        _ => (descriptors / 16).min(MOST) as usize,
     }
-    (descriptors.rlim_cur / 16).min(MOST) as usize
 }
 
 fn identity(metadata: &Metadata) -> (u64, u64) {
@@ -155,7 +157,7 @@ impl CachedReader {
             return read(kept.stream());
         }
         let stream = self.backend.open(&self.path, OpenMode::Read)?;
-        match self.keep(stream)? {
+        match self.keep(stream) {
             Ok(kept) => read(kept.stream()),
             Err(stream) => read(&stream),
         }
@@ -166,21 +168,37 @@ impl CachedReader {
     }
 
     /// Keeps a stream that was just opened, or gives it back.
-    fn keep(&self, stream: Stream) -> Result<std::result::Result<Arc<Kept>, Stream>> {
-        let Some(identity) =
-            stream.as_file().and_then(|file| file.metadata().ok()).map(|metadata| identity(&metadata))
-        else {
-            return Ok(Err(stream));
-        };
+    fn keep(&self, stream: Stream) -> std::result::Result<Arc<Kept>, Stream> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Place::Undecided = state.place {
             state.place = Slot::take().map_or(Place::None, Place::Mine);
         }
         if let Place::None = state.place {
-            return Ok(Err(stream));
+            return Err(stream);
         }
-        let kept = Arc::new(Kept { stream: Some(stream), identity, lost: AtomicBool::new(false) });
+        let Some(metadata) = stream.as_file().and_then(|file| file.metadata().ok()) else {
+            return Err(stream);
+        };
+        let kept = Kept { stream: Some(stream), identity: identity(&metadata), lost: AtomicBool::new(false) };
         // Of two threads that opened it at once, the first one's is kept.
-        Ok(Ok(state.kept.get_or_insert(kept).clone()))
+        Ok(state.kept.get_or_insert_with(|| Arc::new(kept)).clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_of_the_process() {
+        // 0 is also what `strtol` makes of text that is no number.
+        assert_eq!(limit_of(Some(0), 1024), 0);
+        assert_eq!(limit_of(Some(5), 1024), 5);
+        assert_eq!(limit_of(Some(i64::from(i32::MAX)), 1024), i32::MAX as usize);
+        for no_limit in [None, Some(-1), Some(i64::from(i32::MAX) + 1)] {
+            assert_eq!(limit_of(no_limit, 1024), 64);
+            assert_eq!(limit_of(no_limit, 4096), 96);
+            assert_eq!(limit_of(no_limit, libc::RLIM_INFINITY), 96);
+        }
     }
 }

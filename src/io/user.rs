@@ -27,6 +27,7 @@ unsafe impl Sync for UserBackend {}
 pub struct UserStream {
     backend: Arc<UserBackend>,
     handle: NonNull<c_void>,
+    closed: bool,
 }
 
 // SAFETY: the handle is only handed to the callbacks, which may be called from any thread.
@@ -64,7 +65,7 @@ impl UserBackend {
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
         let handle = NonNull::new(handle)
             .ok_or_else(|| err!(FileOpen, "back-end {} does not open {path:?} {mode:?}", self.id()))?;
-        Ok(UserStream { backend: self.clone(), handle })
+        Ok(UserStream { backend: self.clone(), handle, closed: false })
     }
 
     /// Makes a file as good as removed: a back-end has no callback for that, so it becomes empty (`frame.md` 3.2).
@@ -185,19 +186,16 @@ impl UserStream {
     }
 
     /// Closes the stream; what the callback returned.
-    fn close(self) -> i32 {
-        let result = self.close_once();
-        // The handle is gone: only the back-end is left to drop.
-        let mut this = std::mem::ManuallyDrop::new(self);
-        // SAFETY: dropped here once, and never used again, as nothing drops `this`.
-        unsafe { std::ptr::drop_in_place(&mut this.backend) };
-        result
+    fn close(mut self) -> i32 {
+        self.close_once()
     }
 
-    fn close_once(&self) -> i32 {
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and its one
-        // owner closes it.
-        self.callbacks().close.map_or(0, |close| unsafe { close(self.handle.as_ptr()) })
+    fn close_once(&mut self) -> i32 {
+        let close = self.callbacks().close.filter(|_| !self.closed);
+        self.closed = true;
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and is not used
+        // again.
+        close.map_or(0, |close| unsafe { close(self.handle.as_ptr()) })
     }
 }
 

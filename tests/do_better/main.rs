@@ -11,6 +11,7 @@ mod support;
 
 mod alone;
 mod arguments;
+mod back_ends;
 mod checks;
 mod delta;
 mod dictionaries;

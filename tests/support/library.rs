@@ -10,7 +10,7 @@ use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 
 use blosc2::abi::{
     blosc_threads_callback, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter,
-    blosc2_tuner,
+    blosc2_io_cb, blosc2_tuner,
 };
 
 /// An opaque context.
@@ -106,6 +106,25 @@ functions! {
     blosc2_bitunshuffle(i32, i32, *const c_void, *mut c_void) -> i32;
     blosc2_unidim_to_multidim(u8, *mut i64, i64, *mut i64);
     blosc2_multidim_to_unidim(*const i64, i8, *const i64, *mut i64);
+    blosc2_register_io_cb(*const blosc2_io_cb) -> c_int;
+    blosc2_get_io_cb(u8) -> *mut blosc2_io_cb;
+    blosc2_stdio_open(*const c_char, *const c_char, *mut c_void) -> *mut c_void;
+    blosc2_stdio_close(*mut c_void) -> c_int;
+    blosc2_stdio_size(*mut c_void) -> i64;
+    blosc2_stdio_write(*const c_void, i64, i64, i64, *mut c_void) -> i64;
+    blosc2_stdio_read(*mut *mut c_void, i64, i64, i64, *mut c_void) -> i64;
+    blosc2_stdio_truncate(*mut c_void, i64) -> c_int;
+    blosc2_stdio_destroy(*mut c_void) -> c_int;
+    blosc2_stdio_mmap_open(*const c_char, *const c_char, *mut c_void) -> *mut c_void;
+    blosc2_stdio_mmap_close(*mut c_void) -> c_int;
+    blosc2_stdio_mmap_size(*mut c_void) -> i64;
+    blosc2_stdio_mmap_write(*const c_void, i64, i64, i64, *mut c_void) -> i64;
+    blosc2_stdio_mmap_read(*mut *mut c_void, i64, i64, i64, *mut c_void) -> i64;
+    blosc2_stdio_mmap_truncate(*mut c_void, i64) -> c_int;
+    blosc2_stdio_mmap_destroy(*mut c_void) -> c_int;
+    blosc2_remove_dir(*const c_char) -> c_int;
+    blosc2_remove_urlpath(*const c_char) -> c_int;
+    blosc2_rename_urlpath(*mut c_char, *mut c_char) -> c_int;
 }
 
 impl Library {

@@ -4,6 +4,7 @@
 
 pub mod calls;
 pub mod data;
+pub mod files;
 pub mod guard;
 pub mod known_defects;
 pub mod library;

@@ -1,0 +1,191 @@
+use super::*;
+use crate::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_stdio_mmap};
+use std::ffi::CStr;
+use std::fs;
+use std::ptr::null_mut;
+use std::thread;
+
+/// Parameters, which the test may look at through the pointer, and the back-end on them.
+fn mapping(mode: &'static CStr, initial: usize) -> (Backend, *mut blosc2_stdio_mmap) {
+    // SAFETY: memory of that size, for the library to free.
+    unsafe {
+        let params: *mut blosc2_stdio_mmap = libc::malloc(size_of::<blosc2_stdio_mmap>()).cast();
+        params.write(blosc2_stdio_mmap {
+            mode: mode.as_ptr(),
+            initial_mapping_size: initial,
+            needs_free: CBool::TRUE,
+            ..BLOSC2_STDIO_MMAP_DEFAULTS
+        });
+        (resolve(1, params.cast()).unwrap(), params)
+    }
+}
+
+#[test]
+fn bytes_are_lent() {
+    let dir = TempDir::new();
+    let (backend, params) = mapping(c"w+", 1);
+    assert!(backend.hands_out_pointers() && !backend.is_native() && !backend.wants_locking());
+    assert_eq!(backend.id(), 1);
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Read).unwrap();
+    for i in 0..100u64 {
+        stream.write_vectored_at(i * 1000, &[&[i as u8; 600], b"", &[i as u8; 400]]).unwrap();
+        assert_eq!(stream.size().unwrap(), (i + 1) * 1000);
+        assert_eq!(fs::metadata(dir.join("file")).unwrap().len(), (i + 1) * 1000);
+    }
+    thread::scope(|scope| {
+        for first in 0..4u64 {
+            let stream = &stream;
+            scope.spawn(move || {
+                for i in (first..100).chain(0..first) {
+                    assert_eq!(stream.borrow_at(i * 1000, 1000).unwrap().unwrap(), [i as u8; 1000]);
+                    let mut bytes = [0; 1000];
+                    stream.read_exact_at(i * 1000, &mut bytes).unwrap();
+                    assert_eq!(bytes, [i as u8; 1000]);
+                }
+            });
+        }
+    });
+    let mut bytes = [7; 20];
+    assert_eq!(stream.read_at(99_990, &mut bytes).unwrap(), 10);
+    assert_eq!(bytes[9..11], [99, 7]);
+    assert_eq!(stream.read_at(200_000, &mut bytes).unwrap(), 0);
+    assert_eq!(code(stream.borrow_at(99_990, 11)), -13);
+    assert_eq!(code(stream.borrow_at(u64::MAX, 11)), -13);
+    assert_eq!(stream.borrow_at(100_000, 0).unwrap().unwrap(), []);
+    assert_eq!(code(backend.open(&dir.c_path("other"), OpenMode::Create)), -15);
+    // SAFETY: the parameters are there until they are destroyed.
+    assert!(unsafe { (*params).mapping_size } >= 100_000);
+    let clone = backend.clone();
+    clone.destroy().unwrap();
+    // Gone, with the struct: nothing touches it any more.
+    assert_eq!(code(backend.destroy()), 0);
+    assert_eq!(code(stream.read_exact_at(0, &mut bytes)), -13);
+    assert_eq!(code(stream.size()), -13);
+    assert_eq!(code(stream.borrow_at(0, 1)), -13);
+    assert_eq!(code(stream.write_at(0, b"x", WriteShape::Bytes)), -14);
+    assert_eq!(code(stream.truncate(0)), -25);
+    assert_eq!(code(backend.open(&dir.c_path("file"), OpenMode::Read)), -15);
+}
+
+#[test]
+fn what_is_for_reading_is_not_written() {
+    let dir = TempDir::new();
+    fs::write(dir.join("file"), "0123456789").unwrap();
+    let (backend, _) = mapping(c"r", 100_000);
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+    for (position, bytes) in [(0, &b"ab"[..]), (9, b"ab"), (100_000, b"ab")] {
+        assert_eq!(code(stream.write_at(position, bytes, WriteShape::Bytes)), -14);
+        assert_eq!(stream.size().unwrap(), 10);
+    }
+    assert_eq!(code(stream.truncate(5)), -25);
+    assert_eq!(code(stream.truncate(15)), -25);
+    stream.truncate(10).unwrap();
+    assert_eq!(stream.borrow_at(0, 10).unwrap().unwrap(), b"0123456789");
+    backend.destroy().unwrap();
+    assert_eq!(fs::read(dir.join("file")).unwrap(), b"0123456789");
+}
+
+/// A copy in memory that grows again and again, over files of less than a page, of whole pages, and of some.
+#[test]
+fn private_mappings_grow() {
+    let dir = TempDir::new();
+    for len in [0, 10, 4096, 8192, 10_000] {
+        for initial in [0, 1, 5000, 1 << 20] {
+            let mut model: Vec<u8> = (0..len).map(|i| i as u8 | 1).collect();
+            fs::write(dir.join("file"), &model).unwrap();
+            let on_disk = model.clone();
+            let (backend, _) = mapping(c"c", initial);
+            let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+            for round in 1..12usize {
+                let position = [model.len(), model.len() / 2, model.len() + 777][round % 3];
+                let bytes = vec![round as u8; 300 << round.min(9)];
+                stream.write_at(position as u64, &bytes, WriteShape::Bytes).unwrap();
+                model.resize(model.len().max(position + bytes.len()), 0);
+                model[position..position + bytes.len()].copy_from_slice(&bytes);
+                assert_eq!(stream.size().unwrap(), model.len() as u64);
+                assert!(stream.borrow_at(0, model.len()).unwrap().unwrap() == model);
+                if round % 4 == 0 {
+                    // What was cut off does not come back.
+                    let kept = model.len() - 2000;
+                    stream.truncate(kept as u64).unwrap();
+                    stream.truncate(kept as u64 + 5000).unwrap();
+                    model.truncate(kept);
+                    model.resize(kept + 5000, 0);
+                    assert!(stream.borrow_at(0, model.len()).unwrap().unwrap() == model);
+                }
+            }
+            backend.destroy().unwrap();
+            assert!(fs::read(dir.join("file")).unwrap() == on_disk);
+        }
+    }
+}
+
+#[test]
+fn extending_extends_the_mapping() {
+    let dir = TempDir::new();
+    let (backend, _) = mapping(c"w+", 1);
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+    stream.truncate(1 << 20).unwrap();
+    assert!(stream.borrow_at(0, 1 << 20).unwrap().unwrap() == vec![0; 1 << 20]);
+    assert_eq!(code(stream.truncate(u64::MAX)), -25);
+    assert_eq!(stream.size().unwrap(), 1 << 20);
+    backend.destroy().unwrap();
+    assert_eq!(fs::metadata(dir.join("file")).unwrap().len(), 1 << 20);
+}
+
+/// Memory behind the mapping is not the mapping's, even if the file grows past where it lies.
+#[test]
+#[cfg(target_os = "linux")]
+fn bytes_behind_the_mapping_are_written_as_they_are() {
+    const PAGE: usize = 4096;
+    for mode in [c"w+", c"c"] {
+        let dir = TempDir::new();
+        fs::write(dir.join("file"), "").unwrap();
+        let (backend, params) = mapping(mode, 1);
+        let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+        // SAFETY: the parameters are there until they are destroyed.
+        let addr = unsafe { (*params).addr };
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
+        let (distance, source) = (0..20)
+            .map(|shift| {
+                let distance = (16 * PAGE) << shift;
+                let at = addr.wrapping_add(distance).cast();
+                // SAFETY: fresh memory, only where there is none.
+                let got = unsafe { libc::mmap(at, PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
+                (distance, got)
+            })
+            .find(|&(_, got)| got != libc::MAP_FAILED)
+            .expect("free memory behind the mapping");
+        // SAFETY: a page that was just mapped.
+        let source = unsafe { std::slice::from_raw_parts_mut(source.cast::<u8>(), PAGE) };
+        source.fill(7);
+        stream.write_at(distance as u64, source, WriteShape::Bytes).unwrap();
+        assert!(stream.borrow_at(distance as u64, PAGE).unwrap().unwrap() == source);
+        // SAFETY: that page, which nobody uses any more.
+        unsafe { libc::munmap(source.as_mut_ptr().cast(), PAGE) };
+        backend.destroy().unwrap();
+    }
+}
+
+#[test]
+fn without_parameters() {
+    let dir = TempDir::new();
+    // SAFETY: NULL is allowed.
+    let backend = unsafe { resolve(1, null_mut()) }.unwrap();
+    assert_eq!(code(backend.open(&dir.c_path("file"), OpenMode::Create)), -15);
+    // As for other back-ends, there is nothing to destroy.
+    assert_eq!(code(backend.destroy()), 0);
+    let (never_opened, _) = mapping(c"r", 1);
+    assert_eq!(code(never_opened.destroy()), -1);
+    assert_eq!(code(never_opened.destroy()), 0);
+}
+
+#[test]
+fn removing_goes_past_the_mapping() {
+    let dir = TempDir::new();
+    fs::write(dir.join("file"), "0").unwrap();
+    // SAFETY: NULL is allowed.
+    let backend = unsafe { resolve(1, null_mut()) }.unwrap();
+    backend.remove(&dir.c_path("file")).unwrap();
+    assert!(!dir.join("file").exists());
+}

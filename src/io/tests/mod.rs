@@ -1,0 +1,59 @@
+//! The back-ends through [`Backend`], as frames use them; the kept handle; the lock.
+
+mod environment;
+mod lock;
+mod mapped;
+mod native;
+mod reader;
+mod user;
+
+use super::*;
+use crate::abi::blosc2_io;
+use std::ffi::{CString, c_void};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A fresh directory; removed with all that is in it when dropped.
+struct TempDir(PathBuf);
+
+impl TempDir {
+    fn new() -> TempDir {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("blosc2-io-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).unwrap();
+        TempDir(path)
+    }
+
+    fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    fn c_path(&self, name: &str) -> CString {
+        CString::new(self.join(name).as_os_str().as_bytes()).unwrap()
+    }
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// A back-end by its id.
+///
+/// # Safety
+/// As for [`Backend::resolve`].
+unsafe fn resolve(id: u8, params: *mut c_void) -> crate::Result<Backend> {
+    // SAFETY: by the caller's word.
+    unsafe { Backend::resolve(&blosc2_io { id, name: std::ptr::null(), params }) }
+}
+
+#[track_caller]
+fn code<T>(result: crate::Result<T>) -> i32 {
+    match result {
+        Ok(_) => 0,
+        Err(error) => error.code(),
+    }
+}

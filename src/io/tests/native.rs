@@ -1,0 +1,101 @@
+use super::*;
+use crate::abi::{CBool, blosc2_stdio_params};
+use std::fs;
+use std::ptr::null_mut;
+
+#[test]
+fn modes() {
+    let (dir, backend) = (TempDir::new(), Backend::native());
+    let path = dir.c_path("file");
+    for mode in [OpenMode::Read, OpenMode::Update] {
+        assert_eq!(code(backend.open(&path, mode)), -15);
+    }
+    fs::write(dir.join("file"), "0123456789").unwrap();
+    let update = backend.open(&path, OpenMode::Update).unwrap();
+    update.write_at(2, b"ab", WriteShape::Bytes).unwrap();
+    let mut bytes = [0; 4];
+    update.read_exact_at(1, &mut bytes).unwrap();
+    assert_eq!(&bytes, b"1ab4");
+    let append = backend.open(&path, OpenMode::Append).unwrap();
+    assert_eq!(append.size().unwrap(), 10);
+    append.write_at(11, b"end", WriteShape::Item).unwrap();
+    append.write_at(0, b"x", WriteShape::Item).unwrap();
+    assert_eq!(fs::read(dir.join("file")).unwrap(), b"x1ab456789\0end");
+    let read = backend.open(&path, OpenMode::Read).unwrap();
+    assert_eq!(code(read.write_at(0, b"y", WriteShape::Bytes)), -14);
+    assert_eq!(code(read.truncate(0)), -25);
+    update.truncate(3).unwrap();
+    assert_eq!(read.size().unwrap(), 3);
+    backend.open(&path, OpenMode::Create).unwrap();
+    assert_eq!(read.size().unwrap(), 0);
+    backend.open(&dir.c_path("new"), OpenMode::Append).unwrap();
+    assert_eq!(fs::read(dir.join("new")).unwrap(), b"");
+}
+
+#[test]
+fn reads_end_with_the_file() {
+    let (dir, backend) = (TempDir::new(), Backend::native());
+    fs::write(dir.join("file"), "0123456789").unwrap();
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Read).unwrap();
+    let mut bytes = [b'.'; 4];
+    assert_eq!(stream.read_at(8, &mut bytes).unwrap(), 2);
+    assert_eq!(&bytes, b"89..");
+    assert_eq!(stream.read_at(10, &mut bytes).unwrap(), 0);
+    assert_eq!(stream.read_at(1 << 40, &mut bytes).unwrap(), 0);
+    assert_eq!(code(stream.read_exact_at(7, &mut bytes)), -13);
+    assert_eq!(code(stream.read_exact_at(u64::MAX, &mut bytes)), -13);
+    stream.read_exact_at(10, &mut []).unwrap();
+    assert!(stream.borrow_at(0, 1).unwrap().is_none());
+    let directory = backend.open(&dir.c_path("."), OpenMode::Read).unwrap();
+    assert_eq!(code(directory.read_exact_at(0, &mut bytes)), -13);
+}
+
+#[test]
+fn parts_are_written_one_behind_the_other() {
+    let (dir, backend) = (TempDir::new(), Backend::native());
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Create).unwrap();
+    let texts: Vec<Vec<u8>> = (0..100u8).map(|i| vec![i; usize::from(i % 7) * 300]).collect();
+    let parts: Vec<&[u8]> = texts.iter().map(Vec::as_slice).collect();
+    stream.write_vectored_at(5, &parts).unwrap();
+    let mut expected = vec![0; 5];
+    expected.extend(texts.concat());
+    assert_eq!(fs::read(dir.join("file")).unwrap(), expected);
+    stream.write_vectored_at(0, &[]).unwrap();
+    stream.write_vectored_at(0, &[b"", b"ab", b"", b"", b"c", b""]).unwrap();
+    assert_eq!(fs::read(dir.join("file")).unwrap()[..5], *b"abc\0\0");
+    assert_eq!(code(stream.write_vectored_at(u64::MAX - 5, &[b"ab"])), -14);
+    let read = backend.open(&dir.c_path("file"), OpenMode::Read).unwrap();
+    assert_eq!(code(read.write_vectored_at(0, &[b"ab"])), -14);
+}
+
+#[test]
+fn removing_a_chunk_file() {
+    let (dir, backend) = (TempDir::new(), Backend::native());
+    fs::write(dir.join("file"), "1").unwrap();
+    fs::create_dir_all(dir.join("full/inner")).unwrap();
+    assert_eq!(code(backend.remove(&dir.c_path("file"))), 0);
+    assert!(!dir.join("file").exists());
+    assert_eq!(code(backend.remove(&dir.c_path("file"))), 0);
+    assert_eq!(code(backend.remove(&dir.c_path("full"))), -31);
+}
+
+#[test]
+fn locking_is_asked_for_by_the_parameters() {
+    // The tests of the environment variable are where processes are started for it.
+    assert!(!Backend::native().wants_locking());
+    for locking in [CBool::FALSE, CBool::TRUE, CBool(7)] {
+        let mut params = blosc2_stdio_params { locking };
+        // SAFETY: parameters of that back-end.
+        let backend = unsafe { resolve(0, (&raw mut params).cast()) }.unwrap();
+        assert!(backend.is_native() && backend.id() == 0 && !backend.hands_out_pointers());
+        assert_eq!(backend.wants_locking(), locking.get());
+        backend.destroy().unwrap();
+        backend.destroy().unwrap();
+    }
+    // SAFETY: NULL is allowed, and nobody registers these ids.
+    unsafe {
+        assert!(!resolve(0, null_mut()).unwrap().wants_locking());
+        assert_eq!(code(resolve(2, null_mut())), -30);
+        assert_eq!(code(resolve(250, null_mut())), -30);
+    }
+}

@@ -1,0 +1,302 @@
+use super::*;
+use crate::abi::{CBool, blosc2_io_cb};
+use std::ffi::{CStr, c_char, c_int};
+use std::ptr::null_mut;
+use std::sync::Mutex;
+
+/// What a back-end of the tests has in memory, and how it behaves; its parameters.
+#[derive(Default)]
+struct Store {
+    bytes: Mutex<Vec<u8>>,
+    log: Mutex<Vec<String>>,
+    /// Added to what reads and writes return.
+    surplus: i64,
+    missing: bool,
+    refuses: bool,
+    fails: bool,
+}
+
+impl Store {
+    fn log(&self, line: String) {
+        self.log.lock().unwrap().push(line);
+    }
+
+    fn take_log(&self) -> Vec<String> {
+        std::mem::take(&mut self.log.lock().unwrap())
+    }
+}
+
+/// # Safety
+/// `stream` is a [`Store`].
+unsafe fn store<'a>(stream: *mut c_void) -> &'a Store {
+    // SAFETY: by the caller's word.
+    unsafe { &*stream.cast::<Store>() }
+}
+
+unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut c_void) -> *mut c_void {
+    // SAFETY: as the tests resolve it, and as the contract says.
+    let (store, path, mode) = unsafe { (store(params), CStr::from_ptr(path), CStr::from_ptr(mode)) };
+    store.log(format!("open {} {}", path.to_str().unwrap(), mode.to_str().unwrap()));
+    if store.missing {
+        errno::set_not_found();
+    }
+    if store.missing || store.refuses { null_mut() } else { params }
+}
+
+unsafe extern "C" fn close(stream: *mut c_void) -> c_int {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    store.log("close".into());
+    -c_int::from(store.fails)
+}
+
+unsafe extern "C" fn size(stream: *mut c_void) -> i64 {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    if store.fails { -1 } else { store.bytes.lock().unwrap().len() as i64 }
+}
+
+unsafe extern "C" fn write(ptr: *const c_void, size: i64, nitems: i64, at: i64, stream: *mut c_void) -> i64 {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    store.log(format!("write {size}x{nitems} at {at}{}", if ptr.is_null() { " NULL" } else { "" }));
+    let (len, at) = ((size * nitems) as usize, at as usize);
+    if len == 0 {
+        return 0;
+    }
+    let mut bytes = store.bytes.lock().unwrap();
+    let end = bytes.len().max(at + len);
+    bytes.resize(end, 0);
+    // SAFETY: a source of that length.
+    bytes[at..at + len].copy_from_slice(unsafe { std::slice::from_raw_parts(ptr.cast(), len) });
+    nitems + store.surplus
+}
+
+unsafe extern "C" fn read(
+    ptr: *mut *mut c_void,
+    size: i64,
+    nitems: i64,
+    at: i64,
+    stream: *mut c_void,
+) -> i64 {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    assert_eq!(size, 1);
+    let bytes = store.bytes.lock().unwrap();
+    let there = bytes.get(at as usize..).unwrap_or_default();
+    let got = there.len().min(nitems as usize);
+    // SAFETY: a destination of that length.
+    unsafe { (*ptr).cast::<u8>().copy_from_nonoverlapping(there.as_ptr(), got) };
+    got as i64 + store.surplus
+}
+
+/// For the back-end that hands out pointers: those of its own memory, or none.
+unsafe extern "C" fn lend(
+    ptr: *mut *mut c_void,
+    size: i64,
+    nitems: i64,
+    at: i64,
+    stream: *mut c_void,
+) -> i64 {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    assert_eq!(size, 1);
+    let bytes = store.bytes.lock().unwrap();
+    let there = bytes.get(at as usize..).unwrap_or_default();
+    if !store.fails {
+        // SAFETY: a place for a pointer.
+        unsafe { *ptr = there.as_ptr().cast_mut().cast() };
+    }
+    there.len().min(nitems as usize) as i64 + store.surplus
+}
+
+unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
+    // SAFETY: as opened.
+    let store = unsafe { store(stream) };
+    store.log(format!("truncate {len}"));
+    store.bytes.lock().unwrap().resize(len as usize, 0);
+    -c_int::from(store.fails)
+}
+
+unsafe extern "C" fn destroy(params: *mut c_void) -> c_int {
+    // SAFETY: as the tests resolve it.
+    let store = unsafe { store(params) };
+    store.log("destroy".into());
+    if store.fails { -5 } else { 3 }
+}
+
+const CALLBACKS: blosc2_io_cb = blosc2_io_cb {
+    id: 0,
+    name: c"test".as_ptr().cast_mut(),
+    is_allocation_necessary: CBool::TRUE,
+    open: Some(open),
+    close: Some(close),
+    size: Some(size),
+    write: Some(write),
+    read: Some(read),
+    truncate: Some(truncate),
+    destroy: Some(destroy),
+};
+
+/// The back-end with that id on `store`; its callbacks are registered at the first use.
+fn backend(callbacks: blosc2_io_cb, store: &Store) -> Backend {
+    // SAFETY: callbacks as their contracts say; the store outlives what is made of it in every test.
+    unsafe {
+        registry::register(&callbacks).unwrap();
+        resolve(callbacks.id, std::ptr::from_ref(store).cast_mut().cast()).unwrap()
+    }
+}
+
+fn filling(store: &Store) -> Backend {
+    backend(blosc2_io_cb { id: 160, ..CALLBACKS }, store)
+}
+
+fn lending(store: &Store) -> Backend {
+    let callbacks =
+        blosc2_io_cb { id: 161, is_allocation_necessary: CBool(0), read: Some(lend), ..CALLBACKS };
+    backend(callbacks, store)
+}
+
+#[test]
+fn calls_have_the_shapes_of_the_contract() {
+    let store = Store::default();
+    let backend = filling(&store);
+    assert!(!backend.is_native() && !backend.hands_out_pointers() && !backend.wants_locking());
+    assert_eq!(backend.id(), 160);
+    for mode in [OpenMode::Read, OpenMode::Update, OpenMode::Create, OpenMode::Append] {
+        drop(backend.open(c"a/b", mode).unwrap());
+    }
+    let opens = ["rb", "rb+", "wb", "ab"].iter().flat_map(|m| [format!("open a/b {m}"), "close".into()]);
+    assert_eq!(store.take_log(), opens.collect::<Vec<_>>());
+    let stream = backend.open(c"a", OpenMode::Update).unwrap();
+    stream.write_at(0, b"header", WriteShape::Item).unwrap();
+    stream.write_at(6, b"payload", WriteShape::Bytes).unwrap();
+    stream.write_at(6, b"", WriteShape::Item).unwrap();
+    stream.write_at(6, b"", WriteShape::Bytes).unwrap();
+    stream.write_vectored_at(13, &[b"in", b"dex"]).unwrap();
+    stream.truncate(17).unwrap();
+    assert_eq!(stream.size().unwrap(), 17);
+    assert_eq!(code(stream.write_at(1 << 63, b"x", WriteShape::Bytes)), -12);
+    let mut bytes = [0; 20];
+    assert_eq!(stream.read_at(0, &mut bytes).unwrap(), 17);
+    assert_eq!(bytes[..17], *b"headerpayloadinde");
+    assert_eq!(code(stream.read_exact_at(0, &mut bytes)), -13);
+    assert!(stream.borrow_at(0, 1).unwrap().is_none());
+    drop(stream);
+    backend.destroy().unwrap();
+    backend.clone().destroy().unwrap();
+    let calls = [
+        "open a rb+",
+        "write 6x1 at 0",
+        "write 1x7 at 6",
+        "write 0x1 at 6 NULL",
+        "write 1x0 at 6",
+        "write 1x2 at 13",
+        "write 1x3 at 15",
+        "truncate 17",
+        "close",
+        "destroy",
+    ];
+    assert_eq!(store.take_log(), calls);
+    assert_eq!(code(backend.open(c"a", OpenMode::Read)), -15);
+    assert_eq!(store.take_log(), [""; 0]);
+}
+
+#[test]
+fn lent_memory_is_copied_or_borrowed() {
+    let mut store = Store { bytes: Mutex::new(b"0123456789".into()), ..Store::default() };
+    {
+        let backend = lending(&store);
+        assert!(backend.hands_out_pointers());
+        let stream = backend.open(c"a", OpenMode::Read).unwrap();
+        assert_eq!(stream.borrow_at(3, 4).unwrap().unwrap(), b"3456");
+        assert_eq!(stream.borrow_at(10, 0).unwrap().unwrap(), b"");
+        assert_eq!(code(stream.borrow_at(8, 3)), -13);
+        let mut bytes = [0; 4];
+        assert_eq!(stream.read_at(8, &mut bytes).unwrap(), 2);
+        assert_eq!(&bytes, b"89\0\0");
+        stream.read_exact_at(1, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"1234");
+    }
+    store.fails = true;
+    let stream = lending(&store).open(c"a", OpenMode::Read).unwrap();
+    assert_eq!(code(stream.borrow_at(3, 4)), -13, "no pointer");
+    assert_eq!(code(stream.read_exact_at(3, &mut [0; 4])), -13);
+}
+
+#[test]
+fn numbers_that_make_no_sense() {
+    for surplus in [1, -1, -100, i64::from(i32::MAX)] {
+        let store = Store { bytes: Mutex::new(vec![1; 10]), surplus, ..Store::default() };
+        let stream = filling(&store).open(c"a", OpenMode::Update).unwrap();
+        assert_eq!(code(stream.read_exact_at(0, &mut [0; 10])), -13);
+        for shape in [WriteShape::Item, WriteShape::Bytes] {
+            assert_eq!(code(stream.write_at(0, b"ab", shape)), -14);
+        }
+        if surplus > 0 {
+            let lent = lending(&store).open(c"a", OpenMode::Update).unwrap();
+            assert_eq!(code(lent.borrow_at(0, 10)), -13);
+        }
+    }
+    let store = Store { fails: true, ..Store::default() };
+    let backend = filling(&store);
+    let stream = backend.open(c"a", OpenMode::Update).unwrap();
+    assert_eq!(code(stream.size()), -13);
+    assert_eq!(code(stream.truncate(1)), -25);
+    assert_eq!(code(backend.destroy()), -30);
+    assert_eq!(code(backend.destroy()), 0, "once only");
+}
+
+#[test]
+fn removing_empties() {
+    let store = Store { bytes: Mutex::new(vec![1; 10]), ..Store::default() };
+    filling(&store).remove(c"a/1.chunk").unwrap();
+    assert_eq!(store.take_log(), ["open a/1.chunk wb", "truncate 0", "close"]);
+    let missing = Store { missing: true, ..Store::default() };
+    assert_eq!(code(filling(&missing).remove(c"a")), 0);
+    let refuses = Store { refuses: true, ..Store::default() };
+    assert_eq!(code(filling(&refuses).remove(c"a")), -15);
+    let fails = Store { fails: true, ..Store::default() };
+    assert_eq!(code(filling(&fails).remove(c"a")), -25);
+    assert_eq!(fails.take_log(), ["open a wb", "truncate 0", "close"]);
+    let no_truncate = blosc2_io_cb { id: 162, truncate: None, ..CALLBACKS };
+    assert_eq!(code(backend(no_truncate, &store).remove(c"a")), 0);
+    assert_eq!(code(backend(no_truncate, &fails).remove(c"a")), -31);
+    assert_eq!(fails.take_log(), ["open a wb", "close"]);
+}
+
+#[test]
+fn functions_that_are_not_there() {
+    let store = Store::default();
+    let none = blosc2_io_cb {
+        close: None,
+        size: None,
+        write: None,
+        read: None,
+        truncate: None,
+        destroy: None,
+        ..CALLBACKS
+    };
+    let opens = backend(blosc2_io_cb { id: 163, ..none }, &store);
+    let stream = opens.open(c"a", OpenMode::Update).unwrap();
+    assert_eq!(code(stream.size()), -13);
+    assert_eq!(code(stream.read_exact_at(0, &mut [0; 1])), -13);
+    assert_eq!(code(stream.write_at(0, b"a", WriteShape::Bytes)), -14);
+    assert_eq!(code(stream.truncate(0)), -25);
+    drop(stream);
+    assert_eq!(code(opens.destroy()), 0);
+    let nothing = backend(blosc2_io_cb { id: 164, open: None, ..none }, &store);
+    assert_eq!(code(nothing.open(c"a", OpenMode::Read)), -15);
+    assert_eq!(code(nothing.remove(c"a")), -15);
+}
+
+#[test]
+fn a_kept_reader_opens_a_programs_files_for_every_use() {
+    let store = Store { bytes: Mutex::new(b"0123".into()), ..Store::default() };
+    let reader = CachedReader::new(filling(&store), c"a".into());
+    for _ in 0..2 {
+        reader.with(|stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
+    }
+    assert!(!reader.revalidate());
+    assert_eq!(store.take_log(), ["open a rb", "close", "open a rb", "close"]);
+}

@@ -1,0 +1,486 @@
+//! The functions of the I/O back-ends, called as a plug-in would, and their registry (abi.md 2.8, 2.10, 9.5,
+//! frame.md 5): the same steps with both libraries, the same results and the same files.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::fmt::Debug;
+use std::fs;
+use std::ptr::{null, null_mut};
+
+use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io_cb, blosc2_stdio_file, blosc2_stdio_mmap};
+
+use crate::support::files::TempDir;
+use crate::support::library::Library;
+
+/// A library, a directory for it, and what it did there.
+struct Scene<'a> {
+    library: &'a Library,
+    dir: TempDir,
+    told: Vec<String>,
+}
+
+impl Scene<'_> {
+    fn tell(&mut self, what: impl Debug, result: impl Debug) {
+        self.told.push(format!("{what:?}: {result:?}"));
+    }
+}
+
+fn both_tell(scenario: impl Fn(&mut Scene)) {
+    let Some((ours, reference)) = crate::support::both() else { return };
+    let [mine, theirs] = [ours, reference].map(|library| {
+        let mut scene = Scene { library, dir: TempDir::new(), told: Vec::new() };
+        scenario(&mut scene);
+        scene.told.extend(scene.dir.listing());
+        scene.told
+    });
+    for (mine, theirs) in mine.iter().zip(&theirs) {
+        assert_eq!(mine, theirs, "ours (left) and the reference (right)");
+    }
+    assert_eq!(mine.len(), theirs.len());
+}
+
+/// Sizes, numbers and positions of which many make no sense.
+const NUMBERS: [i64; 12] = [0, 1, 2, 3, 5, 10, 11, -1, -2, i64::MAX, i64::MIN, (1 << 62) + 1];
+
+#[test]
+fn plain_files() {
+    both_tell(|scene| {
+        let library = scene.library;
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        fs::create_dir(scene.dir.join("directory")).unwrap();
+        let open = |name: &CStr, mode: &CStr| {
+            // SAFETY: two strings.
+            unsafe { (library.blosc2_stdio_open)(name.as_ptr(), mode.as_ptr(), null_mut()) }
+        };
+        let path = scene.dir.c_path("file");
+        for (path, mode) in [(null(), c"rb".as_ptr()), (path.as_ptr(), null()), (null(), null())] {
+            // SAFETY: NULL is allowed.
+            let stream = unsafe { (library.blosc2_stdio_open)(path, mode, null_mut()) };
+            scene.tell("open with NULL", stream.is_null());
+        }
+        for (name, mode) in
+            [("missing", c"rb"), ("missing", c"rb+"), ("file", c"x?"), ("directory", c"wb"), ("a/b", c"wb")]
+        {
+            scene.tell((name, mode), open(&scene.dir.c_path(name), mode).is_null());
+        }
+        for (name, mode) in [
+            ("file", c"rb"),
+            ("file", c"rb+"),
+            ("file", c"ab"),
+            ("file", c"wb"),
+            ("created", c"wb"),
+            ("appended", c"ab"),
+            ("directory", c"rb"),
+        ] {
+            let stream = open(&scene.dir.c_path(name), mode);
+            assert!(!stream.is_null(), "{name} {mode:?}");
+            // SAFETY: a stream of the library, whose first field is its file.
+            let file = unsafe { (*stream.cast::<blosc2_stdio_file>()).file };
+            if name != "directory" {
+                // SAFETY: an open file.
+                scene.tell("seek", unsafe { libc::fseek(file, 3, libc::SEEK_SET) });
+                // SAFETY: an open stream.
+                scene.tell((name, mode, "size"), unsafe { (library.blosc2_stdio_size)(stream) });
+            }
+            for (size, nitems, position) in combinations() {
+                let what = (name, mode, size, nitems, position);
+                let mut buffer = [b'.'; 128];
+                let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
+                let before = ptr;
+                // SAFETY: an open stream; a product of `size` and `nitems` that makes sense fits the buffer.
+                let read = unsafe { (library.blosc2_stdio_read)(&mut ptr, size, nitems, position, stream) };
+                scene.tell(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
+            }
+            for (size, nitems, position) in combinations().filter(|&(_, _, position)| position < 1000) {
+                let what = (name, mode, size, nitems, position);
+                // SAFETY: as above.
+                let written = unsafe {
+                    (library.blosc2_stdio_write)([b'w'; 128].as_ptr().cast(), size, nitems, position, stream)
+                };
+                scene.tell(("write", what), written);
+            }
+            for len in [-1, i64::MIN, 12, 5, 8] {
+                // SAFETY: an open stream.
+                scene.tell(("truncate", name, mode, len), unsafe {
+                    (library.blosc2_stdio_truncate)(stream, len)
+                });
+            }
+            // SAFETY: an open file, and an open stream that is closed.
+            unsafe {
+                scene.tell("position", libc::ftell(file));
+                scene.tell("close", (library.blosc2_stdio_close)(stream));
+            }
+        }
+    });
+}
+
+/// Arguments of a read or a write. Products that make sense are small.
+fn combinations() -> impl Iterator<Item = (i64, i64, i64)> {
+    NUMBERS
+        .into_iter()
+        .flat_map(|size| {
+            NUMBERS.into_iter().flat_map(move |nitems| NUMBERS.into_iter().map(move |at| (size, nitems, at)))
+        })
+        .filter(|&(size, nitems, _)| {
+            let bytes = i128::from(size) * i128::from(nitems);
+            size <= 0 || nitems <= 0 || bytes <= 128 || bytes > i128::from(i64::MAX)
+        })
+}
+
+#[test]
+fn plain_files_without_a_stream() {
+    both_tell(|scene| {
+        let library = scene.library;
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        let path = scene.dir.c_path("file");
+        // SAFETY: strings, then a stream that is open, streams that are NULL or have no file, and buffers that are
+        // NULL or large enough.
+        unsafe {
+            let mut no_file = blosc2_stdio_file { file: null_mut() };
+            let no_file: *mut c_void = (&raw mut no_file).cast();
+            for stream in [null_mut(), no_file] {
+                let mut buffer = [b'.'; 16];
+                let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
+                scene.tell("close", (library.blosc2_stdio_close)(stream));
+                if stream.is_null() {
+                    scene.tell("size", (library.blosc2_stdio_size)(stream));
+                    scene.tell("truncate", (library.blosc2_stdio_truncate)(stream, 1));
+                    scene.tell("write", (library.blosc2_stdio_write)(ptr, 1, 1, 0, stream));
+                    scene.tell("read", (library.blosc2_stdio_read)(&mut ptr, 1, 1, 0, stream));
+                    scene.tell("buffer", buffer);
+                }
+                scene.tell("destroy", (library.blosc2_stdio_destroy)(stream));
+            }
+            let stream = (library.blosc2_stdio_open)(path.as_ptr(), c"rb+".as_ptr(), null_mut());
+            for (size, nitems) in [(1, 1), (0, 1), (1, 0), (0, 0), (3, 3)] {
+                let mut ptr = null_mut();
+                let what = (size, nitems);
+                scene.tell(what, (library.blosc2_stdio_read)(null_mut(), size, nitems, 0, stream));
+                scene.tell(what, (library.blosc2_stdio_read)(&mut ptr, size, nitems, 0, stream));
+                scene.tell(what, ptr.is_null());
+                scene.tell(what, (library.blosc2_stdio_write)(null(), size, nitems, 0, stream));
+            }
+            scene.tell("close", (library.blosc2_stdio_close)(stream));
+        }
+    });
+}
+
+/// A mapping with its own parameters, told in every step.
+struct Mapped {
+    params: Box<blosc2_stdio_mmap>,
+}
+
+impl Mapped {
+    fn new(mode: &'static CStr, initial: usize) -> Mapped {
+        Mapped {
+            params: Box::new(blosc2_stdio_mmap {
+                mode: mode.as_ptr(),
+                initial_mapping_size: initial,
+                ..BLOSC2_STDIO_MMAP_DEFAULTS
+            }),
+        }
+    }
+
+    fn raw(&mut self) -> *mut c_void {
+        (&raw mut *self.params).cast()
+    }
+
+    /// The fields, of pointers only whether they are there.
+    fn fields(&self) -> impl Debug + use<> {
+        let p = &self.params;
+        let there =
+            [p.mode.is_null(), p.addr.is_null(), p.urlpath.is_null(), p.file.is_null()].map(|null| !null);
+        let numbers = [p.initial_mapping_size, p.file_size, p.mapping_size];
+        // What is left there without a mapping says nothing.
+        let mapped = there[1].then_some((p.is_memory_only.get(), p.fd >= 0, p.access_flags, p.map_flags));
+        (there, numbers, mapped)
+    }
+
+    fn open(&mut self, scene: &mut Scene, name: &str) -> bool {
+        let path = scene.dir.c_path(name);
+        let raw = self.raw();
+        // SAFETY: two strings and a struct.
+        let stream = unsafe { (scene.library.blosc2_stdio_mmap_open)(path.as_ptr(), c"rb".as_ptr(), raw) };
+        scene.tell(("open", name, self.fields()), (stream == raw, stream.is_null()));
+        !stream.is_null()
+    }
+
+    fn write(&mut self, scene: &mut Scene, text: &str, position: i64) {
+        let (bytes, len) = (text.as_ptr().cast(), text.len() as i64);
+        // SAFETY: a source with its length, and a struct.
+        let written = unsafe { (scene.library.blosc2_stdio_mmap_write)(bytes, 1, len, position, self.raw()) };
+        scene.tell(("write", text, position), (written, self.fields()));
+    }
+
+    fn read(&mut self, scene: &mut Scene, size: i64, nitems: i64, position: i64) {
+        let mut ptr: *mut c_void = self.raw();
+        // SAFETY: a place for a pointer, and a struct.
+        let read =
+            unsafe { (scene.library.blosc2_stdio_mmap_read)(&mut ptr, size, nitems, position, self.raw()) };
+        let bytes = match size.checked_mul(nitems) {
+            Some(len) if read > 0 && len > 0 => {
+                // SAFETY: so many bytes are there.
+                unsafe { std::slice::from_raw_parts(ptr.cast::<u8>(), len as usize) }.to_vec()
+            }
+            _ => Vec::new(),
+        };
+        let what = ("read", size, nitems, position);
+        scene.tell(what, (read, ptr.is_null(), String::from_utf8_lossy(&bytes)));
+    }
+
+    fn truncate(&mut self, scene: &mut Scene, len: i64) {
+        // SAFETY: a struct.
+        let result = unsafe { (scene.library.blosc2_stdio_mmap_truncate)(self.raw(), len) };
+        scene.tell(("truncate", len), (result, self.fields()));
+    }
+
+    fn size(&mut self, scene: &mut Scene) {
+        // SAFETY: a struct.
+        scene.tell("size", unsafe { (scene.library.blosc2_stdio_mmap_size)(self.raw()) });
+    }
+
+    fn destroy(&mut self, scene: &mut Scene) {
+        // SAFETY: a struct that is not to be freed.
+        let result = unsafe { (scene.library.blosc2_stdio_mmap_destroy)(self.raw()) };
+        scene.tell("destroy", (result, self.fields()));
+    }
+}
+
+const MODES: [&CStr; 4] = [c"r", c"r+", c"w+", c"c"];
+
+#[test]
+fn mapped_files_of_every_mode() {
+    both_tell(|scene| {
+        for mode in MODES {
+            for (name, text) in [("missing", None), ("empty", Some("")), ("file", Some("0123456789"))] {
+                for initial in [0, 1, 100_000] {
+                    match text {
+                        Some(text) => fs::write(scene.dir.join(name), text).unwrap(),
+                        None => drop(fs::remove_file(scene.dir.join(name))),
+                    }
+                    let mut mapped = Mapped::new(mode, initial);
+                    scene.tell("mode", (mode, initial));
+                    mapped.size(scene);
+                    if mapped.open(scene, name) {
+                        mapped.open(scene, name);
+                        mapped.open(scene, "another");
+                        for (size, nitems, position) in combinations() {
+                            // Whether no items have an address is nobody's business.
+                            if size != 0 && nitems != 0 || position < 0 {
+                                mapped.read(scene, size, nitems, position);
+                            }
+                        }
+                        mapped.size(scene);
+                    }
+                    mapped.destroy(scene);
+                    mapped.destroy(scene);
+                    scene.told.extend(scene.dir.listing());
+                }
+            }
+        }
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        for mode in [c"", c"rb", c"w", c"r ", c"c+"] {
+            let mut mapped = Mapped::new(mode, 100);
+            mapped.open(scene, "file");
+            mapped.destroy(scene);
+        }
+        let mut mapped = Mapped::new(c"r", 100);
+        mapped.params.mode = null();
+        mapped.open(scene, "file");
+        for mode in MODES {
+            let mut mapped = Mapped::new(mode, 100);
+            mapped.open(scene, "a/b");
+            mapped.destroy(scene);
+        }
+    });
+}
+
+#[test]
+fn mapped_files_grow_and_shrink() {
+    both_tell(|scene| {
+        for mode in [c"r+", c"w+"] {
+            for initial in [0, 1, 5000, 1 << 20] {
+                fs::write(scene.dir.join("file"), "0123456789").unwrap();
+                let mut mapped = Mapped::new(mode, initial);
+                assert!(mapped.open(scene, "file"));
+                for (text, position) in
+                    [("ab", 0), ("cd", 9), ("ef", 12), ("gh", 5000), ("", 3), ("i", 20_000), ("j", -1)]
+                {
+                    mapped.write(scene, text, position);
+                    mapped.size(scene);
+                    let there = fs::metadata(scene.dir.join("file")).unwrap().len();
+                    scene.tell("on disk", there);
+                }
+                mapped.read(scene, 1, 14, 0);
+                for len in [20_001, 20_000, 7, 9, -1, i64::MIN] {
+                    mapped.truncate(scene, len);
+                    scene.tell("on disk", fs::metadata(scene.dir.join("file")).unwrap().len());
+                }
+                mapped.read(scene, 3, 3, 0);
+                mapped.read(scene, 3, 4, 0);
+                mapped.write(scene, "kl", 8);
+                mapped.destroy(scene);
+                scene.told.extend(scene.dir.listing());
+                // Used again, with a mode of its own again.
+                mapped.params.mode = c"r".as_ptr();
+                assert!(mapped.open(scene, "file"));
+                mapped.read(scene, 1, 10, 0);
+                mapped.destroy(scene);
+            }
+        }
+    });
+}
+
+#[test]
+fn private_mappings_leave_the_file_alone() {
+    both_tell(|scene| {
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        let mut mapped = Mapped::new(c"c", 4096);
+        assert!(mapped.open(scene, "file"));
+        mapped.write(scene, "abc", 2);
+        mapped.write(scene, "def", 10);
+        mapped.read(scene, 1, 13, 0);
+        mapped.truncate(scene, 4);
+        mapped.read(scene, 1, 4, 0);
+        mapped.read(scene, 1, 5, 0);
+        mapped.size(scene);
+        scene.told.extend(scene.dir.listing());
+        mapped.destroy(scene);
+    });
+}
+
+#[test]
+fn mapped_files_without_a_stream() {
+    both_tell(|scene| {
+        let library = scene.library;
+        let null_stream = null_mut();
+        let path = scene.dir.c_path("file");
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        let mut mapped = Mapped::new(c"r+", 100);
+        // SAFETY: NULL where it is refused, otherwise a struct and strings.
+        unsafe {
+            let open = library.blosc2_stdio_mmap_open;
+            scene.tell("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
+            scene.tell("open", open(null(), c"rb".as_ptr(), mapped.raw()).is_null());
+            scene.tell("close", (library.blosc2_stdio_mmap_close)(null_stream));
+            scene.tell("destroy", (library.blosc2_stdio_mmap_destroy)(null_stream));
+            // The argument for the mode may be NULL: it is not used.
+            scene.tell("open", open(path.as_ptr(), null(), mapped.raw()) == mapped.raw());
+            for (size, nitems) in [(1, 1), (0, 1), (1, 0), (20, 1)] {
+                let stream = mapped.raw();
+                scene.tell("read", (library.blosc2_stdio_mmap_read)(null_mut(), size, nitems, 0, stream));
+                scene.tell("write", (library.blosc2_stdio_mmap_write)(null(), size, nitems, 0, stream));
+            }
+            scene.tell("close", (library.blosc2_stdio_mmap_close)(mapped.raw()));
+        }
+        mapped.read(scene, 1, 10, 0);
+        mapped.destroy(scene);
+    });
+}
+
+#[test]
+fn parameters_that_have_to_be_freed() {
+    both_tell(|scene| {
+        fs::write(scene.dir.join("file"), "0123456789").unwrap();
+        let path = scene.dir.c_path("file");
+        for mapped in [true, false] {
+            // SAFETY: a struct from `malloc` that the library frees.
+            unsafe {
+                let params: *mut blosc2_stdio_mmap = libc::malloc(size_of::<blosc2_stdio_mmap>()).cast();
+                params.write(blosc2_stdio_mmap { needs_free: CBool::TRUE, ..BLOSC2_STDIO_MMAP_DEFAULTS });
+                if mapped {
+                    let open = scene.library.blosc2_stdio_mmap_open;
+                    assert_eq!(open(path.as_ptr(), null(), params.cast()), params.cast());
+                }
+                scene.tell(mapped, (scene.library.blosc2_stdio_mmap_destroy)(params.cast()));
+            }
+        }
+    });
+}
+
+unsafe extern "C" fn open_nothing(_: *const c_char, _: *const c_char, _: *mut c_void) -> *mut c_void {
+    null_mut()
+}
+
+unsafe extern "C" fn destroy_nothing(_: *mut c_void) -> c_int {
+    0
+}
+
+#[test]
+fn the_registry() {
+    both_tell(|scene| {
+        let library = scene.library;
+        let register = |id: u8, name: Option<&CStr>| {
+            let io = blosc2_io_cb {
+                id,
+                name: name.map_or(null_mut(), |name| name.to_owned().into_raw()),
+                is_allocation_necessary: CBool::TRUE,
+                open: Some(open_nothing),
+                close: None,
+                size: None,
+                write: None,
+                read: None,
+                truncate: None,
+                destroy: Some(destroy_nothing),
+            };
+            // SAFETY: a struct, which is copied, and a name that lives for ever.
+            unsafe { (library.blosc2_register_io_cb)(&io) }
+        };
+        let entry = |id: u8| {
+            // SAFETY: any id may be asked for; an entry is initialised and stays.
+            unsafe { (library.blosc2_get_io_cb)(id).as_ref() }.map(|io| {
+                let functions = [
+                    io.open.is_some(),
+                    io.close.is_some(),
+                    io.size.is_some(),
+                    io.write.is_some(),
+                    io.read.is_some(),
+                    io.truncate.is_some(),
+                    io.destroy.is_some(),
+                ];
+                // SAFETY: NULL or a string.
+                let name: Option<CString> =
+                    (!io.name.is_null()).then(|| unsafe { CStr::from_ptr(io.name) }.into());
+                (io.id, name, io.is_allocation_necessary.get(), functions)
+            })
+        };
+        // SAFETY: NULL is allowed.
+        scene.tell("NULL", unsafe { (library.blosc2_register_io_cb)(null()) });
+        for id in [0, 1, 2, 31, 32, 159, 160, 255] {
+            scene.tell(id, entry(id));
+        }
+        for (id, name) in [
+            (0, c"filesystem"),
+            (1, c"mine"),
+            (32, c"mine"),
+            (159, c"mine"),
+            (170, c"mine"),
+            (170, c"mine"),
+            (170, c"yours"),
+            (171, c"mine"),
+            (255, c""),
+        ] {
+            scene.tell((id, name), register(id, Some(name)));
+            scene.tell(id, entry(id));
+        }
+        scene.tell("no name", register(172, None));
+        scene.tell(172, entry(172));
+        // SAFETY: an id that is registered.
+        let (before, after) = unsafe { ((library.blosc2_get_io_cb)(170), (library.blosc2_get_io_cb)(170)) };
+        scene.tell("the same entry", before == after);
+        // SAFETY: the library was initialised.
+        unsafe {
+            (library.blosc2_get_io_cb)(0).read().open.expect("a function");
+            let io = (library.blosc2_get_io_cb)(1).read();
+            scene.tell(
+                "its own functions",
+                io.open.map(|f| f as usize) == Some(library.blosc2_stdio_mmap_open as usize),
+            );
+        }
+        // The program may change an entry.
+        // SAFETY: an entry that is initialised, and that nobody uses meanwhile.
+        unsafe { (*(library.blosc2_get_io_cb)(170)).is_allocation_necessary = CBool::FALSE };
+        scene.tell(170, entry(170));
+        // SAFETY: as above.
+        scene.tell("name", unsafe { CString::from(CStr::from_ptr((*(library.blosc2_get_io_cb)(170)).name)) });
+    });
+}

@@ -1,0 +1,60 @@
+//! Directories that tests may fill.
+
+use std::ffi::{CString, OsStr};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// A fresh directory; removed with all that is in it when dropped.
+pub struct TempDir(PathBuf);
+
+impl TempDir {
+    pub fn new() -> TempDir {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("blosc2-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir(&path).expect("a fresh directory");
+        TempDir(path)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// The path of something inside, for C.
+    pub fn c_path(&self, name: &str) -> CString {
+        c_path(&self.join(name))
+    }
+
+    /// Names and contents of what is inside, sorted; directories end with a slash.
+    pub fn listing(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(&self.0)
+            .expect("a readable directory")
+            .map(|entry| {
+                let path = entry.expect("an entry").path();
+                let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+                match std::fs::read(&path) {
+                    Ok(bytes) => format!("{name}: {:?}", String::from_utf8_lossy(&bytes)),
+                    Err(_) if path.is_dir() => format!("{name}/"),
+                    Err(error) => format!("{name}: {error}"),
+                }
+            })
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+pub fn c_path(path: &Path) -> CString {
+    CString::new(path.as_os_str().as_bytes()).expect("no NUL in a path")
+}
+
+impl Drop for TempDir {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
