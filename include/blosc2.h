@@ -1622,6 +1622,490 @@ int blosc2_vldecompress_block_ctx(blosc2_context *context,
                                   uint8_t **dest,
                                   int32_t *destsize);
 
+/* ---- Super-chunks ---- */
+
+/**
+ * Makes a super-chunk without chunks: in memory; or with `urlpath` a file (`contiguous`) or a
+ * directory, of which there must be none yet. The storage is copied, except for what `io->params`
+ * and the `user_data` of filters point at. Free it with `blosc2_schunk_free`.
+ *
+ * Returns NULL when the path is taken, a file cannot be written, the back-end is unknown, or no
+ * context can be made of the parameters.
+ */
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_new(blosc2_storage *storage);
+
+/**
+ * Copies a super-chunk with its metalayers to another storage. With other compression parameters
+ * than the original's (NULL means those) the chunks are compressed anew.
+ *
+ * Returns NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read.
+ * What was written until then stays.
+ */
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_copy(blosc2_schunk *schunk,
+                                  blosc2_storage *storage);
+
+/**
+ * Frees a super-chunk with its chunks in memory, metalayers and contexts; files stay. The
+ * `destroy` of its I/O back-end is called. Nothing happens for NULL.
+ *
+ * Returns 0, or 1 when `destroy` reports an error.
+ *
+ * Note: the super-chunk is not used again.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_free(blosc2_schunk *schunk);
+
+/**
+ * Opens the frame in a file or directory with the default I/O back-end. As many threads are used
+ * as `blosc2_get_nthreads` says.
+ *
+ * Returns NULL when there is no frame that can be read.
+ */
+BLOSC_EXPORT blosc2_schunk *blosc2_schunk_open(const char *urlpath);
+
+/** As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file. */
+BLOSC_EXPORT blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath, int64_t offset);
+
+/**
+ * As `blosc2_schunk_open`, with an I/O back-end. Its `destroy` is called when the super-chunk is
+ * freed, and also when NULL is returned because there is no frame that can be read.
+ */
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_open_udio(const char *urlpath,
+                                       const blosc2_io *udio);
+
+/** As `blosc2_schunk_open_udio`, for a frame that begins `offset` bytes into the file. */
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_open_offset_udio(const char *urlpath,
+                                              int64_t offset,
+                                              const blosc2_io *udio);
+
+/**
+ * Opens the contiguous frame of `len` bytes at `cframe`. With `copy`, its chunks are copied, and
+ * the result is a super-chunk in memory without a frame. Without, the frame is used where it is:
+ * it has to stay as long as the super-chunk, which copies it before the first change; it remains
+ * the caller's to free, unless `blosc2_schunk_avoid_cframe_free` hands it over.
+ *
+ * Returns NULL when it is no frame that can be read.
+ *
+ * Note: `cframe` is a `malloc` block if it is handed over.
+ */
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_from_buffer(uint8_t *cframe,
+                                         int64_t len,
+                                         bool copy);
+
+/**
+ * Tells whether the buffer of a frame in memory is left to the caller when the super-chunk is
+ * freed. Nothing happens without such a frame.
+ */
+BLOSC_EXPORT
+void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk,
+                                     bool avoid_cframe_free);
+
+/**
+ * Stores the super-chunk as one frame in memory into `*cframe`. `*needs_free` is true for a copy,
+ * which the caller frees; else it is the super-chunk's own, valid until that changes.
+ *
+ * Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_to_buffer(blosc2_schunk *schunk,
+                                uint8_t **cframe,
+                                bool *needs_free);
+
+/**
+ * Writes the super-chunk as one frame to a file. A file that is there is replaced if the
+ * super-chunk is a frame in memory; for any other it is an error.
+ *
+ * Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be
+ * opened or written, -23 when the frame cannot be made.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_to_file(blosc2_schunk *schunk,
+                              const char *urlpath);
+
+/**
+ * Writes the super-chunk as one frame behind what a file has; the file is made if there is none.
+ *
+ * Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`.
+ * -12 for NULL, -15, -13 or -14 when the file cannot be opened, measured or written, -23 when the
+ * frame cannot be made.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_append_file(blosc2_schunk *schunk,
+                                  const char *urlpath);
+
+/**
+ * Takes the lock of a frame on disk between processes, for several calls; it nests. Nothing
+ * happens where locking is not asked for.
+ *
+ * Returns 0; -37 when the lock cannot be had, -32 for NULL.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_lock(blosc2_schunk *schunk);
+
+/**
+ * Gives back what `blosc2_schunk_lock` took, one level of it.
+ *
+ * Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
+ */
+BLOSC_EXPORT int blosc2_schunk_unlock(blosc2_schunk *schunk);
+
+/**
+ * Reads counters and metalayers anew if another handle or process has changed the frame on disk.
+ *
+ * Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock
+ * cannot be had, -13 for a length that no frame has.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_refresh(blosc2_schunk *schunk);
+
+/**
+ * Appends a chunk. With `copy` it stays the caller's; without, it has to be a `malloc` block,
+ * which the super-chunk takes, unless an error is returned.
+ *
+ * Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does
+ * not fit in (blocks of equal and of variable length do not mix) or cannot be stored, -37 when
+ * the lock cannot be had, -32 for NULL.
+ *
+ * Note: the chunk is as long as its header says.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_append_chunk(blosc2_schunk *schunk,
+                                   uint8_t *chunk,
+                                   bool copy);
+
+/**
+ * Inserts a chunk before chunk `nchunk`, or at the end; as `blosc2_schunk_append_chunk`.
+ *
+ * Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when
+ * there is no such place.
+ *
+ * Note: the chunk is as long as its header says.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_insert_chunk(blosc2_schunk *schunk,
+                                   int64_t nchunk,
+                                   uint8_t *chunk,
+                                   bool copy);
+
+/**
+ * Puts another chunk in the place of chunk `nchunk`; as `blosc2_schunk_append_chunk`.
+ *
+ * Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there
+ * is no such chunk, -1 when it cannot be read.
+ *
+ * Note: the chunk is as long as its header says.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_update_chunk(blosc2_schunk *schunk,
+                                   int64_t nchunk,
+                                   uint8_t *chunk,
+                                   bool copy);
+
+/**
+ * Deletes chunk `nchunk`. In a contiguous frame its bytes stay behind as a hole.
+ *
+ * Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read,
+ * -21 when the frame cannot be changed, -37 when the lock cannot be had, -32 for NULL.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_delete_chunk(blosc2_schunk *schunk,
+                                   int64_t nchunk);
+
+/**
+ * Compresses `nbytes` bytes with the super-chunk's parameters and appends the chunk. `src` may be
+ * NULL when a prefilter supplies the data.
+ *
+ * Returns the number of chunks then; a code of `blosc2_compress_ctx` or
+ * `blosc2_schunk_append_chunk`.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_append_buffer(blosc2_schunk *schunk,
+                                    const void *src,
+                                    int32_t nbytes);
+
+/**
+ * Decompresses chunk `nchunk` into `dest`, which has room for `nbytes` bytes.
+ *
+ * Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a
+ * frame and -12 for separate chunks in memory; another negative code for a chunk that cannot be
+ * read or is damaged.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_decompress_chunk(blosc2_schunk *schunk,
+                                   int64_t nchunk,
+                                   void *dest,
+                                   int32_t nbytes);
+
+/**
+ * Stores chunk `nchunk` into `*chunk`. `*needs_free` is true for a copy, which the caller frees;
+ * else it is the super-chunk's own, valid until that changes.
+ *
+ * Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code
+ * when it cannot be read.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
+                            int64_t nchunk,
+                            uint8_t **chunk,
+                            bool *needs_free);
+
+/**
+ * As `blosc2_schunk_get_chunk`, but of a chunk on disk only the header, the block starts, and
+ * where the blocks are. Such a chunk can be decompressed, as a whole or in parts, with a context
+ * that has the super-chunk (`schunk->dctx`): then the blocks that are needed are read.
+ *
+ * Returns the bytes at `*chunk`; a code as there.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
+                                int64_t nchunk,
+                                uint8_t **chunk,
+                                bool *needs_free);
+
+/**
+ * Decompresses block `nblock` of chunk `nchunk`, whose blocks have lengths of their own, into a
+ * new buffer at `*dest`, for the caller to free. `*destsize` is its size.
+ *
+ * Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind,
+ * another negative code for one that is damaged; then nothing is stored.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
+                              int64_t nchunk,
+                              int32_t nblock,
+                              uint8_t **dest,
+                              int32_t *destsize);
+
+/**
+ * Reads items `start` to `stop` (the latter left out) into `buffer`, which has room for them. No
+ * items, or `stop` before `start`, is no error.
+ *
+ * Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure.
+ * The chunks before the one that failed have been read then.
+ *
+ * Note: `buffer` has room for the items.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_slice_buffer(blosc2_schunk *schunk,
+                                   int64_t start,
+                                   int64_t stop,
+                                   void *buffer);
+
+/**
+ * Writes items `start` to `stop` (the latter left out) from `buffer`. Items behind the end of a
+ * short last chunk are left out, unless the whole chunk is written. The chunks are compressed
+ * anew.
+ *
+ * Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be
+ * stored, -1 for any other failure. The chunks before the one that failed have been written then.
+ *
+ * Note: `buffer` has the items.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_set_slice_buffer(blosc2_schunk *schunk,
+                                   int64_t start,
+                                   int64_t stop,
+                                   void *buffer);
+
+/**
+ * Reads the `ncoords` items at `coords`, in any order, one after another into `buffer`. The
+ * super-chunk must have been made with a block size.
+ *
+ * Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told
+ * apart; -1 or another negative code when they cannot be read.
+ *
+ * Note: `buffer` has room for the items.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_sparse_buffer(blosc2_schunk *schunk,
+                                    int64_t ncoords,
+                                    const int64_t *coords,
+                                    void *buffer);
+
+/**
+ * Stores the compression parameters of a super-chunk into `*cparams`, a block for the caller to
+ * free. Filters, tuner and what else takes pointers are not in there.
+ *
+ * Returns 0; -32 for NULL, -4 without memory.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_cparams(blosc2_schunk *schunk,
+                              blosc2_cparams **cparams);
+
+/**
+ * Stores the decompression parameters of a super-chunk into `*dparams`, a block for the caller to
+ * free.
+ *
+ * Returns 0; -32 for NULL, -4 without memory.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_get_dparams(blosc2_schunk *schunk,
+                              blosc2_dparams **dparams);
+
+/**
+ * Puts the chunks into another order: chunk `offsets_order[i]` becomes chunk `i`.
+ *
+ * Returns 0; -3 when the order is no permutation of all chunks, another negative code when the
+ * frame cannot be changed.
+ *
+ * Note: there is one number for each chunk.
+ */
+BLOSC_EXPORT
+int blosc2_schunk_reorder_offsets(blosc2_schunk *schunk,
+                                  int64_t *offsets_order);
+
+/**
+ * The length of a super-chunk's frame in bytes; of a directory, that of its index file; without a
+ * frame, an estimate.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_frame_len(blosc2_schunk *schunk);
+
+/**
+ * Fills a super-chunk without chunks with special ones of `chunksize` bytes that stand for
+ * `nitems` items: zeros, NaNs or values that nobody has set (`BLOSC2_SPECIAL_ZERO`, `_NAN`,
+ * `_UNINIT`).
+ *
+ * Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks
+ * already, -28 in a frame or -29 for another `special_value`, -29 for too many items, another
+ * negative code when the frame cannot be changed.
+ */
+BLOSC_EXPORT
+int64_t blosc2_schunk_fill_special(blosc2_schunk *schunk,
+                                   int64_t nitems,
+                                   int special_value,
+                                   int32_t chunksize);
+
+/**
+ * Where the chunks of a frame are: bytes into its data section, or numbers of chunk files; a
+ * special chunk has the top bit set. As many as there are chunks, for the caller to free.
+ *
+ * Returns NULL without a frame, without chunks, or without memory.
+ */
+BLOSC_EXPORT
+int64_t *blosc2_frame_get_offsets(blosc2_schunk *schunk);
+
+/**
+ * Stores the numbers of the chunks that items `*start` to `*stop` (the latter left out) touch
+ * into `*chunks_idx`, an array for the caller to free. Whether there are such chunks is not
+ * looked at.
+ *
+ * Returns how many; 0 and NULL for a super-chunk without chunks. -32 for NULL, -12 when chunks
+ * differ in size.
+ */
+BLOSC_EXPORT
+int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
+                                 int64_t *start,
+                                 int64_t *stop,
+                                 int64_t **chunks_idx);
+
+/* ---- Metalayers ---- */
+
+/**
+ * Adds a metalayer, whose content keeps its length. Name and content are copied. A frame takes
+ * metalayers only as long as it has no chunks.
+ *
+ * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a
+ * 17th metalayer, a bad length, or a frame with chunks; another negative code when the frame
+ * cannot be written.
+ */
+BLOSC_EXPORT
+int blosc2_meta_add(blosc2_schunk *schunk,
+                    const char *name,
+                    uint8_t *content,
+                    int32_t content_len);
+
+/**
+ * Overwrites the start of a metalayer's content; its length stays. A longer content changes
+ * nothing, and is no error.
+ *
+ * Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than
+ * 31 bytes or a bad length; another negative code when the frame cannot be written.
+ */
+BLOSC_EXPORT
+int blosc2_meta_update(blosc2_schunk *schunk,
+                       const char *name,
+                       uint8_t *content,
+                       int32_t content_len);
+
+/**
+ * Looks for a metalayer of variable length, also for one that another process has just added.
+ *
+ * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
+ * than 31 bytes, -37 when the lock cannot be had.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_exists(blosc2_schunk *schunk,
+                         const char *name);
+
+/**
+ * Compresses a content, with the default parameters if `cparams` is NULL, and adds it as a
+ * metalayer of variable length. There can be 8192, and 16 in a frame.
+ *
+ * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a
+ * bad length; -1 for the 17th in a frame, -32 for parameters of which no context can be made,
+ * another negative code when it cannot be compressed or written.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_add(blosc2_schunk *schunk,
+                      const char *name,
+                      uint8_t *content,
+                      int32_t content_len,
+                      blosc2_cparams *cparams);
+
+/**
+ * Gives a metalayer of variable length another content of any length; as `blosc2_vlmeta_add`.
+ *
+ * Returns its position, or a code as there; -16 when there is none with that name.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_update(blosc2_schunk *schunk,
+                         const char *name,
+                         uint8_t *content,
+                         int32_t content_len,
+                         blosc2_cparams *cparams);
+
+/**
+ * Stores the content of a metalayer of variable length into `*content`, a buffer for the caller
+ * to free, NULL if it is empty, and its length into `*content_len`.
+ *
+ * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
+ * than 31 bytes, -3 for a damaged content; -5 for one that cannot be decompressed, with NULL and
+ * 0 stored.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_get(blosc2_schunk *schunk,
+                      const char *name,
+                      uint8_t **content,
+                      int32_t *content_len);
+
+/**
+ * Removes a metalayer of variable length; those behind it move up.
+ *
+ * Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name
+ * of more than 31 bytes, another negative code when the frame cannot be written.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_delete(blosc2_schunk *schunk,
+                         const char *name);
+
+/**
+ * Stores pointers to the names of the metalayers of variable length into `names`, which has room
+ * for `schunk->nvlmetalayers`. They are valid until these metalayers change.
+ *
+ * Returns how many; -32 for NULL.
+ *
+ * Note: `names` has room for all.
+ */
+BLOSC_EXPORT
+int blosc2_vlmeta_get_names(blosc2_schunk *schunk,
+                            char **names);
+
 /* ---- Filters on their own, coordinates, files and clocks ---- */
 
 /**
