@@ -110,12 +110,9 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
 fn fast(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        // SAFETY: (both) the features have just been detected.
-        return if walk.mixed {
-            unsafe { fast_avx2::<true>(src, dest, walk) }
-        } else {
-            unsafe { fast_avx2::<false>(src, dest, walk) }
-        };
+        let kernel = if walk.mixed { fast_avx2::<true> } else { fast_avx2::<false> };
+        // SAFETY: the features have just been detected.
+        return unsafe { kernel(src, dest, walk) };
     }
     if walk.mixed {
         fast_anywhere::<Portable, true>(src, dest, walk)
