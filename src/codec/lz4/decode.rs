@@ -38,8 +38,12 @@ struct Walk {
 /// may reach back into `dictionary`, as if it lay before `dest`.
 pub(super) fn block(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> Option<usize> {
     let mut walk = Walk { at: 0, out: 0, mixed: false };
+    // The streams of a small block are not worth the call.
+    let is_small = src.len() < READ_AHEAD || dest.len() < WRITE_AHEAD;
     loop {
-        walk = fast(src, dest, walk)?;
+        if !is_small {
+            walk = fast(src, dest, walk)?;
+        }
         // The fast loop stops at the end of its window, or before a sequence that it cannot do: this one takes it, to its
         // end or to that of the block.
         match sequence(src, dest, dictionary, walk.at, walk.out)? {
