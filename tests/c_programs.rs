@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use support::library::{path_of_ours, path_of_reference};
 
 /// The programs that take `--ours`.
-const PROGRAMS: [&str; 3] = ["chunk_api", "chunk_callbacks", "blosc1_program"];
+const PROGRAMS: [&str; 4] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads"];
 
 /// A program that runs for longer hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
@@ -102,7 +102,7 @@ fn show(output: &Output) -> String {
 
 fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &Path, flags: &[&str]) {
     let output = compiler()
-        .args(["-std=c99", "-g", "-Wall", "-Wextra", "-Werror"])
+        .args(["-std=c99", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
         .args(flags)
         .arg("-I")
         .arg(headers.headers())

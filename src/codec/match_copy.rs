@@ -70,6 +70,12 @@ pub(super) trait Periods {
     /// # Safety
     /// As [`copy_match`]'s, and `back` < 16.
     unsafe fn repeat(to: *mut u8, back: usize, length: usize);
+
+    /// The same for `back` < 8 and a length of up to 32, always as if it were 32.
+    ///
+    /// # Safety
+    /// `back` is 1 to 7; `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
+    unsafe fn repeat_short(to: *mut u8, back: usize);
 }
 
 /// In two words.
@@ -91,6 +97,12 @@ impl Periods for Portable {
             repeat_chunk(period.to_le_bytes(), to, 16 / back * back, length);
         }
     }
+
+    #[inline(always)]
+    unsafe fn repeat_short(to: *mut u8, back: usize) {
+        // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
+        unsafe { Self::repeat(to, back, 32) }
+    }
 }
 
 /// In one register. Only for code that runs where AVX2 is known to be.
@@ -103,6 +115,12 @@ impl Periods for Avx2 {
     unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
         // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
         unsafe { repeat_avx2(to, back, length) }
+    }
+
+    #[inline(always)]
+    unsafe fn repeat_short(to: *mut u8, back: usize) {
+        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        unsafe { repeat_short_avx2(to, back) }
     }
 }
 
@@ -158,6 +176,23 @@ unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
             _mm256_storeu_si256(to.add(at).cast(), chunk);
             at += step;
         }
+    }
+}
+
+/// One store, and no question that a branch predictor could get wrong.
+///
+/// # Safety
+/// As [`Periods::repeat_short`]'s.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
+    use std::arch::x86_64::*;
+    // SAFETY: by the contract, 8 bytes from `back` before `to` and 32 from it belong to the buffer.
+    unsafe {
+        let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(back).cast()));
+        let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
+        _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
     }
 }
 

@@ -8,6 +8,7 @@
 //! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
 
 pub mod bitshuffle;
+pub mod copy;
 pub mod cpu;
 pub mod delta;
 pub mod shuffle;

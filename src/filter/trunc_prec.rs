@@ -1,7 +1,7 @@
 //! The filter that clears low mantissa bits of floats and doubles (`filters.md` 7). It is lossy: there is nothing
 //! to undo.
 
-use super::cpu::{self, Level};
+use super::cpu;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Mantissa bits of a float.
@@ -41,7 +41,7 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { apply_avx2(mask, src, dest) },
+        cpu::Level::Avx2 | cpu::Level::Avx512 => unsafe { apply_avx2(mask, src, dest) },
         _ => apply(mask, src, dest),
     }
     Ok(())

@@ -36,8 +36,11 @@ pub fn init() {
 
 /// Takes the library down: its threads end, also those that contexts started while it was not up. Settings stay.
 pub fn destroy() {
-    let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
-    UP.store(false, Ordering::Release);
+    {
+        let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
+        UP.store(false, Ordering::Release);
+    }
+    // Not under the lock: a callback in one of the threads that end may itself bring the library up.
     pool::shutdown();
 }
 

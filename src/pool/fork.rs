@@ -2,7 +2,7 @@
 //! other threads held stay locked in it: it forgets the parent's crew as it is, and makes one of its own.
 
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
+use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32};
 
 use super::crew::Crew;
@@ -40,7 +40,8 @@ fn create() -> Option<&'static Crew> {
         if !register() {
             return None;
         }
-        REGISTERED.store(true, Relaxed);
+        // Release: who skips the registration, and forks, has the handler.
+        REGISTERED.store(true, Release);
     }
     let new = Box::into_raw(Box::new(Crew::new()));
     if CREW.compare_exchange(ptr::null_mut(), new, AcqRel, Acquire).is_err() {

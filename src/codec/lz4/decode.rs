@@ -20,16 +20,35 @@ const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
 /// What it writes without asking: short literals, a short match, and what its copy overshoots.
 const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
 
+/// Bytes of a block that the fast loop takes before it looks what kind of sequences they were.
+const WINDOW: usize = 4096;
+/// Sequences of a window that have literals, from which on they are mixed.
+const MANY: usize = WINDOW / 24;
+
+/// How far a block is decoded.
+struct Walk {
+    /// The position in the block, and that in its content.
+    at: usize,
+    out: usize,
+    /// Whether sequences with and without literals take turns, as in text, so that nobody can foretell which is next.
+    mixed: bool,
+}
+
 /// Decodes all of `src` into `dest` and returns how many bytes it has. `None` if it is bad or needs more than `dest`. Matches
 /// may reach back into `dictionary`, as if it lay before `dest`.
 pub(super) fn block(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> Option<usize> {
-    let (mut at, mut out) = (0, 0);
+    let mut walk = Walk { at: 0, out: 0, mixed: false };
+    // The streams of a small block are not worth the call.
+    let is_small = src.len() < READ_AHEAD || dest.len() < WRITE_AHEAD;
     loop {
-        (at, out) = fast(src, dest, at, out)?;
-        // The fast loop stops before a sequence that it cannot do: this one takes it, to its end or to that of the block.
-        match sequence(src, dest, dictionary, at, out)? {
+        if !is_small {
+            walk = fast(src, dest, walk)?;
+        }
+        // The fast loop stops at the end of its window, or before a sequence that it cannot do: this one takes it, to its
+        // end or to that of the block.
+        match sequence(src, dest, dictionary, walk.at, walk.out)? {
             (next, written) if next == src.len() + 1 => return Some(written),
-            next => (at, out) = next,
+            next => (walk.at, walk.out) = next,
         }
     }
 }
@@ -90,36 +109,42 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
     Some(length)
 }
 
-/// Decodes whole sequences as long as there is room to read and write ahead; returns the positions of the
-/// first that it left alone.
-fn fast(src: &[u8], dest: &mut [u8], at: usize, out: usize) -> Option<(usize, usize)> {
+/// Decodes whole sequences as long as there is room to read and write ahead, and up to the end of a window; stops at the
+/// first that it leaves alone.
+fn fast(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+        let kernel = if walk.mixed { fast_avx2::<true> } else { fast_avx2::<false> };
         // SAFETY: the features have just been detected.
-        return unsafe { fast_avx2(src, dest, at, out) };
+        return unsafe { kernel(src, dest, walk) };
     }
-    fast_anywhere::<Portable>(src, dest, at, out)
+    if walk.mixed {
+        fast_anywhere::<Portable, true>(src, dest, walk)
+    } else {
+        fast_anywhere::<Portable, false>(src, dest, walk)
+    }
 }
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn fast_avx2(src: &[u8], dest: &mut [u8], at: usize, out: usize) -> Option<(usize, usize)> {
-    fast_anywhere::<Avx2>(src, dest, at, out)
+fn fast_avx2<const MIXED: bool>(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
+    fast_anywhere::<Avx2, MIXED>(src, dest, walk)
 }
 
+/// Where a sequence begins depends on the literals of the one before, and to wait for that takes longer than all the
+/// rest. Most matches in shuffled numbers follow each other directly: unless sequences are `MIXED`, the processor is
+/// made to guess that, by branches where none are needed.
 #[inline(always)]
-fn fast_anywhere<P: Periods>(
-    src: &[u8],
-    dest: &mut [u8],
-    mut at: usize,
-    mut out: usize,
-) -> Option<(usize, usize)> {
+fn fast_anywhere<P: Periods, const MIXED: bool>(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
     let (Some(last_read), Some(last_write)) =
         (src.len().checked_sub(READ_AHEAD), dest.len().checked_sub(WRITE_AHEAD))
     else {
-        return Some((at, out));
+        return Some(walk);
     };
+    let Walk { mut at, mut out, .. } = walk;
+    let last_read = last_read.min(at.saturating_add(WINDOW));
+    let mut with_literals = 0;
     let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
     while at <= last_read && out <= last_write {
         // A sequence that turns out to need more room is left alone: what it has written by then will be
@@ -127,8 +152,30 @@ fn fast_anywhere<P: Periods>(
         let (mut ahead, mut end) = (at + 1, out);
         // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset are inside `src`.
         let token = usize::from(unsafe { from.add(at).read() });
+        if !MIXED && token < MORE {
+            // No literals, and a short match.
+            // SAFETY: as above.
+            let back = usize::from(u16::from_le(unsafe { from.add(ahead).cast::<u16>().read_unaligned() }));
+            if back.wrapping_sub(1) >= out {
+                // Bad, or into the dictionary.
+                break;
+            }
+            // SAFETY: 1 <= `back` <= `out`, and `out` <= `last_write`, so a short match and OVERSHOOT bytes are inside
+            // `dest`.
+            unsafe { copy_short::<P>(to.add(out), back) };
+            (at, out) = (at + 3, out + token + MIN_MATCH);
+            continue;
+        }
         let literals = token >> 4;
-        if literals < MORE {
+        if MIXED {
+            with_literals += usize::from(literals > 0);
+        }
+        if !MIXED && literals == 0 {
+            // On to the match.
+        } else if literals < MORE {
+            if !MIXED {
+                with_literals += 1;
+            }
             // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
             unsafe {
                 let chunk = from.add(ahead).cast::<[u8; LITERAL_CHUNK]>().read_unaligned();
@@ -168,35 +215,34 @@ fn fast_anywhere<P: Periods>(
         }
         let mut length = (token & 0xf) + MIN_MATCH;
         if length < MORE + MIN_MATCH {
-            if back >= 8 {
-                // Most matches: three moves, whatever the length.
-                // SAFETY: as for the copy below.
-                unsafe { copy_short(to.add(end), back) };
-                (at, out) = (ahead, end + length);
-                continue;
-            }
-        } else {
-            length = self::length(src, &mut ahead, MORE)? + MIN_MATCH;
-            if length > dest.len() - end || dest.len() - end - length < OVERSHOOT {
-                break;
-            }
+            // SAFETY: as for the copy below.
+            unsafe { copy_short::<P>(to.add(end), back) };
+            (at, out) = (ahead, end + length);
+            continue;
+        }
+        length = self::length(src, &mut ahead, MORE)? + MIN_MATCH;
+        if length > dest.len() - end || dest.len() - end - length < OVERSHOOT {
+            break;
         }
         // SAFETY: 1 <= `back` <= `end`; `length` and OVERSHOOT bytes are inside `dest`: by WRITE_AHEAD after short
         // literals, because there was room for it behind long ones, or by the check.
         unsafe { copy_match::<P>(to.add(end), back, length) };
         (at, out) = (ahead, end + length);
     }
-    Some((at, out))
+    Some(Walk { at, out, mixed: with_literals > MANY })
 }
 
 /// Copies the longest match that fits into a token, 18 bytes.
 ///
 /// # Safety
-/// `back` >= 8; `back` bytes before `to` and 18 from it belong to one buffer.
+/// `back` >= 1; `back` bytes before `to` and OVERSHOOT bytes from it belong to one buffer.
 #[inline(always)]
-unsafe fn copy_short(to: *mut u8, back: usize) {
-    // SAFETY: all moves lie between `back` before `to` and 18 behind it.
+unsafe fn copy_short<P: Periods>(to: *mut u8, back: usize) {
+    // SAFETY: all moves lie between `back` before `to` and 18 behind it; else the contract is the callee's.
     unsafe {
+        if back < 8 {
+            return P::repeat_short(to, back);
+        }
         let from = to.sub(back);
         to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
         to.add(8).cast::<u64>().write_unaligned(from.add(8).cast::<u64>().read_unaligned());

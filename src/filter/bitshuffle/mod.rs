@@ -14,6 +14,7 @@ mod avx512;
 #[cfg(test)]
 mod tests;
 
+use super::copy::copy;
 use super::cpu::{self, Level};
 
 /// Elements are shuffled in groups of this many; a rest is copied.
@@ -44,7 +45,7 @@ pub fn bitunshuffle_v2(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if (src.len() / typesize).is_multiple_of(GROUP) {
         bitunshuffle(typesize, src, dest);
     } else {
-        dest.copy_from_slice(src);
+        copy(src, dest);
     }
 }
 

@@ -16,6 +16,7 @@ mod neon;
 #[cfg(test)]
 mod tests;
 
+use super::copy::copy;
 use super::cpu::{self, Level};
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -64,7 +65,7 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
     let elements = src.len() / typesize;
     if typesize == 1 || elements < 2 {
-        dest.copy_from_slice(src);
+        copy(src, dest);
         return;
     }
     let (body, tail) = src.split_at(elements * typesize);

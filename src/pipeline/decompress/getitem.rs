@@ -7,6 +7,7 @@ use super::{Decompressed, first_block};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::filter::copy::copy;
 use std::ops::Range;
 
 /// Which part of a chunk is wanted.
@@ -97,7 +98,7 @@ pub fn getitem(
     ChunkReader::open(header, chunk, &params, |reader| {
         match reader.as_simple() {
             Some(Simple::Plain(bytes)) => match bytes.get(range) {
-                Some(bytes) => dest.copy_from_slice(bytes),
+                Some(bytes) => copy(bytes, dest),
                 None => return Err(err!(ReadBuffer, "items beyond {} plain bytes", bytes.len())),
             },
             Some(Simple::Special { kind, typesize, value }) => {
@@ -129,7 +130,7 @@ fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) 
             }
             let whole = &mut item[..block.len()];
             reader.decode(nblock, 0, &mut buffers, workspace, whole, reference)?;
-            place.copy_from_slice(&whole[part.start - block.start..part.end - block.start]);
+            copy(&whole[part.start - block.start..part.end - block.start], place);
         }
         Ok(())
     })

@@ -24,6 +24,7 @@ use super::shared_out::SharedOut;
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use reader::Simple;
 
 /// What a decompression did.
@@ -63,7 +64,7 @@ pub fn decompress(
 fn copy_simple(simple: &Simple<'_>, dest: &mut [u8]) -> Result<()> {
     match simple {
         Simple::Plain(bytes) => match bytes.get(..dest.len()) {
-            Some(bytes) => dest.copy_from_slice(bytes),
+            Some(bytes) => copy(bytes, dest),
             None => return Err(err!(ReadBuffer, "{} plain bytes, {} are there", dest.len(), bytes.len())),
         },
         Simple::Special { kind, typesize, value } => kind.fill(dest, 0, *typesize, value)?,

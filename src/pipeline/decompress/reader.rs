@@ -14,6 +14,7 @@ use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
 use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Workspace};
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use std::ops::Range;
 
 /// What the body of a chunk is.
@@ -277,7 +278,7 @@ impl<'a> ChunkReader<'a> {
                 let Some(bytes) = self.chunk.get(body) else {
                     return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", self.chunk.len()));
                 };
-                dest.copy_from_slice(bytes);
+                copy(bytes, dest);
                 Ok(())
             }
         }
@@ -362,7 +363,7 @@ impl<'a> ChunkReader<'a> {
         for part in dest.chunks_exact_mut(neblock) {
             match stream::read(bytes, &mut pos, neblock)? {
                 Stream::Run(value) => part.fill(value),
-                Stream::Raw(raw) => part.copy_from_slice(raw),
+                Stream::Raw(raw) => copy(raw, part),
                 Stream::Coded(coded) => decode_exactly(decoder, coded, workspace, part)?,
             }
         }
@@ -439,7 +440,7 @@ fn decode_payload(
     dest: &mut [u8],
 ) -> Result<()> {
     if payload.len() == dest.len() {
-        dest.copy_from_slice(payload);
+        copy(payload, dest);
         return Ok(());
     }
     decode_exactly(decoder, payload, workspace, dest)

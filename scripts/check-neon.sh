@@ -1,0 +1,34 @@
+#!/bin/sh
+# Compiles the library for 64-bit ARM and runs the tests of the filters there, so with the NEON kernels, in an emulator
+# on whatever machine this is. Arguments choose other tests: scripts/check-neon.sh codec::
+#
+# Needs three things that it does not install (here on Debian):
+#     rustup target add aarch64-unknown-linux-gnu
+#     apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
+# QEMU_LD_PREFIX says where the loader and the C library of the other machine are.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+triple=aarch64-unknown-linux-gnu
+cross=aarch64-linux-gnu
+missing=0
+
+for tool in $cross-gcc $cross-ar; do
+    command -v $tool >/dev/null || { echo "no $tool" >&2; missing=1; }
+done
+emulator=$(command -v qemu-aarch64 || command -v qemu-aarch64-static || true)
+[ -n "$emulator" ] || { echo "no qemu-aarch64" >&2; missing=1; }
+[ -d "$(rustc --print sysroot)/lib/rustlib/$triple" ] || { echo "no Rust target $triple" >&2; missing=1; }
+if [ $missing -ne 0 ]; then
+    sed -n 's/^#     //p' "$0" >&2
+    exit 1
+fi
+
+export QEMU_LD_PREFIX="${QEMU_LD_PREFIX:-/usr/$cross}"
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=$cross-gcc
+export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator"
+export CC_aarch64_unknown_linux_gnu=$cross-gcc
+export AR_aarch64_unknown_linux_gnu=$cross-ar
+
+[ $# -gt 0 ] || set -- filter::
+exec cargo test --manifest-path "$root/Cargo.toml" --lib --target $triple -- "$@"

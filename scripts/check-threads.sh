@@ -1,0 +1,86 @@
+#!/bin/sh
+# Runs capi-tests/threads.c, eight threads inside the library at once, under race detectors. Fails at whatever is not in
+# the suppression files, which say for each entry why it may stay.
+#
+#     scripts/check-threads.sh [tsan] [helgrind]
+#
+# tsan      ThreadSanitizer, on the whole program: the library, Rust's standard library and the C codecs are all compiled
+#           with it. It knows the orderings of atomics. Needs `rustup component add rust-src`, and fetches the crates
+#           of the standard library. capi-tests/tsan.supp
+# helgrind  Valgrind's, on contexts of one thread each: it does not know atomics nor the locks made of them, by which
+#           the library's threads hand each other work, and would call every byte they share a race.
+#           capi-tests/helgrind.supp
+#
+# Without arguments: both, of which one may be missing. CC names the compiler (gcc or clang).
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+target=${CARGO_TARGET_DIR:-$root/target}/check-threads
+compiler=${CC:-cc}
+unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_SIMD
+ran=0
+
+# compile OUTPUT DIRECTORY-OF-THE-LIBRARY FLAGS...
+compile() {
+    output=$1 libraries=$2
+    shift 2
+    # The program asks for the library by its SONAME, cargo names the file without the number.
+    ln -sf libblosc2.so "$libraries/libblosc2.so.9"
+    $compiler -std=c99 -g -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests capi-tests/threads.c -o "$output" \
+        -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread "$@"
+}
+
+tsan() {
+    host=$(rustc -vV | sed -n 's/^host: //p')
+    rustlib=$(rustc --print sysroot)/lib/rustlib
+    runtime=$(ls "$rustlib/$host"/lib/librustc-*_rt.tsan.a 2>/dev/null || true)
+    if [ ! -f "$rustlib/src/rust/library/Cargo.lock" ] || [ -z "$runtime" ]; then
+        echo "SKIPPED tsan: the toolchain has no sources of the standard library (rustup component add rust-src)"
+        return
+    fi
+    echo "=== ThreadSanitizer"
+    # The sources of the standard library are compiled by the release they belong to, which must be told to.
+    env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR="$target/tsan" \
+        "CFLAGS_$(echo "$host" | tr - _)=-fsanitize=thread" \
+        cargo build --quiet --lib -Zbuild-std --target "$host"
+    program=$target/threads-tsan
+    # The runtime of rustc, not that of the C compiler, and once, in the program.
+    $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c capi-tests/threads.c -o "$program.o"
+    libraries=$target/tsan/$host/debug
+    ln -sf libblosc2.so "$libraries/libblosc2.so.9"
+    $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
+        -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
+    TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" "$program" --ours
+    ran=1
+}
+
+helgrind() {
+    if ! command -v valgrind >/dev/null; then
+        echo "SKIPPED helgrind: no valgrind"
+        return
+    fi
+    echo "=== helgrind"
+    # One unit of code, so that valgrind finds the names of inlined functions, which the suppressions name.
+    CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_TARGET_DIR="$target/helgrind" cargo build --quiet --lib
+    compile "$target/threads-helgrind" "$target/helgrind/debug"
+    valgrind --quiet --tool=helgrind --fair-sched=try --num-callers=20 --error-exitcode=1 \
+        --suppressions=capi-tests/helgrind.supp "$target/threads-helgrind" --serial
+    ran=1
+}
+
+if [ $# -eq 0 ]; then
+    set -- tsan helgrind
+fi
+mkdir -p "$target"
+for detector in "$@"; do
+    case $detector in
+        tsan | helgrind) $detector ;;
+        *) echo "usage: scripts/check-threads.sh [tsan] [helgrind]" >&2; exit 2 ;;
+    esac
+done
+if [ $ran -eq 0 ]; then
+    echo "no race detector could be run" >&2
+    exit 1
+fi
+echo "no races"
