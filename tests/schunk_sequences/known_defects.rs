@@ -50,6 +50,4 @@ pub enum KnownDefect {
     SelfDeadlock,
     /// chunk.md 10 and filters.md 16, see `support::known_defects`.
     Chunk(ChunkDefect),
-    /// chunk.md 10: the reference does not get back what it compressed, for one of the reasons there.
-    Unreadable,
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::api::Api;
 use crate::child::{RANGE, SCRATCH, STEPS, default_length, default_seed};
 use crate::sabotage;
 use crate::support::random::from_environment;
@@ -120,6 +121,8 @@ fn shrink(test: &str, number: u64) -> Option<(Vec<usize>, String)> {
 }
 
 pub fn run(test: &str) {
+    // A function that is missing is told here, once.
+    Api::both();
     let seed = default_seed();
     let (first, end) = match std::env::var("BLOSC2_SEQ_ONLY") {
         Ok(text) => {

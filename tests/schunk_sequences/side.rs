@@ -624,15 +624,18 @@ impl Side {
     /// The metalayers as the inline functions of the headers see them (schunk.md 2).
     pub fn metalayers(&self, schunk: Schunk) -> Vec<(CString, Bytes)> {
         // SAFETY: a live super-chunk, whose first `nmetalayers` entries are valid.
-        unsafe { (*schunk).metalayers[..(*schunk).nmetalayers as usize].iter().map(|layer| layer_of(*layer)).collect() }
+        unsafe {
+            let schunk = &*schunk;
+            schunk.metalayers[..schunk.nmetalayers as usize].iter().map(|layer| layer_of(*layer)).collect()
+        }
     }
 
     /// The variable-length metalayers with their compressed contents.
     pub fn raw_vlmetalayers(&self, schunk: Schunk) -> Vec<(CString, Bytes)> {
         // SAFETY: a live super-chunk, whose first `nvlmetalayers` entries are valid.
         unsafe {
-            let count = (*schunk).nvlmetalayers as usize;
-            (*schunk).vlmetalayers[..count].iter().map(|layer| layer_of(*layer)).collect()
+            let schunk = &*schunk;
+            schunk.vlmetalayers[..schunk.nvlmetalayers as usize].iter().map(|layer| layer_of(*layer)).collect()
         }
     }
 }

@@ -88,7 +88,13 @@ fn adopt(world: &mut World, schunks: [(Schunk, PathBuf, *mut u8); 2], store: Sto
     if codes == [0, 0] { Ok(()) } else { Err(wrong!("schunk_free gives {codes:?}")) }
 }
 
-/// Both have a super-chunk that holds the same as the one at work; frees them on failure.
+fn free_both(world: &World, schunks: [Schunk; 2]) -> Done {
+    let codes: Vec<i32> =
+        world.sides.iter().zip(schunks).map(|(side, schunk)| side.free(schunk)).collect();
+    if codes == [0, 0] { Ok(()) } else { Err(wrong!("schunk_free gives {codes:?}")) }
+}
+
+/// Both have a super-chunk that holds the same as the one at work.
 fn read_both(world: &World, schunks: [Schunk; 2], what: &str) -> Done {
     for (side, schunk) in world.sides.iter().zip(schunks) {
         if schunk.is_null() {
@@ -175,7 +181,7 @@ fn continue_with(world: &mut World, paths: [PathBuf; 2], offset: i64, next: Mode
     read_both(world, schunks, "the file")?;
     if !keep {
         world.current_unknown = true;
-        world.sides.iter().zip(schunks).for_each(|(side, schunk)| drop(side.free(schunk)));
+        free_both(world, schunks)?;
         return Ok(Touched::None);
     }
     if world.store != Store::MemoryFrame {
@@ -281,7 +287,7 @@ pub fn copy(world: &mut World, random: &mut Random) -> Done<Touched> {
     read_both(world, schunks, "schunk_copy")?;
     if !keep {
         world.current_unknown = true;
-        world.sides.iter().zip(schunks).for_each(|(side, schunk)| drop(side.free(schunk)));
+        free_both(world, schunks)?;
         return Ok(Touched::None);
     }
     let recompressed: Vec<usize> =
@@ -423,7 +429,7 @@ fn catch_up(world: &mut World) -> Done {
     let chunksize = i64::from(unsafe { (*world.reference().second).chunksize });
     let fit = world.model.chunksize > 0 && chunksize == world.model.chunksize;
     if !fit || (world.overtaken && !seen && !counted) {
-        world.sides.iter_mut().for_each(|side| drop(side.close_second()));
+        world.same("schunk_free", |side| side.close_second())?;
         return Err(Stop::Skip(KnownDefect::StaleHandle));
     }
     world.say("second handle: refresh".to_owned());
