@@ -32,15 +32,19 @@ pub fn draw_data(random: &mut Random, typesize: i32, nbytes: usize) -> Vec<u8> {
     }
 }
 
-/// Compresses with fresh contexts. `Err`: the reference's mistake, or what it would do wrong.
+/// Compresses with a fresh context into a roomy destination. `Err`: what the reference would do wrong.
 pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<Made, Verdict> {
+    compress_into(maker, params, data, defects::roomy(params, data.len() as i32))
+}
+
+/// As [`compress_once`], into `destsize` bytes.
+pub fn compress_into(maker: &Library, params: &Params, data: &[u8], destsize: usize) -> Result<Made, Verdict> {
     let nbytes = data.len() as i32;
-    let roomy = defects::roomy(params, nbytes);
-    match defects::of_compression(params, nbytes, roomy) {
+    match defects::of_compression(params, nbytes, destsize) {
         Verdict::Right => (),
         wrong => return Err(wrong),
     }
-    let Ok(chunk) = compress_copy(maker, params, data, roomy, true) else {
+    let Ok(chunk) = compress_copy(maker, params, data, destsize, true) else {
         panic!("{}: {params:?} on {nbytes} bytes", maker.name);
     };
     let header = Header::of(&chunk);
@@ -77,6 +81,11 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
     }
     let params = match random.below(4) {
         0 | 1 => likely.clone(),
+        2 if matches!(typesize, 4 | 8) && random.one_in(4) => Params {
+            filters: [0, 0, 0, 0, 4, 1],
+            metas: [0, 0, 0, 0, 10, 0],
+            ..draw_params(random, typesize)
+        },
         2 => draw_params(random, typesize),
         _ => {
             let typesize = *random.pick(&[1, 4, 8, typesize]);

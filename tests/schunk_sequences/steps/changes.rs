@@ -2,13 +2,13 @@
 
 use std::rc::Rc;
 
-use crate::chunks::{self, Made, compress_once};
+use crate::chunks::{self, Made, compress_into};
 use crate::known_defects::KnownDefect;
 use crate::model::{Chunk, Model, Predicted};
 use crate::setup::Store;
 use crate::side::Side;
 use crate::support::calls::{Header, Params};
-use crate::support::known_defects::{self as defects, Verdict};
+use crate::support::known_defects::Verdict;
 use crate::support::random::Random;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
@@ -174,12 +174,7 @@ pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
 /// The chunk that the reference's context makes of `data` in a destination of `nbytes + 32` bytes, or why it must
 /// not be asked to.
 pub fn compress_inside(world: &World, params: &Params, data: &[u8]) -> Done<Rc<Chunk>> {
-    let tight = defects::of_compression(params, data.len() as i32, data.len() + 32);
-    let made = match tight {
-        Verdict::Right => compress_once(world.apis[1].library, params, data),
-        wrong => Err(wrong),
-    };
-    match made {
+    match compress_into(world.apis[1].library, params, data, data.len() + 32) {
         Ok((_, chunk)) => Ok(chunk),
         Err(Verdict::Wrong(defect) | Verdict::Unsafe(defect)) => Err(Stop::Skip(KnownDefect::Chunk(defect))),
         Err(Verdict::Right) => unreachable!("an error that is none"),

@@ -105,6 +105,10 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
 fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model, i32)> {
     let params = world.reference().context_params();
     let mut model = world.model.clone();
+    if model.chunksize == -1 && start < stop {
+        // No chunk yet, and none at 0.
+        return if start == 0 { Ok((model, -1)) } else { Err(Stop::Idle) };
+    }
     let mut used = 0;
     for (at, from, to) in pieces(world, start, stop)? {
         let piece = &data[used..used + (to - from) as usize];

@@ -155,6 +155,7 @@ pub fn from_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
     let store = if copy { Store::MemorySparse } else { Store::MemoryFrame };
     world.model = next;
     adopt(world, [ours, theirs].map(|(schunk, block)| (schunk, PathBuf::new(), block)), store, 0)?;
+    chunksize_in_frame(world);
     world.data_len_unknown = copy;
     if copy || !own {
         world.gap = 0;
@@ -191,12 +192,12 @@ fn continue_with(world: &mut World, paths: [PathBuf; 2], offset: i64, next: Mode
     let [ours, theirs] = paths;
     let [a, b] = schunks;
     adopt(world, [(a, ours, ptr::null_mut()), (b, theirs, ptr::null_mut())], Store::DiskFrame, offset)?;
-    chunksize_on_disk(world);
+    chunksize_in_frame(world);
     Ok(Touched::All)
 }
 
-/// An empty super-chunk may have a chunksize that its file does not (schunk.md 3.2).
-fn chunksize_on_disk(world: &mut World) {
+/// An empty super-chunk may have a chunksize that its frame does not (schunk.md 3.2).
+fn chunksize_in_frame(world: &mut World) {
     if world.model.len() == 0 {
         world.model.chunksize = i64::from(world.reference().fields().chunksize);
     }
@@ -316,7 +317,7 @@ pub fn detach(world: &mut World) -> Done<Touched> {
     if len < 0 {
         return Err(wrong!("a detached frame cannot be wrapped again"));
     }
-    chunksize_on_disk(world);
+    chunksize_in_frame(world);
     Ok(Touched::All)
 }
 
@@ -391,7 +392,7 @@ fn reopen_with(world: &mut World, backend: Backend, cross: bool, prefixed: bool)
     if !opened {
         return Err(wrong!("schunk_open gives NULL"));
     }
-    chunksize_on_disk(world);
+    chunksize_in_frame(world);
     Ok(Touched::All)
 }
 
