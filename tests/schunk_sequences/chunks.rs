@@ -4,6 +4,7 @@
 use std::rc::Rc;
 
 use super::api::Api;
+use super::known_defects::oversized;
 use super::model::Chunk;
 use super::setup::draw_params;
 use crate::support::calls::{Header, Params, Special, compress_copy, decompress, special_chunk, vlcompress};
@@ -93,9 +94,10 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
         }
     };
     let data = draw_data(random, typesize, nbytes);
-    compress_once(maker, &params, &data)
-        .or_else(|_| compress_once(maker, &plain(typesize), &data))
-        .expect("plain parameters are harmless")
+    match compress_once(maker, &params, &data) {
+        Ok(made) if !oversized(&made.0, nbytes) => made,
+        _ => compress_into(maker, &plain(typesize), &data, nbytes + 32).expect("plain parameters are harmless"),
+    }
 }
 
 fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usize) -> Option<Made> {

@@ -37,6 +37,13 @@ pub enum KnownDefect {
     DataLenOfCopiedFrame,
     /// schunk.md 13: blocks are located with the super-chunk's blocksize, right for the chunk or not.
     SparseBlocksize,
+    /// schunk.md 13 (not in the spec yet): gathering from a chunk without contents gives whatever was in memory.
+    SparseUninit,
+    /// frame.md 4.6, chunk.md 1.14: a chunk without payload is given the blocksize of the frame, and one of
+    /// not-a-numbers cannot be decoded where that is no multiple of the typesize.
+    SyntheticBlocksize,
+    /// schunk.md 4 and 25: a slice written to a super-chunk without chunks fails, but leaves a blocksize of 1.
+    EmptySetSlice,
     /// schunk.md 25: `frame_get_offsets` of an empty memory frame crashes.
     OffsetsOfEmptyFrame,
     /// frame.md 9 (mmap): lazy blocks of chunks with a dictionary or of variable length free a pointer into the
@@ -50,4 +57,10 @@ pub enum KnownDefect {
     SelfDeadlock,
     /// chunk.md 10 and filters.md 16, see `support::known_defects`.
     Chunk(ChunkDefect),
+}
+
+/// Whether the reference overwrites its heap when it reads such a chunk from disk block by block (not in the spec
+/// yet): it grew beyond the overhead that `blosc2_compress_ctx` needs at most, because the destination was roomy.
+pub fn oversized(chunk: &[u8], nbytes: usize) -> bool {
+    chunk.len() > nbytes + 32
 }

@@ -259,7 +259,9 @@ impl World {
         if self.strict {
             let [ours, theirs] = self.sides.each_ref().map(|side| side.raw_vlmetalayers(side.schunk));
             // Compressed by the libraries themselves.
-            self.strict = ours == theirs;
+            if ours != theirs {
+                self.differently("a variable-length metalayer")?;
+            }
         }
         if deep {
             for at in 0..names.len() {
@@ -274,13 +276,21 @@ impl World {
 
     /// A chunk that both libraries compressed themselves: its bytes may differ, and then so may all that depends
     /// on them.
-    pub fn note_compressed(&mut self, at: usize) {
+    pub fn note_compressed(&mut self, at: usize) -> Done {
         let [ours, theirs] = self.sides.each_ref().map(|side| side.get_chunk(at as i64));
         if ours.0 >= 0 && theirs.0 >= 0 && ours.1 != theirs.1 {
-            self.strict = false;
+            self.differently(&format!("chunk {at}"))?;
             let chunk = Chunk { differs: true, ..Chunk::clone(&self.model.chunks[at]) };
             self.model.chunks[at] = Rc::new(chunk);
         }
+        Ok(())
+    }
+
+    /// From here on bytes and sizes need not be equal, unless it is the same library on both sides.
+    fn differently(&mut self, what: &str) -> Done {
+        self.strict = false;
+        let twins = self.apis[0].blosc2_schunk_new as usize == self.apis[1].blosc2_schunk_new as usize;
+        if twins { Err(wrong!("{what}: one library compresses it differently")) } else { Ok(()) }
     }
 
     /// Reads everything of another super-chunk with the same contents.

@@ -197,7 +197,7 @@ pub fn append_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
     if !settle(world, predicted, what, None, |side, _| side.append_buffer(&data))? {
         return Ok(Touched::None);
     }
-    world.note_compressed(at);
+    world.note_compressed(at)?;
     Ok(Touched::One(at))
 }
 

@@ -106,8 +106,7 @@ fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model
     let params = world.reference().context_params();
     let mut model = world.model.clone();
     if model.chunksize == -1 && start < stop {
-        // No chunk yet, and none at 0.
-        return if start == 0 { Ok((model, -1)) } else { Err(Stop::Idle) };
+        return Err(Stop::Skip(KnownDefect::EmptySetSlice));
     }
     let mut used = 0;
     for (at, from, to) in pieces(world, start, stop)? {
@@ -164,7 +163,7 @@ pub fn set(world: &mut World, random: &mut Random) -> Done<Touched> {
     world.model = next;
     world.changed();
     for at in changed {
-        world.note_compressed(at);
+        world.note_compressed(at)?;
     }
     Ok(Touched::All)
 }
@@ -218,6 +217,9 @@ fn check_sparse(world: &World, byte: i64, blocksize: i32) -> Done {
     let at = (byte / world.model.chunksize) as usize;
     let chunk = &world.model.chunks[at];
     blocks_on_demand(world, at)?;
+    if chunk.header.special() == 4 {
+        return Err(Stop::Skip(KnownDefect::SparseUninit));
+    }
     let found = chunk.header.blocksize;
     let nb = chunk.header.nbytes;
     let located = found == blocksize || (nb <= blocksize && found >= nb);
