@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 
-use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc2_schunk, blosc2_storage};
+use blosc2::abi::{
+    CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc2_schunk, blosc2_storage,
+};
 
 use crate::support::library::{Library, path_of_ours, path_of_reference};
 
@@ -108,5 +110,14 @@ impl Api {
             ]
         });
         [ours, reference]
+    }
+
+    /// The same library on both sides, as when the driver itself is tested.
+    pub fn twins() -> bool {
+        static TWINS: OnceLock<bool> = OnceLock::new();
+        *TWINS.get_or_init(|| {
+            let bytes = |path: &Path| std::fs::read(path).expect("a library");
+            path_of_reference().is_some_and(|path| bytes(&path) == bytes(&path_of_ours()))
+        })
     }
 }

@@ -101,7 +101,13 @@ unsafe extern "C" fn size(stream: *mut c_void) -> i64 {
     stream.file.metadata().map_or(-1, |metadata| metadata.len() as i64)
 }
 
-unsafe extern "C" fn write(data: *const c_void, size: i64, nitems: i64, position: i64, stream: *mut c_void) -> i64 {
+unsafe extern "C" fn write(
+    data: *const c_void,
+    size: i64,
+    nitems: i64,
+    position: i64,
+    stream: *mut c_void,
+) -> i64 {
     if size * nitems == 0 {
         return nitems;
     }

@@ -14,7 +14,7 @@ use crate::setup::Setup;
 use crate::steps;
 use crate::support::random::{Random, from_environment};
 use crate::support::watchdog;
-use crate::world::World;
+use crate::world::{Touched, World};
 
 /// `<first>..<end>`: makes a process a child.
 pub const RANGE: &str = "BLOSC2_SEQ_CHILD";
@@ -116,6 +116,8 @@ fn sequence(
             tally.add(format!("{:?}{}", step.kind, if done { "" } else { " left out" }), 1);
             if let Some(kind) = harm.as_deref().filter(|_| !harmed && at > 8) {
                 harmed = sabotage::strike(&mut world, kind, random);
+                // As after any step; the next one might put it right again.
+                world.check(&Touched::All, true).map_err(|stop| format!("{stop:?}"))?;
             }
         }
         steps::finish(&mut world)

@@ -39,7 +39,12 @@ pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<Ma
 }
 
 /// As [`compress_once`], into `destsize` bytes.
-pub fn compress_into(maker: &Library, params: &Params, data: &[u8], destsize: usize) -> Result<Made, Verdict> {
+pub fn compress_into(
+    maker: &Library,
+    params: &Params,
+    data: &[u8],
+    destsize: usize,
+) -> Result<Made, Verdict> {
     let nbytes = data.len() as i32;
     match defects::of_compression(params, nbytes, destsize) {
         Verdict::Right => (),
@@ -59,8 +64,7 @@ pub fn compress_into(maker: &Library, params: &Params, data: &[u8], destsize: us
     });
     let lossy = defects::has_filter(params, 4);
     assert!(lossy || content == data, "{}: {params:?} on {nbytes} bytes: wrong contents", maker.name);
-    let made =
-        Chunk { header, params: params.clone(), content: Some(content), blocks: None, differs: false };
+    let made = Chunk { header, params: params.clone(), content: Some(content), blocks: None, differs: false };
     Ok((chunk, Rc::new(made)))
 }
 
@@ -96,7 +100,9 @@ pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbyte
     let data = draw_data(random, typesize, nbytes);
     match compress_once(maker, &params, &data) {
         Ok(made) if !oversized(&made.0, nbytes) => made,
-        _ => compress_into(maker, &plain(typesize), &data, nbytes + 32).expect("plain parameters are harmless"),
+        _ => {
+            compress_into(maker, &plain(typesize), &data, nbytes + 32).expect("plain parameters are harmless")
+        }
     }
 }
 

@@ -122,7 +122,11 @@ impl Model {
         if full != 0 {
             let Some(last) = self.chunks.last() else {
                 if nb > full {
-                    return if chunk.vl() { Predicted::Defect(FlagsOfRefusedChunk) } else { Predicted::Refused };
+                    return if chunk.vl() {
+                        Predicted::Defect(FlagsOfRefusedChunk)
+                    } else {
+                        Predicted::Refused
+                    };
                 }
                 next.chunks.push(chunk.clone());
                 return next.checked(store);

@@ -10,7 +10,7 @@ use crate::world::World;
 /// Chooses the harm, by one of [`KINDS`].
 pub const VARIABLE: &str = "BLOSC2_SEQ_SABOTAGE";
 
-/// One byte of what is stored; one chunk less; a metalayer more; a chunk decoded by the wrong number.
+/// One byte of what is stored; one chunk less; a metalayer more; two chunks in the wrong order.
 pub const KINDS: [&str; 4] = ["byte", "chunk", "metalayer", "order"];
 
 /// Harms our side; false if there was nothing to harm yet.

@@ -14,8 +14,7 @@ pub enum Store {
 }
 
 impl Store {
-    pub const ALL: [Store; 4] =
-        [Store::MemorySparse, Store::MemoryFrame, Store::DiskFrame, Store::Directory];
+    pub const ALL: [Store; 4] = [Store::MemorySparse, Store::MemoryFrame, Store::DiskFrame, Store::Directory];
 
     pub fn contiguous(self) -> bool {
         matches!(self, Store::MemoryFrame | Store::DiskFrame)
@@ -108,7 +107,7 @@ impl Setup {
             backend,
             params,
             dthreads: *random.pick(&[1, 1, 2]),
-            global_threads: *random.pick(&[1, 1, 2]),
+            global_threads: *random.pick(&[1, 1, 1, 2]),
             chunksize: (bytes / typesize).max(2) * typesize,
             variable: random.one_in(3),
             vl: random.one_in(8),
@@ -138,7 +137,7 @@ pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
         clevel: *random.pick(&[0, 1, 3, 5, 5, 7, 9]),
         use_dict: matches!(codec, 1 | 2 | 5) && random.one_in(8),
         typesize,
-        nthreads: *random.pick(&[1, 1, 2]),
+        nthreads: *random.pick(&[1, 1, 1, 2]),
         blocksize: match random.below(4) {
             0 | 1 => 0,
             2 => typesize * *random.pick(&[1, 4, 16, 64]),

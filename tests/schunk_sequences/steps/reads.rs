@@ -22,7 +22,8 @@ pub fn decompress(world: &mut World, random: &mut Random) -> Done<Touched> {
         _ => nb,
     };
     world.say(format!("decompress_chunk {at} of {nb} bytes into {destsize}"));
-    let (rc, mut bytes) = world.same("decompress_chunk", |side| side.decompress(side.schunk, at as i64, destsize))?;
+    let (rc, mut bytes) =
+        world.same("decompress_chunk", |side| side.decompress(side.schunk, at as i64, destsize))?;
     if destsize < nb {
         return if rc < 0 { Ok(Touched::None) } else { Err(wrong!("{rc} bytes into {destsize}")) };
     }

@@ -94,8 +94,7 @@ fn adopt(world: &mut World, schunks: [(Schunk, PathBuf, *mut u8); 2], store: Sto
 }
 
 fn free_both(world: &World, schunks: [Schunk; 2]) -> Done {
-    let codes: Vec<i32> =
-        world.sides.iter().zip(schunks).map(|(side, schunk)| side.free(schunk)).collect();
+    let codes: Vec<i32> = world.sides.iter().zip(schunks).map(|(side, schunk)| side.free(schunk)).collect();
     if codes == [0, 0] { Ok(()) } else { Err(wrong!("schunk_free gives {codes:?}")) }
 }
 
@@ -143,8 +142,8 @@ pub fn from_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
         frames.reverse();
     }
     let mut made = Vec::new();
-    for (side, frame) in world.sides.iter_mut().zip(&frames) {
-        made.push(side.from_buffer(frame, copy));
+    for (side, frame) in world.sides.iter().zip(&frames) {
+        made.push(side.wrap(frame, copy));
     }
     let (ours, theirs) = (made[0], made[1]);
     read_both(world, [ours.0, theirs.0], "from_buffer")?;
@@ -178,7 +177,13 @@ fn paths(world: &World, name: &str, cross: bool) -> [PathBuf; 2] {
 }
 
 /// Opens these files natively, compares, and goes on with them if `keep`.
-fn continue_with(world: &mut World, paths: [PathBuf; 2], offset: i64, next: Model, keep: bool) -> Done<Touched> {
+fn continue_with(
+    world: &mut World,
+    paths: [PathBuf; 2],
+    offset: i64,
+    next: Model,
+    keep: bool,
+) -> Done<Touched> {
     let mut opened = Vec::new();
     for (side, path) in world.sides.iter_mut().zip(&paths) {
         opened.push(side.open(Backend::Native, path, offset));
@@ -487,7 +492,8 @@ pub fn finish(world: &mut World) -> Result<(), String> {
         let size = world.model.chunksize.max(i64::from(world.setup.chunksize).min(1000));
         let size = if world.model.chunksize > 0 { world.model.chunksize } else { size } as usize;
         let data = random.bytes(size);
-        let made = chunks::compress_once(world.apis[0].library, &chunks::plain(1), &data).expect("a raw copy");
+        let made =
+            chunks::compress_once(world.apis[0].library, &chunks::plain(1), &data).expect("a raw copy");
         let at = world.model.len();
         let predicted = world.model.insert(world.store, at, &made.1);
         settle(world, predicted, "append_chunk to the other's".to_owned(), None, |side, _| {
