@@ -10,8 +10,8 @@ use crate::world::World;
 /// Chooses the harm, by one of [`KINDS`].
 pub const VARIABLE: &str = "BLOSC2_SEQ_SABOTAGE";
 
-/// One byte of what is stored; one chunk less; a metalayer more; two chunks in the wrong order.
-pub const KINDS: [&str; 4] = ["byte", "chunk", "metalayer", "order"];
+/// One byte of what is stored; one chunk less; a metalayer more; two chunks in the wrong order; a crash.
+pub const KINDS: [&str; 5] = ["byte", "chunk", "metalayer", "order", "crash"];
 
 /// Harms our side; false if there was nothing to harm yet.
 pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
@@ -45,6 +45,8 @@ pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
                 true
             }
         },
+        // SAFETY: ends this process.
+        "crash" => unsafe { libc::raise(libc::SIGSEGV) == 0 },
         "chunk" if count > 1 => ours.delete(random.below(count) as i64) >= 0,
         "metalayer" => ours.vlmeta_put(false, c"sabotage", b"!", None) >= 0,
         "order" if count > 1 => {

@@ -94,8 +94,8 @@ const WEIGHTS: [(Kind, usize); 35] = [
     (Kind::Unlock, 1),
     (Kind::Refresh, 1),
     (Kind::Reopen, 5),
-    (Kind::SecondOpen, 2),
-    (Kind::SecondRead, 3),
+    (Kind::SecondOpen, 5),
+    (Kind::SecondRead, 5),
     (Kind::SecondWrite, 2),
 ];
 
