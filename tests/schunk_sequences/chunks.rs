@@ -1,0 +1,150 @@
+//! The chunks that both libraries are fed: each is compressed once, by one of the two, so that what is stored has
+//! to be equal to the byte. Never makes a chunk that the reference could not read (`support::known_defects`).
+
+use std::rc::Rc;
+
+use super::api::Api;
+use super::known_defects::oversized;
+use super::model::Chunk;
+use super::setup::draw_params;
+use crate::support::calls::{Header, Params, Special, compress_copy, decompress, special_chunk, vlcompress};
+use crate::support::data::Data;
+use crate::support::known_defects::{self as defects, Verdict};
+use crate::support::library::Library;
+use crate::support::random::Random;
+
+/// A chunk, and what the test knows of it.
+pub type Made = (Vec<u8>, Rc<Chunk>);
+
+/// Parameters with which the reference makes no mistake.
+pub fn plain(typesize: i32) -> Params {
+    Params { typesize, ..Params::default() }
+}
+
+/// Data of `nbytes` bytes for items of `typesize` bytes. All zeros only where items are whole: such a chunk has
+/// no payload in a frame, which then cannot store its size.
+pub fn draw_data(random: &mut Random, typesize: i32, nbytes: usize) -> Vec<u8> {
+    loop {
+        let kind = *random.pick(&Data::ALL);
+        let data = kind.generate(random, typesize as usize, nbytes);
+        if nbytes.is_multiple_of(typesize as usize) || data.iter().any(|&byte| byte != 0) {
+            return data;
+        }
+    }
+}
+
+/// Compresses with a fresh context into a roomy destination. `Err`: what the reference would do wrong.
+pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<Made, Verdict> {
+    compress_into(maker, params, data, defects::roomy(params, data.len() as i32))
+}
+
+/// As [`compress_once`], into `destsize` bytes.
+pub fn compress_into(
+    maker: &Library,
+    params: &Params,
+    data: &[u8],
+    destsize: usize,
+) -> Result<Made, Verdict> {
+    let nbytes = data.len() as i32;
+    match defects::of_compression(params, nbytes, destsize) {
+        Verdict::Right => (),
+        wrong => return Err(wrong),
+    }
+    let Ok(chunk) = compress_copy(maker, params, data, destsize, true) else {
+        panic!("{}: {params:?} on {nbytes} bytes", maker.name);
+    };
+    let header = Header::of(&chunk);
+    for verdict in [defects::of_chunk(params, &chunk), defects::of_decompression(params, &header, 2)] {
+        if !verdict.is_right() {
+            return Err(verdict);
+        }
+    }
+    let content = decompress(maker, 1, &chunk, data.len()).unwrap_or_else(|code| {
+        panic!("{}: {params:?} on {nbytes} bytes: its own chunk gives {code}", maker.name)
+    });
+    let lossy = defects::has_filter(params, 4);
+    assert!(lossy || content == data, "{}: {params:?} on {nbytes} bytes: wrong contents", maker.name);
+    let made = Chunk { header, params: params.clone(), content: Some(content), blocks: None, differs: false };
+    Ok((chunk, Rc::new(made)))
+}
+
+/// A chunk of `nbytes` bytes: of data or, now and then, a special one.
+pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
+    let maker = random.pick(&apis).library;
+    let typesize = likely.typesize;
+    if nbytes > 0 && nbytes.is_multiple_of(typesize as usize) && random.one_in(4) {
+        let value = random.bytes(typesize as usize);
+        let special = match random.below(4) {
+            0 => Special::Zeros,
+            1 => Special::Nans,
+            2 => Special::Uninit,
+            _ => Special::Value(&value),
+        };
+        if let Some(made) = draw_special(maker, &plain(typesize), special, nbytes) {
+            return made;
+        }
+    }
+    let params = match random.below(4) {
+        0 | 1 => likely.clone(),
+        2 if matches!(typesize, 4 | 8) && random.one_in(4) => Params {
+            filters: [0, 0, 0, 0, 4, 1],
+            metas: [0, 0, 0, 0, 10, 0],
+            ..draw_params(random, typesize)
+        },
+        2 => draw_params(random, typesize),
+        _ => {
+            let typesize = *random.pick(&[1, 4, 8, typesize]);
+            draw_params(random, typesize)
+        }
+    };
+    let data = draw_data(random, typesize, nbytes);
+    match compress_once(maker, &params, &data) {
+        Ok(made) if !oversized(&made.0, nbytes) => made,
+        _ => {
+            compress_into(maker, &plain(typesize), &data, nbytes + 32).expect("plain parameters are harmless")
+        }
+    }
+}
+
+fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usize) -> Option<Made> {
+    let destsize = 32 + params.typesize as usize;
+    let chunk = special_chunk(maker, params, special, nbytes as i32, destsize).ok()?;
+    let header = Header::of(&chunk);
+    let content = match special {
+        Special::Uninit => None,
+        Special::Value(_) if !defects::of_value_chunk(params, &header).is_right() => return None,
+        // Not-a-numbers have 4 or 8 bytes, others are an error.
+        _ => decompress(maker, 1, &chunk, nbytes).ok(),
+    };
+    let made = Chunk { header, params: params.clone(), content, blocks: None, differs: false };
+    Some((chunk, Rc::new(made)))
+}
+
+/// A chunk of variable-length blocks whose sizes add up to `nbytes`.
+pub fn draw_vl(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
+    let maker = random.pick(&apis).library;
+    let mut left = nbytes.max(1);
+    let mut blocks = Vec::new();
+    while left > 0 {
+        let len = if blocks.len() > 5 { left } else { 1 + random.below(left) };
+        blocks.push(Data::Text.generate(random, likely.typesize as usize, len));
+        left -= len;
+    }
+    let sizes: Vec<usize> = blocks.iter().map(Vec::len).collect();
+    let readable = |params: &Params| {
+        defects::of_vlcompression(params, &sizes).is_right()
+            && defects::of_vldecompression(params, &sizes, 2).is_right()
+    };
+    let drawn = Params { use_dict: false, ..likely.clone() };
+    let params = if readable(&drawn) { drawn } else { plain(1) };
+    let chunk = vlcompress(maker, &params, &blocks, 4 * nbytes + 4096 + 64 * blocks.len())
+        .unwrap_or_else(|code| panic!("{}: {params:?}, blocks of {sizes:?}: {code}", maker.name));
+    let made = Chunk {
+        header: Header::of(&chunk),
+        params,
+        content: Some(blocks.concat()),
+        blocks: Some(sizes),
+        differs: false,
+    };
+    (chunk, Rc::new(made))
+}

@@ -1,0 +1,53 @@
+//! Random sequences of operations on super-chunks, run on this library and on the reference side by side: all four
+//! stores, all back-ends, fixed and variable chunk sizes. After each operation everything observable is compared,
+//! to the byte as long as nothing was compressed differently inside; then each library opens, reads and changes
+//! what the other wrote. What the reference is known to get wrong is left out by name (`known_defects`).
+//!
+//! ```text
+//! BLOSC2_SEQ_COUNT=2000 cargo test --test schunk_sequences
+//! ```
+//!
+//! runs that many sequences; `BLOSC2_SEQ_SEED` picks other ones, `BLOSC2_SEQ_OPS` their length,
+//! `BLOSC2_SEQ_ONLY=<number>` replays one, and `BLOSC2_SEQ_STEPS=<list>` only those steps of it. A failure tells
+//! the seed, the number and the operations, and is shrunk by leaving out steps. The sequences run in child
+//! processes, so that a crash or a hang is a failure of its sequence.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod api;
+mod backends;
+mod child;
+mod chunks;
+mod frames;
+mod journal;
+mod known_defects;
+mod model;
+mod parent;
+mod sabotage;
+mod setup;
+mod side;
+mod steps;
+mod value;
+mod world;
+
+#[test]
+fn sequences() {
+    if child::is_one() {
+        return child::run();
+    }
+    if support::both().is_some() {
+        parent::run("sequences");
+    }
+}
+
+/// The driver notices when one of the libraries does something else.
+#[test]
+fn a_difference_is_found() {
+    if child::is_one() {
+        return child::run();
+    }
+    if support::both().is_some() {
+        parent::expect_failures("a_difference_is_found");
+    }
+}

@@ -1,0 +1,183 @@
+//! What a super-chunk has to hold: the list of its chunks and its chunksize, changed by the rules of schunk.md 10
+//! without any library. Predicts which changes are refused and which would meet a known defect of the reference.
+
+use std::rc::Rc;
+
+use super::known_defects::KnownDefect::{self, *};
+use super::setup::Store;
+use crate::support::calls::{Header, Params};
+
+/// A chunk as far as the test knows it.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    /// The header that the reference wrote.
+    pub header: Header,
+    pub params: Params,
+    /// What it decodes to; `None` where that is undefined or an error.
+    pub content: Option<Vec<u8>>,
+    /// Sizes of the blocks of a chunk of variable-length blocks.
+    pub blocks: Option<Vec<usize>>,
+    /// The libraries compressed it themselves, and differently.
+    pub differs: bool,
+}
+
+impl Chunk {
+    pub fn nbytes(&self) -> i64 {
+        i64::from(self.header.nbytes)
+    }
+
+    /// Kept in the index of a frame, without payload (frame.md 0).
+    pub fn payload_free(&self) -> bool {
+        matches!(self.header.special(), 1 | 2 | 4)
+    }
+
+    pub fn vl(&self) -> bool {
+        self.blocks.is_some()
+    }
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Model {
+    pub chunks: Vec<Rc<Chunk>>,
+    pub chunksize: i64,
+}
+
+/// What has to come of a change.
+pub enum Predicted {
+    Next(Model),
+    /// An error, and no change.
+    Refused,
+    /// Not to be tried.
+    Defect(KnownDefect),
+}
+
+impl Model {
+    pub fn empty() -> Model {
+        Model { chunks: Vec::new(), chunksize: -1 }
+    }
+
+    pub fn nbytes(&self) -> i64 {
+        self.chunks.iter().map(|chunk| chunk.nbytes()).sum()
+    }
+
+    pub fn len(&self) -> usize {
+        self.chunks.len()
+    }
+
+    /// The contents one after the other, where all are defined.
+    pub fn whole(&self) -> Option<Vec<u8>> {
+        let mut whole = Vec::new();
+        for chunk in &self.chunks {
+            whole.extend_from_slice(chunk.content.as_ref()?);
+        }
+        Some(whole)
+    }
+
+    /// Why the reference could not keep this in a frame.
+    pub fn defect_in(&self, store: Store) -> Option<KnownDefect> {
+        if !store.has_frame() || self.chunks.is_empty() {
+            return None;
+        }
+        let nbytes = self.nbytes();
+        if nbytes == 0 {
+            return Some(FrameCount);
+        }
+        if store.on_disk() && self.chunks[0].nbytes() == 0 {
+            return Some(EmptyFirstChunk);
+        }
+        if self.chunksize == 0 {
+            return self.chunks.iter().any(|chunk| chunk.payload_free()).then_some(SpecialInVariableFrame);
+        }
+        if nbytes.div_euclid(self.chunksize) + i64::from(nbytes % self.chunksize != 0) != self.len() as i64 {
+            return Some(FrameCount);
+        }
+        let last = self.len() - 1;
+        let stored = |at: usize| match nbytes % self.chunksize {
+            short if at == last && short != 0 => short,
+            _ => self.chunksize,
+        };
+        let moved = |(at, chunk): (usize, &Rc<Chunk>)| chunk.payload_free() && chunk.nbytes() != stored(at);
+        self.chunks.iter().enumerate().any(moved).then_some(SpecialMoved)
+    }
+
+    fn checked(self, store: Store) -> Predicted {
+        match self.defect_in(store) {
+            Some(defect) => Predicted::Defect(defect),
+            None => Predicted::Next(self),
+        }
+    }
+
+    /// Appends (`at` = number of chunks) or inserts.
+    pub fn insert(&self, store: Store, at: usize, chunk: &Rc<Chunk>) -> Predicted {
+        if self.chunks.first().is_some_and(|first| first.vl() != chunk.vl()) {
+            return Predicted::Refused;
+        }
+        let nb = chunk.nbytes();
+        let mut next = self.clone();
+        if next.chunksize == -1 {
+            next.chunksize = nb;
+        }
+        let full = next.chunksize;
+        if full != 0 {
+            let Some(last) = self.chunks.last() else {
+                if nb > full {
+                    return if chunk.vl() {
+                        Predicted::Defect(FlagsOfRefusedChunk)
+                    } else {
+                        Predicted::Refused
+                    };
+                }
+                next.chunks.push(chunk.clone());
+                return next.checked(store);
+            };
+            if store.has_frame() && nb < full && last.nbytes() < full && self.nbytes() < full {
+                return Predicted::Defect(FailedWriteState);
+            }
+            if last.nbytes() < full || nb > full || (at != self.len() && nb != full) {
+                next.chunksize = 0;
+            }
+        }
+        next.chunks.insert(at, chunk.clone());
+        next.checked(store)
+    }
+
+    pub fn update(&self, store: Store, at: usize, chunk: &Rc<Chunk>) -> Predicted {
+        if self.len() > 1 && self.chunks[usize::from(at == 0)].vl() != chunk.vl() {
+            return Predicted::Refused;
+        }
+        let mut next = self.clone();
+        let (nb, last) = (chunk.nbytes(), self.len() - 1);
+        if next.chunksize != 0 && (nb > next.chunksize || (at != last && nb != next.chunksize)) {
+            next.chunksize = 0;
+        }
+        next.chunks[at] = chunk.clone();
+        next.checked(store)
+    }
+
+    pub fn delete(&self, store: Store, at: usize) -> Predicted {
+        let mut next = self.clone();
+        next.chunks.remove(at);
+        next.checked(store)
+    }
+
+    pub fn reorder(&self, store: Store, order: &[i64]) -> Predicted {
+        let mut next = self.clone();
+        next.chunks = order.iter().map(|&from| self.chunks[from as usize].clone()).collect();
+        next.checked(store)
+    }
+
+    /// What a copy into `store` becomes, chunk after chunk (schunk.md 8.1).
+    pub fn copied(&self, store: Store) -> Predicted {
+        let mut copy = Model { chunks: Vec::new(), chunksize: self.chunksize };
+        for chunk in &self.chunks {
+            match copy.insert(store, copy.len(), chunk) {
+                Predicted::Next(next) => copy = next,
+                // The copy fails half-way: see what it left behind elsewhere.
+                Predicted::Refused => return Predicted::Defect(FailedWriteState),
+                defect => return defect,
+            }
+        }
+        Predicted::Next(copy)
+    }
+}

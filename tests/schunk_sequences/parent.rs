@@ -1,0 +1,187 @@
+//! The parent process: deals the sequences out to child processes, gathers what failed, crashed or hung, and
+//! shrinks it by leaving out steps.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::api::Api;
+use crate::child::{RANGE, SCRATCH, STEPS, default_length, default_seed};
+use crate::sabotage;
+use crate::support::random::from_environment;
+
+const DEFAULT_COUNT: u64 = 500;
+const MOST_FAILURES: usize = 6;
+const SHRINKING: Duration = Duration::from_secs(30);
+
+/// What a child said.
+#[derive(Default)]
+struct Report {
+    failures: Vec<(u64, String)>,
+    tally: BTreeMap<String, u64>,
+}
+
+impl Report {
+    fn add(&mut self, other: Report) {
+        self.failures.extend(other.failures);
+        for (what, count) in other.tally {
+            *self.tally.entry(what).or_default() += count;
+        }
+    }
+}
+
+fn scratch(name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("schunk_sequences-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a scratch directory");
+    directory
+}
+
+/// Runs `[first, end)` in one child; a crash is a failure of the sequence in the journal.
+fn in_child(test: &str, scratch: &Path, range: (u64, u64), extra: &[(&str, &str)]) -> (Report, Option<u64>) {
+    let output = Command::new(std::env::current_exe().expect("path of the test executable"))
+        .args([test, "--exact", "--nocapture", "--test-threads=1"])
+        .env(RANGE, format!("{}..{}", range.0, range.1))
+        .env(SCRATCH, scratch)
+        .envs(extra.iter().copied())
+        .stdin(Stdio::null())
+        .output()
+        .expect("the child");
+    let mut report = Report::default();
+    let text = String::from_utf8_lossy(&output.stdout);
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        // The harness writes its own words in front of the first line.
+        if let Some(at) = line.find("FAILED ").filter(|_| !line.contains("test result")) {
+            let Ok(number) = line[at + 7..].parse() else { continue };
+            let told: Vec<&str> = lines.by_ref().take_while(|line| *line != "END").collect();
+            report.failures.push((number, told.join("\n")));
+        } else if let Some(at) = line.find("TALLY ") {
+            let (count, what) = line[at + 6..].split_once(' ').expect("a count");
+            *report.tally.entry(what.to_owned()).or_default() += count.parse::<u64>().expect("a count");
+        }
+    }
+    if output.status.success() || output.status.code() == Some(1) {
+        return (report, None);
+    }
+    let journal = std::fs::read_to_string(scratch.join("journal")).unwrap_or_default();
+    let number = journal.lines().next().and_then(|line| line.strip_prefix("sequence ")?.parse().ok());
+    let number = number.unwrap_or(range.0);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    report.failures.push((number, format!("{journal}=> {}\n{errors}", output.status)));
+    (report, Some(number))
+}
+
+/// Runs `[first, end)`, going on behind every crash.
+fn run_range(test: &str, name: &str, mut range: (u64, u64), extra: &[(&str, &str)]) -> Report {
+    let scratch = scratch(name);
+    let mut whole = Report::default();
+    while range.0 < range.1 && whole.failures.len() < MOST_FAILURES {
+        let (report, crashed) = in_child(test, &scratch, range, extra);
+        whole.add(report);
+        match crashed {
+            Some(number) => range.0 = number + 1,
+            None => break,
+        }
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    whole
+}
+
+/// Runs sequence `number` with these steps only; what it says if it still fails.
+fn fails(test: &str, scratch: &Path, number: u64, steps: &[usize]) -> Option<String> {
+    let list: Vec<String> = steps.iter().map(usize::to_string).collect();
+    let (report, _) = in_child(test, scratch, (number, number + 1), &[(STEPS, &list.join(","))]);
+    report.failures.into_iter().next().map(|(_, text)| text)
+}
+
+/// Drops steps one at a time while the sequence still fails.
+fn shrink(test: &str, number: u64) -> Option<(Vec<usize>, String)> {
+    let scratch = scratch("shrink");
+    let start = Instant::now();
+    let mut steps: Vec<usize> = (0..default_length()).collect();
+    let mut text = fails(test, &scratch, number, &steps)?;
+    let mut smaller = true;
+    while smaller {
+        smaller = false;
+        for at in (0..steps.len()).rev() {
+            if start.elapsed() > SHRINKING {
+                break;
+            }
+            let mut fewer = steps.clone();
+            fewer.remove(at);
+            if let Some(told) = fails(test, &scratch, number, &fewer) {
+                (steps, text, smaller) = (fewer, told, true);
+            }
+        }
+    }
+    let _ = std::fs::remove_dir_all(&scratch);
+    Some((steps, text))
+}
+
+pub fn run(test: &str) {
+    // A function that is missing is told here, once.
+    Api::both();
+    let seed = default_seed();
+    let (first, end) = match std::env::var("BLOSC2_SEQ_ONLY") {
+        Ok(text) => {
+            let number: u64 = text.parse().expect("BLOSC2_SEQ_ONLY is a number");
+            (number, number + 1)
+        }
+        Err(_) => (0, from_environment("BLOSC2_SEQ_COUNT", DEFAULT_COUNT)),
+    };
+    // A handle of the reference is not for several threads: one process per core.
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
+    let share = (end - first).div_ceil(cores).max(1);
+    let report = std::thread::scope(|scope| {
+        let children: Vec<_> = (0..cores)
+            .map(|at| (first + at * share, (first + (at + 1) * share).min(end)))
+            .filter(|range| range.0 < range.1)
+            .map(|range| scope.spawn(move || run_range(test, &range.0.to_string(), range, &[])))
+            .collect();
+        let mut whole = Report::default();
+        for child in children {
+            whole.add(child.join().expect("a thread that reads a child"));
+        }
+        whole
+    });
+    println!("seed {seed}, sequences {first}..{end} of {} steps:", default_length());
+    for (what, count) in &report.tally {
+        println!("{count:8} {what}");
+    }
+    if report.failures.is_empty() {
+        assert_eq!(report.tally.get("sequences"), Some(&(end - first)), "sequences that were not run");
+        return;
+    }
+    for (at, (number, text)) in report.failures.iter().enumerate() {
+        println!("\nBLOSC2_SEQ_SEED={seed} BLOSC2_SEQ_ONLY={number} fails:\n{text}");
+        if at >= 2 || std::env::var_os(STEPS).is_some() {
+            continue;
+        }
+        match shrink(test, number.to_owned()) {
+            Some((steps, text)) => {
+                let list: Vec<String> = steps.iter().map(usize::to_string).collect();
+                println!("\nshrunk to {STEPS}={}:\n{text}", list.join(","));
+            }
+            None => println!("\nit does not fail when run alone"),
+        }
+    }
+    panic!("{} of {} sequences failed", report.failures.len(), end - first);
+}
+
+/// Each kind of sabotage is found in every sequence that it hits.
+pub fn expect_failures(test: &str) {
+    for kind in sabotage::KINDS {
+        let mut found = 0;
+        for number in 0..10 {
+            let range = (number, number + 1);
+            let report = run_range(test, &format!("{kind}-{number}"), range, &[(sabotage::VARIABLE, kind)]);
+            let excused = ["not harmed", "compressed differently"];
+            let missed = excused.iter().any(|what| report.tally.contains_key(*what));
+            assert!(missed || !report.failures.is_empty(), "{kind} was not found in sequence {number}");
+            found += report.failures.len();
+        }
+        assert!(found > 0, "{kind} was never found");
+    }
+}

@@ -1,0 +1,59 @@
+//! Harm done to one side on purpose, to show that the comparison finds it. Only in the child processes of
+//! `a_difference_is_found`.
+
+use std::os::unix::fs::FileExt;
+
+use crate::setup::Store;
+use crate::support::random::Random;
+use crate::world::World;
+
+/// Chooses the harm, by one of [`KINDS`].
+pub const VARIABLE: &str = "BLOSC2_SEQ_SABOTAGE";
+
+/// One byte of what is stored; one chunk less; a metalayer more; two chunks in the wrong order; a crash.
+pub const KINDS: [&str; 5] = ["byte", "chunk", "metalayer", "order", "crash"];
+
+/// Harms our side; false if there was nothing to harm yet.
+pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
+    let count = world.model.len();
+    let store = world.store;
+    let path = world.sides[0].path.clone();
+    let ours = &mut world.sides[0];
+    match kind {
+        "byte" if count > 0 => match store {
+            Store::MemorySparse => {
+                // SAFETY: a live super-chunk whose first chunk has at least 32 bytes.
+                unsafe { *(*(*ours.schunk).data).add(31) ^= 0x80 };
+                true
+            }
+            Store::MemoryFrame => {
+                let (mut frame, mut free) = (std::ptr::null_mut::<u8>(), false.into());
+                // SAFETY: a live memory frame hands out its own buffer, of the length returned.
+                unsafe {
+                    let len = (ours.api.blosc2_schunk_to_buffer)(ours.schunk, &mut frame, &mut free);
+                    *frame.add(len as usize - 1) ^= 1;
+                }
+                true
+            }
+            Store::DiskFrame | Store::Directory => {
+                let file = if store == Store::Directory { path.join("chunks.b2frame") } else { path };
+                let file = std::fs::File::options().read(true).write(true).open(file).expect("the frame");
+                let last = file.metadata().expect("its length").len() - 1;
+                let mut byte = [0];
+                file.read_exact_at(&mut byte, last).expect("a byte");
+                file.write_all_at(&[byte[0] ^ 1], last).expect("a byte");
+                true
+            }
+        },
+        // SAFETY: ends this process.
+        "crash" => unsafe { libc::raise(libc::SIGSEGV) == 0 },
+        "chunk" if count > 1 => ours.delete(random.below(count) as i64) >= 0,
+        "metalayer" => ours.vlmeta_put(false, c"sabotage", b"!", None) >= 0,
+        "order" if count > 1 => {
+            let mut order: Vec<i64> = (0..count as i64).collect();
+            order.swap(0, 1);
+            ours.reorder(&order) == 0 && world.model.chunks[0].content != world.model.chunks[1].content
+        }
+        _ => false,
+    }
+}

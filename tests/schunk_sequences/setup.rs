@@ -1,0 +1,150 @@
+//! What a sequence starts from: the store, the back-end, the compression parameters and the sizes. Drawn from
+//! the seed alone.
+
+use crate::support::calls::Params;
+use crate::support::random::Random;
+
+/// The four kinds of storage (schunk.md 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    MemorySparse,
+    MemoryFrame,
+    DiskFrame,
+    Directory,
+}
+
+impl Store {
+    pub const ALL: [Store; 4] = [Store::MemorySparse, Store::MemoryFrame, Store::DiskFrame, Store::Directory];
+
+    pub fn contiguous(self) -> bool {
+        matches!(self, Store::MemoryFrame | Store::DiskFrame)
+    }
+
+    pub fn on_disk(self) -> bool {
+        matches!(self, Store::DiskFrame | Store::Directory)
+    }
+
+    pub fn has_frame(self) -> bool {
+        self != Store::MemorySparse
+    }
+}
+
+/// How a file is reached (frame.md 5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backend {
+    /// Files, back-end 0.
+    Native,
+    /// Back-end 0 with the lock of the frame.
+    Locking,
+    /// Memory mapping, back-end 1; contiguous frames only.
+    Mapped { initial: usize },
+    /// A user-defined one that fills buffers.
+    Fills,
+    /// A user-defined one that hands out pointers.
+    Points,
+}
+
+impl Backend {
+    pub fn pick(random: &mut Random, store: Store) -> Backend {
+        match random.below(8) {
+            _ if !store.on_disk() => Backend::Native,
+            0 | 1 => Backend::Fills,
+            2 => Backend::Points,
+            3 => Backend::Locking,
+            4 | 5 if store == Store::DiskFrame => Backend::Mapped { initial: 64 << 20 },
+            _ => Backend::Native,
+        }
+    }
+
+    /// What it reads stays its own memory.
+    pub fn points(self) -> bool {
+        matches!(self, Backend::Mapped { .. } | Backend::Points)
+    }
+
+    /// Files that other handles may open as well.
+    pub fn shares(self) -> bool {
+        matches!(self, Backend::Native | Backend::Locking)
+    }
+}
+
+/// Everything that the seed decides before the first step.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    pub store: Store,
+    pub backend: Backend,
+    pub params: Params,
+    /// Threads of the decompression context.
+    pub dthreads: i16,
+    /// `blosc2_set_nthreads`, which opened handles take over.
+    pub global_threads: i16,
+    /// Uncompressed bytes of an ordinary chunk.
+    pub chunksize: i32,
+    /// Chunks of many sizes.
+    pub variable: bool,
+    /// Chunks with blocks of variable length.
+    pub vl: bool,
+    /// Every chunk is read after every step, not only those that the step touched.
+    pub thorough: bool,
+    /// The path begins with `file:///`.
+    pub prefixed: bool,
+    /// Small mappings move while the file grows; no variable-length metalayers then (frame.md 9, mmap).
+    pub moving_map: bool,
+}
+
+impl Setup {
+    pub fn draw(random: &mut Random) -> Setup {
+        let store = *random.pick(&Store::ALL);
+        let mut backend = Backend::pick(random, store);
+        let moving_map = matches!(backend, Backend::Mapped { .. }) && random.one_in(2);
+        if moving_map {
+            backend = Backend::Mapped { initial: *random.pick(&[1, 100, 4096, 65_536]) };
+        }
+        let typesize = *random.pick(&[1, 1, 2, 4, 4, 4, 7, 8, 8, 16, 255, 256, 300]);
+        let params = draw_params(random, typesize);
+        let bytes = *random.pick(&[40, 100, 160, 1000, 1000, 4000, 4000, 20_000]);
+        Setup {
+            store,
+            backend,
+            params,
+            dthreads: *random.pick(&[1, 1, 2]),
+            global_threads: *random.pick(&[1, 1, 1, 2]),
+            chunksize: (bytes / typesize).max(2) * typesize,
+            variable: random.one_in(3),
+            vl: random.one_in(8),
+            thorough: !random.one_in(3),
+            prefixed: random.one_in(10),
+            moving_map,
+        }
+    }
+}
+
+/// Compression parameters for items of `typesize` bytes.
+pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
+    // Nothing lossy: what a chunk holds must not depend on whether it was compressed or stored.
+    let filters = *random.pick(&[
+        [0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 2],
+        [0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, 0, 3],
+        [0, 0, 0, 0, 3, 1],
+        [1, 0, 0, 0, 0, 0],
+    ]);
+    let codec = *random.pick(&[0, 0, 1, 1, 2, 4, 5]);
+    Params {
+        codec,
+        codec_meta: 0,
+        clevel: *random.pick(&[0, 1, 3, 5, 5, 7, 9]),
+        use_dict: matches!(codec, 1 | 2 | 5) && random.one_in(8),
+        typesize,
+        nthreads: *random.pick(&[1, 1, 1, 2]),
+        blocksize: match random.below(4) {
+            0 | 1 => 0,
+            2 => typesize * *random.pick(&[1, 4, 16, 64]),
+            _ => typesize * *random.pick(&[100, 256, 1000]),
+        },
+        splitmode: *random.pick(&[1, 2, 3, 4, 4]),
+        filters,
+        metas: [0; 6],
+    }
+}

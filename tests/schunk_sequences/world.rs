@@ -1,0 +1,346 @@
+//! The two libraries side by side in one sequence, with the model of what they hold. Owns the comparison of
+//! everything observable after each step; the steps themselves are in `steps`.
+
+use std::collections::BTreeMap;
+use std::fmt::Debug;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use super::api::{Api, Schunk};
+use super::frames;
+use super::journal::Journal;
+use super::known_defects::KnownDefect;
+use super::model::{Chunk, Model};
+use super::setup::{Backend, Setup, Store};
+use super::side::{BEFORE, Side, fields_of};
+use super::value::{Bytes, difference};
+use crate::support::calls::Header;
+use crate::support::watchdog;
+
+/// Why a step ends early.
+#[derive(Debug)]
+pub enum Stop {
+    /// Left out: a known defect of the reference.
+    Skip(KnownDefect),
+    /// Left out: there is nothing for the step to do.
+    Idle,
+    /// The libraries disagree, or are both wrong.
+    Wrong(String),
+}
+
+pub type Done<T = ()> = Result<T, Stop>;
+
+/// Which chunks a step changed.
+#[derive(Clone, Debug)]
+pub enum Touched {
+    None,
+    One(usize),
+    All,
+}
+
+/// See the module.
+pub struct World {
+    pub sides: [Side; 2],
+    pub apis: [&'static Api; 2],
+    pub setup: Setup,
+    pub store: Store,
+    pub backend: Backend,
+    /// Where the frame starts in its file.
+    pub offset: i64,
+    pub model: Model,
+    pub metalayers: Vec<(std::ffi::CString, Vec<u8>)>,
+    pub vlmetalayers: Vec<(std::ffi::CString, Vec<u8>)>,
+    /// Nothing that the libraries compressed differently has been put in: every byte has to be equal.
+    pub strict: bool,
+    /// Bytes at the start of the data section that no writer has defined (frame.md 2.6).
+    pub gap: i64,
+    pub lock_depth: u32,
+    /// The second handle has not seen the last change.
+    pub overtaken: bool,
+    /// `data_len` is not what it should be in the reference (`DataLenOfCopiedFrame`).
+    pub data_len_unknown: bool,
+    /// `meta_update` of a locking handle: the reference does not count it (schunk.md 25).
+    pub counter_unknown: bool,
+    pub current_unknown: bool,
+    files: usize,
+    pub journal: Journal,
+    pub skipped: BTreeMap<KnownDefect, u64>,
+}
+
+/// `Stop::Wrong` with a formatted message.
+macro_rules! wrong {
+    ($($text:tt)*) => { $crate::world::Stop::Wrong(format!($($text)*)) };
+}
+pub(crate) use wrong;
+
+impl World {
+    pub fn new(apis: [&'static Api; 2], setup: Setup, directory: &Path, journal: Journal) -> World {
+        for api in apis {
+            // SAFETY: a plain setter.
+            unsafe { (api.library.blosc2_set_nthreads)(setup.global_threads) };
+        }
+        World {
+            sides: [Side::new(apis[0], directory.join("a")), Side::new(apis[1], directory.join("b"))],
+            apis,
+            store: setup.store,
+            backend: setup.backend,
+            setup,
+            offset: 0,
+            model: Model::empty(),
+            metalayers: Vec::new(),
+            vlmetalayers: Vec::new(),
+            strict: true,
+            gap: 0,
+            lock_depth: 0,
+            overtaken: false,
+            data_len_unknown: false,
+            counter_unknown: false,
+            current_unknown: false,
+            files: 0,
+            journal,
+            skipped: BTreeMap::new(),
+        }
+    }
+
+    /// Creates the super-chunk of both sides.
+    pub fn create(&mut self) -> Done {
+        let name = self.fresh_name();
+        let (store, backend, setup) = (self.store, self.backend, self.setup.clone());
+        self.journal.say(&format!("{setup:?}"));
+        self.same("schunk_new", |side| {
+            let path = side.directory.join(&name);
+            let path =
+                if setup.prefixed { PathBuf::from(format!("file:///{}", path.display())) } else { path };
+            side.create(store, backend, &path, &setup.params, setup.dthreads)
+        })
+        .and_then(|made| if made { Ok(()) } else { Err(wrong!("schunk_new gives NULL")) })?;
+        self.check(&Touched::All, true)
+    }
+
+    /// A file name that no side has used yet.
+    pub fn fresh_name(&mut self) -> String {
+        self.files += 1;
+        let ending = *["", ".b2frame", ".b2nd"].get(self.files % 3).expect("below 3");
+        format!("f{}{ending}", self.files)
+    }
+
+    /// Calls `call` on both sides; the results have to be equal.
+    pub fn same<T: PartialEq + Debug>(
+        &mut self,
+        what: &str,
+        mut call: impl FnMut(&mut Side) -> T,
+    ) -> Done<T> {
+        watchdog::step();
+        let ours = call(&mut self.sides[0]);
+        let theirs = call(&mut self.sides[1]);
+        if ours == theirs {
+            return Ok(ours);
+        }
+        Err(wrong!("{what}: ours gives {ours:?}, the reference {theirs:?}"))
+    }
+
+    /// The side of the reference, whose state decides what is safe to try.
+    pub fn reference(&self) -> &Side {
+        &self.sides[1]
+    }
+
+    pub fn say(&mut self, text: String) {
+        self.journal.say(&text);
+    }
+
+    pub fn typesize(&self) -> i64 {
+        i64::from(self.setup.params.typesize)
+    }
+
+    /// A change happened: a second handle is out of date.
+    pub fn changed(&mut self) {
+        self.overtaken = true;
+    }
+
+    /// Compares what can be observed; `deep` reads every chunk and the bytes of the frame as well.
+    pub fn check(&mut self, touched: &Touched, deep: bool) -> Done {
+        if self.sides[0].schunk.is_null() {
+            return Ok(());
+        }
+        let ignore_current = std::mem::take(&mut self.current_unknown);
+        let fields = self.same("fields", |side| {
+            let mut fields = side.fields();
+            if ignore_current {
+                fields.current_nchunk = 0;
+            }
+            fields
+        })?;
+        let modelled = (self.model.len() as i64, self.model.nbytes(), self.model.chunksize);
+        let found = (fields.nchunks, fields.nbytes, i64::from(fields.chunksize));
+        if modelled != found {
+            return Err(wrong!("(nchunks, nbytes, chunksize) is {found:?}, has to be {modelled:?}"));
+        }
+        if self.store == Store::MemorySparse && !self.data_len_unknown {
+            self.same("data_len", |side| side.data_len())?;
+        }
+        self.check_metalayers(deep)?;
+        self.check_chunks(touched, deep)?;
+        if self.strict {
+            self.same("cbytes", |side| side.cbytes())?;
+            self.same("frame_len", |side| side.frame_len(side.schunk))?;
+        }
+        if self.strict && (deep || matches!(touched, Touched::All)) {
+            frames::compare(self)?;
+        }
+        let counted = self.sides.each_ref().map(Side::counted);
+        if counted[0].1 != counted[1].1 || counted.iter().any(|counted| counted.0 != 0) {
+            return Err(wrong!("user back-ends (streams left open, destroy calls): {counted:?}"));
+        }
+        Ok(())
+    }
+
+    fn check_chunks(&mut self, touched: &Touched, deep: bool) -> Done {
+        let numbers = match *touched {
+            _ if deep => 0..self.model.len(),
+            Touched::All => 0..self.model.len(),
+            Touched::One(at) => at..at + 1,
+            Touched::None => 0..0,
+        };
+        for at in numbers {
+            self.check_chunk(at)?;
+        }
+        Ok(())
+    }
+
+    /// The stored and the decoded bytes of one chunk.
+    fn check_chunk(&mut self, at: usize) -> Done {
+        watchdog::step();
+        let [ours, theirs] = self.sides.each_ref().map(|side| side.get_chunk(at as i64));
+        if ours.0 < 0 || theirs.0 < 0 || ours.2 != theirs.2 {
+            return Err(wrong!("get_chunk({at}): ours gives {ours:?}, the reference {theirs:?}"));
+        }
+        let chunk = self.model.chunks[at].clone();
+        let header = Header::of(&theirs.1.0);
+        if let Some(text) = difference(&ours.1.0, &theirs.1.0) {
+            let unlike = shape(&Header::of(&ours.1.0)) != shape(&header);
+            if !chunk.differs || unlike {
+                return Err(wrong!("chunk {at}: {text}"));
+            }
+        }
+        if header != chunk.header {
+            self.model.chunks[at] = Rc::new(Chunk { header, ..Chunk::clone(&chunk) });
+        }
+        let nb = chunk.nbytes() as usize;
+        let (rc, bytes) = self
+            .same(&format!("decompress_chunk({at})"), |side| side.decompress(side.schunk, at as i64, nb))?;
+        self.compare_content(at, rc, &bytes)
+    }
+
+    /// What a whole chunk decoded to, against the model.
+    pub fn compare_content(&self, at: usize, rc: i32, bytes: &Bytes) -> Done {
+        let chunk = &self.model.chunks[at];
+        match &chunk.content {
+            Some(content) if rc as i64 != chunk.nbytes() => {
+                Err(wrong!("chunk {at} of {} bytes: decompression gives {rc}", content.len()))
+            }
+            Some(content) => match difference(&bytes.0, content) {
+                Some(text) => Err(wrong!("contents of chunk {at}, found and right: {text}")),
+                None => Ok(()),
+            },
+            None if chunk.header.special() == 4 && bytes.0.iter().any(|&byte| byte != BEFORE) => {
+                Err(wrong!("chunk {at} has no contents, but the destination was written to"))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn check_metalayers(&mut self, deep: bool) -> Done {
+        let layers = self.same("metalayers", |side| side.metalayers(side.schunk))?;
+        let plain = |layers: Vec<(std::ffi::CString, Bytes)>| -> Vec<_> {
+            layers.into_iter().map(|(name, content)| (name, content.0)).collect()
+        };
+        if plain(layers.clone()) != self.metalayers {
+            return Err(wrong!("metalayers are {layers:?}, have to be {:?}", self.metalayers));
+        }
+        let names = self.same("vlmeta_get_names", |side| side.vlmeta_names(side.schunk))?.1;
+        if names.iter().ne(self.vlmetalayers.iter().map(|(name, _)| name)) {
+            return Err(wrong!("variable-length metalayers are {names:?}"));
+        }
+        if self.strict {
+            let [ours, theirs] = self.sides.each_ref().map(|side| side.raw_vlmetalayers(side.schunk));
+            // Compressed by the libraries themselves.
+            if ours != theirs {
+                self.differently("a variable-length metalayer")?;
+            }
+        }
+        if deep {
+            for (at, name) in names.iter().enumerate() {
+                let found = self.same("vlmeta_get", |side| side.vlmeta_get(side.schunk, name))?;
+                if found != (at as i32, Bytes(self.vlmetalayers[at].1.clone())) {
+                    return Err(wrong!("vlmeta_get({name:?}) gives {found:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A chunk that both libraries compressed themselves: its bytes may differ, and then so may all that depends
+    /// on them.
+    pub fn note_compressed(&mut self, at: usize) -> Done {
+        let [ours, theirs] = self.sides.each_ref().map(|side| side.get_chunk(at as i64));
+        if ours.0 >= 0 && theirs.0 >= 0 && ours.1 != theirs.1 {
+            self.differently(&format!("chunk {at}"))?;
+            let chunk = Chunk { differs: true, ..Chunk::clone(&self.model.chunks[at]) };
+            self.model.chunks[at] = Rc::new(chunk);
+        }
+        Ok(())
+    }
+
+    /// From here on bytes and sizes need not be equal, unless it is the same library on both sides.
+    fn differently(&mut self, what: &str) -> Done {
+        self.strict = false;
+        // Several threads store the blocks in the order in which they finish.
+        if Api::twins() && self.reference().context_params().nthreads < 2 {
+            Err(wrong!("{what}: one library compresses it differently"))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Reads everything of another super-chunk with the same contents.
+    pub fn read_all(&self, side: &Side, schunk: Schunk, what: &str) -> Done {
+        watchdog::step();
+        // SAFETY: a live super-chunk of this side.
+        let fields = fields_of(unsafe { &*schunk });
+        let found = (fields.nchunks, fields.nbytes);
+        if found != (self.model.len() as i64, self.model.nbytes()) {
+            return Err(wrong!("{what}: (nchunks, nbytes) is {found:?}"));
+        }
+        for at in 0..self.model.len() {
+            let (rc, bytes) = side.decompress(schunk, at as i64, self.model.chunks[at].nbytes() as usize);
+            self.compare_content(at, rc, &bytes).map_err(|stop| match stop {
+                Stop::Wrong(text) => wrong!("{what}: {text}"),
+                other => other,
+            })?;
+        }
+        let layers = side.metalayers(schunk);
+        if layers
+            .iter()
+            .map(|(name, content)| (name, &content.0))
+            .ne(self.metalayers.iter().map(|(n, c)| (n, c)))
+        {
+            return Err(wrong!("{what}: metalayers are {layers:?}"));
+        }
+        let names = side.vlmeta_names(schunk).1;
+        for (at, (name, content)) in self.vlmetalayers.iter().enumerate() {
+            let found = side.vlmeta_get(schunk, name);
+            if found != (at as i32, Bytes(content.clone())) {
+                return Err(wrong!("{what}: vlmeta_get({name:?}) gives {found:?} of {names:?}"));
+            }
+        }
+        if names.len() != self.vlmetalayers.len() {
+            return Err(wrong!("{what}: variable-length metalayers are {names:?}"));
+        }
+        Ok(())
+    }
+}
+
+/// What has to be equal in the headers of chunks that the libraries compressed differently.
+fn shape(header: &Header) -> (u8, i32, u8, u8) {
+    (header.typesize, header.nbytes, header.flags2, header.special())
+}
