@@ -19,7 +19,7 @@ fn counter(path: &Path) -> u64 {
 fn equally_long(library: &Library) -> (Vec<u8>, Vec<u8>) {
     (1..1000)
         .map(|k| {
-            let src = words((0..1000).map(|i| i + 65_536 * k));
+            let src = words((0..1000).map(|i| i + 256 * k));
             (chunk_of(library, &typesize(4), &src), src)
         })
         .find(|(chunk, _)| chunk.len() == 355)

@@ -219,11 +219,11 @@ fn f_index_after_a_delete() {
             .map(|len| {
                 let mut src = noise.clone();
                 src[len..].fill(7);
-                chunk_of(library, &params, &src)
+                chunk_of(library, &Params { codec: 1, ..params.clone() }, &src)
             })
             .find(|chunk| chunk.len() == 0x120)
             .expect("a chunk of that size");
-        let long = chunk_of(library, &params, &noise);
+        let long = chunk_of(library, &Params { clevel: 0, ..params.clone() }, &noise);
         assert_eq!(long.len(), 0xA20);
         for chunk in [&long, &short, &long, &long, &long] {
             schunk.append_chunk(chunk).expect("appended");
