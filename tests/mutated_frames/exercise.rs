@@ -3,7 +3,6 @@
 
 use std::ptr;
 
-use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
 use crate::support::watchdog;
@@ -15,9 +14,7 @@ const MANY: i64 = 2000;
 /// A chunk or block of up to this many bytes may have to be decoded on the way.
 const DECODABLE: i32 = 16 << 20;
 
-pub struct Exercise {
-    pub library: &'static Library,
-}
+pub struct Exercise;
 
 /// nbytes, blocksize and cbytes of a chunk header.
 fn sizes(chunk: &[u8]) -> [i32; 3] {

@@ -68,7 +68,7 @@ fn mutant<'a>(random: &mut Random, originals: &'a [Original]) -> (&'a Original, 
 /// Runs one case; a failed check panics.
 fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, guarded: &mut GuardedBuffer) {
     let library = Library::ours();
-    let exercise = Exercise { library };
+    let exercise = Exercise;
     match form {
         Form::Buffer => {
             let frame = &files["frame"];
