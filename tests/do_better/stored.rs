@@ -50,8 +50,9 @@ pub fn state(schunk: &SuperChunk) -> State {
     )
 }
 
+/// The handle holds these chunks.
 #[track_caller]
-fn assert_handle(schunk: &SuperChunk, what: &str, expected: &[Vec<u8>]) {
+pub fn assert_handle(schunk: &SuperChunk, what: &str, expected: &[Vec<u8>]) {
     assert_eq!(schunk.nchunks(), expected.len() as i64, "{what}");
     let nbytes: usize = expected.iter().map(Vec::len).sum();
     assert_eq!(schunk.nbytes(), nbytes as i64, "{what}");
