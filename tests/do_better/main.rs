@@ -15,6 +15,7 @@ mod checks;
 mod delta;
 mod dictionaries;
 mod environment;
+mod frame_backends;
 mod frame_changes;
 mod frame_handles;
 mod frame_malformed;

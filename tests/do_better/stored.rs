@@ -30,7 +30,9 @@ pub fn chunk(src: &[u8]) -> Vec<u8> {
 /// With so many numbered chunks.
 pub fn with_chunks(store: Store, path: &Path, count: i32) -> SuperChunk {
     let schunk = SuperChunk::create(ours(), store, path, &int32());
-    (0..count).for_each(|number| drop(schunk.append(&numbered(number)).expect("appended")));
+    for number in 0..count {
+        schunk.append(&numbered(number)).expect("appended");
+    }
     schunk
 }
 

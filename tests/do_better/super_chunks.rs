@@ -30,7 +30,9 @@ fn schunk_25_copies_that_compress_again() {
             for sizes in series {
                 let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &int32());
                 let model: Vec<Vec<u8>> = sizes.iter().map(|&items| words(0..items)).collect();
-                model.iter().for_each(|src| drop(schunk.append(src).expect("appended")));
+                for src in &model {
+                    schunk.append(src).expect("appended");
+                }
                 for params in &others {
                     for target in Store::ALL {
                         let path = scratch.fresh();
@@ -204,7 +206,9 @@ fn schunk_25_copied_frames_can_change() {
     alone("super_chunks::schunk_25_copied_frames_can_change", || {
         let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
         let mut model: Vec<Vec<u8>> = (0..700).map(|number| words(number..number + 10)).collect();
-        model.iter().for_each(|src| drop(schunk.append(src).expect("appended")));
+        for src in &model {
+            schunk.append(src).expect("appended");
+        }
         let mut frame = schunk.to_buffer().expect("a frame");
         let copy = SuperChunk::from_copy(ours(), &mut frame).expect("a super-chunk");
         assert_eq!(copy.data_len(), 8192);
@@ -421,4 +425,52 @@ fn schunk_25_files_that_exist() {
         // SAFETY: a terminated path.
         assert!(unsafe { (Functions::of(ours()).blosc2_schunk_open)(path.as_ptr()) }.is_null());
     }
+}
+
+/// Resident memory of the process, in bytes.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("sizes of the process");
+    text.split(' ').nth(1).expect("a number").parse::<usize>().expect("a number") * 4096
+}
+
+/// What fails leaves nothing behind: each of these would add hundreds of megabytes.
+#[test]
+fn schunk_25_failures_release_memory() {
+    alone("super_chunks::schunk_25_failures_release_memory", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let gone = with_chunks(Store::File, &path, 1);
+        std::fs::remove_file(&path).expect("a file");
+        let noise = crate::checks::data(crate::support::data::Data::Noise, 4, 1_000_000);
+        let taken = scratch.fresh();
+        std::fs::write(&taken, b"something else").expect("a file");
+        let source = with_chunks(Store::Memory, &scratch.fresh(), 200);
+        let mut frame = source.to_buffer().expect("a frame");
+        // The last chunk's header.
+        let cbytes = source.cbytes() as usize;
+        let offset = 97 + cbytes - source.get_chunk(199).expect("a chunk").len();
+        frame[offset + 8..offset + 12].fill(0xFF);
+        let refused = Params { filters: [0, 0, 0, 0, 0, 6], ..int32() };
+        let mut damaged = frame.clone();
+        let failures: [(&str, usize, &mut dyn FnMut() -> bool); 6] = [
+            ("append_buffer", 400, &mut || gone.append(&noise).is_err()),
+            ("a file that exists", 6000, &mut || {
+                SuperChunk::try_create(ours(), Store::File, &taken, &int32(), None).is_none()
+            }),
+            ("an undefined filter", 6000, &mut || {
+                SuperChunk::try_create(ours(), Store::Memory, &path, &refused, None).is_none()
+            }),
+            ("open", 6000, &mut || SuperChunk::open(ours(), &taken).is_none()),
+            ("from_buffer", 4000, &mut || SuperChunk::from_copy(ours(), &mut damaged).is_none()),
+            ("copy", 1000, &mut || source.copy_to(Store::File, &taken, None).is_none()),
+        ];
+        for (what, times, failure) in failures {
+            // The first ones fill the allocator's own stores.
+            (0..20).for_each(|_| assert!(failure(), "{what}"));
+            let before = resident();
+            (0..times).for_each(|_| assert!(failure(), "{what}"));
+            let grown = resident().saturating_sub(before);
+            assert!(grown < 30 << 20, "{what}: {grown} bytes more");
+        }
+    });
 }
