@@ -40,6 +40,9 @@ fn t6_metalayers() {
     });
 }
 
+/// Name, content, parameters, then the length of the frame and the compressed size.
+type Step<'a> = (&'a str, &'a [u8], Option<&'a Params>, i64, usize);
+
 #[test]
 fn t6_variable_length_metalayers() {
     everywhere(&[Store::MemoryFrame, Store::File], |library, store, path| {
@@ -49,7 +52,7 @@ fn t6_variable_length_metalayers() {
         assert_eq!(schunk.frame_len(), 527, "{what}");
         let text: Vec<u8> = b"blosc2".iter().copied().cycle().take(5000).collect();
         let zstd = Params { codec: 5, ..typesize(1) };
-        let steps: [(&str, &[u8], Option<&Params>, i64, usize); 5] = [
+        let steps: [Step; 5] = [
             ("v1", b"abcdef", None, 578, 38),
             ("v2", &text, None, 787, 196),
             ("v3", &text, Some(&zstd), 864, 64),
