@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes capi-tests/fixtures/chunks/*.bin: chunks made by old releases of Blosc.
+"""Writes capi-tests/fixtures/{chunks,frames}/*.bin: chunks and frames made by old releases of Blosc.
 
 One file per release of the PyPI packages `blosc` (C-Blosc 1.x) and `blosc2` (C-Blosc2). Each release
 is fetched or built with pip in a temporary directory and run in a process of its own. The input data are
@@ -7,6 +7,7 @@ made by formula (see `make_data`, whose twin is tests/old_chunks.rs), so a recor
 
     scripts/make-fixtures.py            # every release
     scripts/make-fixtures.py blosc-1.0.6 blosc2-0.2.0
+    scripts/make-fixtures.py frames-2.0.0      # only the frames of blosc2 2.0.0
 
 A release that cannot be fetched, built or run here is reported and its committed file left alone.
 
@@ -15,6 +16,8 @@ Container (all integers little-endian):
     record: u32 length | description | u32 length | chunk
 A description starts with the words data formula, nbytes, typesize; the rest (codec, filters, …) is for the
 reader of a failure. The first record has no chunk, and names the release and the version of its library.
+
+Frames are made by scripts/make_frames.py, which this script runs in the same way; it tells their container.
 """
 
 import ctypes
@@ -64,6 +67,10 @@ RELEASES = [
     ("blosc2", "2.7.1", "wheel+py", "3.11"),
     ("blosc2", "3.3.4", "wheel+py", "3.11"),
 ]
+
+# The releases of `blosc2` that write frames here. Below 4.0 only the Python package can be called, so that what it does not
+# offer (variable-size chunks, arrays of the predecessor of b2nd) comes from 4.0 and later. Python 3.11 has wheels for all.
+FRAME_RELEASES = ["2.0.0", "2.3.2", "2.7.1", "3.0.0", "3.12.2", "4.0.0", "4.14.1"]
 
 CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]
 SHUFFLES = {"none": 0, "shuffle": 1, "bitshuffle": 2}
@@ -349,6 +356,15 @@ def make(name, version, how, python_version, work):
     shutil.copyfile(out, OUT / f"{release}.bin")
 
 
+def make_frames(version, work):
+    release = f"blosc2-{version}"
+    site = work / f"frames-{version}"
+    pip(sys.executable, "install", "--only-binary=:all:", "--target", str(site), release.replace("-", "=="), "numpy<2")
+    script = pathlib.Path(__file__).resolve().parent / "make_frames.py"
+    subprocess.run([sys.executable, str(script), str(OUT.parent / "frames" / f"{release}.bin")], check=True,
+                   env={**os.environ, "PYTHONPATH": str(site)}, cwd=site)
+
+
 def main():
     wanted = sys.argv[1:]
     OUT.mkdir(parents=True, exist_ok=True)
@@ -362,6 +378,14 @@ def main():
             except (subprocess.CalledProcessError, FileNotFoundError, StopIteration) as reason:
                 failed.append(f"{name}-{version}")
                 print(f"{name}-{version}: FAILED ({type(reason).__name__}: {str(reason)[:200]})")
+        for version in FRAME_RELEASES:
+            if wanted and f"frames-{version}" not in wanted:
+                continue
+            try:
+                make_frames(version, pathlib.Path(work))
+            except subprocess.CalledProcessError as reason:
+                failed.append(f"frames-{version}")
+                print(f"frames-{version}: FAILED ({str(reason)[:200]})")
     if failed:
         sys.exit(f"not made: {' '.join(failed)}")
 

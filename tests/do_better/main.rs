@@ -1,7 +1,7 @@
 //! What the reference gets wrong and this library gets right: one test for each defect that the documents list
-//! (chunk.md 2.4 and 10, filters.md 16, codecs.md 18, abi.md 14), named after its number, and the contracts of
-//! the callbacks. Each would fail if the defect were there. Where it does no harm, the reference must be able to
-//! read what ours writes.
+//! (chunk.md 2.4 and 10, filters.md 16, codecs.md 18, schunk.md 25, frame.md 9, abi.md 14), named after its number,
+//! and the contracts of the callbacks. Each would fail if the defect were there. Where it does no harm, the reference
+//! must be able to read what ours writes.
 //!
 //! A test that touches settings of the whole process, or that would crash or hang with the defect, runs in a
 //! child process ([`alone`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
@@ -16,6 +16,11 @@ mod checks;
 mod delta;
 mod dictionaries;
 mod environment;
+mod frame_backends;
+mod frame_changes;
+mod frame_handles;
+mod frame_malformed;
+mod frame_mapping;
 mod getitem;
 mod header;
 mod instrumented;
@@ -24,6 +29,8 @@ mod processes;
 mod registration;
 mod source;
 mod state;
+mod stored;
+mod super_chunks;
 mod threads;
 mod tuners;
 mod user_codecs;

@@ -10,6 +10,7 @@ pub mod known_defects;
 pub mod library;
 pub mod random;
 pub mod short_header;
+pub mod super_chunk;
 pub mod watchdog;
 
 use library::Library;

@@ -1,0 +1,401 @@
+//! Data that the reference loses when a frame is changed (frame.md 9, schunk.md 25): metalayers after data, special
+//! and empty chunks among chunks of other sizes, failing writes, too many metalayers, the environment.
+
+use std::fs;
+
+use crate::alone::{alone, alone_with};
+use crate::checks::ours;
+use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
+use crate::support::calls::{Params, Special, special_chunk};
+use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::{Store, SuperChunk};
+
+#[test]
+fn frame_9_metalayer_after_data() {
+    alone("frame_changes::frame_9_metalayer_after_data", || {
+        let scratch = Scratch::new();
+        for store in Store::FRAMES {
+            let path = scratch.fresh();
+            let schunk = with_chunks(store, &path, 2);
+            let before = state(&schunk);
+            assert_eq!(schunk.meta_add("late", b"content"), -12, "{store:?}");
+            assert_eq!(state(&schunk), before, "{store:?}");
+            assert_eq!(schunk.meta_get("late"), None, "{store:?}");
+            assert_eq!(schunk.append(&numbered(2)), Ok(3), "{store:?}");
+            assert_chunks(&schunk, store, &path, &[0, 1, 2].map(numbered));
+            assert_eq!(schunk.delete_chunk(1), Ok(2), "{store:?}");
+            assert_chunks(&schunk, store, &path, &[0, 2].map(numbered));
+        }
+    });
+}
+
+#[test]
+fn frame_9_metalayer_after_special_chunks() {
+    alone("frame_changes::frame_9_metalayer_after_special_chunks", || {
+        let scratch = Scratch::new();
+        for store in Store::FRAMES {
+            let path = scratch.fresh();
+            let schunk = SuperChunk::create(ours(), store, &path, &int32());
+            assert_eq!(schunk.fill_special(3000, 1, 4000), 3, "{store:?}");
+            assert_eq!(schunk.meta_add("late", b"content"), -12, "{store:?}");
+            assert_eq!(schunk.meta_get("late"), None, "{store:?}");
+            assert_chunks(&schunk, store, &path, &vec![vec![0; 4000]; 3]);
+        }
+    });
+}
+
+/// A frame with special chunks becomes one of variable sizes.
+#[test]
+fn frame_9_special_chunks_of_variable_size() {
+    alone("frame_changes::frame_9_special_chunks_of_variable_size", || {
+        let scratch = Scratch::new();
+        let nans: Vec<u8> = std::iter::repeat_n(f32::NAN.to_le_bytes(), 1000).flatten().collect();
+        for store in Store::ALL {
+            for (kind, bytes) in [(1, vec![0; 4000]), (2, nans.clone())] {
+                let path = scratch.fresh();
+                let schunk = SuperChunk::create(ours(), store, &path, &int32());
+                assert_eq!(schunk.fill_special(2500, kind, 4000), 3, "{store:?}");
+                assert_eq!(schunk.append(&numbered(0)), Ok(4), "{store:?}");
+                let mut model = vec![bytes.clone(), bytes.clone(), bytes[..2000].to_vec(), numbered(0)];
+                assert_chunks(&schunk, store, &path, &model);
+                // Any special chunk, of any size, anywhere.
+                for (at, nbytes) in [(0, 400), (2, 4000), (6, 8)] {
+                    let special = if kind == 1 { Special::Zeros } else { Special::Nans };
+                    let special = special_chunk(ours(), &int32(), special, nbytes, 32).expect("a chunk");
+                    assert!(schunk.insert_chunk(at, &special).is_ok(), "{store:?}");
+                    let one = if kind == 1 { [0; 4] } else { f32::NAN.to_le_bytes() };
+                    model.insert(at as usize, one.repeat(nbytes as usize / 4));
+                    assert_chunks(&schunk, store, &path, &model);
+                }
+                assert_eq!(schunk.update_chunk(1, &chunk(&words(0..7))), Ok(7), "{store:?}");
+                model[1] = words(0..7);
+                assert_eq!(schunk.delete_chunk(0), Ok(6), "{store:?}");
+                model.remove(0);
+                assert_chunks(&schunk, store, &path, &model);
+            }
+        }
+    });
+}
+
+/// Refused without a trace, or there to stay.
+#[test]
+fn frame_9_empty_chunks() {
+    alone("frame_changes::frame_9_empty_chunks", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            for before in 0..3 {
+                let path = scratch.fresh();
+                let schunk = with_chunks(store, &path, before);
+                let check = |schunk: &SuperChunk, model: &[Vec<u8>]| match store {
+                    // That is no frame yet.
+                    Store::Memory => assert_handle(schunk, "memory", model),
+                    _ => assert_chunks(schunk, store, &path, model),
+                };
+                let mut model: Vec<Vec<u8>> = (0..before).map(numbered).collect();
+                for round in 0..3 {
+                    let state_before = state(&schunk);
+                    match schunk.append(&[]) {
+                        Ok(count) => {
+                            model.push(Vec::new());
+                            assert_eq!(count, model.len() as i64, "{store:?}");
+                        }
+                        Err(_) => assert_eq!(state(&schunk), state_before, "{store:?}"),
+                    }
+                    check(&schunk, &model);
+                    let next = words(0..250 * (round + 1));
+                    model.push(next.clone());
+                    assert_eq!(schunk.append(&next), Ok(model.len() as i64), "{store:?}, {before} before");
+                    check(&schunk, &model);
+                }
+            }
+        }
+    });
+}
+
+/// The file is gone: the calls fail, and the handle stays as it was.
+#[test]
+fn frame_9_failed_writes_change_nothing() {
+    alone("frame_changes::frame_9_failed_writes_change_nothing", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = with_chunks(Store::File, &path, 3);
+        fs::remove_file(&path).expect("a file");
+        let before = state(&schunk);
+        let short = chunk(&words(0..10));
+        for src in [chunk(&numbered(5)), short, chunk(&words(0..3000))] {
+            assert!(schunk.append_chunk(&src).is_err());
+            assert_eq!(state(&schunk), before, "append");
+            assert!(schunk.insert_chunk(1, &src).is_err());
+            assert_eq!(state(&schunk), before, "insert");
+            assert!(schunk.update_chunk(1, &src).is_err());
+            assert_eq!(state(&schunk), before, "update");
+        }
+        assert!(schunk.append(&numbered(1)).is_err());
+        assert!(schunk.delete_chunk(0).is_err());
+        assert_eq!(state(&schunk), before, "delete");
+        assert!(schunk.vlmeta_add("v", b"content") < 0);
+        assert_eq!(state(&schunk), before, "vlmeta_add");
+    });
+}
+
+/// The first chunk does not get in, so that the super-chunk is still one that never had any.
+#[test]
+fn frame_9_failed_first_append_changes_nothing() {
+    alone("frame_changes::frame_9_failed_first_append_changes_nothing", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = with_chunks(Store::File, &path, 0);
+        let hidden = scratch.fresh();
+        fs::rename(&path, &hidden).expect("another name");
+        let before = state(&schunk);
+        assert!(schunk.append_chunk(&chunk(&numbered(0))).is_err());
+        assert_eq!(state(&schunk), before);
+        fs::rename(&hidden, &path).expect("the old name");
+        assert_eq!(schunk.append(&words(0..10)), Ok(1));
+        assert_eq!(schunk.chunksize(), 40);
+        assert_chunks(&schunk, Store::File, &path, &[words(0..10)]);
+    });
+}
+
+/// A chunk that is handed over is the caller's again when the call fails.
+#[test]
+fn frame_9_failed_writes_leave_the_chunk() {
+    alone("frame_changes::frame_9_failed_writes_leave_the_chunk", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = with_chunks(Store::File, &path, 3);
+        fs::remove_file(&path).expect("a file");
+        let src = chunk(&numbered(5));
+        for call in 0..3 {
+            // SAFETY: a block of that size, which the library may take over; it does not, as the call fails.
+            unsafe {
+                let block = libc::malloc(src.len()).cast::<u8>();
+                std::ptr::copy_nonoverlapping(src.as_ptr(), block, src.len());
+                let functions = schunk.functions;
+                let rc = match call {
+                    0 => (functions.blosc2_schunk_append_chunk)(schunk.raw(), block, false),
+                    1 => (functions.blosc2_schunk_insert_chunk)(schunk.raw(), 1, block, false),
+                    _ => (functions.blosc2_schunk_update_chunk)(schunk.raw(), 1, block, false),
+                };
+                assert!(rc < 0, "call {call}");
+                assert_eq!(std::slice::from_raw_parts(block, src.len()), src, "call {call}");
+                libc::free(block.cast());
+            }
+        }
+    });
+}
+
+#[test]
+fn frame_9_seventeen_variable_length_metalayers() {
+    alone("frame_changes::frame_9_seventeen_variable_length_metalayers", || {
+        let scratch = Scratch::new();
+        for store in Store::FRAMES {
+            let path = scratch.fresh();
+            let schunk = with_chunks(store, &path, 1);
+            for number in 0..16 {
+                assert_eq!(schunk.vlmeta_add(&format!("v{number}"), &[number; 20]), i32::from(number));
+            }
+            let before = state(&schunk);
+            assert!(schunk.vlmeta_add("one too many", b"content") < 0, "{store:?}");
+            assert_eq!(state(&schunk), before, "{store:?}");
+            assert_eq!(schunk.append(&numbered(1)), Ok(2), "{store:?}");
+            assert_chunks(&schunk, store, &path, &[0, 1].map(numbered));
+            assert_eq!(schunk.vlmeta_get("v15"), Ok(vec![15; 20]), "{store:?}");
+        }
+    });
+}
+
+/// A frame with 17 of them opens; what is done to it next does not ruin it.
+#[test]
+fn frame_9_opened_with_seventeen_variable_length_metalayers() {
+    alone("frame_changes::frame_9_opened_with_seventeen_variable_length_metalayers", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        drop(with_chunks(Store::File, &path, 1));
+        let mut frame = fs::read(&path).expect("a frame");
+        let trailer = frame.len() - 35;
+        frame.truncate(trailer);
+        frame.extend(trailer_of(17));
+        let len = frame.len() as u64;
+        frame[16..24].copy_from_slice(&len.to_be_bytes());
+        frame[0x44] = 0xC3;
+        fs::write(&path, &frame).expect("a frame");
+        let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+        assert_eq!(schunk.nvlmetalayers(), 17);
+        let mut model = vec![numbered(0)];
+        let before = state(&schunk);
+        match schunk.append(&numbered(1)) {
+            Ok(_) => model.push(numbered(1)),
+            Err(_) => assert_eq!(state(&schunk), before),
+        }
+        assert_chunks(&schunk, Store::File, &path, &model);
+        let again = SuperChunk::open(ours(), &path).expect("a super-chunk");
+        assert_eq!(again.vlmeta_get("n16"), Ok(b"hello".to_vec()));
+    });
+}
+
+/// A trailer with so many variable-length metalayers `n0`, `n1`, ... that hold "hello" (frame.md 1.5).
+fn trailer_of(count: u16) -> Vec<u8> {
+    let content = crate::support::hex(
+        "05 01 07 08 05 00 00 00 01 00 00 00 25 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
+         68 65 6c 6c 6f",
+    );
+    let names: Vec<String> = (0..count).map(|number| format!("n{number}")).collect();
+    let map: usize = names.iter().map(|name| 6 + name.len()).sum();
+    let mut trailer = vec![0x94, 0x01, 0x93, 0xCD];
+    trailer.extend((6 + map as u16).to_be_bytes());
+    trailer.push(0xDE);
+    trailer.extend(count.to_be_bytes());
+    let mut offset = trailer.len() + map + 3;
+    for name in &names {
+        trailer.push(0xA0 + name.len() as u8);
+        trailer.extend(name.as_bytes());
+        trailer.push(0xD2);
+        trailer.extend((offset as i32).to_be_bytes());
+        offset += 5 + content.len();
+    }
+    trailer.push(0xDC);
+    trailer.extend(count.to_be_bytes());
+    for _ in 0..count {
+        trailer.push(0xC6);
+        trailer.extend((content.len() as i32).to_be_bytes());
+        trailer.extend(&content);
+    }
+    trailer.push(0xCE);
+    let total = trailer.len() + 4 + 18;
+    trailer.extend((total as u32).to_be_bytes());
+    trailer.extend([0xD8, 0]);
+    trailer.extend([0; 16]);
+    trailer
+}
+
+#[test]
+fn schunk_25_names_of_metalayers() {
+    alone("frame_changes::schunk_25_names_of_metalayers", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            let path = scratch.fresh();
+            let schunk = SuperChunk::create(ours(), store, &path, &int32());
+            for len in [32, 33, 100] {
+                let name = "n".repeat(len);
+                let before = state(&schunk);
+                assert_eq!(schunk.meta_add(&name, b"content"), -12, "{store:?}");
+                assert_eq!(schunk.vlmeta_add(&name, b"content"), -12, "{store:?}");
+                assert_eq!(state(&schunk), before, "{store:?}");
+            }
+            for number in 0..16 {
+                assert_eq!(schunk.meta_add(&format!("m{number}"), &[number]), i32::from(number), "{store:?}");
+            }
+            let before = state(&schunk);
+            assert_eq!(schunk.meta_add("one too many", b"content"), -12, "{store:?}");
+            assert_eq!(state(&schunk), before, "{store:?}");
+            assert_eq!(schunk.append(&numbered(0)), Ok(1), "{store:?}");
+            assert_chunks(&schunk, store, &path, &[numbered(0)]);
+            assert_eq!(schunk.meta_get("m15"), Some(vec![15]), "{store:?}");
+        }
+    });
+}
+
+/// 8192 in memory, and no more.
+#[test]
+fn abi_14_too_many_variable_length_metalayers() {
+    alone("frame_changes::abi_14_too_many_variable_length_metalayers", || {
+        let schunk = SuperChunk::create(ours(), Store::Memory, &Scratch::new().fresh(), &int32());
+        for number in 0..8192 {
+            assert_eq!(schunk.vlmeta_add(&number.to_string(), b"x"), number);
+        }
+        assert_eq!(schunk.vlmeta_add("one too many", b"x"), -12);
+        assert_eq!(schunk.nvlmetalayers(), 8192);
+        assert_eq!(schunk.vlmeta_get("8191"), Ok(b"x".to_vec()));
+    });
+}
+
+/// The numbers of chunk files go up, the compressed size goes down.
+#[test]
+fn frame_9_directory_with_high_numbers() {
+    alone("frame_changes::frame_9_directory_with_high_numbers", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = SuperChunk::create(ours(), Store::Directory, &path, &int32());
+        for number in 0..42 {
+            assert!(schunk.append(&words(number..number + 10)).is_ok());
+            if number > 0 {
+                assert_eq!(schunk.delete_chunk(0), Ok(1));
+            }
+        }
+        assert_eq!(files(&path).len(), 2);
+        assert!(schunk.cbytes() <= 73, "{} bytes", schunk.cbytes());
+        let again = SuperChunk::open(ours(), &path).expect("a super-chunk");
+        assert_eq!(again.contents(), words(41..51));
+        assert_eq!(again.append(&words(0..10)), Ok(2));
+        assert_eq!(again.contents(), words((41..51).chain(0..10)));
+    });
+}
+
+/// Such a directory as the reference writes it.
+#[test]
+fn frame_9_directory_with_high_numbers_of_others() {
+    alone("frame_changes::frame_9_directory_with_high_numbers_of_others", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        drop(with_chunks(Store::Directory, &path, 1));
+        let payload = files(&path)["00000000.chunk"].clone();
+        let index_file = path.join("chunks.b2frame");
+        let mut index = fs::read(&index_file).expect("the index");
+        // The only entry, in a stored chunk behind the header.
+        assert_eq!((index[97], index[99] & 0x02), (5, 2));
+        for id in [payload.len() as u32, 0xFFFF_FFFF] {
+            index[129..137].copy_from_slice(&u64::from(id).to_le_bytes());
+            fs::write(&index_file, &index).expect("the index");
+            fs::write(path.join(format!("{id:08X}.chunk")), &payload).expect("a chunk");
+            let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+            assert_eq!(schunk.contents(), numbered(0));
+        }
+    });
+}
+
+/// The index has entries of 8 bytes, whatever the environment says about the data.
+#[test]
+fn frame_9_typesize_from_the_environment() {
+    for value in ["1", "4", "16"] {
+        let name = "frame_changes::frame_9_typesize_from_the_environment";
+        alone_with(name, &[("BLOSC_TYPESIZE", value)], || {
+            let scratch = Scratch::new();
+            for store in Store::FRAMES {
+                let path = scratch.fresh();
+                let schunk = with_chunks(store, &path, 12);
+                let mut model: Vec<Vec<u8>> = (0..12).map(numbered).collect();
+                assert_eq!(schunk.insert_chunk(3, &chunk(&numbered(20))), Ok(13), "{store:?}");
+                model.insert(3, numbered(20));
+                assert_chunks(&schunk, store, &path, &model);
+                assert_eq!(schunk.update_chunk(5, &chunk(&numbered(21))), Ok(13), "{store:?}");
+                model[5] = numbered(21);
+                assert_eq!(schunk.delete_chunk(0), Ok(12), "{store:?}");
+                model.remove(0);
+                assert_chunks(&schunk, store, &path, &model);
+                assert_eq!(schunk.reorder(&[11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]), 0, "{store:?}");
+                model.reverse();
+                assert_chunks(&schunk, store, &path, &model);
+            }
+        });
+    }
+}
+
+/// The header has the block size that was used (schunk.md 25), also where a chunk is not whole items.
+#[test]
+fn schunk_25_blocksize_of_uneven_chunks() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        for blocksize in [0, 512, 510] {
+            let path = scratch.fresh();
+            let params = Params { blocksize, ..int32() };
+            let schunk = SuperChunk::create(ours(), store, &path, &params);
+            let uneven: Vec<u8> = (0..2001).map(|i| (i / 100) as u8).collect();
+            let model = [numbered(0), uneven, numbered(1)];
+            for src in &model {
+                assert!(schunk.append(src).is_ok(), "{store:?}");
+            }
+            assert_chunks(&schunk, store, &path, &model);
+        }
+    }
+}

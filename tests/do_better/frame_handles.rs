@@ -1,0 +1,219 @@
+//! Several handles on one file: what one writes, another neither loses nor misses (frame.md 9, schunk.md 25).
+
+use std::fs;
+use std::path::Path;
+
+use crate::alone::alone;
+use crate::checks::ours;
+use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
+use crate::support::calls::{Special, special_chunk};
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk, locking_io};
+
+fn open(path: &Path) -> SuperChunk {
+    SuperChunk::open(ours(), path).expect("a second handle")
+}
+
+#[test]
+fn frame_9_metalayer_update_of_a_stale_handle() {
+    alone("frame_handles::frame_9_metalayer_update_of_a_stale_handle", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = SuperChunk::create(ours(), store, &path, &int32());
+            assert_eq!(w.meta_add("m", b"first"), 0, "{store:?}");
+            assert_eq!(w.append(&numbered(0)), Ok(1), "{store:?}");
+            let r = open(&path);
+            assert_eq!(w.append(&numbered(1)), Ok(2), "{store:?}");
+            assert_eq!(w.vlmeta_add("v", b"hello"), 0, "{store:?}");
+            assert_eq!(r.meta_update("m", b"later"), 0, "{store:?}");
+            let again = open(&path);
+            assert_chunks(&again, store, &path, &[0, 1].map(numbered));
+            assert_eq!(again.meta_get("m").as_deref(), Some(&b"later"[..]), "{store:?}");
+            assert_eq!(again.vlmeta_get("v").as_deref(), Ok(&b"hello"[..]), "{store:?}");
+        }
+    });
+}
+
+/// The order has as many numbers as the handle knows chunks; there are more by now, or fewer.
+#[test]
+fn frame_9_reorder_of_a_stale_handle() {
+    alone("frame_handles::frame_9_reorder_of_a_stale_handle", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            for grows in [true, false] {
+                let path = scratch.fresh();
+                let w = with_chunks(store, &path, 3);
+                let r = open(&path);
+                let model: Vec<Vec<u8>> = if grows {
+                    assert_eq!(w.append(&numbered(3)), Ok(4), "{store:?}");
+                    (0..4).map(numbered).collect()
+                } else {
+                    assert_eq!(w.delete_chunk(2), Ok(2), "{store:?}");
+                    (0..2).map(numbered).collect()
+                };
+                let rc = r.reorder(&[2, 1, 0]);
+                assert!(rc < 0, "{store:?}: three numbers for {} chunks: {rc}", model.len());
+                assert_chunks(&open(&path), store, &path, &model);
+            }
+        }
+    });
+}
+
+#[test]
+fn frame_9_variable_length_metalayers_of_two_handles() {
+    alone("frame_handles::frame_9_variable_length_metalayers_of_two_handles", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 1);
+            let r = open(&path);
+            assert_eq!(w.vlmeta_add("of w", b"one"), 0, "{store:?}");
+            assert_eq!(w.append(&numbered(1)), Ok(2), "{store:?}");
+            assert_eq!(r.vlmeta_add("of r", b"two"), 1, "{store:?}");
+            assert_eq!(w.vlmeta_update("of r", b"three"), 1, "{store:?}");
+            let again = open(&path);
+            assert_chunks(&again, store, &path, &[0, 1].map(numbered));
+            assert_eq!(again.vlmeta_get("of w").as_deref(), Ok(&b"one"[..]), "{store:?}");
+            assert_eq!(again.vlmeta_get("of r").as_deref(), Ok(&b"three"[..]), "{store:?}");
+        }
+    });
+}
+
+#[test]
+fn schunk_25_metalayer_update_takes_the_lock() {
+    alone("frame_handles::schunk_25_metalayer_update_takes_the_lock", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let io = locking_io();
+            let w = SuperChunk::try_create(ours(), store, &path, &int32(), Some(&io)).expect("a super-chunk");
+            assert_eq!(w.meta_add("m", b"first"), 0, "{store:?}");
+            assert_eq!(w.append(&numbered(0)), Ok(1), "{store:?}");
+            let r = SuperChunk::open_locking(ours(), &path).expect("a second handle");
+            assert_eq!(w.meta_update("m", b"later"), 0, "{store:?}");
+            assert_eq!(r.refresh(), 1, "{store:?}");
+            assert_eq!(r.meta_get("m").as_deref(), Some(&b"later"[..]), "{store:?}");
+        }
+    });
+}
+
+/// One handle grows a frame of variable-size chunks, the other follows.
+#[test]
+fn frame_9_variable_size_chunks_of_two_handles() {
+    alone("frame_handles::frame_9_variable_size_chunks_of_two_handles", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            for locking in [false, true] {
+                let path = scratch.fresh();
+                let io = locking_io();
+                let w = SuperChunk::try_create(ours(), store, &path, &int32(), locking.then_some(&io));
+                let w = w.expect("a super-chunk");
+                let mut model = Vec::new();
+                for items in [100, 10, 1000] {
+                    model.push(words(0..items));
+                    assert!(w.append(&words(0..items)).is_ok(), "{store:?}");
+                }
+                let r = if locking {
+                    SuperChunk::open_locking(ours(), &path).expect("a second handle")
+                } else {
+                    open(&path)
+                };
+                for items in [2000, 5, 3000] {
+                    assert!(w.append(&words(0..items)).is_ok(), "{store:?}");
+                    model.push(words(0..items));
+                    assert_eq!(r.refresh(), 1, "{store:?}, locking: {locking}");
+                    assert_chunks(&r, store, &path, &model);
+                }
+                assert_eq!(r.append(&words(0..7)), Ok(7), "{store:?}");
+                model.push(words(0..7));
+                assert_eq!(w.refresh(), 1, "{store:?}");
+                assert_chunks(&w, store, &path, &model);
+            }
+        }
+    });
+}
+
+#[test]
+fn schunk_25_refresh_of_a_handle_without_chunks() {
+    alone("frame_handles::schunk_25_refresh_of_a_handle_without_chunks", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 0);
+            let r = open(&path);
+            assert_eq!(w.append(&numbered(0)), Ok(1), "{store:?}");
+            assert_eq!(w.append(&numbered(1)), Ok(2), "{store:?}");
+            assert_eq!(r.refresh(), 1, "{store:?}");
+            assert_eq!(r.chunksize(), 4000, "{store:?}");
+            assert_eq!(r.get_slice(1500, 1502, 8), Ok(words([1000, 1002])), "{store:?}");
+            assert_eq!(r.append(&numbered(2)), Ok(3), "{store:?}");
+            assert_chunks(&r, store, &path, &[0, 1, 2].map(numbered));
+        }
+    });
+}
+
+#[test]
+fn frame_9_fill_of_a_frame_that_another_handle_filled() {
+    alone("frame_handles::frame_9_fill_of_a_frame_that_another_handle_filled", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 0);
+            let r = open(&path);
+            assert_eq!(w.append(&numbered(0)), Ok(1), "{store:?}");
+            let rc = r.fill_special(3000, 1, 4000);
+            assert!(rc < 0, "{store:?}: {rc}");
+            assert_chunks(&open(&path), store, &path, &[numbered(0)]);
+        }
+    });
+}
+
+/// A reader sees one state or another of a chunk that is rewritten all the time, never a mixture or an error.
+#[test]
+fn frame_9_slices_under_the_lock() {
+    alone("frame_handles::frame_9_slices_under_the_lock", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let io = locking_io();
+            let w = SuperChunk::try_create(ours(), store, &path, &int32(), Some(&io)).expect("a super-chunk");
+            let states = [numbered(0), words((0..1000).map(|i| i ^ (i << 13))), vec![0; 4000]];
+            assert_eq!(w.append(&states[0]), Ok(1), "{store:?}");
+            assert_eq!(w.append(&numbered(1)), Ok(2), "{store:?}");
+            drop(w);
+            std::thread::scope(|scope| {
+                scope.spawn(|| {
+                    let w = SuperChunk::open_locking(ours(), &path).expect("a writer");
+                    let zeros = special_chunk(ours(), &int32(), Special::Zeros, 4000, 32).expect("a chunk");
+                    let chunks = [chunk(&states[0]), chunk(&states[1]), zeros];
+                    for round in 0..400 {
+                        assert_eq!(w.update_chunk(0, &chunks[round % 3]), Ok(2), "{store:?}");
+                    }
+                });
+                let r = SuperChunk::open_locking(ours(), &path).expect("a reader");
+                for _ in 0..400 {
+                    // Not a whole chunk, so that single blocks are read.
+                    let found = r.get_slice(1, 1999, 7992).unwrap_or_else(|code| panic!("{store:?}: {code}"));
+                    let valid = states.iter().any(|state| found[..3996] == state[4..]);
+                    assert!(valid && found[3996..] == numbered(1)[..3996], "{store:?}: a mixture");
+                }
+            });
+        }
+    });
+}
+
+/// The name is given to another frame, of the same length: the handle follows.
+#[test]
+fn frame_6_4_replaced_file() {
+    let scratch = Scratch::new();
+    let (path, other) = (scratch.fresh(), scratch.fresh());
+    let schunk = with_chunks(Store::File, &path, 1);
+    let next = SuperChunk::create(ours(), Store::File, &other, &int32());
+    assert_eq!(next.append(&numbered(0)), Ok(1));
+    assert_eq!(next.append(&numbered(1)), Ok(2));
+    drop(next);
+    fs::rename(&other, &path).expect("another file");
+    assert_eq!(schunk.refresh(), 1);
+    assert_chunks(&schunk, Store::File, &path, &[0, 1].map(numbered));
+}

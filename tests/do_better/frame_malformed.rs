@@ -1,0 +1,208 @@
+//! Frames and directories that crash the reference, or that it misreads (frame.md 9, schunk.md 25).
+
+use std::fs;
+
+use crate::alone::alone;
+use crate::checks::ours;
+use crate::stored::{chunk, int32, numbered, state, with_chunks, words};
+use crate::support::calls::{Header, Params, compress};
+use crate::support::random::Random;
+use crate::support::short_header::with_short_header;
+use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::{Store, SuperChunk};
+
+/// A frame of three chunks, as bytes.
+fn frame() -> Vec<u8> {
+    let schunk = with_chunks(Store::MemoryFrame, &Scratch::new().fresh(), 3);
+    schunk.to_buffer().expect("a frame")
+}
+
+/// Refused as a copy; as a borrowed buffer and as a file it may open, and reading it is safe.
+#[track_caller]
+fn assert_refused_as_copy(what: &str, mut frame: Vec<u8>) {
+    let scratch = Scratch::new();
+    for _ in 0..20 {
+        assert!(SuperChunk::from_copy(ours(), &mut frame).is_none(), "{what}");
+    }
+    let path = scratch.fresh();
+    fs::write(&path, &frame).expect("a file");
+    // SAFETY: the buffer outlives the super-chunk, which is only read.
+    let borrowed = unsafe { SuperChunk::from_borrowed(ours(), frame.as_mut_ptr(), frame.len()) };
+    for schunk in [borrowed, SuperChunk::open(ours(), &path)].into_iter().flatten() {
+        for nchunk in 0..schunk.nchunks().min(10) {
+            let _ = schunk.get_chunk(nchunk);
+            let _ = schunk.get_lazychunk(nchunk);
+            let _ = schunk.decompress_into(nchunk, 4000);
+        }
+    }
+}
+
+#[test]
+fn frame_9_copies_of_damaged_frames() {
+    alone("frame_malformed::frame_9_copies_of_damaged_frames", || {
+        // A special offset where chunks have any size.
+        let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
+        assert_eq!(schunk.fill_special(3000, 1, 4000), 3);
+        let mut special = schunk.to_buffer().expect("a frame");
+        special[58..62].fill(0);
+        assert_refused_as_copy("special offset", special);
+        // 3 x 4000 bytes less 2: not whole items, and not what the chunks have.
+        let mut uneven = frame();
+        uneven[30..38].copy_from_slice(&11_998i64.to_be_bytes());
+        assert_refused_as_copy("uneven", uneven);
+        let header = 97;
+        for (what, at, value) in [
+            ("block size 0", header + 8, 0),
+            ("negative block size", header + 8, -1),
+            ("block size beyond the limit", header + 8, 536_866_817),
+            ("no bytes", header + 12, 0),
+            ("fewer bytes than a header", header + 12, 31),
+            ("bytes beyond the data", header + 12, 1_000_000),
+            ("negative length", header + 12, -5),
+            ("negative size", header + 4, -4),
+        ] {
+            for number in 0..2 {
+                let mut frame = frame();
+                // The second chunk follows the first, of 355 bytes.
+                let at = at + 355 * number;
+                frame[at..at + 4].copy_from_slice(&i32::to_le_bytes(value));
+                assert_refused_as_copy(what, frame);
+            }
+        }
+    });
+}
+
+/// A chunk of Blosc 1 has data where others have their second flags.
+#[test]
+fn frame_9_flags_of_a_short_header() {
+    alone("frame_malformed::frame_9_flags_of_a_short_header", || {
+        let scratch = Scratch::new();
+        let params = Params { clevel: 0, filters: [0; 6], ..int32() };
+        for byte in [0x11u8, 0x41, 0xFF] {
+            // Stored, so that bytes 0x1e and 0x1f of the chunk are data.
+            let src = vec![byte; 400];
+            let long = compress(ours(), &params, &src, 1000).expect("a chunk");
+            let short = with_short_header(&long).expect("a short header");
+            assert_eq!((short.len(), short[0x1E], short[0x1F]), (416, byte, byte));
+            for store in Store::ALL {
+                let path = scratch.fresh();
+                let schunk = SuperChunk::create(ours(), store, &path, &int32());
+                assert_eq!(schunk.append_chunk(&short), Ok(1), "{store:?}");
+                assert_eq!(schunk.append(&words(0..100)), Ok(2), "{store:?}");
+                let check = |schunk: &SuperChunk| {
+                    assert_eq!((schunk.flags2(), schunk.nchunks()), (0, 2), "{store:?}");
+                    assert_eq!(schunk.get_chunk(0).as_ref(), Ok(&short), "{store:?}");
+                    assert_eq!(schunk.decompress(0).as_ref(), Ok(&src), "{store:?}");
+                    assert_eq!(
+                        schunk.get_slice(50, 150, 400).map(|items| items[..200].to_vec()),
+                        Ok(src[200..].to_vec())
+                    );
+                };
+                check(&schunk);
+                if store.on_disk() {
+                    let again = SuperChunk::open(ours(), &path).expect("a super-chunk");
+                    check(&again);
+                    assert_eq!(again.append(&words(0..100)), Ok(3), "{store:?}");
+                }
+                let mut frame = schunk.to_buffer().expect("a frame");
+                assert!(frame[0x19] & 0x80 == 0, "{store:?}: flags {:02x}", frame[0x19]);
+                if !store.on_disk() {
+                    check(&SuperChunk::from_copy(ours(), &mut frame).expect("a super-chunk"));
+                }
+            }
+        }
+    });
+}
+
+/// Nothing of the heap shows in a lazy chunk.
+#[test]
+fn frame_9_lazy_stored_chunks() {
+    let scratch = Scratch::new();
+    for store in Store::ON_DISK {
+        let path = scratch.fresh();
+        let params = Params { blocksize: 512, ..int32() };
+        let schunk = SuperChunk::create(ours(), store, &path, &params);
+        let noise = Random::new(1).bytes(4000);
+        assert_eq!(schunk.append(&noise), Ok(1));
+        for _ in 0..20 {
+            // What is freed here is what is handed out next.
+            for len in [100, 116, 140, 200] {
+                // SAFETY: a block of that size, written and freed.
+                unsafe {
+                    let block = libc::malloc(len);
+                    libc::memset(block, 0xEE, len);
+                    libc::free(block);
+                }
+            }
+            let lazy = schunk.get_lazychunk(0).expect("a lazy chunk");
+            assert!(Header::of(&lazy).memcpyed(), "{store:?}");
+            assert_eq!(lazy[32..64], [0; 32], "{store:?}");
+        }
+    }
+}
+
+#[test]
+fn frame_9_short_chunk_files() {
+    alone("frame_malformed::frame_9_short_chunk_files", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = with_chunks(Store::Directory, &path, 2);
+        let name = path.join("00000001.chunk");
+        let payload = files(&path)["00000001.chunk"].clone();
+        for len in [0, 15, 16, 31, 32, 40, payload.len() / 2, payload.len() - 1] {
+            fs::write(&name, &payload[..len]).expect("a chunk file");
+            let handles = [SuperChunk::open(ours(), &path).expect("a super-chunk")];
+            for schunk in handles.iter().chain([&schunk]) {
+                assert_eq!(schunk.get_chunk(1), Err(-13), "{len} bytes");
+                assert!(schunk.decompress_into(1, 4000).is_err(), "{len} bytes");
+                assert!(schunk.get_slice(1000, 2000, 4000).is_err(), "{len} bytes");
+                assert!(schunk.get_slice(1998, 2000, 8).is_err(), "{len} bytes");
+                assert_eq!(schunk.decompress(0), Ok(numbered(0)), "{len} bytes");
+            }
+        }
+        fs::remove_file(&name).expect("a chunk file");
+        assert_eq!(schunk.get_chunk(1), Err(-15));
+        let before = state(&schunk);
+        assert!(schunk.update_chunk(1, &chunk(&numbered(3))).is_err());
+        assert_eq!(state(&schunk), before);
+    });
+}
+
+/// Offsets that point anywhere, in a frame whose header is right.
+#[test]
+fn frame_9_offsets_of_a_fixed_frame() {
+    alone("frame_malformed::frame_9_offsets_of_a_fixed_frame", || {
+        let frame = frame();
+        let cbytes = i64::from_be_bytes(frame[39..47].try_into().expect("eight bytes")) as usize;
+        let at = 97 + cbytes;
+        // Three offsets, in a stored index.
+        assert_eq!(frame[at + 4..at + 8], 24i32.to_le_bytes());
+        assert_eq!(frame[at + 12..at + 16], 56i32.to_le_bytes());
+        for (code, expected) in [
+            (0x81u64 << 56, Ok(vec![0u8; 4000])),
+            (0xFF << 56, Ok(vec![0; 4000])),
+            (0x81 << 56 | 0x1234, Ok(vec![0; 4000])),
+            (0x80 << 56, Err(-3)),
+            (0x88 << 56, Err(-3)),
+        ] {
+            let mut frame = frame.clone();
+            frame[at + 40..at + 48].copy_from_slice(&code.to_le_bytes());
+            // SAFETY: the buffer outlives the super-chunk, which is only read.
+            let schunk = unsafe { SuperChunk::from_borrowed(ours(), frame.as_mut_ptr(), frame.len()) };
+            let schunk = schunk.expect("a super-chunk");
+            assert_eq!(schunk.decompress_into(1, 4000), expected, "{code:x}");
+            assert_eq!(schunk.decompress(2), Ok(numbered(2)), "{code:x}");
+            drop(schunk);
+            let copy = SuperChunk::from_copy(ours(), &mut frame);
+            assert_eq!(copy.is_some(), expected.is_ok(), "{code:x}");
+        }
+        for offset in [cbytes as i64 - 31, cbytes as i64, i64::MAX, 1 << 40] {
+            let mut frame = frame.clone();
+            frame[at + 40..at + 48].copy_from_slice(&offset.to_le_bytes());
+            assert!(SuperChunk::from_copy(ours(), &mut frame).is_none(), "{offset}");
+            // SAFETY: as above.
+            let schunk = unsafe { SuperChunk::from_borrowed(ours(), frame.as_mut_ptr(), frame.len()) };
+            assert!(schunk.is_none(), "{offset}");
+        }
+    });
+}

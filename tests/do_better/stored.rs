@@ -1,0 +1,83 @@
+//! What the themes of super-chunks share: one in each store with something in it, and whether what a handle, a
+//! reopened one and the reference see agrees with what should be there.
+
+use std::path::Path;
+
+use crate::checks::ours;
+use crate::support::calls::{Params, compress};
+use crate::support::library::Library;
+use crate::support::super_chunk::{Store, SuperChunk};
+
+/// int32 values as bytes.
+pub fn words(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
+    values.into_iter().flat_map(i32::to_le_bytes).collect()
+}
+
+pub fn int32() -> Params {
+    Params { typesize: 4, ..Params::default() }
+}
+
+/// Chunk `number` of the test data: 1000 int32.
+pub fn numbered(number: i32) -> Vec<u8> {
+    words((0..1000).map(|i| i * (number + 1)))
+}
+
+/// A chunk of its own with these contents.
+pub fn chunk(src: &[u8]) -> Vec<u8> {
+    compress(ours(), &int32(), src, src.len() + 1000).expect("a chunk")
+}
+
+/// With so many numbered chunks.
+pub fn with_chunks(store: Store, path: &Path, count: i32) -> SuperChunk {
+    let schunk = SuperChunk::create(ours(), store, path, &int32());
+    for number in 0..count {
+        schunk.append(&numbered(number)).expect("appended");
+    }
+    schunk
+}
+
+/// What an operation that fails must leave as it is.
+pub type State = (i64, i64, i64, i32, u8, i64, u16, i16);
+
+pub fn state(schunk: &SuperChunk) -> State {
+    (
+        schunk.nchunks(),
+        schunk.nbytes(),
+        schunk.cbytes(),
+        schunk.chunksize(),
+        schunk.flags2(),
+        schunk.frame_len(),
+        schunk.nmetalayers(),
+        schunk.nvlmetalayers(),
+    )
+}
+
+/// The handle holds these chunks.
+#[track_caller]
+pub fn assert_handle(schunk: &SuperChunk, what: &str, expected: &[Vec<u8>]) {
+    assert_eq!(schunk.nchunks(), expected.len() as i64, "{what}");
+    let nbytes: usize = expected.iter().map(Vec::len).sum();
+    assert_eq!(schunk.nbytes(), nbytes as i64, "{what}");
+    for (nchunk, bytes) in expected.iter().enumerate() {
+        let found = schunk.decompress(nchunk as i64);
+        assert!(found.as_ref() == Ok(bytes), "{what}: chunk {nchunk}: {:?}", found.map(|found| found.len()));
+    }
+}
+
+/// The handle holds these chunks, and so does a new one, of our library and of the reference.
+#[track_caller]
+pub fn assert_chunks(schunk: &SuperChunk, store: Store, path: &Path, expected: &[Vec<u8>]) {
+    assert_handle(schunk, &format!("{store:?}, the handle"), expected);
+    let libraries = [Some(ours()), Library::reference()];
+    for library in libraries.into_iter().flatten() {
+        let what = format!("{store:?}, opened by {}", library.name);
+        if store.on_disk() {
+            let again = SuperChunk::open(library, path).unwrap_or_else(|| panic!("{what}: NULL"));
+            assert_handle(&again, &what, expected);
+        } else {
+            let mut frame = schunk.to_buffer().expect("a frame");
+            let again = SuperChunk::from_copy(library, &mut frame).unwrap_or_else(|| panic!("{what}: NULL"));
+            assert_handle(&again, &what, expected);
+        }
+    }
+}

@@ -1,0 +1,476 @@
+//! Super-chunks in general: copies, slices, buffers that become super-chunks, NULL (schunk.md 25, abi.md 14).
+
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering::Relaxed};
+
+use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params, blosc2_storage};
+
+use crate::alone::alone;
+use crate::checks::{ours, postparams, preparams};
+use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
+use crate::support::calls::{Params, dparams};
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk, c_path};
+
+/// A copy with other parameters: chunks keep their sizes.
+#[test]
+fn schunk_25_copies_that_compress_again() {
+    alone("super_chunks::schunk_25_copies_that_compress_again", || {
+        let scratch = Scratch::new();
+        let others = [
+            Params { codec: 5, ..int32() },
+            Params { clevel: 9, ..int32() },
+            Params { blocksize: 1024, ..int32() },
+            Params { filters: [0, 0, 0, 0, 0, 2], ..int32() },
+        ];
+        let series = [&[1000, 1000, 100][..], &[1000, 10, 3000, 1], &[50], &[1000, 1000]];
+        for store in Store::ALL {
+            for sizes in series {
+                let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &int32());
+                let model: Vec<Vec<u8>> = sizes.iter().map(|&items| words(0..items)).collect();
+                for src in &model {
+                    schunk.append(src).expect("appended");
+                }
+                for params in &others {
+                    for target in Store::ALL {
+                        let path = scratch.fresh();
+                        let copy = schunk.copy_to(target, &path, Some(params));
+                        let copy = copy.unwrap_or_else(|| panic!("{store:?} to {target:?}: NULL"));
+                        assert_eq!(copy.compcode(), params.codec, "{store:?} to {target:?}");
+                        assert_chunks(&copy, target, &path, &model);
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn schunk_25_copy_leaves_the_storage_alone() {
+    let scratch = Scratch::new();
+    let schunk = with_chunks(Store::Memory, &scratch.fresh(), 2);
+    let mut storage = blosc2_storage {
+        contiguous: CBool::TRUE,
+        urlpath: ptr::null_mut(),
+        cparams: ptr::null_mut(),
+        dparams: ptr::null_mut(),
+        io: ptr::null_mut(),
+    };
+    // SAFETY: a live super-chunk and a valid storage.
+    let copy = unsafe { (schunk.functions.blosc2_schunk_copy)(schunk.raw(), &mut storage) };
+    let copy = SuperChunk::from_raw(ours(), copy).expect("a copy");
+    assert!(storage.cparams.is_null() && storage.dparams.is_null() && storage.io.is_null());
+    assert!(copy.contents() == schunk.contents());
+}
+
+#[test]
+fn schunk_25_copies_keep_wide_items() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let params = Params { typesize: 300, ..Params::default() };
+        let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &params);
+        let src: Vec<u8> = (0..3000).map(|i| (i / 7) as u8).collect();
+        assert_eq!(schunk.append(&src), Ok(1));
+        for target in Store::ALL {
+            let copy = schunk.copy_to(target, &scratch.fresh(), None).expect("a copy");
+            assert_eq!(copy.typesize(), 300, "{store:?} to {target:?}");
+            assert_eq!(copy.get_slice(9, 10, 300).as_deref(), Ok(&src[2700..]), "{store:?} to {target:?}");
+        }
+        let file = scratch.fresh();
+        assert!(schunk.to_file(&file).is_ok());
+        assert_eq!(SuperChunk::open(ours(), &file).expect("a super-chunk").typesize(), 300, "{store:?}");
+        let mut frame = schunk.to_buffer().expect("a frame");
+        assert_eq!(SuperChunk::from_copy(ours(), &mut frame).expect("a super-chunk").typesize(), 300);
+    }
+}
+
+/// As long as the last chunk is short, a write of that length to another chunk is still a part of it.
+#[test]
+fn schunk_25_slice_as_long_as_the_last_chunk() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        for first in [0, 1000] {
+            let path = scratch.fresh();
+            let schunk = SuperChunk::create(ours(), store, &path, &int32());
+            let mut items: Vec<i32> = (0..2500).collect();
+            for range in [0..1000, 1000..2000, 2000..2500] {
+                schunk.append(&words(range)).expect("appended");
+            }
+            let new: Vec<i32> = (0..500).map(|i| -i).collect();
+            assert_eq!(schunk.set_slice(first, first + 500, &words(new.iter().copied())), 0, "{store:?}");
+            items[first as usize..first as usize + 500].copy_from_slice(&new);
+            let model: Vec<Vec<u8>> = items.chunks(1000).map(|part| words(part.iter().copied())).collect();
+            assert_eq!(schunk.chunksize(), 4000, "{store:?}");
+            assert_chunks(&schunk, store, &path, &model);
+        }
+    }
+}
+
+#[test]
+fn schunk_25_slices_from_before_the_start() {
+    alone("super_chunks::schunk_25_slices_from_before_the_start", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            let path = scratch.fresh();
+            let schunk = with_chunks(store, &path, 2);
+            for start in [-1, -1000, -1001, i64::MIN / 8] {
+                assert_eq!(
+                    schunk.set_slice(start, 2.min(start + 2000), &[9; 8000]),
+                    -12,
+                    "{store:?}: {start}"
+                );
+                assert!(schunk.get_slice(start, start + 1, 4).is_err(), "{store:?}: {start}");
+            }
+            assert_chunks(&schunk, store, &path, &[0, 1].map(numbered));
+        }
+    });
+}
+
+/// An error, or the right answer; never a division by zero.
+#[test]
+fn schunk_25_slices_of_variable_size_chunks() {
+    alone("super_chunks::schunk_25_slices_of_variable_size_chunks", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            let path = scratch.fresh();
+            let schunk = SuperChunk::create(ours(), store, &path, &int32());
+            let mut all = Vec::new();
+            for items in [100, 10, 1000] {
+                assert!(schunk.append(&words(0..items)).is_ok());
+                all.extend(words(0..items));
+            }
+            assert_eq!(schunk.chunksize(), 0, "{store:?}");
+            match schunk.get_slice(95, 115, 80) {
+                Ok(found) => assert_eq!(found, all[380..460], "{store:?}"),
+                Err(code) => assert_eq!(code, -12, "{store:?}"),
+            }
+            match schunk.slice_nchunks(95, 115) {
+                Ok(numbers) => assert_eq!(numbers, [0, 1, 2], "{store:?}"),
+                Err(code) => assert_eq!(code, -12, "{store:?}"),
+            }
+            match schunk.set_slice(95, 115, &[7; 80]) {
+                0 => all[380..460].fill(7),
+                code => assert_eq!(code, -12, "{store:?}"),
+            }
+            assert!(schunk.contents() == all, "{store:?}");
+        }
+    });
+}
+
+static SEEN: AtomicI64 = AtomicI64::new(-1);
+
+/// Copies the block, and notes for which chunk it is called.
+unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
+    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    unsafe {
+        SEEN.store((*params).nchunk, Relaxed);
+        ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
+    }
+    0
+}
+
+/// A whole chunk that is written by slice is announced to the prefilter under its own number.
+#[test]
+fn schunk_25_number_of_the_chunk_in_slices() {
+    let mut preparams = preparams();
+    let mut cparams = int32().cparams();
+    cparams.prefilter = Some(noting_prefilter);
+    cparams.preparams = &mut preparams;
+    let mut storage = blosc2_storage {
+        contiguous: CBool::TRUE,
+        urlpath: ptr::null_mut(),
+        cparams: &mut cparams,
+        dparams: ptr::null_mut(),
+        io: ptr::null_mut(),
+    };
+    // SAFETY: a storage whose pointers are valid during the call.
+    let raw = unsafe { (Functions::of(ours()).blosc2_schunk_new)(&mut storage) };
+    let schunk = SuperChunk::from_raw(ours(), raw).expect("a super-chunk");
+    for number in 0..3 {
+        assert!(schunk.append(&numbered(number)).is_ok());
+        assert_eq!(SEEN.load(Relaxed), i64::from(number));
+    }
+    for nchunk in [1i64, 0, 2] {
+        assert_eq!(schunk.set_slice(1000 * nchunk, 1000 * (nchunk + 1), &numbered(9)), 0);
+        assert_eq!(SEEN.load(Relaxed), nchunk, "a whole chunk");
+        assert_eq!(schunk.set_slice(1000 * nchunk + 5, 1000 * nchunk + 9, &[1; 16]), 0);
+        assert_eq!(SEEN.load(Relaxed), nchunk, "a part");
+    }
+}
+
+/// The copied chunks are in an array that can be reordered and grows.
+#[test]
+fn schunk_25_copied_frames_can_change() {
+    alone("super_chunks::schunk_25_copied_frames_can_change", || {
+        let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
+        let mut model: Vec<Vec<u8>> = (0..700).map(|number| words(number..number + 10)).collect();
+        for src in &model {
+            schunk.append(src).expect("appended");
+        }
+        let mut frame = schunk.to_buffer().expect("a frame");
+        let copy = SuperChunk::from_copy(ours(), &mut frame).expect("a super-chunk");
+        assert_eq!(copy.data_len(), 8192);
+        assert_handle(&copy, "copied", &model);
+        assert_eq!(copy.append(&words(0..10)), Ok(701));
+        model.push(words(0..10));
+        assert_handle(&copy, "appended", &model);
+        assert_eq!(copy.reorder(&(0..701).rev().collect::<Vec<_>>()), 0);
+        model.reverse();
+        assert_handle(&copy, "reordered", &model);
+        assert_eq!(copy.insert_chunk(5, &chunk(&words(3..13))), Ok(702));
+        model.insert(5, words(3..13));
+        assert_eq!(copy.delete_chunk(0), Ok(701));
+        model.remove(0);
+        assert_handle(&copy, "changed", &model);
+    });
+}
+
+/// The first change of a borrowed frame copies it; the caller's buffer stays the caller's.
+#[test]
+fn schunk_25_borrowed_frames_can_change() {
+    alone("super_chunks::schunk_25_borrowed_frames_can_change", || {
+        let schunk = with_chunks(Store::MemoryFrame, &Scratch::new().fresh(), 3);
+        let frame = schunk.to_buffer().expect("a frame");
+        for change in 0..6 {
+            // Not from malloc: whoever reallocates or frees it crashes.
+            let mut buffer = frame.clone();
+            // SAFETY: the buffer outlives the super-chunk.
+            let borrowed = unsafe { SuperChunk::from_borrowed(ours(), buffer.as_mut_ptr(), buffer.len()) };
+            let borrowed = borrowed.expect("a super-chunk");
+            let mut model: Vec<Vec<u8>> = (0..3).map(numbered).collect();
+            match change {
+                0 => {
+                    assert_eq!(borrowed.append(&numbered(3)), Ok(4));
+                    model.push(numbered(3));
+                }
+                1 => {
+                    assert_eq!(borrowed.update_chunk(1, &chunk(&numbered(8))), Ok(3));
+                    model[1] = numbered(8);
+                }
+                2 => {
+                    assert_eq!(borrowed.delete_chunk(1), Ok(2));
+                    model.remove(1);
+                }
+                3 => {
+                    assert_eq!(borrowed.reorder(&[2, 0, 1]), 0);
+                    model.rotate_right(1);
+                }
+                4 => assert_eq!(borrowed.vlmeta_add("v", b"content"), 0),
+                _ => assert_eq!(borrowed.set_slice(10, 20, &numbered(0)[40..80]), 0),
+            }
+            assert_handle(&borrowed, &format!("change {change}"), &model);
+            drop(borrowed);
+            assert!(buffer == frame, "change {change}: the caller's buffer");
+        }
+    });
+}
+
+static DAMAGED: AtomicUsize = AtomicUsize::new(0);
+
+/// Turns every byte round.
+unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params) -> i32 {
+    DAMAGED.fetch_add(1, Relaxed);
+    // SAFETY: the library passes a decoded block and one of as many bytes to fill.
+    unsafe {
+        for at in 0..(*params).size as usize {
+            *(*params).output.add(at) = !*(*params).input.add(at);
+        }
+    }
+    0
+}
+
+/// A postfilter is for chunks, not for metalayers.
+#[test]
+fn schunk_25_postfilter_and_metalayers() {
+    let (mut cparams, mut dparams, mut postparams) = (int32().cparams(), dparams(1), postparams());
+    dparams.postfilter = Some(inverting_postfilter);
+    dparams.postparams = &mut postparams;
+    let mut storage = blosc2_storage {
+        contiguous: CBool::FALSE,
+        urlpath: ptr::null_mut(),
+        cparams: &mut cparams,
+        dparams: &mut dparams,
+        io: ptr::null_mut(),
+    };
+    // SAFETY: a storage whose pointers are valid during the call.
+    let raw = unsafe { (Functions::of(ours()).blosc2_schunk_new)(&mut storage) };
+    let schunk = SuperChunk::from_raw(ours(), raw).expect("a super-chunk");
+    let content = b"some content ".repeat(20);
+    assert_eq!(schunk.vlmeta_add("v", &content), 0);
+    assert_eq!(schunk.vlmeta_get("v"), Ok(content.clone()));
+    assert_eq!(DAMAGED.load(Relaxed), 0);
+    assert_eq!(schunk.append(&numbered(0)), Ok(1));
+    let inverted: Vec<u8> = numbered(0).iter().map(|byte| !byte).collect();
+    assert!(schunk.decompress(0) == Ok(inverted));
+    let copy = schunk.copy_to(Store::MemoryFrame, &Scratch::new().fresh(), None).expect("a copy");
+    assert_eq!(copy.vlmeta_get("v"), Ok(content));
+}
+
+#[test]
+fn schunk_25_nulls() {
+    alone("super_chunks::schunk_25_nulls", || {
+        let scratch = Scratch::new();
+        let functions = Functions::of(ours());
+        let null = ptr::null_mut();
+        // SAFETY: NULL is what is tested.
+        unsafe {
+            assert_eq!((functions.blosc2_schunk_free)(null), 0);
+            assert_eq!((functions.blosc2_schunk_lock)(null), -32);
+            assert_eq!((functions.blosc2_schunk_unlock)(null), -32);
+            assert_eq!((functions.blosc2_schunk_refresh)(null), -32);
+            assert!((functions.blosc2_schunk_open)(ptr::null()).is_null());
+            assert!((functions.blosc2_schunk_from_buffer)(null.cast(), 1000, true).is_null());
+            assert!((functions.blosc2_schunk_copy)(null, ptr::null_mut()).is_null());
+        }
+        for store in Store::ALL {
+            let schunk = with_chunks(store, &scratch.fresh(), 1);
+            let before = state(&schunk);
+            let mut content = [1u8; 8];
+            let (mut found, mut len) = (ptr::null_mut(), 0);
+            let no_name = ptr::null();
+            // SAFETY: NULL names are what is tested; everything else is valid.
+            unsafe {
+                let raw = schunk.raw();
+                assert_eq!((functions.blosc2_vlmeta_exists)(raw, no_name), -12, "{store:?}");
+                assert_eq!((functions.blosc2_vlmeta_delete)(raw, no_name), -12, "{store:?}");
+                assert_eq!(
+                    (functions.blosc2_vlmeta_get)(raw, no_name, &mut found, &mut len),
+                    -12,
+                    "{store:?}"
+                );
+                let content = content.as_mut_ptr();
+                let none = ptr::null_mut();
+                assert_eq!((functions.blosc2_vlmeta_add)(raw, no_name, content, 8, none), -12, "{store:?}");
+                assert_eq!(
+                    (functions.blosc2_vlmeta_update)(raw, no_name, content, 8, none),
+                    -12,
+                    "{store:?}"
+                );
+                assert_eq!((functions.blosc2_meta_add)(raw, no_name, content, 8), -12, "{store:?}");
+            }
+            assert!(found.is_null());
+            assert_eq!(state(&schunk), before, "{store:?}");
+        }
+    });
+}
+
+#[test]
+fn schunk_25_offsets_of_an_empty_frame() {
+    alone("super_chunks::schunk_25_offsets_of_an_empty_frame", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            let schunk = with_chunks(store, &scratch.fresh(), 0);
+            assert_eq!(schunk.offsets(), None, "{store:?}");
+            if store == Store::Memory {
+                continue;
+            }
+            assert_eq!(schunk.append(&numbered(0)), Ok(1));
+            assert_eq!(schunk.offsets(), Some(vec![0]), "{store:?}");
+            assert_eq!(schunk.delete_chunk(0), Ok(0));
+            assert_eq!(schunk.offsets(), None, "{store:?}");
+        }
+    });
+}
+
+#[test]
+fn schunk_25_refused_creation_leaves_no_directory() {
+    alone("super_chunks::schunk_25_refused_creation_leaves_no_directory", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            // A filter that nobody defined; items without bytes.
+            let undefined = Params { filters: [0, 0, 0, 0, 0, 6], ..int32() };
+            for params in [undefined, Params { typesize: 0, ..int32() }, Params { typesize: -4, ..int32() }] {
+                let path = scratch.fresh();
+                let schunk = SuperChunk::try_create(ours(), store, &path, &params, None);
+                assert!(schunk.is_none(), "{store:?}: {params:?}");
+                assert!(!path.exists(), "{store:?}: {params:?}");
+            }
+        }
+    });
+}
+
+#[test]
+fn schunk_25_append_of_impossible_lengths() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let path = scratch.fresh();
+        let schunk = with_chunks(store, &path, 0);
+        let src = [1u8; 16];
+        let source: *const c_void = src.as_ptr().cast();
+        for nbytes in [-1, i32::MIN, i32::MAX, i32::MAX - 31] {
+            // SAFETY: lengths that are refused before the source is read.
+            let rc = unsafe { (schunk.functions.blosc2_schunk_append_buffer)(schunk.raw(), source, nbytes) };
+            assert!(rc == -12 || rc == -35, "{store:?}: {nbytes} bytes: {rc}");
+        }
+        assert_eq!((schunk.nchunks(), schunk.chunksize()), (0, -1), "{store:?}");
+        assert_eq!(schunk.append(&numbered(0)), Ok(1), "{store:?}");
+        // The block size that a fresh context takes.
+        assert_eq!(schunk.get_chunk(0), Ok(chunk(&numbered(0))), "{store:?}");
+    }
+}
+
+#[test]
+fn schunk_25_files_that_exist() {
+    let scratch = Scratch::new();
+    for store in Store::ON_DISK {
+        let path = scratch.fresh();
+        std::fs::write(&path, b"something else").expect("a file");
+        assert!(SuperChunk::try_create(ours(), store, &path, &int32(), None).is_none(), "{store:?}");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"something else", "{store:?}");
+        let missing = scratch.fresh().join("no").join("parent");
+        assert!(SuperChunk::try_create(ours(), store, &missing, &int32(), None).is_none(), "{store:?}");
+        let path = c_path(&missing);
+        // SAFETY: a terminated path.
+        assert!(unsafe { (Functions::of(ours()).blosc2_schunk_open)(path.as_ptr()) }.is_null());
+    }
+}
+
+/// Resident memory of the process, in bytes.
+fn resident() -> usize {
+    let text = std::fs::read_to_string("/proc/self/statm").expect("sizes of the process");
+    text.split(' ').nth(1).expect("a number").parse::<usize>().expect("a number") * 4096
+}
+
+/// What fails leaves nothing behind: each of these would add hundreds of megabytes.
+#[test]
+fn schunk_25_failures_release_memory() {
+    alone("super_chunks::schunk_25_failures_release_memory", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let gone = with_chunks(Store::File, &path, 1);
+        std::fs::remove_file(&path).expect("a file");
+        let noise = crate::checks::data(crate::support::data::Data::Noise, 4, 1_000_000);
+        let taken = scratch.fresh();
+        std::fs::write(&taken, b"something else").expect("a file");
+        let source = with_chunks(Store::Memory, &scratch.fresh(), 200);
+        let mut frame = source.to_buffer().expect("a frame");
+        // The last chunk's header.
+        let cbytes = source.cbytes() as usize;
+        let offset = 97 + cbytes - source.get_chunk(199).expect("a chunk").len();
+        frame[offset + 8..offset + 12].fill(0xFF);
+        let refused = Params { filters: [0, 0, 0, 0, 0, 6], ..int32() };
+        let mut damaged = frame.clone();
+        let failures: [(&str, usize, &mut dyn FnMut() -> bool); 6] = [
+            ("append_buffer", 400, &mut || gone.append(&noise).is_err()),
+            ("a file that exists", 6000, &mut || {
+                SuperChunk::try_create(ours(), Store::File, &taken, &int32(), None).is_none()
+            }),
+            ("an undefined filter", 6000, &mut || {
+                SuperChunk::try_create(ours(), Store::Memory, &path, &refused, None).is_none()
+            }),
+            ("open", 6000, &mut || SuperChunk::open(ours(), &taken).is_none()),
+            ("from_buffer", 4000, &mut || SuperChunk::from_copy(ours(), &mut damaged).is_none()),
+            ("copy", 1000, &mut || source.copy_to(Store::File, &taken, None).is_none()),
+        ];
+        for (what, times, failure) in failures {
+            // The first ones fill the allocator's own stores.
+            (0..20).for_each(|_| assert!(failure(), "{what}"));
+            let before = resident();
+            (0..times).for_each(|_| assert!(failure(), "{what}"));
+            let grown = resident().saturating_sub(before);
+            assert!(grown < 30 << 20, "{what}: {grown} bytes more");
+        }
+    });
+}

@@ -1,0 +1,106 @@
+//! The super-chunk, frame and metalayer functions of a loaded library (abi.md 2.5-2.8), typed. They are resolved
+//! on first use, apart from the chunk functions, so that tests of chunks do not ask for them. Owns the symbols.
+
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+use std::sync::OnceLock;
+
+use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
+
+use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc2_schunk, blosc2_storage};
+
+use crate::support::library::{Library, path_of_ours, path_of_reference};
+
+/// A super-chunk of C.
+pub type Raw = *mut blosc2_schunk;
+
+macro_rules! functions {
+    ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
+        /// One typed pointer per function.
+        pub struct Functions {
+            $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
+        }
+
+        impl Functions {
+            fn resolve(path: &Path) -> Functions {
+                // SAFETY: the library is loaded already; this only counts a user more.
+                let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
+                    .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
+                let functions = Functions {
+                    $($name: {
+                        // SAFETY: the symbol, if present, is the function of that name of the ABI,
+                        // and its type is written down in abi.md 2.
+                        let symbol = unsafe {
+                            loaded.get::<unsafe extern "C" fn($($arg),*) $(-> $ret)?>(stringify!($name))
+                        };
+                        *symbol.unwrap_or_else(|_| {
+                            panic!("{} has no function {}", path.display(), stringify!($name))
+                        })
+                    },)*
+                };
+                std::mem::forget(loaded);
+                functions
+            }
+        }
+    };
+}
+
+functions! {
+    blosc2_schunk_new(*mut blosc2_storage) -> Raw;
+    blosc2_schunk_copy(Raw, *mut blosc2_storage) -> Raw;
+    blosc2_schunk_free(Raw) -> c_int;
+    blosc2_schunk_open(*const c_char) -> Raw;
+    blosc2_schunk_open_offset(*const c_char, i64) -> Raw;
+    blosc2_schunk_open_udio(*const c_char, *const blosc2_io) -> Raw;
+    blosc2_schunk_open_offset_udio(*const c_char, i64, *const blosc2_io) -> Raw;
+    blosc2_schunk_from_buffer(*mut u8, i64, bool) -> Raw;
+    blosc2_schunk_avoid_cframe_free(Raw, bool);
+    blosc2_schunk_to_buffer(Raw, *mut *mut u8, *mut bool) -> i64;
+    blosc2_schunk_to_file(Raw, *const c_char) -> i64;
+    blosc2_schunk_append_file(Raw, *const c_char) -> i64;
+    blosc2_schunk_lock(Raw) -> c_int;
+    blosc2_schunk_unlock(Raw) -> c_int;
+    blosc2_schunk_refresh(Raw) -> c_int;
+    blosc2_schunk_append_chunk(Raw, *mut u8, bool) -> i64;
+    blosc2_schunk_insert_chunk(Raw, i64, *mut u8, bool) -> i64;
+    blosc2_schunk_update_chunk(Raw, i64, *mut u8, bool) -> i64;
+    blosc2_schunk_delete_chunk(Raw, i64) -> i64;
+    blosc2_schunk_append_buffer(Raw, *const c_void, i32) -> i64;
+    blosc2_schunk_decompress_chunk(Raw, i64, *mut c_void, i32) -> c_int;
+    blosc2_schunk_get_chunk(Raw, i64, *mut *mut u8, *mut bool) -> c_int;
+    blosc2_schunk_get_lazychunk(Raw, i64, *mut *mut u8, *mut bool) -> c_int;
+    blosc2_schunk_get_vlblock(Raw, i64, i32, *mut *mut u8, *mut i32) -> c_int;
+    blosc2_schunk_get_slice_buffer(Raw, i64, i64, *mut c_void) -> c_int;
+    blosc2_schunk_set_slice_buffer(Raw, i64, i64, *mut c_void) -> c_int;
+    blosc2_schunk_get_sparse_buffer(Raw, i64, *const i64, *mut c_void) -> c_int;
+    blosc2_schunk_get_cparams(Raw, *mut *mut blosc2_cparams) -> c_int;
+    blosc2_schunk_get_dparams(Raw, *mut *mut blosc2_dparams) -> c_int;
+    blosc2_schunk_reorder_offsets(Raw, *mut i64) -> c_int;
+    blosc2_schunk_frame_len(Raw) -> i64;
+    blosc2_schunk_fill_special(Raw, i64, c_int, i32) -> i64;
+    blosc2_frame_get_offsets(Raw) -> *mut i64;
+    blosc2_get_slice_nchunks(Raw, *mut i64, *mut i64, *mut *mut i64) -> i64;
+    blosc2_meta_add(Raw, *const c_char, *mut u8, i32) -> c_int;
+    blosc2_meta_update(Raw, *const c_char, *mut u8, i32) -> c_int;
+    blosc2_vlmeta_exists(Raw, *const c_char) -> c_int;
+    blosc2_vlmeta_add(Raw, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
+    blosc2_vlmeta_update(Raw, *const c_char, *mut u8, i32, *mut blosc2_cparams) -> c_int;
+    blosc2_vlmeta_get(Raw, *const c_char, *mut *mut u8, *mut i32) -> c_int;
+    blosc2_vlmeta_delete(Raw, *const c_char) -> c_int;
+    blosc2_vlmeta_get_names(Raw, *mut *mut c_char) -> c_int;
+    blosc2_register_io_cb(*const blosc2_io_cb) -> c_int;
+    blosc2_get_io_cb(u8) -> *mut blosc2_io_cb;
+}
+
+impl Functions {
+    /// Those of this library, which must be initialised.
+    pub fn of(library: &Library) -> &'static Functions {
+        static OURS: OnceLock<Functions> = OnceLock::new();
+        static REFERENCE: OnceLock<Functions> = OnceLock::new();
+        if library.is_reference() {
+            REFERENCE.get_or_init(|| Functions::resolve(&path_of_reference().expect("a reference library")))
+        } else {
+            OURS.get_or_init(|| Functions::resolve(&path_of_ours()))
+        }
+    }
+}

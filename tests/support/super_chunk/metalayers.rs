@@ -1,0 +1,148 @@
+//! Metalayers of a loaded library's super-chunks. `meta_exists` and `meta_get` are inline functions of the C
+//! headers, so they are done here as C programs have them compiled in: over the public struct (schunk.md 17).
+
+use std::ffi::{CStr, CString};
+use std::ptr;
+
+use blosc2::abi::blosc2_metalayer;
+
+use super::SuperChunk;
+use crate::support::calls::{Outcome, Params, len32};
+
+/// A name for C.
+fn c_name(name: &str) -> CString {
+    CString::new(name).expect("a name without NUL")
+}
+
+/// The content pointer of a metalayer: C programs may pass NULL for nothing.
+fn content(bytes: &[u8]) -> *mut u8 {
+    bytes.as_ptr().cast_mut()
+}
+
+impl SuperChunk {
+    pub fn meta_add(&self, name: &str, bytes: &[u8]) -> i32 {
+        let name = c_name(name);
+        // SAFETY: a terminated name and a content of its stated length, which is copied.
+        unsafe { (self.functions.blosc2_meta_add)(self.raw, name.as_ptr(), content(bytes), len32(bytes)) }
+    }
+
+    pub fn meta_update(&self, name: &str, bytes: &[u8]) -> i32 {
+        let name = c_name(name);
+        // SAFETY: as in `meta_add`.
+        unsafe { (self.functions.blosc2_meta_update)(self.raw, name.as_ptr(), content(bytes), len32(bytes)) }
+    }
+
+    /// What the inline function reads.
+    pub fn meta_get(&self, name: &str) -> Option<Vec<u8>> {
+        self.metas().into_iter().find(|(found, _)| found == name.as_bytes()).map(|(_, bytes)| bytes)
+    }
+
+    /// Name and content of every fixed metalayer.
+    pub fn metas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        // SAFETY: the first `nmetalayers` entries are valid.
+        (0..usize::from(self.nmetalayers()))
+            .map(|i| unsafe { named_content((*self.raw).metalayers[i]) })
+            .collect()
+    }
+
+    /// Name and compressed content of every variable-length metalayer.
+    pub fn raw_vlmetas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let count = usize::try_from(self.nvlmetalayers()).expect("a number of metalayers");
+        // SAFETY: the first `nvlmetalayers` entries are valid.
+        (0..count).map(|i| unsafe { named_content((*self.raw).vlmetalayers[i]) }).collect()
+    }
+
+    pub fn vlmeta_exists(&self, name: &str) -> i32 {
+        let name = c_name(name);
+        // SAFETY: a terminated name.
+        unsafe { (self.functions.blosc2_vlmeta_exists)(self.raw, name.as_ptr()) }
+    }
+
+    pub fn vlmeta_add(&self, name: &str, bytes: &[u8]) -> i32 {
+        self.vlmeta_add_with(name, bytes, None)
+    }
+
+    pub fn vlmeta_add_with(&self, name: &str, bytes: &[u8], params: Option<&Params>) -> i32 {
+        let name = c_name(name);
+        let mut cparams = params.map(Params::cparams);
+        let cparams = cparams.as_mut().map_or(ptr::null_mut(), ptr::from_mut);
+        // SAFETY: as in `meta_add`; the parameters are NULL or valid.
+        unsafe {
+            (self.functions.blosc2_vlmeta_add)(self.raw, name.as_ptr(), content(bytes), len32(bytes), cparams)
+        }
+    }
+
+    pub fn vlmeta_update(&self, name: &str, bytes: &[u8]) -> i32 {
+        let name = c_name(name);
+        // SAFETY: as in `meta_add`.
+        unsafe {
+            (self.functions.blosc2_vlmeta_update)(
+                self.raw,
+                name.as_ptr(),
+                content(bytes),
+                len32(bytes),
+                ptr::null_mut(),
+            )
+        }
+    }
+
+    pub fn vlmeta_get(&self, name: &str) -> Outcome {
+        self.vlmeta_get_c(&c_name(name))
+    }
+
+    /// As [`SuperChunk::vlmeta_get`], for any bytes.
+    pub fn vlmeta_get_c(&self, name: &CStr) -> Outcome {
+        let (mut found, mut len) = (ptr::null_mut(), 0);
+        // SAFETY: valid out-pointers; the result is ours to free.
+        unsafe {
+            let rc = (self.functions.blosc2_vlmeta_get)(self.raw, name.as_ptr(), &mut found, &mut len);
+            if rc < 0 {
+                return Err(rc);
+            }
+            let bytes = bytes_at(found, len);
+            libc::free(found.cast());
+            Ok(bytes)
+        }
+    }
+
+    pub fn vlmeta_delete(&self, name: &str) -> i32 {
+        let name = c_name(name);
+        // SAFETY: a terminated name.
+        unsafe { (self.functions.blosc2_vlmeta_delete)(self.raw, name.as_ptr()) }
+    }
+
+    pub fn vlmeta_names(&self) -> Vec<CString> {
+        let mut names = vec![ptr::null_mut(); 8192];
+        // SAFETY: room for as many names as there can be; they stay valid until the next change.
+        unsafe {
+            let count = (self.functions.blosc2_vlmeta_get_names)(self.raw, names.as_mut_ptr());
+            let count = usize::try_from(count).expect("a number of names");
+            names[..count].iter().map(|&name| CStr::from_ptr(name).to_owned()).collect()
+        }
+    }
+}
+
+/// Copies `len` bytes; NULL is nothing.
+fn bytes_at(at: *const u8, len: i32) -> Vec<u8> {
+    let len = usize::try_from(len).expect("a length");
+    if len == 0 {
+        return Vec::new();
+    }
+    assert!(!at.is_null(), "{len} bytes at NULL");
+    // SAFETY: the library says that there are so many bytes.
+    unsafe { std::slice::from_raw_parts(at, len).to_vec() }
+}
+
+/// A metalayer of the public struct.
+///
+/// # Safety
+///
+/// The pointer has to be a metalayer of a live super-chunk.
+unsafe fn named_content(metalayer: *const blosc2_metalayer) -> (Vec<u8>, Vec<u8>) {
+    // SAFETY: the caller's promise; the name is terminated.
+    unsafe {
+        let metalayer = *metalayer;
+        let name = CStr::from_ptr(metalayer.name).to_bytes().to_vec();
+        (name, bytes_at(metalayer.content, metalayer.content_len))
+    }
+}

@@ -1,0 +1,46 @@
+//! A directory for the files of one test, removed afterwards.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
+/// A fresh directory.
+pub struct Scratch {
+    root: PathBuf,
+    next: AtomicU32,
+}
+
+impl Scratch {
+    pub fn new() -> Scratch {
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("blosc2-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let root = std::env::temp_dir().join(name);
+        let _ = fs::remove_dir_all(&root);
+        fs::create_dir_all(&root).expect("a directory for the test");
+        Scratch { root, next: AtomicU32::new(0) }
+    }
+
+    /// A name in it that nobody has used.
+    pub fn fresh(&self) -> PathBuf {
+        self.root.join(format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.root);
+    }
+}
+
+/// The files of a directory and their bytes.
+pub fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    fs::read_dir(directory)
+        .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))
+        .map(|entry| {
+            let path = entry.expect("a directory entry").path();
+            let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+            (name, fs::read(&path).expect("a file"))
+        })
+        .collect()
+}
