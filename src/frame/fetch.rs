@@ -387,6 +387,8 @@ fn lazy_image<'a>(
     frame: &FrameHeader,
     (nchunk, place): (i32, i64),
 ) -> Result<Fetched<'a>> {
+    // A program's back-end may refuse to read beyond the end.
+    let guess = if stream.as_file().is_some() { guess } else { 0 };
     let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
     let got = stream.read_at(at, &mut head)?;
     if got < EXTENDED_HEADER_LENGTH {

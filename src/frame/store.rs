@@ -171,6 +171,8 @@ impl Frame {
             frame.load(header)
         });
         drop(locked);
+        // Whatever moved before this is in what was just read.
+        frame.force_refresh.store(false, Ordering::Relaxed);
         opened.map(|contents| (frame, contents))
     }
 
@@ -274,7 +276,8 @@ impl Frame {
         let offsets = index::decode(&image, nchunks)?;
         if self.kind == FrameKind::Contiguous {
             let last = header.cbytes - EXTENDED_HEADER_LENGTH as i64;
-            if let Some(offset) = Some(offsets.max_number()).filter(|&offset| offset > last) {
+            let offset = offsets.max_number();
+            if offset >= 0 && offset > last {
                 return Err(err!(InvalidHeader, "a chunk at {offset} of {} bytes", header.cbytes));
             }
         }

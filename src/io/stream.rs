@@ -129,7 +129,7 @@ impl Stream {
     }
 
     /// The plain file, of the library's own back-end.
-    pub(super) fn as_file(&self) -> Option<&File> {
+    pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0 {
             Kind::Native(file) => Some(file),
             _ => None,

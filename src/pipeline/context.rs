@@ -205,8 +205,13 @@ impl Context {
         };
         let set_largest = || self.with_head(|head| head.blocksize = largest.unwrap_or(head.blocksize));
         set_largest();
+        let requested = self.with_head(|head| head.blocksize);
         tuner::choose(self, nbytes)?;
         set_largest();
+        if nbytes == 0 && requested > 0 {
+            // There is nothing to cut: the header tells what was asked for.
+            self.with_head(|head| head.blocksize = requested);
+        }
         let mut params = self.compress_params();
         plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {

@@ -145,7 +145,7 @@ impl SuperChunk {
                 chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
             self.insert_in_memory(at, block).map_err(&failed)?;
         } else {
-            let value = self.prepare_variable(&before, &mut after, &info).map_err(&failed)?;
+            let value = self.prepare_variable(&before, &mut after, &info, None).map_err(&failed)?;
             let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
             let change = Change::Insert { at: at as usize, chunk: payload };
             self.apply(&change, &after).map_err(&failed)?;
@@ -176,12 +176,13 @@ impl SuperChunk {
 
     /// Sees to it that a frame whose chunks shall have different sizes can tell the size of each: special chunks, whose
     /// size the index does not have, become repeated values (`frame.md` 9). Returns such a chunk in the place of a new
-    /// one that is special, and counts what it takes.
+    /// one that is special, and counts what it takes. The chunk that is `replaced` need not be told of.
     fn prepare_variable(
         &self,
         before: &Counters,
         after: &mut Counters,
         info: &ChunkInfo,
+        replaced: Option<i64>,
     ) -> Result<Option<Vec<u8>>> {
         if info.cbytes < EXTENDED_HEADER_LENGTH as i32 {
             return Err(err!(InvalidHeader, "frames keep no chunks of {} bytes", info.cbytes));
@@ -198,7 +199,7 @@ impl SuperChunk {
             return Ok(None);
         }
         if before.chunksize != 0 {
-            let added = self.convert_specials(before)?;
+            let added = self.convert_specials(before, replaced)?;
             after.cbytes += added;
         }
         let Some(special) = info.special else { return Ok(None) };
@@ -207,12 +208,13 @@ impl SuperChunk {
         Ok(Some(chunk))
     }
 
-    /// Writes special chunks out as repeated values, one after another; the bytes that they take. The frame is a
-    /// good one after each.
-    fn convert_specials(&self, before: &Counters) -> Result<i64> {
+    /// Writes special chunks out as repeated values, one after another, but for the one that is about to go; the bytes
+    /// that they take. The frame is a good one after each.
+    fn convert_specials(&self, before: &Counters, replaced: Option<i64>) -> Result<i64> {
         let Some(frame) = self.frame() else { return Ok(0) };
-        let specials: Vec<usize> =
-            frame.offsets()?.iter().enumerate().filter(|&(_, code)| code < 0).map(|(n, _)| n).collect();
+        let offsets = frame.offsets()?;
+        let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
+        let specials: Vec<usize> = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n).collect();
         if specials.len() > MOST_CONVERSIONS {
             return Err(err!(InvalidParam, "{} special chunks cannot change their size", specials.len()));
         }
@@ -258,29 +260,21 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
         }
         let info = facts(chunk.bytes())?;
+        if nchunks > 1 {
+            rules::check_mix(self.counters().flags2, &info).map_err(&failed)?;
+        }
         self.note_current(at);
         let old = self.old_chunk(&mut session, at)?;
         let before = self.counters();
-        let neighbour = (before.nchunks > 1).then_some(before.flags2);
-        let mut after =
-            rules::update(&before, self.keeping(), at, &info, &old, neighbour).map_err(&failed)?;
+        let mut after = rules::update(&before, self.keeping(), at, &info, &old);
         if self.frame().is_none() {
             let block =
                 chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
             self.replace_in_memory(at, block);
         } else {
-            let converted = before.chunksize != 0;
-            let value = self.prepare_variable(&before, &mut after, &info).map_err(&failed)?;
+            let value = self.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
             let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-            // A chunk that was special may have become a payload just now.
-            let mut old_len = rules::counted(&old);
-            if converted && after.chunksize == 0 && old.special.is_some() {
-                let header = session.fresh_header(self)?;
-                old_len = header.map_or(Ok(0), |header| {
-                    self.info_of(at, Some(&header)).map(|info| rules::counted(&info))
-                })?;
-                after.cbytes -= old_len;
-            }
+            let old_len = rules::counted(&old);
             let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
             self.apply(&change, &after).map_err(&failed)?;
             chunk.release();
@@ -322,7 +316,7 @@ impl SuperChunk {
             let size = i64::from(after.chunksize);
             if size > 0 && after.nchunks > 0 && (after.nbytes + size - 1) / size != after.nchunks {
                 // Readers would count the chunks wrongly.
-                after.cbytes += self.convert_specials(&before).map_err(&failed)?;
+                after.cbytes += self.convert_specials(&before, Some(at)).map_err(&failed)?;
                 after.chunksize = 0;
             }
             self.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
@@ -337,6 +331,7 @@ impl SuperChunk {
     /// # Errors
     /// `Data` when the order is no permutation, or for a frame without chunks; `Lock`, those of writing the frame.
     pub fn reorder(&self, order: &[i64]) -> Result<()> {
+        rules::check_order(order)?;
         let _session = self.changing(true)?;
         let counters = self.counters();
         // Another handle may have brought chunks that the order knows nothing of.
@@ -344,7 +339,7 @@ impl SuperChunk {
             return Err(err!(Data, "an order of {} chunks for {}", order.len(), counters.nchunks));
         }
         match self.frame() {
-            None => self.reorder_in_memory(order)?,
+            None => self.reorder_in_memory(order),
             Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
             Some(_) => self.apply(&Change::Reorder { order }, &counters)?,
         }
@@ -407,14 +402,6 @@ impl SuperChunk {
             let _ = COMPRESSED.try_with(|place| place.set(room));
         }
         result
-    }
-}
-
-impl ChangeSession<'_> {
-    /// The header of the frame as it is after a change of ours.
-    fn fresh_header(&mut self, schunk: &SuperChunk) -> Result<Option<FrameHeader>> {
-        self.header = None;
-        self.header(schunk)
     }
 }
 

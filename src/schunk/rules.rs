@@ -50,6 +50,34 @@ pub fn counted(chunk: &ChunkInfo) -> i64 {
     }
 }
 
+/// Sees that a chunk goes with those whose flags are `flags2`.
+///
+/// # Errors
+/// `InvalidParam` when the one has blocks of equal and the other of variable length.
+pub fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
+    if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
+        return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
+    }
+    Ok(())
+}
+
+/// Sees that an order of chunks is a permutation.
+///
+/// # Errors
+/// `Data` when it is none, `MemoryAlloc`.
+pub fn check_order(order: &[i64]) -> Result<()> {
+    let mut seen = Vec::new();
+    seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
+    seen.resize(order.len(), false);
+    for &from in order {
+        match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
+            Some(seen) if !*seen => *seen = true,
+            _ => return Err(err!(Data, "the order is no permutation of {} chunks", order.len())),
+        }
+    }
+    Ok(())
+}
+
 /// The counters with one chunk more, before the chunk that is `at` now, or at the end. `last` is the last chunk's
 /// uncompressed size, if there is one.
 ///
@@ -64,10 +92,7 @@ pub fn insert(
 ) -> Result<Counters> {
     let mut after = *before;
     match last {
-        Some(_) if (before.flags2 ^ chunk.flags2) & VL_BLOCKS != 0 => {
-            return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
-        }
-        Some(_) => {}
+        Some(_) => check_mix(before.flags2, chunk)?,
         None => after.flags2 = chunk.flags2,
     }
     if after.chunksize == -1 {
@@ -105,26 +130,11 @@ pub fn insert(
     Ok(after)
 }
 
-/// The counters with another chunk in the place of chunk `at`. `neighbour` is the flags byte of a chunk that stays, if
-/// there is one.
-///
-/// # Errors
-/// `InvalidParam`, as [`insert`].
-pub fn update(
-    before: &Counters,
-    keeping: Keeping,
-    at: i64,
-    chunk: &ChunkInfo,
-    old: &ChunkInfo,
-    neighbour: Option<u8>,
-) -> Result<Counters> {
+/// The counters with another chunk in the place of chunk `at`.
+pub fn update(before: &Counters, keeping: Keeping, at: i64, chunk: &ChunkInfo, old: &ChunkInfo) -> Counters {
     let mut after = *before;
-    match neighbour {
-        Some(flags2) if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 => {
-            return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
-        }
-        Some(_) => {}
-        None => after.flags2 = chunk.flags2,
+    if before.nchunks == 1 {
+        after.flags2 = chunk.flags2;
     }
     if after.chunksize == -1 {
         after.chunksize = chunk.nbytes;
@@ -135,7 +145,7 @@ pub fn update(
     }
     after.nbytes += i64::from(chunk.nbytes) - i64::from(old.nbytes);
     after.cbytes += added(keeping, chunk) - counted(old);
-    Ok(after)
+    after
 }
 
 /// The counters with one chunk less.
