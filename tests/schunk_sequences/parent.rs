@@ -172,6 +172,7 @@ pub fn run(test: &str) {
 
 /// Each kind of sabotage is found in every sequence that it hits.
 pub fn expect_failures(test: &str) {
+    Api::both();
     for kind in sabotage::KINDS {
         let mut found = 0;
         for number in 0..10 {
@@ -180,6 +181,13 @@ pub fn expect_failures(test: &str) {
             let excused = ["not harmed", "compressed differently"];
             let missed = excused.iter().any(|what| report.tally.contains_key(*what));
             assert!(missed || !report.failures.is_empty(), "{kind} was not found in sequence {number}");
+            let told = if kind == "crash" { "signal" } else { "Wrong(" };
+            for (_, text) in &report.failures {
+                assert!(
+                    text.contains(told),
+                    "{kind} in sequence {number}, but something else fails:\n{text}"
+                );
+            }
             found += report.failures.len();
         }
         assert!(found > 0, "{kind} was never found");

@@ -103,7 +103,7 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
 
 /// What [start, stop) := data does, piece by piece (schunk.md 12.2): the model afterwards and the return value.
 fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model, i32)> {
-    let params = world.reference().context_params();
+    let mut params = world.reference().context_params();
     let mut model = world.model.clone();
     if model.chunksize == -1 && start < stop {
         return Err(Stop::Skip(KnownDefect::EmptySetSlice));
@@ -132,6 +132,8 @@ fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model
             content
         };
         let new = compress_inside(world, &params, &content)?;
+        // The context keeps the block size (schunk.md 4).
+        params.blocksize = new.header.blocksize;
         if world.store.has_frame() && new.payload_free() && new.nbytes() % world.typesize() != 0 {
             return Err(Stop::Skip(KnownDefect::SpecialMoved));
         }

@@ -451,6 +451,10 @@ fn catch_up(world: &mut World) -> Done {
 }
 
 pub fn second_read(world: &mut World, random: &mut Random) -> Done<Touched> {
+    if world.sides.iter().any(|side| side.second.is_null()) {
+        // For the next time.
+        return second_open(world);
+    }
     catch_up(world)?;
     world.say("second handle: read".to_owned());
     let schunks = world.sides.each_ref().map(|side| side.second);
