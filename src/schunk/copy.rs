@@ -167,11 +167,11 @@ impl SuperChunk {
         then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)
     }
 
-    /// The back-end that a frame is handed to, which is the super-chunk's own.
-    fn backend_of_storage(&self) -> Result<Backend> {
+    /// The back-end that a frame is handed to: the super-chunk's own if it is that frame; copies go to plain files.
+    fn backend_for_frame(&self) -> Backend {
         match &self.backend {
-            Some(backend) => Ok(backend.clone()),
-            None => Ok(Backend::native()),
+            Some(backend) if self.is_frame_in_memory() => backend.clone(),
+            _ => Backend::native(),
         }
     }
 
@@ -188,7 +188,7 @@ impl SuperChunk {
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
         self.with_frame_bytes(|bytes| {
-            let stream = self.backend_of_storage()?.open(paths::strip_scheme(path), OpenMode::Create)?;
+            let stream = self.backend_for_frame().open(paths::strip_scheme(path), OpenMode::Create)?;
             stream.write_at(0, bytes, WriteShape::Item)?;
             Ok(bytes.len())
         })
@@ -200,7 +200,7 @@ impl SuperChunk {
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
     pub fn append_file(&self, path: &CStr) -> Result<u64> {
         self.with_frame_bytes(|bytes| {
-            let backend = self.backend_of_storage()?;
+            let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);
             let stream = backend.open(path, OpenMode::Update).or_else(|_| {
                 drop(backend.open(path, OpenMode::Append)?);

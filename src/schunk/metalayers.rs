@@ -34,6 +34,7 @@ impl SuperChunk {
 
     fn check_new(&self, layer: Layer, name: &CStr) -> Result<()> {
         check_name(name)?;
+        let _reading = self.gate.read();
         if self.find(layer, name).is_some() {
             return Err(err!(InvalidParam, "metalayer {name:?} is there already"));
         }
@@ -50,6 +51,7 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long or there already, too many metalayers, or a frame with chunks; those of
     /// writing the frame, `Lock`.
     pub fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+        self.check_new(Layer::Fixed, name)?;
         let session = self.changing(false)?;
         self.check_new(Layer::Fixed, name)?;
         let counters = self.counters();
@@ -106,9 +108,11 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
     /// in a frame; those of compression and of writing the frame; `Lock`.
     pub fn vlmeta_add(&self, name: &CStr, content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<usize> {
-        let chunk = compress(content, cparams)?;
         self.poll()?;
+        self.check_new(Layer::Variable, name)?;
+        let chunk = compress(content, cparams)?;
         let _session = self.changing(true)?;
+        // Another handle may have been faster.
         self.check_new(Layer::Variable, name)?;
         if self.frame().is_some() && self.metalayers(Layer::Variable).len() >= MAX_WRITTEN {
             return Err(err!(Failure, "a frame takes {MAX_WRITTEN} metalayers of variable length"));

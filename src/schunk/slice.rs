@@ -179,7 +179,8 @@ impl SuperChunk {
             }
             let end = block.end.min(range.end);
             let part = &mut dest[at - range.start..end - range.start];
-            match cache.room(block.len()) {
+            let is_aligned = block.len().is_multiple_of(typesize);
+            match cache.room(block.len()).filter(|_| is_aligned) {
                 Some(room) => {
                     items(&block, room)?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
@@ -209,7 +210,8 @@ impl SuperChunk {
                 0 => span.chunksize,
                 rest => rest,
             };
-            let is_last = nchunk == counters.nchunks - 1;
+            // What is behind the last chunk cannot be stored in any way.
+            let is_last = nchunk >= counters.nchunks - 1;
             let end = range.end as i64;
             let is_whole = range.start == 0 && (end == span.chunksize || (is_last && end == last_len));
             let chunk = if is_whole {

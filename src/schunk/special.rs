@@ -27,11 +27,15 @@ impl SuperChunk {
         if nitems < 0 || chunksize <= 0 || typesize <= 0 {
             return Err(err!(InvalidParam, "{nitems} items of {typesize} bytes in chunks of {chunksize}"));
         }
-        let session = self.changing(true)?;
-        let counters = self.counters();
-        if counters.nbytes > 0 || counters.cbytes > 0 {
-            return Err(err!(FrameSpecial, "there are {} bytes already", counters.nbytes));
-        }
+        // Before the lock is taken, and again when another handle may have been here.
+        let check_empty = || {
+            let counters = self.counters();
+            if counters.nbytes > 0 || counters.cbytes > 0 {
+                return Err(err!(FrameSpecial, "there are {} bytes already", counters.nbytes));
+            }
+            Ok(counters)
+        };
+        check_empty()?;
         let per_chunk = i64::from(chunksize / typesize);
         if per_chunk == 0 {
             return Err(err!(InvalidParam, "items of {typesize} bytes in chunks of {chunksize}"));
@@ -47,9 +51,10 @@ impl SuperChunk {
         if self.frame().is_none() {
             let kind =
                 kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
-            drop(session);
             return self.fill_in_memory(kind, nfull, chunksize, left);
         }
+        let _session = self.changing(true)?;
+        let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
         if nchunks > MAX_CHUNKS {
             return Err(err!(FrameSpecial, "{nchunks} chunks; {MAX_CHUNKS} is the limit"));

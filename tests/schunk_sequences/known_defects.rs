@@ -44,6 +44,13 @@ pub enum KnownDefect {
     SyntheticBlocksize,
     /// schunk.md 4 and 25: a slice written to a super-chunk without chunks fails, but leaves a blocksize of 1.
     EmptySetSlice,
+    /// schunk.md 4: a buffer of less than an item leaves a blocksize of 1 in the context, and nothing is compressed
+    /// any more.
+    BlocksizeOfOne,
+    /// schunk.md 12.1, 15: a chunk of variable-length blocks on disk is in no slice, whole or not.
+    VlSlice,
+    /// chunk.md 1.14: bytes of a repeated value that is wider than the chunk's typesize byte tells.
+    WideValue,
     /// schunk.md 25: `frame_get_offsets` of an empty memory frame crashes.
     OffsetsOfEmptyFrame,
     /// frame.md 9 (mmap): lazy blocks of chunks with a dictionary or of variable length free a pointer into the

@@ -174,6 +174,9 @@ pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
 /// The chunk that the reference's context makes of `data` in a destination of `nbytes + 32` bytes, or why it must
 /// not be asked to.
 pub fn compress_inside(world: &World, params: &Params, data: &[u8]) -> Done<Rc<Chunk>> {
+    if (data.len() as i64) < world.typesize() {
+        return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
+    }
     match compress_into(world.apis[1].library, params, data, data.len() + 32) {
         Ok((_, chunk)) => Ok(chunk),
         Err(Verdict::Wrong(defect) | Verdict::Unsafe(defect)) => Err(Stop::Skip(KnownDefect::Chunk(defect))),

@@ -79,6 +79,9 @@ pub fn partial(world: &World, at: usize, start: i64, len: i64) -> Done {
         // Refused by all.
         return Ok(());
     }
+    if chunk.header.special() == 3 && chunk.header.cbytes > 32 + 255 {
+        return Err(Stop::Skip(KnownDefect::WideValue));
+    }
     match defects::of_getitem(&chunk.params, &chunk.header, start as i32, len as i32) {
         Verdict::Right => Ok(()),
         Verdict::Wrong(defect) | Verdict::Unsafe(defect) => Err(Stop::Skip(KnownDefect::Chunk(defect))),

@@ -75,6 +75,14 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
         let Some(chunk) = world.model.chunks.get(at) else { break };
         blocks_on_demand(world, at)?;
         let whole = from == 0 && (to == chunk.nbytes() || to == world.model.chunksize);
+        if chunk.vl() && whole && world.store.on_disk() {
+            return Err(Stop::Skip(KnownDefect::VlSlice));
+        }
+        let is_last = at + 1 == world.model.chunks.len();
+        if is_last && from == 0 && to == world.model.nbytes() % world.model.chunksize && to != chunk.nbytes()
+        {
+            return Err(Stop::Skip(KnownDefect::ShortSliceShortcut));
+        }
         if !whole {
             partial(world, at, from, to - from)?;
         } else if to > chunk.nbytes() {
