@@ -162,7 +162,10 @@ impl World {
         if self.sides[0].schunk.is_null() {
             return Ok(());
         }
-        let ignore_current = std::mem::take(&mut self.current_unknown);
+        // It stays unknown until something sets it on both sides.
+        let [ours, theirs] = self.sides.each_ref().map(|side| side.fields().current_nchunk);
+        self.current_unknown &= ours != theirs;
+        let ignore_current = self.current_unknown;
         let fields = self.same("fields", |side| {
             let mut fields = side.fields();
             if ignore_current {
