@@ -191,7 +191,7 @@ impl Index {
     /// A number for a new chunk file. One above all, as the reference gives; but not beyond `cbytes - 32`, since
     /// the reference does not open a directory with such a number (`frame.md` 9): then the lowest that is free.
     fn next_number(&self, cbytes: u64) -> Result<u64> {
-        let next = (self.offsets.max_number() + 1) as u64;
+        let next = u64::try_from(self.offsets.max_number()).map_or(0, |max| max + 1);
         if next <= cbytes.saturating_sub(32) { Ok(next) } else { self.offsets.lowest_free_number() }
     }
 }

@@ -192,7 +192,7 @@ impl SuperChunk {
         }
         // Readers count chunks by their size, unless sizes differ.
         let size = i64::from(after.chunksize);
-        if size > 0 && (after.nbytes + size - 1) / size != after.nchunks {
+        if size > 0 && count(after.nbytes, size) != after.nchunks {
             after.chunksize = 0;
         }
         if after.chunksize != 0 {
@@ -200,11 +200,11 @@ impl SuperChunk {
         }
         if before.chunksize != 0 {
             let added = self.convert_specials(before, replaced)?;
-            after.cbytes += added;
+            after.cbytes = rules::sum(after.cbytes, added)?;
         }
         let Some(special) = info.special else { return Ok(None) };
         let chunk = as_value(special, info.nbytes, self.typesize())?;
-        after.cbytes += chunk.len() as i64;
+        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
         Ok(Some(chunk))
     }
 
@@ -225,7 +225,7 @@ impl SuperChunk {
             let Some(special) = info.special else { continue };
             let chunk = as_value(special, info.nbytes, self.typesize())?;
             let mut after = counters;
-            after.cbytes += chunk.len() as i64;
+            after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
             let chunk = Payload::Bytes(&chunk);
             self.apply(&Change::Update { at: nchunk, chunk, old_len: 0 }, &after)?;
             self.set_counters(&after);
@@ -266,7 +266,7 @@ impl SuperChunk {
         self.note_current(at);
         let old = self.old_chunk(&mut session, at)?;
         let before = self.counters();
-        let mut after = rules::update(&before, self.keeping(), at, &info, &old);
+        let mut after = rules::update(&before, self.keeping(), at, &info, &old).map_err(&failed)?;
         if self.frame().is_none() {
             let block =
                 chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
@@ -308,15 +308,16 @@ impl SuperChunk {
         self.note_current(at);
         let old = self.old_chunk(&mut session, at)?;
         let before = self.counters();
-        let mut after = rules::delete(&before, self.keeping(), &old);
+        let failed = as_code(ErrorKind::ChunkUpdate);
+        let mut after = rules::delete(&before, self.keeping(), &old).map_err(&failed)?;
         if self.frame().is_none() {
             self.remove_in_memory(at);
         } else {
-            let failed = as_code(ErrorKind::ChunkUpdate);
             let size = i64::from(after.chunksize);
-            if size > 0 && after.nchunks > 0 && (after.nbytes + size - 1) / size != after.nchunks {
+            if size > 0 && after.nchunks > 0 && count(after.nbytes, size) != after.nchunks {
                 // Readers would count the chunks wrongly.
-                after.cbytes += self.convert_specials(&before, Some(at)).map_err(&failed)?;
+                let added = self.convert_specials(&before, Some(at)).map_err(&failed)?;
+                after.cbytes = rules::sum(after.cbytes, added).map_err(&failed)?;
                 after.chunksize = 0;
             }
             self.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
@@ -403,6 +404,11 @@ impl SuperChunk {
         }
         result
     }
+}
+
+/// How many chunks a reader counts in a frame with chunks of one size.
+fn count(nbytes: i64, size: i64) -> i64 {
+    if nbytes <= 0 { 0 } else { (nbytes - 1) / size + 1 }
 }
 
 /// What a frame stores of a chunk.

@@ -125,13 +125,22 @@ pub fn insert(
         return Err(err!(InvalidParam, "a second short chunk, of {} bytes", chunk.nbytes));
     }
     after.nchunks += 1;
-    after.nbytes += i64::from(chunk.nbytes);
-    after.cbytes += added(keeping, chunk);
+    after.nbytes = sum(after.nbytes, i64::from(chunk.nbytes))?;
+    after.cbytes = sum(after.cbytes, added(keeping, chunk))?;
     Ok(after)
 }
 
 /// The counters with another chunk in the place of chunk `at`.
-pub fn update(before: &Counters, keeping: Keeping, at: i64, chunk: &ChunkInfo, old: &ChunkInfo) -> Counters {
+///
+/// # Errors
+/// `InvalidParam` for counters that make no sense.
+pub fn update(
+    before: &Counters,
+    keeping: Keeping,
+    at: i64,
+    chunk: &ChunkInfo,
+    old: &ChunkInfo,
+) -> Result<Counters> {
     let mut after = *before;
     if before.nchunks == 1 {
         after.flags2 = chunk.flags2;
@@ -143,21 +152,29 @@ pub fn update(before: &Counters, keeping: Keeping, at: i64, chunk: &ChunkInfo, o
     if size != 0 && (chunk.nbytes > size || (at != before.nchunks - 1 && chunk.nbytes != size)) {
         after.chunksize = 0;
     }
-    after.nbytes += i64::from(chunk.nbytes) - i64::from(old.nbytes);
-    after.cbytes += added(keeping, chunk) - counted(old);
-    after
+    after.nbytes = sum(after.nbytes, i64::from(chunk.nbytes) - i64::from(old.nbytes))?;
+    after.cbytes = sum(after.cbytes, added(keeping, chunk) - counted(old))?;
+    Ok(after)
 }
 
 /// The counters with one chunk less.
-pub fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Counters {
+///
+/// # Errors
+/// `InvalidParam` for counters that make no sense.
+pub fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Result<Counters> {
     let mut after = *before;
     after.nchunks -= 1;
     if after.nchunks == 0 {
         after.flags2 = 0;
     }
-    after.nbytes -= i64::from(old.nbytes);
+    after.nbytes = sum(after.nbytes, -i64::from(old.nbytes))?;
     if keeping != Keeping::Contiguous {
-        after.cbytes -= counted(old);
+        after.cbytes = sum(after.cbytes, -counted(old))?;
     }
-    after
+    Ok(after)
+}
+
+/// A counter that a frame may have told, and what comes to it.
+pub(super) fn sum(counter: i64, more: i64) -> Result<i64> {
+    counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "{counter} bytes and {more}"))
 }
