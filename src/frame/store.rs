@@ -139,7 +139,7 @@ impl Frame {
         if header.frame_len != bytes.len() as u64 {
             return Err(err!(InvalidHeader, "a frame of {} bytes in {}", header.frame_len, bytes.len()));
         }
-        header.check_for_reading()?;
+        header.check_for_opening(bytes)?;
         let inner = Inner {
             memory,
             layout: layout_of(&header, FrameKind::Contiguous, 0),
@@ -166,10 +166,7 @@ impl Frame {
         let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
         retry(attempts, || frame.read_bounds())?;
         let locked = frame.lock(false)?;
-        let opened = frame.read_bounds().and_then(|header| {
-            header.check_for_reading()?;
-            frame.load(header)
-        });
+        let opened = frame.read_bounds().and_then(|header| frame.load(header));
         drop(locked);
         // Whatever moved before this is in what was just read.
         frame.force_refresh.store(false, Ordering::Relaxed);
@@ -178,7 +175,10 @@ impl Frame {
 
     /// Reads the header and the end of the trailer, and sees that they can be those of a frame.
     fn read_bounds(&self) -> Result<FrameHeader> {
-        let header = self.read_header()?;
+        let mut bytes = [0; FIXED_LEN];
+        self.read(0, &mut bytes)?;
+        let header = FrameHeader::parse(&bytes, self.kind)?;
+        header.check_for_opening(&bytes)?;
         if header.frame_len < MIN_FILE_LEN {
             return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
         }
