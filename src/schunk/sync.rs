@@ -3,6 +3,7 @@
 use super::SuperChunk;
 use super::gate::{Changing, Reading};
 use super::live::Layer;
+use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame, FrameSection};
@@ -68,7 +69,7 @@ impl SuperChunk {
         if let Some(frame) = self.frame() {
             section = Some(frame.lock(true)?);
             if resync {
-                header = Some(self.resync(frame)?.1);
+                header = Some(self.header_for_change(frame)?);
             }
         }
         self.cache.lock().forget();
@@ -90,6 +91,23 @@ impl SuperChunk {
             }
             None => Ok((false, header)),
         }
+    }
+
+    /// The header of the frame that is about to be changed. The gate is held for that.
+    ///
+    /// # Errors
+    /// `FileRead` when another handle has changed the frame into something that makes no sense yet: writing from what is
+    /// known of it would destroy that.
+    fn header_for_change(&self, frame: &Frame) -> Result<FrameHeader> {
+        let (_, header) = self.resync(frame)?;
+        if header.frame_len != frame.len() {
+            return Err(err!(
+                FileRead,
+                "a frame of {} bytes that another handle is writing",
+                header.frame_len
+            ));
+        }
+        Ok(header)
     }
 
     /// Publishes what another handle has changed.
@@ -174,7 +192,7 @@ impl ChangeSession<'_> {
         if self.header.is_none()
             && let Some(frame) = schunk.frame()
         {
-            self.header = Some(schunk.resync(frame)?.1);
+            self.header = Some(schunk.header_for_change(frame)?);
         }
         Ok(self.header.clone())
     }
