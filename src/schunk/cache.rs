@@ -34,6 +34,15 @@ impl LastBlock {
         Some(self.typesize)
     }
 
+    /// Lends bytes of a chunk, if the block has all that are wanted, with the chunk's item size.
+    pub fn view(&self, nchunk: i64, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
+        if self.nchunk != Some(nchunk) {
+            return None;
+        }
+        let at = range.start.checked_sub(self.start)?;
+        Some((self.bytes.get(at..)?.get(..range.len())?, self.typesize))
+    }
+
     /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
     pub fn room(&mut self, len: usize) -> Option<&mut [u8]> {
         self.nchunk = None;

@@ -7,7 +7,7 @@
 //! | [`rules`] | what a change does to the counters; pure |
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
-//! | [`slice`], [`sparse`] | items in a row, and here and there |
+//! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
 //! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
@@ -17,6 +17,7 @@
 //! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
 //! runs outside the gate.
 
+pub mod blocks;
 pub mod cache;
 pub mod change;
 pub mod copy;

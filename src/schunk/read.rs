@@ -50,6 +50,14 @@ impl SuperChunk {
         }
     }
 
+    /// Notes in the decompression context the item size of a chunk that was read before.
+    pub(super) fn note_typesize(&self, typesize: u8) {
+        let _use = self.dctx_use.lock();
+        if let Some(dctx) = self.dctx() {
+            dctx.note_typesize(typesize);
+        }
+    }
+
     /// The parameters of a read.
     pub(super) fn decompress_params<'a>(
         &self,

@@ -110,10 +110,7 @@ impl SuperChunk {
             && let Some(typesize) = cache.get(nchunk, range.start, dest)
         {
             drop(cache);
-            let _use = self.dctx_use.lock();
-            if let Some(dctx) = self.dctx() {
-                dctx.note_typesize(typesize);
-            }
+            self.note_typesize(typesize);
             return Ok(());
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);

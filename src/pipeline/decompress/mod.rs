@@ -8,6 +8,7 @@ mod getitem;
 mod lazy;
 mod reader;
 mod varlen;
+mod visit;
 
 #[cfg(test)]
 mod lazy_tests;
@@ -16,6 +17,7 @@ pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
 pub use reader::ChunkReader;
 pub use varlen::VarlenReader;
+pub use visit::{Content, visit_blocks};
 
 use super::jobs;
 use super::params::DecompressParams;

@@ -1,0 +1,77 @@
+//! Showing some blocks of a chunk to somebody who takes from them what he needs.
+
+use super::super::jobs;
+use super::super::params::DecompressParams;
+use super::reader::{ChunkReader, Simple};
+use super::{Decompressed, first_block};
+use crate::chunk::{ChunkHeader, Special};
+use crate::err;
+use crate::error::Result;
+
+/// The content of a block.
+#[derive(Clone, Copy)]
+pub enum Content<'a> {
+    /// Its bytes.
+    Bytes(&'a [u8]),
+    /// Nothing but zero bytes, or bytes that nobody has set.
+    Zeros,
+}
+
+/// Decodes the blocks `blocks` of `chunk`, whose parsed header is `header`, and shows each to `visit`, with its place in
+/// the list; in no particular order, and on several threads if the parameters allow it. Masks are ignored.
+///
+/// # Errors
+/// `InvalidParam` for a block that is not there or a chunk of variable-length blocks, those of decompression, and what
+/// `visit` returns.
+pub fn visit_blocks(
+    params: &DecompressParams<'_>,
+    header: &ChunkHeader,
+    chunk: &[u8],
+    blocks: &[usize],
+    visit: &(dyn Fn(usize, Content<'_>) -> Result<()> + Sync),
+) -> Result<Decompressed> {
+    if header.has_varlen_blocks() {
+        return Err(err!(InvalidParam, "blocks of variable length"));
+    }
+    let params = DecompressParams { mask: None, ..*params };
+    ChunkReader::open(header, chunk, &params, |reader| {
+        if let Some(nblock) = blocks.iter().find(|&&nblock| nblock >= reader.nblocks()) {
+            return Err(err!(InvalidParam, "block {nblock} of {}", reader.nblocks()));
+        }
+        let done = Decompressed {
+            nbytes: blocks.iter().map(|&nblock| reader.range(nblock).len()).sum(),
+            used_dictionary: reader.has_dictionary(),
+        };
+        match reader.as_simple() {
+            Some(Simple::Special { kind: Special::Zero | Special::Uninit, .. }) => {
+                (0..blocks.len()).try_for_each(|n| visit(n, Content::Zeros))?;
+                return Ok(done);
+            }
+            Some(Simple::Plain(bytes)) => {
+                for (n, &nblock) in blocks.iter().enumerate() {
+                    let range = reader.range(nblock);
+                    let Some(bytes) = bytes.get(range) else {
+                        return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", bytes.len()));
+                    };
+                    visit(n, Content::Bytes(bytes))?;
+                }
+                return Ok(done);
+            }
+            _ => {}
+        }
+        let needs_first = reader.needs_first_block() && blocks.iter().any(|&nblock| nblock > 0);
+        let reference = if needs_first { Some(first_block(reader)?) } else { None };
+        let nthreads =
+            jobs::nthreads_for(params.nthreads, done.nbytes, reader.largest()).min(blocks.len().max(1));
+        jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
+            let nblock = blocks[n];
+            let (mut buffers, workspace) = reader.buffers(worker.scratch)?;
+            let item = std::mem::take(&mut buffers.item);
+            let block = &mut item[..reader.range(nblock).len()];
+            let reference = reference.as_deref().filter(|_| nblock > 0);
+            reader.decode(nblock, worker.tid, &mut buffers, workspace, block, reference)?;
+            visit(n, Content::Bytes(block))
+        })?;
+        Ok(done)
+    })
+}
