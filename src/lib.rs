@@ -18,9 +18,11 @@
 //! | [`malloc`] | memory that crosses the border to C |
 //! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
+//! | [`b2nd`] | arrays of several dimensions over super-chunks |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
 pub mod abi;
+pub mod b2nd;
 pub mod capi;
 pub mod chunk;
 pub mod codec;

@@ -1,0 +1,176 @@
+//! Boxes of items become [`Rows`] of bytes: what is contiguous on both sides is found once, and then only the loops are
+//! left that are needed. Every copy between arrays, chunks, blocks and buffers of the room goes through here.
+
+#![forbid(unsafe_code)]
+
+use super::MAX_DIM;
+use super::rows::{Loop, Rows};
+use crate::err;
+use crate::error::Result;
+
+/// One side of a copy: the strides of an array, in items, and where the box begins in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    ndim: usize,
+    strides: [i64; MAX_DIM],
+    origin: i64,
+}
+
+impl Side {
+    /// A box that begins at `start` in an array of `shape` in C order. The first extent of the shape does not matter.
+    ///
+    /// # Errors
+    /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
+    pub fn in_shape(shape: &[i64], start: &[i64]) -> Result<Side> {
+        if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
+            return Err(err!(InvalidParam, "shape {shape:?}"));
+        }
+        let mut strides = [1i64; MAX_DIM];
+        for dim in (1..shape.len()).rev() {
+            // One that does not fit may be one that is not needed; a needed one will be found out.
+            strides[dim - 1] = strides[dim].saturating_mul(shape[dim]);
+        }
+        Side::with_strides(&strides[..shape.len()], start)
+    }
+
+    /// A box at the start of an array of `shape` in C order.
+    ///
+    /// # Errors
+    /// As [`in_shape`](Self::in_shape).
+    pub fn at_start(shape: &[i64]) -> Result<Side> {
+        Side::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
+    }
+
+    /// A box that begins at `start` in an array with these strides, in items.
+    ///
+    /// # Errors
+    /// As [`in_shape`](Self::in_shape).
+    pub fn with_strides(strides: &[i64], start: &[i64]) -> Result<Side> {
+        let wrong = || err!(InvalidParam, "start {start:?} with strides {strides:?}");
+        let ndim = strides.len();
+        if ndim > MAX_DIM || start.len() != ndim || strides.iter().chain(start).any(|&number| number < 0) {
+            return Err(wrong());
+        }
+        let mut side = Side { ndim, strides: [0; MAX_DIM], origin: 0 };
+        side.strides[..ndim].copy_from_slice(strides);
+        for (stride, at) in strides.iter().zip(start) {
+            let items = stride.checked_mul(*at).ok_or_else(wrong)?;
+            side.origin = side.origin.checked_add(items).ok_or_else(wrong)?;
+        }
+        Ok(side)
+    }
+}
+
+/// Makes the rows of a box, for items of `typesize` bytes, at least 1. Rows of the destination do not overlap if its
+/// strides are those of an array in which the box lies.
+///
+/// # Errors
+/// `InvalidParam` for numbers of dimensions that differ, negative extents, or places that do not fit.
+fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
+    let wrong = || err!(InvalidParam, "a box of {shape:?} items of {typesize} bytes from {src:?} to {dst:?}");
+    let ndim = shape.len();
+    if src.ndim != ndim || dst.ndim != ndim || typesize < 1 || shape.iter().any(|&extent| extent < 0) {
+        return Err(wrong());
+    }
+    if shape.contains(&0) {
+        return Ok(Rows::none());
+    }
+    let typesize = i64::from(typesize);
+    let bytes = |items: i64| items.checked_mul(typesize).and_then(|bytes| usize::try_from(bytes).ok());
+    let mut run = 1i64;
+    let mut loops = [Loop::default(); MAX_DIM];
+    let mut depth = 0usize;
+    for dim in (0..ndim).rev() {
+        let (extent, src_step, dst_step) = (shape[dim], src.strides[dim], dst.strides[dim]);
+        if extent == 1 {
+            continue;
+        }
+        if depth == 0 && src_step == run && dst_step == run {
+            run = run.checked_mul(extent).ok_or_else(wrong)?;
+            continue;
+        }
+        let this = Loop {
+            count: usize::try_from(extent).map_err(|_| wrong())?,
+            src_step: bytes(src_step).ok_or_else(wrong)?,
+            dst_step: bytes(dst_step).ok_or_else(wrong)?,
+        };
+        let inner = depth.checked_sub(1).map(|inner| &mut loops[inner]);
+        match inner {
+            // The loop goes on where the one inside it ends.
+            Some(inner)
+                if inner.src_step.checked_mul(inner.count) == Some(this.src_step)
+                    && inner.dst_step.checked_mul(inner.count) == Some(this.dst_step) =>
+            {
+                inner.count = inner.count.checked_mul(this.count).ok_or_else(wrong)?;
+            }
+            _ => {
+                loops[depth] = this;
+                depth += 1;
+            }
+        }
+    }
+    let len = bytes(run).ok_or_else(wrong)?;
+    let (from, to) = bytes(src.origin).zip(bytes(dst.origin)).ok_or_else(wrong)?;
+    Rows::new(len, &loops[..depth], from, to)
+}
+
+/// How a box of items is copied from one array to another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoxCopy {
+    rows: Rows,
+}
+
+impl BoxCopy {
+    /// Copies a box of `shape` items of `typesize` bytes, at least 1.
+    ///
+    /// # Errors
+    /// `InvalidParam` for numbers of dimensions that differ, negative extents, or places that do not fit.
+    pub fn new(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<BoxCopy> {
+        Ok(BoxCopy { rows: rows(shape, typesize, src, dst)? })
+    }
+
+    /// Copies the box.
+    ///
+    /// # Errors
+    /// `InvalidParam` when it leaves the source or the destination; nothing is copied then.
+    pub fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.rows.copy(src, dst)
+    }
+
+    /// The rows, for destinations that are shared and for those who move bytes themselves.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+/// How a box of items is filled with a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BoxFill {
+    rows: Rows,
+}
+
+impl BoxFill {
+    /// Fills a box of `shape` items of `typesize` bytes, at least 1.
+    ///
+    /// # Errors
+    /// As [`BoxCopy::new`].
+    pub fn new(shape: &[i64], typesize: i32, dst: &Side) -> Result<BoxFill> {
+        Ok(BoxFill { rows: rows(shape, typesize, dst, dst)? })
+    }
+
+    /// Fills the box with `value`, which has the size of an item.
+    ///
+    /// # Errors
+    /// `InvalidParam` when the box leaves the destination; nothing is written then.
+    pub fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
+        self.rows.fill(dst, value)
+    }
+
+    /// The rows, for destinations that are shared. Their sources mean nothing.
+    pub fn rows(&self) -> &Rows {
+        &self.rows
+    }
+}
+
+#[cfg(test)]
+mod tests;

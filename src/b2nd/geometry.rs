@@ -1,0 +1,392 @@
+//! The shape of an array with its chunks and blocks, and everything that follows from these (`b2nd.md` 2). Checks them
+//! once, so that the rest of the house need not. Never touches data.
+
+#![forbid(unsafe_code)]
+
+use super::MAX_DIM;
+use super::tiles::{Part, Tiles};
+use crate::abi::BLOSC2_MAX_BUFFERSIZE;
+use crate::err;
+use crate::error::Result;
+
+/// A shape, a chunk shape, a block shape and a typesize that go together, with what follows from them.
+///
+/// Arrays of shapes hold 1 behind the last dimension, arrays of strides 0.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    ndim: usize,
+    typesize: i32,
+    shape: [i64; MAX_DIM],
+    chunkshape: [i32; MAX_DIM],
+    blockshape: [i32; MAX_DIM],
+    extshape: [i64; MAX_DIM],
+    extchunkshape: [i64; MAX_DIM],
+    nitems: i64,
+    extnitems: i64,
+    chunknitems: i32,
+    extchunknitems: i64,
+    blocknitems: i32,
+    strides: Strides,
+}
+
+/// The strides of `b2nd.md` 2.2, in items or in blocks. For an array without items some are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strides {
+    /// Of the shape, in items.
+    pub item_array: [i64; MAX_DIM],
+    /// Of the chunk shape, in items.
+    pub item_chunk: [i64; MAX_DIM],
+    /// Of the padded chunk shape, in items.
+    pub item_extchunk: [i64; MAX_DIM],
+    /// Of the block shape, in items.
+    pub item_block: [i64; MAX_DIM],
+    /// Of the blocks inside a padded chunk, in blocks.
+    pub block_chunk: [i64; MAX_DIM],
+    /// What the public struct shows as the strides of the chunks: a product that means nothing.
+    pub chunk_array: [i64; MAX_DIM],
+}
+
+/// Checks a shape with its chunk shape and block shape, which have the same length (`b2nd.md` 2.1).
+///
+/// # Errors
+/// `InvalidParam` for more than 16 dimensions, lengths that differ, negative extents, and blocks without items in
+/// chunks with items.
+pub fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
+    if shape.len() > MAX_DIM || shape.len() != chunkshape.len() || shape.len() != blockshape.len() {
+        let lens = (shape.len(), chunkshape.len(), blockshape.len());
+        return Err(err!(InvalidParam, "{lens:?} dimensions of array, chunks and blocks"));
+    }
+    for (dim, ((&extent, &chunk), &block)) in shape.iter().zip(chunkshape).zip(blockshape).enumerate() {
+        if extent < 0 || chunk < 0 || block < 0 || (block == 0 && chunk != 0) {
+            return Err(err!(
+                InvalidParam,
+                "dimension {dim}: extent {extent} in chunks of {chunk} in blocks of {block}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+impl Geometry {
+    /// The geometry of an array that is to be made.
+    ///
+    /// # Errors
+    /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, items without chunks to hold them,
+    /// or a typesize below 1; `MaxBufsizeExceeded` for chunks that are larger than chunks may be.
+    pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
+        let geometry = Geometry::derive(shape, chunkshape, blockshape, typesize)?;
+        if geometry.nitems != 0 && chunkshape.contains(&0) {
+            return Err(err!(InvalidParam, "{} items in chunks of {chunkshape:?}", geometry.nitems));
+        }
+        if typesize <= 0 {
+            return Err(err!(InvalidParam, "typesize {typesize} is less than 1"));
+        }
+        let nbytes = geometry.padded_chunk_bytes()?;
+        if nbytes > i64::from(BLOSC2_MAX_BUFFERSIZE) {
+            return Err(err!(MaxBufsizeExceeded, "chunks of {nbytes} bytes"));
+        }
+        Ok(geometry)
+    }
+
+    /// The geometry of an array that was stored (`b2nd.md` 6.10): the typesize is the super-chunk's, and whether chunks
+    /// are as large as they should be is found when they are used.
+    ///
+    /// # Errors
+    /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, or a dimension with an extent but no
+    /// chunks or blocks.
+    pub fn stored(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
+        let mut extents = shape.iter().zip(chunkshape).zip(blockshape);
+        if extents.any(|((&extent, &chunk), &block)| extent != 0 && (chunk == 0 || block == 0)) {
+            return Err(err!(InvalidParam, "shape {shape:?}, chunks {chunkshape:?}, blocks {blockshape:?}"));
+        }
+        Geometry::derive(shape, chunkshape, blockshape, typesize)
+    }
+
+    /// The same chunks and blocks under another shape.
+    ///
+    /// # Errors
+    /// `InvalidParam` for another number of dimensions, negative extents, numbers of items that do not fit, and items
+    /// without chunks to hold them.
+    pub fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
+        let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
+        let geometry = Geometry::derive(shape, chunkshape, blockshape, self.typesize)?;
+        if geometry.nitems != 0 && chunkshape.contains(&0) {
+            return Err(err!(InvalidParam, "{} items in chunks of {chunkshape:?}", geometry.nitems));
+        }
+        Ok(geometry)
+    }
+
+    /// `b2nd.md` 2.1 and 2.2.
+    fn derive(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
+        check(shape, chunkshape, blockshape)?;
+        let ndim = shape.len();
+        let mut geometry = Geometry {
+            ndim,
+            typesize,
+            shape: [1; MAX_DIM],
+            chunkshape: [1; MAX_DIM],
+            blockshape: [1; MAX_DIM],
+            extshape: [1; MAX_DIM],
+            extchunkshape: [1; MAX_DIM],
+            nitems: 1,
+            extnitems: 1,
+            chunknitems: 1,
+            extchunknitems: 1,
+            blocknitems: 1,
+            strides: Strides::default(),
+        };
+        geometry.shape[..ndim].copy_from_slice(shape);
+        geometry.chunkshape[..ndim].copy_from_slice(chunkshape);
+        geometry.blockshape[..ndim].copy_from_slice(blockshape);
+        for dim in 0..ndim {
+            geometry.extshape[dim] = padded(shape[dim], chunkshape[dim].into())?;
+            geometry.extchunkshape[dim] = match chunkshape[dim] {
+                0 => 0,
+                chunk => padded(chunk.into(), blockshape[dim].into())?,
+            };
+        }
+        geometry.nitems = product(&geometry.shape)?;
+        geometry.extnitems = product(&geometry.extshape)?;
+        geometry.extchunknitems = product(&geometry.extchunkshape)?;
+        geometry.chunknitems = product32(&geometry.chunkshape)?;
+        geometry.blocknitems = product32(&geometry.blockshape)?;
+        geometry.strides = geometry.derive_strides();
+        Ok(geometry)
+    }
+
+    /// The last table of `b2nd.md` 2.2.
+    fn derive_strides(&self) -> Strides {
+        let mut strides = Strides::default();
+        let s = &mut strides;
+        let Some(last) = self.ndim.checked_sub(1) else { return strides };
+        for all in [
+            &mut s.item_array,
+            &mut s.item_chunk,
+            &mut s.item_extchunk,
+            &mut s.item_block,
+            &mut s.block_chunk,
+            &mut s.chunk_array,
+        ] {
+            all[last] = 1;
+        }
+        for dim in (0..last).rev() {
+            let inner = dim + 1;
+            let (chunk, block) = (i64::from(self.chunkshape[inner]), i64::from(self.blockshape[inner]));
+            if self.shape[inner] == 0 || chunk == 0 || block == 0 {
+                continue;
+            }
+            // Where an array has no items these may wrap; nobody uses them then.
+            s.item_array[dim] = s.item_array[inner].wrapping_mul(self.shape[inner]);
+            s.item_chunk[dim] = s.item_chunk[inner].wrapping_mul(chunk);
+            s.item_extchunk[dim] = s.item_extchunk[inner].wrapping_mul(self.extchunkshape[inner]);
+            s.item_block[dim] = s.item_block[inner].wrapping_mul(block);
+            s.block_chunk[dim] = s.block_chunk[inner].wrapping_mul(self.extchunkshape[inner] / block);
+            s.chunk_array[dim] = s.chunk_array[inner].wrapping_mul(self.extshape[inner].wrapping_mul(chunk));
+        }
+        strides
+    }
+
+    /// Number of dimensions, 0 to 16.
+    pub fn ndim(&self) -> usize {
+        self.ndim
+    }
+
+    /// Bytes of an item; at least 1, unless the array was stored by someone else.
+    pub fn typesize(&self) -> i32 {
+        self.typesize
+    }
+
+    /// Shape in items.
+    pub fn shape(&self) -> &[i64] {
+        &self.shape[..self.ndim]
+    }
+
+    /// Shape of a chunk in items.
+    pub fn chunkshape(&self) -> &[i32] {
+        &self.chunkshape[..self.ndim]
+    }
+
+    /// Shape of a block in items.
+    pub fn blockshape(&self) -> &[i32] {
+        &self.blockshape[..self.ndim]
+    }
+
+    /// Shape, rounded up to whole chunks.
+    pub fn extshape(&self) -> &[i64] {
+        &self.extshape[..self.ndim]
+    }
+
+    /// Shape of a chunk, rounded up to whole blocks.
+    pub fn extchunkshape(&self) -> &[i64] {
+        &self.extchunkshape[..self.ndim]
+    }
+
+    /// The five shapes with 1 behind the last dimension, as the public struct shows them: shape, chunk shape, block
+    /// shape, padded shape, padded chunk shape.
+    #[allow(clippy::type_complexity, reason = "five arrays")]
+    pub fn whole_shapes(
+        &self,
+    ) -> (&[i64; MAX_DIM], &[i32; MAX_DIM], &[i32; MAX_DIM], &[i64; MAX_DIM], &[i64; MAX_DIM]) {
+        (&self.shape, &self.chunkshape, &self.blockshape, &self.extshape, &self.extchunkshape)
+    }
+
+    /// Items of the array.
+    pub fn nitems(&self) -> i64 {
+        self.nitems
+    }
+
+    /// Items of the array, rounded up to whole chunks.
+    pub fn extnitems(&self) -> i64 {
+        self.extnitems
+    }
+
+    /// Items of a chunk.
+    pub fn chunknitems(&self) -> i32 {
+        self.chunknitems
+    }
+
+    /// Items of a chunk, rounded up to whole blocks.
+    pub fn extchunknitems(&self) -> i64 {
+        self.extchunknitems
+    }
+
+    /// Items of a block.
+    pub fn blocknitems(&self) -> i32 {
+        self.blocknitems
+    }
+
+    /// The strides.
+    pub fn strides(&self) -> &Strides {
+        &self.strides
+    }
+
+    /// Number of chunks along a dimension.
+    pub fn chunks_along(&self, dim: usize) -> i64 {
+        self.extshape[dim].checked_div(self.chunkshape[dim].into()).unwrap_or(0)
+    }
+
+    /// Number of blocks of a chunk along a dimension.
+    pub fn blocks_along(&self, dim: usize) -> i64 {
+        self.extchunkshape[dim].checked_div(self.blockshape[dim].into()).unwrap_or(0)
+    }
+
+    /// Number of chunks; 0 without items.
+    pub fn nchunks(&self) -> i64 {
+        match self.nitems {
+            0 => 0,
+            _ => (0..self.ndim).map(|dim| self.chunks_along(dim)).product(),
+        }
+    }
+
+    /// Number of blocks of a chunk; 0 if a chunk has no items.
+    pub fn blocks_per_chunk(&self) -> i64 {
+        match self.extchunknitems {
+            0 => 0,
+            _ => (0..self.ndim).map(|dim| self.blocks_along(dim)).product(),
+        }
+    }
+
+    /// Bytes of the whole array.
+    ///
+    /// # Errors
+    /// `InvalidParam` when they do not fit 63 bits, or the typesize is negative.
+    pub fn nbytes(&self) -> Result<i64> {
+        self.bytes(self.nitems)
+    }
+
+    /// Bytes of a block.
+    ///
+    /// # Errors
+    /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
+    pub fn block_nbytes(&self) -> Result<i32> {
+        let nbytes = self.bytes(self.blocknitems.into())?;
+        i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "blocks of {nbytes} bytes"))
+    }
+
+    /// Bytes of a chunk, padding included. For an array that was made here they are at most 2 147 483 615.
+    ///
+    /// # Errors
+    /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
+    pub fn chunk_nbytes(&self) -> Result<i32> {
+        let nbytes = self.padded_chunk_bytes()?;
+        i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "chunks of {nbytes} bytes"))
+    }
+
+    fn padded_chunk_bytes(&self) -> Result<i64> {
+        self.bytes(self.extchunknitems)
+    }
+
+    fn bytes(&self, nitems: i64) -> Result<i64> {
+        let typesize = i64::from(self.typesize);
+        nitems
+            .checked_mul(typesize)
+            .filter(|_| typesize >= 0)
+            .ok_or_else(|| err!(InvalidParam, "{nitems} items of {typesize} bytes"))
+    }
+
+    /// The chunks that the box `start..stop` touches, in ascending order (`b2nd.md` 6.8): in each dimension those that
+    /// begin before `stop` and end, or the array does, behind `start`. An empty extent inside a chunk touches it, with
+    /// a part of no items. What is outside the shape belongs to no part.
+    ///
+    /// `start` and `stop` have a number for each dimension at least; the rest of them is ignored.
+    pub fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> Tiles {
+        if self.nitems == 0 {
+            return Tiles::none();
+        }
+        let mut grid = [1; MAX_DIM];
+        let mut tile = [1; MAX_DIM];
+        for dim in 0..self.ndim {
+            grid[dim] = self.chunks_along(dim);
+            tile[dim] = i64::from(self.chunkshape[dim]);
+        }
+        Tiles::new(self.ndim, &tile, &grid, &self.shape, start, stop, &[0; MAX_DIM])
+    }
+
+    /// The blocks of a chunk that a part of it touches, in ascending order. Where their parts lie is told from the
+    /// start of the box whose part the chunk's is.
+    pub fn blocks_of_part(&self, part: &Part) -> Tiles {
+        if self.extchunknitems == 0 {
+            return Tiles::none();
+        }
+        let mut stop = [0; MAX_DIM];
+        let mut grid = [1; MAX_DIM];
+        let mut tile = [1; MAX_DIM];
+        for dim in 0..self.ndim {
+            stop[dim] = part.start[dim].saturating_add(part.shape[dim]);
+            grid[dim] = self.blocks_along(dim);
+            tile[dim] = i64::from(self.blockshape[dim]);
+        }
+        Tiles::new(self.ndim, &tile, &grid, &self.extchunkshape, &part.start, &stop, &part.at)
+    }
+}
+
+/// `extent`, rounded up to a multiple of `unit`; 0 for a unit of 0.
+fn padded(extent: i64, unit: i64) -> Result<i64> {
+    match extent.checked_rem(unit) {
+        None => Ok(0),
+        Some(0) => Ok(extent),
+        Some(rest) => (extent - rest)
+            .checked_add(unit)
+            .filter(|_| extent <= i64::MAX - unit)
+            .ok_or_else(|| err!(InvalidParam, "extent {extent} in units of {unit}")),
+    }
+}
+
+/// The product from the left: once it is 0 it stays that, whatever follows.
+fn product(extents: &[i64; MAX_DIM]) -> Result<i64> {
+    extents
+        .iter()
+        .try_fold(1i64, |product, &extent| product.checked_mul(extent))
+        .ok_or_else(|| err!(InvalidParam, "too many items in {extents:?}"))
+}
+
+/// As [`product`], in 32 bits.
+fn product32(extents: &[i32; MAX_DIM]) -> Result<i32> {
+    extents
+        .iter()
+        .try_fold(1i32, |product, &extent| product.checked_mul(extent))
+        .ok_or_else(|| err!(InvalidParam, "too many items in {extents:?}"))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Arrays of up to 16 dimensions on top of super-chunks (`b2nd.md`).
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`geometry`] | a checked shape with its chunks and blocks, and everything that follows from it |
+//! | [`tiles`] | the chunks that a box of items touches, and the blocks of a chunk |
+//! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
+//! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
+//!
+//! These know nothing of chunks' bytes, of super-chunks and of threads.
+
+pub mod boxes;
+pub mod geometry;
+pub mod metalayer;
+pub mod rows;
+pub mod tiles;
+
+use crate::abi::B2ND_MAX_DIM;
+
+/// The most dimensions that an array has.
+pub const MAX_DIM: usize = B2ND_MAX_DIM as usize;

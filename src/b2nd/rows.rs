@@ -1,0 +1,370 @@
+//! Nested loops over rows of bytes, and the innermost of them: rows of one length are moved or filled, at steps that
+//! each loop has for source and destination. Decides nothing; boxes become rows in [`boxes`](super::boxes).
+//!
+//! The only file of the room with `unsafe`: a destination that threads share cannot be a slice, since between the rows
+//! of one thread lie those of others; and rows of a few bytes cost twice as much when each is checked.
+
+use super::MAX_DIM;
+use crate::err;
+use crate::error::Result;
+use std::ops::Range;
+use std::ptr;
+
+/// A loop over rows, or over the loop inside it. Steps are in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Loop {
+    /// How many times.
+    pub count: usize,
+    /// From one time to the next in the source.
+    pub src_step: usize,
+    /// From one time to the next in the destination.
+    pub dst_step: usize,
+}
+
+/// Rows of bytes, at places that loops in each other tell. Where the last of them ends is known.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rows {
+    /// Bytes of a row; 0 if there are no rows.
+    len: usize,
+    depth: usize,
+    /// The innermost first.
+    loops: [Loop; MAX_DIM],
+    /// From the first byte of the first row to the last one of the last.
+    src: Range<usize>,
+    dst: Range<usize>,
+}
+
+/// A row: where it begins in source and destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// In the source, in bytes.
+    pub src: usize,
+    /// In the destination, in bytes.
+    pub dst: usize,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// Where the last byte of all rows is; `None` when that does not fit.
+fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
+    let mut end = start.checked_add(len)?;
+    for (count, step) in steps {
+        end = end.checked_add(count.checked_sub(1)?.checked_mul(step)?)?;
+    }
+    isize::try_from(end).is_ok().then_some(end)
+}
+
+impl Rows {
+    /// No rows.
+    pub fn none() -> Rows {
+        Rows { len: 0, depth: 0, loops: [Loop::default(); MAX_DIM], src: 0..0, dst: 0..0 }
+    }
+
+    /// Rows of `len` bytes from `src` and `dst` on, with the innermost of the loops first.
+    ///
+    /// # Errors
+    /// `InvalidParam` for more than 16 loops, or places that do not fit.
+    pub fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
+        if loops.len() > MAX_DIM {
+            return Err(err!(InvalidParam, "{} loops", loops.len()));
+        }
+        if len == 0 || loops.iter().any(|of| of.count == 0) {
+            return Ok(Rows::none());
+        }
+        let src_end = end(src, len, loops.iter().map(|of| (of.count, of.src_step)));
+        let dst_end = end(dst, len, loops.iter().map(|of| (of.count, of.dst_step)));
+        let (Some(src_end), Some(dst_end)) = (src_end, dst_end) else {
+            return Err(err!(InvalidParam, "{loops:?} of {len} bytes from {src} and {dst} on"));
+        };
+        let mut rows = Rows { len, depth: loops.len(), src: src..src_end, dst: dst..dst_end, ..Rows::none() };
+        rows.loops[..loops.len()].copy_from_slice(loops);
+        Ok(rows)
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of a row.
+    pub fn row_len(&self) -> usize {
+        self.len
+    }
+
+    /// Number of rows.
+    pub fn count(&self) -> usize {
+        if self.is_empty() {
+            return 0;
+        }
+        self.loops[..self.depth].iter().fold(1usize, |count, of| count.saturating_mul(of.count))
+    }
+
+    /// The bytes of the source from the first to the last that is read.
+    pub fn src_range(&self) -> Range<usize> {
+        self.src.clone()
+    }
+
+    /// The bytes of the destination from the first to the last that is written.
+    pub fn dst_range(&self) -> Range<usize> {
+        self.dst.clone()
+    }
+
+    /// The rows one by one, in the order in which they are moved.
+    pub fn runs(&self) -> Runs<'_> {
+        let next = (!self.is_empty()).then_some((self.src.start, self.dst.start));
+        Runs { rows: self, position: [0; MAX_DIM], next }
+    }
+
+    fn check(&self, what: &str, range: &Range<usize>, len: usize) -> Result<()> {
+        if range.end > len {
+            return Err(err!(InvalidParam, "rows up to byte {} of a {what} of {len}", range.end));
+        }
+        Ok(())
+    }
+
+    /// Copies the rows.
+    ///
+    /// # Errors
+    /// `InvalidParam` when they leave the source or the destination; nothing is copied then.
+    pub fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+        self.check("source", &self.src, src.len())?;
+        self.check("destination", &self.dst, dst.len())?;
+        // SAFETY: all rows lie in the two slices.
+        unsafe { self.copy_between(src.as_ptr(), dst.as_mut_ptr()) };
+        Ok(())
+    }
+
+    /// Copies the rows into a destination of `len` bytes of which others use other bytes at the same time.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    ///
+    /// # Safety
+    /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
+    pub unsafe fn copy_shared(&self, src: &[u8], dst: *mut u8, len: usize) -> Result<()> {
+        self.check("source", &self.src, src.len())?;
+        self.check("destination", &self.dst, len)?;
+        // SAFETY: all rows lie in the slice and, by the caller's word, in the destination.
+        unsafe { self.copy_between(src.as_ptr(), dst) };
+        Ok(())
+    }
+
+    /// Copies the rows, one after the other, each as if by way of somewhere else: the two may overlap.
+    ///
+    /// # Safety
+    /// The rows of the source can be read from `src`, those of the destination written from `dst`, and nobody else uses
+    /// the latter meanwhile.
+    pub unsafe fn copy_between(&self, src: *const u8, dst: *mut u8) {
+        // SAFETY: handed on.
+        unsafe {
+            match self.len {
+                0 => {}
+                1 => self.each(src, dst, Whole::<1>),
+                2 => self.each(src, dst, Whole::<2>),
+                4 => self.each(src, dst, Whole::<4>),
+                8 => self.each(src, dst, Whole::<8>),
+                16 => self.each(src, dst, Whole::<16>),
+                32 => self.each(src, dst, Whole::<32>),
+                64 => self.each(src, dst, Whole::<64>),
+                3 => self.each(src, dst, FrontAndBack::<2>(self.len)),
+                5..8 => self.each(src, dst, FrontAndBack::<4>(self.len)),
+                9..16 => self.each(src, dst, FrontAndBack::<8>(self.len)),
+                17..32 => self.each(src, dst, FrontAndBack::<16>(self.len)),
+                33..64 => self.each(src, dst, FrontAndBack::<32>(self.len)),
+                65..128 => self.each(src, dst, FrontAndBack::<64>(self.len)),
+                len => self.each(src, dst, Long(len)),
+            }
+        }
+    }
+
+    /// Fills the rows of the destination with copies of `value`, of which a row has a whole number.
+    ///
+    /// # Errors
+    /// `InvalidParam` when the rows leave the destination, or are not made of whole values.
+    pub fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
+        let len = dst.len();
+        // SAFETY: the slice is borrowed mutably.
+        unsafe { self.fill_shared(dst.as_mut_ptr(), len, value) }
+    }
+
+    /// As [`fill`](Self::fill), for a destination of `len` bytes of which others use other bytes at the same time.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    ///
+    /// # Safety
+    /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
+    pub unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
+        self.check("destination", &self.dst, len)?;
+        let Some((&byte, others)) = value.split_first() else {
+            return Err(err!(InvalidParam, "no value to fill with"));
+        };
+        if !self.len.is_multiple_of(value.len()) {
+            return Err(err!(InvalidParam, "rows of {} bytes of values of {}", self.len, value.len()));
+        }
+        if self.is_empty() {
+            return Ok(());
+        }
+        let mut rows = self.clone();
+        for of in &mut rows.loops {
+            of.src_step = 0;
+        }
+        if others.iter().all(|&other| other == byte) {
+            // SAFETY: the rows lie in the destination, which the caller vouches for; no source is read.
+            unsafe { rows.each(dst, dst, Constant { byte, len: self.len }) };
+            return Ok(());
+        }
+        // Values one after the other until there are enough of them for a copy to be worth its call.
+        let first = self.dst.start;
+        let mut done = value.len();
+        // SAFETY: the first row lies in the destination, and `done` stays inside it; the value is borrowed from elsewhere
+        // or at least not written by anybody else.
+        unsafe {
+            ptr::copy(value.as_ptr(), dst.add(first), done);
+            while done < self.len {
+                let piece = (self.len - done).min(done).min((PIECE / value.len()).max(1) * value.len());
+                ptr::copy_nonoverlapping(dst.add(first), dst.add(first + done), piece);
+                done += piece;
+            }
+        }
+        rows.src = first..first + self.len;
+        // SAFETY: the source of all rows is the first of them.
+        unsafe { rows.copy_between(dst, dst) };
+        Ok(())
+    }
+
+    /// Runs `row` on every row.
+    ///
+    /// # Safety
+    /// As [`copy_between`](Self::copy_between), and `row` is for rows of this length.
+    #[inline(always)]
+    unsafe fn each<R: Row>(&self, src: *const u8, dst: *mut u8, row: R) {
+        let inner = if self.depth == 0 { Loop { count: 1, ..Loop::default() } } else { self.loops[0] };
+        let outer = &self.loops[1..self.depth.max(1)];
+        let mut position = [0usize; MAX_DIM];
+        let (mut from, mut to) = (src.wrapping_add(self.src.start), dst.wrapping_add(self.dst.start));
+        loop {
+            let (mut s, mut d) = (from, to);
+            for _ in 0..inner.count {
+                // SAFETY: one of the rows, since `new` has found all of them before the ends.
+                unsafe { row.copy(s, d) };
+                s = s.wrapping_add(inner.src_step);
+                d = d.wrapping_add(inner.dst_step);
+            }
+            let mut dim = 0;
+            loop {
+                let Some(of) = outer.get(dim) else { return };
+                position[dim] += 1;
+                from = from.wrapping_add(of.src_step);
+                to = to.wrapping_add(of.dst_step);
+                if position[dim] < of.count {
+                    break;
+                }
+                from = from.wrapping_sub(of.src_step.wrapping_mul(of.count));
+                to = to.wrapping_sub(of.dst_step.wrapping_mul(of.count));
+                position[dim] = 0;
+                dim += 1;
+            }
+        }
+    }
+}
+
+/// So many bytes of a pattern are repeated at once: they stay in the nearest cache.
+const PIECE: usize = 8192;
+
+/// How a row is moved.
+trait Row: Copy {
+    /// Moves a row.
+    ///
+    /// # Safety
+    /// The source can be read and the destination written for the length of the row. They may overlap.
+    unsafe fn copy(self, src: *const u8, dst: *mut u8);
+}
+
+/// A row of `N` bytes.
+#[derive(Clone, Copy)]
+struct Whole<const N: usize>;
+
+impl<const N: usize> Row for Whole<N> {
+    #[inline(always)]
+    unsafe fn copy(self, src: *const u8, dst: *mut u8) {
+        // SAFETY: N bytes, by the caller's word.
+        unsafe { dst.cast::<[u8; N]>().write_unaligned(src.cast::<[u8; N]>().read_unaligned()) }
+    }
+}
+
+/// A row of `N` to `2 * N` bytes: its front and its back, which may overlap.
+#[derive(Clone, Copy)]
+struct FrontAndBack<const N: usize>(usize);
+
+impl<const N: usize> Row for FrontAndBack<N> {
+    #[inline(always)]
+    unsafe fn copy(self, src: *const u8, dst: *mut u8) {
+        let back = self.0 - N;
+        // SAFETY: both parts lie in the row, by the caller's word and since it is no shorter than N.
+        unsafe {
+            let first = src.cast::<[u8; N]>().read_unaligned();
+            let last = src.add(back).cast::<[u8; N]>().read_unaligned();
+            dst.cast::<[u8; N]>().write_unaligned(first);
+            dst.add(back).cast::<[u8; N]>().write_unaligned(last);
+        }
+    }
+}
+
+/// A row of any length.
+#[derive(Clone, Copy)]
+struct Long(usize);
+
+impl Row for Long {
+    #[inline(always)]
+    unsafe fn copy(self, src: *const u8, dst: *mut u8) {
+        // SAFETY: by the caller's word.
+        unsafe { ptr::copy(src, dst, self.0) }
+    }
+}
+
+/// A row that gets the same byte everywhere; the source is not read.
+#[derive(Clone, Copy)]
+struct Constant {
+    byte: u8,
+    len: usize,
+}
+
+impl Row for Constant {
+    #[inline(always)]
+    unsafe fn copy(self, _src: *const u8, dst: *mut u8) {
+        // SAFETY: by the caller's word.
+        unsafe { dst.write_bytes(self.byte, self.len) }
+    }
+}
+
+/// The rows of a [`Rows`].
+#[derive(Clone, Debug)]
+pub struct Runs<'a> {
+    rows: &'a Rows,
+    position: [usize; MAX_DIM],
+    next: Option<(usize, usize)>,
+}
+
+impl Iterator for Runs<'_> {
+    type Item = Run;
+
+    #[inline]
+    fn next(&mut self) -> Option<Run> {
+        let (src, dst) = self.next?;
+        let run = Run { src, dst, len: self.rows.len };
+        let (mut src, mut dst) = (src, dst);
+        self.next = None;
+        for (of, position) in self.rows.loops[..self.rows.depth].iter().zip(&mut self.position) {
+            *position += 1;
+            if *position < of.count {
+                self.next = Some((src + of.src_step, dst + of.dst_step));
+                break;
+            }
+            *position = 0;
+            src -= of.src_step * (of.count - 1);
+            dst -= of.dst_step * (of.count - 1);
+        }
+        Some(run)
+    }
+}

@@ -1,0 +1,193 @@
+//! Tiles of a grid that a box touches: chunks of an array, or blocks of a chunk. Counts along, without a division for
+//! each. Never touches data.
+
+#![forbid(unsafe_code)]
+
+use super::MAX_DIM;
+
+/// What a box and a tile have in common. Positions are in items; behind the last dimension they mean nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Number of the tile in its grid, in C order.
+    pub number: i64,
+    /// Where the part begins inside the tile.
+    pub start: [i64; MAX_DIM],
+    /// Extents of the part; 0 where the box has none.
+    pub shape: [i64; MAX_DIM],
+    /// Where the part begins inside the box.
+    pub at: [i64; MAX_DIM],
+}
+
+/// The tiles that a box touches, in ascending order, each with its part of the box.
+#[derive(Clone, Debug)]
+pub struct Tiles {
+    ndim: usize,
+    tile: [i64; MAX_DIM],
+    /// Tiles from one along a dimension to the next.
+    strides: [i64; MAX_DIM],
+    /// First tile along each dimension, and how many are touched.
+    first: [i64; MAX_DIM],
+    count: [i64; MAX_DIM],
+    /// The box, without what is beyond the limit.
+    start: [i64; MAX_DIM],
+    stop: [i64; MAX_DIM],
+    /// Where the box begins inside a larger one.
+    base: [i64; MAX_DIM],
+    /// Tiles in all, and of these the ones not told yet.
+    len: i64,
+    left: i64,
+    position: [i64; MAX_DIM],
+    part: Part,
+    /// Whether `part` was told, so that the next one has to be worked out.
+    is_told: bool,
+}
+
+impl Tiles {
+    /// No tiles.
+    pub(super) fn none() -> Tiles {
+        Tiles {
+            ndim: 0,
+            tile: [1; MAX_DIM],
+            strides: [0; MAX_DIM],
+            first: [0; MAX_DIM],
+            count: [0; MAX_DIM],
+            start: [0; MAX_DIM],
+            stop: [0; MAX_DIM],
+            base: [0; MAX_DIM],
+            len: 0,
+            left: 0,
+            position: [0; MAX_DIM],
+            part: Part { number: 0, start: [0; MAX_DIM], shape: [1; MAX_DIM], at: [0; MAX_DIM] },
+            is_told: false,
+        }
+    }
+
+    /// The tiles of `grid` that `start..stop` touches: in each dimension those that begin before `stop` and end behind
+    /// `start`, as far as the `limit` goes. The number of tiles in the grid fits, and tiles have items.
+    pub(super) fn new(
+        ndim: usize,
+        tile: &[i64; MAX_DIM],
+        grid: &[i64; MAX_DIM],
+        limit: &[i64; MAX_DIM],
+        start: &[i64],
+        stop: &[i64],
+        base: &[i64; MAX_DIM],
+    ) -> Tiles {
+        let mut tiles = Tiles { ndim, tile: *tile, base: *base, len: 1, ..Tiles::none() };
+        if start.len() < ndim || stop.len() < ndim {
+            return Tiles::none();
+        }
+        let mut stride = 1i64;
+        for dim in (0..ndim).rev() {
+            let (from, to) = (start[dim], stop[dim].min(limit[dim]));
+            if from >= limit[dim] || to <= 0 || tile[dim] <= 0 {
+                return Tiles::none();
+            }
+            let first = from.max(0) / tile[dim];
+            // The tile in which the last item is, or the one before `start` where there is no item.
+            let end = ((to - 1) / tile[dim] + 1).min(grid[dim]);
+            if end <= first {
+                return Tiles::none();
+            }
+            tiles.strides[dim] = stride;
+            tiles.first[dim] = first;
+            tiles.count[dim] = end - first;
+            tiles.start[dim] = from;
+            tiles.stop[dim] = to;
+            // Not more than the grid has, which fits.
+            tiles.len = tiles.len.saturating_mul(end - first);
+            stride = stride.saturating_mul(grid[dim]);
+        }
+        tiles.rewind(0);
+        tiles
+    }
+
+    /// Number of tiles, told or not.
+    pub fn len(&self) -> i64 {
+        self.len
+    }
+
+    /// Whether nothing is touched.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Makes the `index`-th tile, from 0, the next to be told.
+    pub fn rewind(&mut self, index: i64) {
+        let index = index.clamp(0, self.len);
+        self.left = self.len - index;
+        self.is_told = false;
+        if self.left == 0 {
+            return;
+        }
+        let mut rest = index;
+        for dim in (0..self.ndim).rev() {
+            self.position[dim] = rest % self.count[dim];
+            rest /= self.count[dim];
+            self.place(dim);
+        }
+        self.part.number =
+            (0..self.ndim).map(|dim| (self.first[dim] + self.position[dim]) * self.strides[dim]).sum();
+    }
+
+    /// Works out the part along one dimension.
+    fn place(&mut self, dim: usize) {
+        let begin = (self.first[dim] + self.position[dim]) * self.tile[dim];
+        let from = self.start[dim].max(begin);
+        let to = self.stop[dim].min(begin.saturating_add(self.tile[dim]));
+        self.part.start[dim] = from - begin;
+        self.part.shape[dim] = to.saturating_sub(from).max(0);
+        self.part.at[dim] = from.saturating_sub(self.start[dim]).saturating_add(self.base[dim]);
+    }
+
+    /// The next tile, borrowed: for loops in which a copy of it would count.
+    pub fn next_part(&mut self) -> Option<&Part> {
+        if self.left == 0 {
+            return None;
+        }
+        if self.is_told {
+            self.step();
+        }
+        self.is_told = true;
+        self.left -= 1;
+        Some(&self.part)
+    }
+
+    /// Goes on to the next tile, which there is.
+    fn step(&mut self) {
+        for dim in (0..self.ndim).rev() {
+            self.position[dim] += 1;
+            self.part.number += self.strides[dim];
+            if self.position[dim] < self.count[dim] {
+                self.place(dim);
+                return;
+            }
+            self.part.number -= self.strides[dim] * self.count[dim];
+            self.position[dim] = 0;
+            self.place(dim);
+        }
+    }
+}
+
+impl Iterator for Tiles {
+    type Item = Part;
+
+    fn next(&mut self) -> Option<Part> {
+        self.next_part().cloned()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = usize::try_from(self.left);
+        (left.unwrap_or(usize::MAX), left.ok())
+    }
+}
+
+impl Part {
+    /// Whether it has no items.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+}
+
+#[cfg(test)]
+mod tests;
