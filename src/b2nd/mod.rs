@@ -6,13 +6,17 @@
 //! | [`tiles`] | the chunks that a box of items touches, and the blocks of a chunk |
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
+//! | [`array`] | an array: its super-chunk and its geometry |
+//! | [`slices`] | reading and writing boxes |
 //!
-//! These know nothing of chunks' bytes, of super-chunks and of threads.
+//! All but the last two know nothing of chunks' bytes, of super-chunks and of threads.
 
+pub mod array;
 pub mod boxes;
 pub mod geometry;
 pub mod metalayer;
 pub mod rows;
+pub mod slices;
 pub mod tiles;
 
 use crate::abi::B2ND_MAX_DIM;

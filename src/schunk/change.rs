@@ -361,6 +361,18 @@ impl SuperChunk {
         self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
+    /// Compresses `content` and puts it in the place of chunk `at`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, those of compression, those of
+    /// [`update_chunk`](Self::update_chunk).
+    pub fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
+        self.check_index(at)?;
+        self.with_compressed(Some(content), content.len(), |chunk| {
+            self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())
+        })
+    }
+
     /// Compresses into a block of its own.
     ///
     /// # Errors

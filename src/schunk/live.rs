@@ -590,6 +590,30 @@ impl SuperChunk {
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }
 
+    /// Tells the size of chunks before there are any.
+    pub fn preset_chunksize(&self, chunksize: i32) {
+        self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
+    }
+
+    /// How often metalayers have changed.
+    pub fn change_tick(&self) -> i64 {
+        let _reading = self.gate.read();
+        // SAFETY: the rule of the module; the gate is held.
+        self.field(|s| unsafe { (*s).change_tick })
+    }
+
+    /// A copy of the content of a metalayer.
+    pub fn metalayer(&self, name: &CStr) -> Option<Vec<u8>> {
+        let _reading = self.gate.read();
+        self.find(Layer::Fixed, name).map(|(_, content)| content.to_vec())
+    }
+
+    /// Whether there is a metalayer with that name.
+    pub fn has_metalayer(&self, name: &CStr) -> bool {
+        let _reading = self.gate.read();
+        self.find(Layer::Fixed, name).is_some()
+    }
+
     /// Whether the super-chunk holds an array of several dimensions.
     pub fn has_array(&self) -> bool {
         self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva")).is_some()

@@ -159,7 +159,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Lock`.
-    pub(super) fn poll(&self) -> Result<()> {
+    pub fn poll(&self) -> Result<()> {
         match self.refresh() {
             Err(error) if error.kind() == ErrorKind::Lock => Err(error),
             _ => Ok(()),

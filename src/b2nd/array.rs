@@ -1,0 +1,353 @@
+//! An array: a super-chunk, and the geometry of what is in it (`b2nd.md` 4, 6.2, 6.10, 6.15).
+//!
+//! The public struct shows the geometry; the truth is in the metalayer of the super-chunk, and here once it was read.
+//! The super-chunk is the struct's: C code may take it away before the array is freed.
+
+use super::MAX_DIM;
+use super::geometry::Geometry;
+use super::metalayer::{self, ArrayMeta, NAME, OLD_NAME};
+use crate::abi::{b2nd_array_t, chunk_cache_s};
+use crate::chunk::Special;
+use crate::err;
+use crate::error::{Error, Result};
+use crate::io::paths;
+use crate::malloc::{Growing, Malloced};
+use crate::schunk::SuperChunk;
+use crate::schunk::create::Storage;
+use parking_lot::RwLock;
+use std::cell::UnsafeCell;
+use std::ffi::{CStr, CString};
+use std::mem;
+use std::ptr;
+use std::sync::Arc;
+
+/// An array. It begins with the struct that C sees.
+#[repr(C)]
+pub struct Array {
+    public: UnsafeCell<b2nd_array_t>,
+    geometry: RwLock<Arc<Geometry>>,
+}
+
+// SAFETY: the public struct is written when the array is made and behind the super-chunk's bracket of changes; the
+// pointers in it are the library's own.
+unsafe impl Sync for Array {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for Array {}
+
+/// How an array is made.
+#[derive(Clone)]
+pub struct Spec<'a> {
+    /// Shape in items.
+    pub shape: &'a [i64],
+    /// Shape of a chunk.
+    pub chunkshape: &'a [i32],
+    /// Shape of a block.
+    pub blockshape: &'a [i32],
+    /// Data type of the items as text.
+    pub dtype: Option<&'a CStr>,
+    /// Format of that text.
+    pub dtype_format: i8,
+    /// Where and with what parameters; the block size in there is that of the block shape.
+    pub storage: Storage<'a>,
+    /// Metalayers besides the array's own.
+    pub metalayers: &'a [(CString, Vec<u8>)],
+}
+
+impl Array {
+    /// The public struct, as C knows it.
+    pub fn as_ptr(&self) -> *mut b2nd_array_t {
+        self.public.get()
+    }
+
+    /// The array behind the pointer that C has.
+    ///
+    /// # Safety
+    /// `array` came from this library and was not freed.
+    pub unsafe fn from_ptr<'a>(array: *const b2nd_array_t) -> Option<&'a Array> {
+        // SAFETY: NULL, or by the caller's word the start of one of ours.
+        unsafe { array.cast::<Array>().as_ref() }
+    }
+
+    /// Hands the array to C.
+    pub fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
+        Box::into_raw(self).cast()
+    }
+
+    /// An array around a super-chunk.
+    fn around(
+        schunk: Box<SuperChunk>,
+        geometry: Geometry,
+        dtype: Option<&[u8]>,
+        dtype_format: i8,
+    ) -> Result<Box<Array>> {
+        let dtype = match dtype {
+            Some(text) => Malloced::copy_of(&[text, &[0]].concat())?.into_raw(),
+            None => ptr::null_mut(),
+        };
+        // SAFETY: integers, pointers and arrays of them, for which zero is valid.
+        let mut public: b2nd_array_t = unsafe { mem::zeroed() };
+        public.sc = schunk.into_raw();
+        public.dtype = dtype.cast();
+        public.dtype_format = dtype_format;
+        public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
+        let geometry = Arc::new(geometry);
+        let array =
+            Box::new(Array { public: UnsafeCell::new(public), geometry: RwLock::new(Arc::clone(&geometry)) });
+        array.show(&geometry);
+        Ok(array)
+    }
+
+    /// The super-chunk.
+    ///
+    /// # Errors
+    /// `NullPointer` when C has taken it away.
+    pub fn schunk(&self) -> Result<&SuperChunk> {
+        // SAFETY: the super-chunk of the struct, which lives as long as the array unless C has taken it.
+        unsafe { SuperChunk::from_ptr((*self.as_ptr()).sc) }
+            .ok_or_else(|| err!(NullPointer, "the array has no super-chunk"))
+    }
+
+    /// The geometry as it is now.
+    pub fn geometry(&self) -> Arc<Geometry> {
+        Arc::clone(&self.geometry.read())
+    }
+
+    /// The data type of the items as text.
+    pub fn dtype(&self) -> Option<&CStr> {
+        // SAFETY: set when the array was made, and never again.
+        let dtype = unsafe { (*self.as_ptr()).dtype };
+        // SAFETY: NULL or a string of ours.
+        (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) })
+    }
+
+    /// The format of that text.
+    pub fn dtype_format(&self) -> i8 {
+        // SAFETY: set when the array was made, and never again.
+        unsafe { (*self.as_ptr()).dtype_format }
+    }
+
+    /// Takes over another geometry and shows it.
+    pub(super) fn set_geometry(&self, geometry: Geometry) {
+        let geometry = Arc::new(geometry);
+        let mut place = self.geometry.write();
+        self.show(&geometry);
+        *place = geometry;
+    }
+
+    /// Writes the public fields.
+    fn show(&self, geometry: &Geometry) {
+        let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.whole_shapes();
+        let strides = geometry.strides();
+        let a = self.as_ptr();
+        // SAFETY: the struct is ours; changes of arrays exclude each other.
+        unsafe {
+            (*a).ndim = geometry.ndim() as i8;
+            (*a).shape = *shape;
+            (*a).chunkshape = *chunkshape;
+            (*a).blockshape = *blockshape;
+            (*a).extshape = *extshape;
+            (*a).extchunkshape = *extchunkshape;
+            (*a).nitems = geometry.nitems();
+            (*a).chunknitems = geometry.chunknitems();
+            (*a).extnitems = geometry.extnitems();
+            (*a).blocknitems = geometry.blocknitems();
+            (*a).extchunknitems = geometry.extchunknitems();
+            (*a).item_array_strides = strides.item_array;
+            (*a).item_chunk_strides = strides.item_chunk;
+            (*a).item_extchunk_strides = strides.item_extchunk;
+            (*a).item_block_strides = strides.item_block;
+            (*a).block_chunk_strides = strides.block_chunk;
+            (*a).chunk_array_strides = strides.chunk_array;
+        }
+    }
+
+    fn last_tick(&self) -> i64 {
+        // SAFETY: the struct is ours.
+        unsafe { (*self.as_ptr()).last_tick }
+    }
+
+    fn set_last_tick(&self, tick: i64) {
+        // SAFETY: the struct is ours; changes of arrays exclude each other.
+        unsafe { (*self.as_ptr()).last_tick = tick }
+    }
+
+    /// Makes an array whose chunks are all special.
+    ///
+    /// # Safety
+    /// Pointers in the parameters are what the ABI says of them, for as long as the array lives.
+    ///
+    /// # Errors
+    /// `InvalidParam` and `MaxBufsizeExceeded` for a geometry that cannot be; `Failure` when the super-chunk cannot be
+    /// made or filled.
+    pub unsafe fn create(spec: &Spec<'_>, special: Special) -> Result<Box<Array>> {
+        let typesize = spec.storage.cparams.typesize;
+        let geometry = Geometry::new(spec.shape, spec.chunkshape, spec.blockshape, typesize)?;
+        let dtype = spec.dtype.map(CStr::to_bytes);
+        let meta =
+            metalayer::serialize(spec.shape, spec.chunkshape, spec.blockshape, dtype, spec.dtype_format)?;
+        let failed = |error: Error| err!(Failure, "{error}");
+        // SAFETY: by the caller's word.
+        let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
+        let filled = fill(&schunk, &geometry, &meta, spec, special);
+        if let Err(error) = filled {
+            drop(schunk);
+            // The file is ours, and there is no array in it.
+            if let Some(path) = spec.storage.urlpath {
+                let _ = paths::remove_urlpath(paths::strip_scheme(path));
+            }
+            return Err(error);
+        }
+        Array::around(schunk, geometry, dtype, spec.dtype_format)
+    }
+
+    /// Makes an array of a super-chunk that has the metalayer; the super-chunk comes back with an error.
+    ///
+    /// # Errors
+    /// `MetalayerNotFound`, `Failure` for a metalayer that makes no sense, `InvalidParam` for a geometry that cannot be.
+    pub fn from_schunk(schunk: Box<SuperChunk>) -> std::result::Result<Box<Array>, (Box<SuperChunk>, Error)> {
+        let described = stored_meta(&schunk).and_then(|meta| {
+            let geometry = geometry_of(&meta, schunk.typesize())?;
+            Ok((meta, geometry))
+        });
+        let (meta, geometry) = match described {
+            Ok(described) => described,
+            Err(error) => return Err((schunk, error)),
+        };
+        let tick = schunk.change_tick();
+        let pointer = schunk.as_ptr();
+        match Array::around(schunk, geometry, meta.dtype.as_deref(), meta.dtype_format) {
+            Ok(array) => {
+                array.set_last_tick(tick);
+                Ok(array)
+            }
+            // SAFETY: only a copy of the data type can fail, before the super-chunk is taken.
+            Err(error) => Err((unsafe { Box::from_raw(pointer.cast::<SuperChunk>()) }, error)),
+        }
+    }
+
+    /// Opens the array in a file or directory.
+    ///
+    /// # Errors
+    /// `NullPointer` when there is no super-chunk that can be read, those of [`from_schunk`](Self::from_schunk).
+    pub fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
+        let io = Storage::default().io;
+        // SAFETY: the default back-end has no parameters.
+        let schunk = unsafe { SuperChunk::open(path, offset, io) }
+            .map_err(|error| err!(NullPointer, "{path:?} cannot be opened: {error}"))?;
+        Array::from_schunk(schunk).map_err(|(_, error)| error)
+    }
+
+    /// Opens an array in a frame in memory.
+    ///
+    /// # Errors
+    /// `Failure` when it is no frame, those of [`from_schunk`](Self::from_schunk).
+    pub fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
+        let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
+        let schunk = schunk.map_err(|error| err!(Failure, "no frame: {error}"))?;
+        Array::from_schunk(schunk).map_err(|(_, error)| error)
+    }
+
+    /// Takes over a shape that another handle has changed; whether there was one (`b2nd.md` 6.15).
+    ///
+    /// # Errors
+    /// `Lock`, `Data` when more than the shape has changed, those of a metalayer that makes no sense.
+    pub fn refresh(&self) -> Result<bool> {
+        let Ok(schunk) = self.schunk() else { return Ok(false) };
+        if schunk.frame().is_none() {
+            return Ok(false);
+        }
+        schunk.poll()?;
+        let tick = schunk.change_tick();
+        if self.last_tick() == tick {
+            return Ok(false);
+        }
+        let meta = match stored_meta(schunk) {
+            Err(error) if error.kind() == crate::ErrorKind::MetalayerNotFound => return Ok(false),
+            meta => meta?,
+        };
+        let old = self.geometry();
+        let dims = meta.ndim;
+        if dims != old.ndim()
+            || meta.chunkshape[..dims] != *old.chunkshape()
+            || meta.blockshape[..dims] != *old.blockshape()
+        {
+            return Err(err!(Data, "the array has got other chunks or blocks"));
+        }
+        self.set_geometry(old.with_shape(&meta.shape[..dims])?);
+        self.set_last_tick(tick);
+        Ok(true)
+    }
+
+    /// Writes a shape into the metalayer (`b2nd.md` 6.14), with the data type that is there already.
+    ///
+    /// # Errors
+    /// `Failure` when it cannot be written.
+    pub(super) fn publish(&self, geometry: &Geometry) -> Result<()> {
+        let schunk = self.schunk()?;
+        let failed = |error: Error| err!(Failure, "{error}");
+        let mut shape = [1; MAX_DIM];
+        shape[..geometry.ndim()].copy_from_slice(geometry.shape());
+        let mut meta = stored_meta(schunk)?;
+        meta.shape = shape;
+        let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
+        let bytes = if name == NAME { meta.serialize()? } else { meta.serialize_old()? };
+        schunk.meta_update(name, &bytes).map_err(failed)?;
+        self.set_last_tick(schunk.change_tick());
+        Ok(())
+    }
+}
+
+/// Gives a new super-chunk its metalayers and chunks.
+fn fill(
+    schunk: &SuperChunk,
+    geometry: &Geometry,
+    meta: &[u8],
+    spec: &Spec<'_>,
+    special: Special,
+) -> Result<()> {
+    let failed = |error: Error| err!(Failure, "{error}");
+    let chunksize = geometry.chunk_nbytes()?;
+    schunk.preset_chunksize(chunksize);
+    schunk.meta_add(NAME, meta).map_err(failed)?;
+    for (name, content) in spec.metalayers {
+        schunk.meta_add(name, content).map_err(failed)?;
+    }
+    if geometry.nitems() > 0 {
+        let nitems = geometry.nchunks().checked_mul(geometry.extchunknitems());
+        let nitems = nitems.ok_or_else(|| err!(Failure, "too many items"))?;
+        schunk.fill_special(nitems, i32::from(special.bits()), chunksize).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// The metalayer that makes a super-chunk an array.
+pub fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
+    let bytes = schunk
+        .metalayer(NAME)
+        .or_else(|| schunk.metalayer(OLD_NAME))
+        .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
+    if bytes.is_empty() {
+        return Err(err!(NullPointer, "an empty metalayer"));
+    }
+    ArrayMeta::parse(&bytes)
+}
+
+/// The geometry that a metalayer tells of.
+pub fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
+    let dims = meta.ndim;
+    Geometry::stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        let a = self.as_ptr();
+        // SAFETY: the array is going; super-chunk and data type are ours unless C has taken the former.
+        unsafe {
+            if !(*a).sc.is_null() {
+                let schunk = Box::from_raw((*a).sc.cast::<SuperChunk>());
+                let _ = schunk.release_backend();
+            }
+            libc::free((*a).dtype.cast());
+        }
+    }
+}

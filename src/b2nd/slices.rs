@@ -1,0 +1,411 @@
+//! Reading and writing boxes of items (`b2nd.md` 6.3, 6.4).
+//!
+//! Data flow: box -> chunks it touches -> blocks of each -> rows of bytes, copied between decoded blocks and the caller's
+//! buffer. Chunks that are whole in both are decoded and encoded where they are.
+
+use super::MAX_DIM;
+use super::array::Array;
+use super::boxes::{BoxCopy, BoxFill, Side};
+use super::geometry::Geometry;
+use super::tiles::Part;
+use crate::err;
+use crate::error::{Error, Result};
+use crate::malloc::Malloced;
+use crate::pipeline::decompress::Content;
+use crate::schunk::SuperChunk;
+
+/// A box of an array, and the buffer that its items come from or go to.
+struct Transfer<'a> {
+    geometry: &'a Geometry,
+    start: &'a [i64],
+    stop: &'a [i64],
+    /// Strides of the buffer's shape, in items.
+    strides: [i64; MAX_DIM],
+}
+
+/// A buffer that several threads write, each its own bytes.
+struct Target {
+    start: *mut u8,
+    len: usize,
+}
+
+// SAFETY: whoever has one writes only bytes that nobody else does.
+unsafe impl Send for Target {}
+// SAFETY: as above.
+unsafe impl Sync for Target {}
+
+fn failed(error: Error) -> Error {
+    match error.kind() {
+        crate::ErrorKind::Lock => error,
+        _ => err!(Failure, "{error}"),
+    }
+}
+
+impl<'a> Transfer<'a> {
+    /// Checks a box and its buffer, in the order of the reference. `None` for a box without items.
+    fn new(
+        geometry: &'a Geometry,
+        start: &'a [i64],
+        stop: &'a [i64],
+        buffershape: &[i64],
+        len: usize,
+    ) -> Result<Option<Transfer<'a>>> {
+        if geometry.nitems() == 0 {
+            return Ok(None);
+        }
+        for dim in 0..geometry.ndim() {
+            let extent = stop[dim].checked_sub(start[dim]);
+            if extent.is_none_or(|extent| extent > buffershape[dim]) {
+                return Err(err!(InvalidParam, "{start:?} to {stop:?} in a buffer of {buffershape:?}"));
+            }
+        }
+        let is_empty = start.iter().zip(stop).any(|(start, stop)| stop <= start);
+        let extshape = geometry.extshape();
+        let is_outside = start.iter().any(|&start| start < 0)
+            || stop.iter().zip(extshape).any(|(stop, extent)| stop > extent);
+        if is_outside && !is_empty {
+            return Err(err!(InvalidParam, "{start:?} to {stop:?} of {extshape:?}"));
+        }
+        geometry.chunk_nbytes()?;
+        if is_empty {
+            return Ok(None);
+        }
+        let mut strides = [1i64; MAX_DIM];
+        for dim in (1..geometry.ndim()).rev() {
+            strides[dim - 1] = strides[dim].saturating_mul(buffershape[dim]);
+        }
+        // The last item that is touched has to lie in the buffer.
+        let mut last = 1i64;
+        for dim in 0..geometry.ndim() {
+            let items = (stop[dim] - start[dim] - 1).checked_mul(strides[dim]);
+            last = items.and_then(|items| last.checked_add(items)).unwrap_or(i64::MAX);
+        }
+        let needed = last.checked_mul(i64::from(geometry.typesize()));
+        if needed.and_then(|needed| usize::try_from(needed).ok()).is_none_or(|needed| needed > len) {
+            return Err(err!(InvalidParam, "{start:?} to {stop:?} do not fit into {len} bytes"));
+        }
+        Ok(Some(Transfer { geometry, start, stop, strides }))
+    }
+
+    fn ndim(&self) -> usize {
+        self.geometry.ndim()
+    }
+
+    /// The buffer, from the part of the box that begins at `at` on.
+    fn buffer_side(&self, at: &[i64; MAX_DIM]) -> Result<Side> {
+        Side::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
+    }
+
+    /// A block, from `start` on.
+    fn block_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+        let strides = &self.geometry.strides().item_block;
+        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+    }
+
+    /// A chunk whose items lie in C order, from `start` on.
+    fn chunk_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+        let strides = &self.geometry.strides().item_chunk;
+        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+    }
+
+    /// Whether the items of a chunk lie in C order, without padding.
+    fn chunk_is_plain(&self) -> bool {
+        let (chunk, block) = (self.geometry.chunkshape(), self.geometry.blockshape());
+        let mut inner = chunk.iter().zip(block).skip_while(|&(_, &block)| block == 1);
+        let first = inner.next();
+        first.is_none_or(|(&chunk, &block)| chunk % block == 0) && inner.all(|(chunk, block)| chunk == block)
+    }
+
+    /// The number of the chunk that the box is, if it is one, whole, with items in C order.
+    fn whole_chunk(&self) -> Option<i64> {
+        let chunkshape = self.geometry.chunkshape();
+        let mut number = 0;
+        for dim in 0..self.ndim() {
+            let chunk = i64::from(chunkshape[dim]);
+            if self.start[dim] % chunk != 0 || self.stop[dim] - self.start[dim] != chunk {
+                return None;
+            }
+            number = number * self.geometry.chunks_along(dim) + self.start[dim] / chunk;
+        }
+        self.chunk_is_plain().then_some(number)
+    }
+
+    /// Extents of a chunk, as far as the array goes.
+    fn extents_of_chunk(&self, number: i64) -> [i64; MAX_DIM] {
+        let mut extents = [1; MAX_DIM];
+        let mut rest = number;
+        for dim in (0..self.ndim()).rev() {
+            let along = self.geometry.chunks_along(dim);
+            let chunk = i64::from(self.geometry.chunkshape()[dim]);
+            let begin = rest % along * chunk;
+            rest /= along;
+            extents[dim] = chunk.min(self.geometry.shape()[dim] - begin);
+        }
+        extents
+    }
+
+    fn chunkshape(&self) -> [i64; MAX_DIM] {
+        let mut shape = [1; MAX_DIM];
+        for (extent, &chunk) in shape.iter_mut().zip(self.geometry.chunkshape()) {
+            *extent = i64::from(chunk);
+        }
+        shape
+    }
+
+    /// Bytes of a chunk and of a block.
+    fn sizes(&self) -> Result<(usize, usize)> {
+        let chunk = self.geometry.chunk_nbytes()?;
+        let block = self.geometry.block_nbytes()?;
+        Ok((usize::try_from(chunk).unwrap_or(0), usize::try_from(block).unwrap_or(0)))
+    }
+}
+
+impl Array {
+    /// Reads the box from `start` to `stop` into `dest`, a buffer of `buffershape` items; items of the buffer that are
+    /// not of the box become zero, and so do those behind the end of the array.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a box that leaves the array's chunks or does not fit into the buffer, `Failure` when a chunk
+    /// cannot be read, those of a refresh.
+    pub fn get_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], dest: &mut [u8]) -> Result<()> {
+        self.refresh()?;
+        let geometry = &*self.geometry();
+        let schunk = self.schunk()?;
+        if geometry.ndim() == 0 {
+            dest.fill(0);
+            let len = usize::try_from(geometry.typesize()).unwrap_or(0);
+            let Some(item) = dest.get_mut(..len) else {
+                return Err(err!(InvalidParam, "an item of {len} bytes"));
+            };
+            return schunk.decompress_chunk(0, item).map(|_| ()).map_err(failed);
+        }
+        let checked = Transfer::new(geometry, start, stop, buffershape, dest.len());
+        let transfer = match checked {
+            Ok(Some(transfer)) => transfer,
+            none => {
+                dest.fill(0);
+                return none.map(|_| ());
+            }
+        };
+        if !covers(&transfer, buffershape, dest.len()) {
+            dest.fill(0);
+        }
+        if let Some(number) = transfer.whole_chunk() {
+            return read_whole(schunk, &transfer, number, dest).map_err(failed);
+        }
+        let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
+        let mut chunks = geometry.chunks_of_box(start, stop);
+        while let Some(part) = chunks.next_part() {
+            read_part(schunk, &transfer, part, &target).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the box from `start` to `stop` from `src`, a buffer of `buffershape` items.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a box that leaves the array's chunks or is not in the buffer, `Failure` when a chunk cannot be
+    /// read or stored, `Lock`, those of a refresh. Chunks before the one that failed are written.
+    pub fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
+        self.refresh()?;
+        let schunk = self.schunk()?;
+        schunk.lock()?;
+        let written = self.write_box(schunk, start, stop, buffershape, src);
+        let unlocked = schunk.unlock();
+        written.and(unlocked)
+    }
+
+    fn write_box(
+        &self,
+        schunk: &SuperChunk,
+        start: &[i64],
+        stop: &[i64],
+        buffershape: &[i64],
+        src: &[u8],
+    ) -> Result<()> {
+        let geometry = &*self.geometry();
+        if geometry.ndim() == 0 {
+            let len = usize::try_from(geometry.typesize()).unwrap_or(0);
+            let Some(item) = src.get(..len) else {
+                return Err(err!(InvalidParam, "an item of {len} bytes"));
+            };
+            return schunk.put_content(0, item).map_err(failed);
+        }
+        let Some(transfer) = Transfer::new(geometry, start, stop, buffershape, src.len())? else {
+            return Ok(());
+        };
+        if let Some(number) = transfer.whole_chunk() {
+            return write_whole(schunk, &transfer, number, src).map_err(failed);
+        }
+        let (chunksize, _) = transfer.sizes()?;
+        let mut content = Malloced::zeroed(chunksize)?;
+        let mut chunks = geometry.chunks_of_box(start, stop);
+        let mut is_clean = true;
+        while let Some(part) = chunks.next_part() {
+            let extents = transfer.extents_of_chunk(part.number);
+            if part.shape[..geometry.ndim()] != extents[..geometry.ndim()] {
+                read_content(schunk, &transfer, part.number, &mut content).map_err(failed)?;
+            } else if !is_clean {
+                content.fill(0);
+            }
+            is_clean = false;
+            scatter(&transfer, part, src, &mut content)?;
+            schunk.put_content(part.number, &content).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the whole array into `dest`.
+    ///
+    /// # Errors
+    /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
+    pub fn read(&self, dest: &mut [u8]) -> Result<()> {
+        self.refresh()?;
+        let geometry = self.geometry();
+        check_room(&geometry, dest.len())?;
+        if geometry.nitems() == 0 {
+            return Ok(());
+        }
+        self.get_box(&[0; MAX_DIM][..geometry.ndim()], geometry.shape(), geometry.shape(), dest)
+    }
+
+    /// Writes the whole array from `src`.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
+    pub fn write(&self, src: &[u8]) -> Result<()> {
+        let geometry = self.geometry();
+        check_room(&geometry, src.len())?;
+        if geometry.nitems() == 0 {
+            return Ok(());
+        }
+        self.set_box(&[0; MAX_DIM][..geometry.ndim()], geometry.shape(), geometry.shape(), src)
+    }
+}
+
+fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
+    let needed = geometry.nbytes()?;
+    if i64::try_from(len).is_ok_and(|len| len < needed) {
+        return Err(err!(InvalidParam, "{needed} bytes of array, {len} of buffer"));
+    }
+    Ok(())
+}
+
+/// Whether every byte of the buffer is one of an item of the array.
+fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
+    let geometry = transfer.geometry;
+    let mut items = i64::from(geometry.typesize());
+    for dim in 0..geometry.ndim() {
+        let extent = transfer.stop[dim] - transfer.start[dim];
+        if extent != buffershape[dim] || transfer.stop[dim] > geometry.shape()[dim] {
+            return false;
+        }
+        items = items.saturating_mul(extent);
+    }
+    i64::try_from(len).is_ok_and(|len| len == items)
+}
+
+/// Reads a part of a chunk, block by block.
+fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: &Target) -> Result<()> {
+    if part.is_empty() {
+        return Ok(());
+    }
+    let (chunksize, blocksize) = transfer.sizes()?;
+    let tiles = transfer.geometry.blocks_of_part(part);
+    let blocks: Vec<usize> = {
+        let mut tiles = tiles.clone();
+        let mut blocks = Vec::new();
+        let count = usize::try_from(tiles.len()).unwrap_or(usize::MAX);
+        blocks.try_reserve_exact(count).map_err(|_| err!(MemoryAlloc, "{count} blocks"))?;
+        while let Some(block) = tiles.next_part() {
+            blocks.push(block.number as usize);
+        }
+        blocks
+    };
+    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &|n, content| {
+        let mut tiles = tiles.clone();
+        tiles.rewind(n as i64);
+        let Some(block) = tiles.next_part() else { return Ok(()) };
+        let (ndim, typesize) = (transfer.ndim(), transfer.geometry.typesize());
+        let to = transfer.buffer_side(&block.at)?;
+        match content {
+            Content::Bytes(bytes) => {
+                let from = transfer.block_side(&block.start)?;
+                let copy = BoxCopy::new(&block.shape[..ndim], typesize, &from, &to)?;
+                // SAFETY: the buffer is as long, and no other block has these items.
+                unsafe { copy.rows().copy_shared(bytes, target.start, target.len) }
+            }
+            Content::Zeros => {
+                let fill = BoxFill::new(&block.shape[..ndim], typesize, &to)?;
+                // SAFETY: as above.
+                unsafe { fill.rows().fill_shared(target.start, target.len, &[0]) }
+            }
+        }
+    })
+}
+
+/// Reads a chunk that the box is.
+fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &mut [u8]) -> Result<()> {
+    let (chunksize, _) = transfer.sizes()?;
+    let ndim = transfer.ndim();
+    let shape = transfer.chunkshape();
+    let from = transfer.chunk_side(&[0; MAX_DIM])?;
+    let to = transfer.buffer_side(&[0; MAX_DIM])?;
+    let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
+    if copy.rows().count() == 1 {
+        let dest = &mut dest[..chunksize];
+        // Chunks that nobody has set leave the buffer as it is.
+        dest.fill(0);
+        return expect(schunk.decompress_chunk(number, dest)?, chunksize);
+    }
+    let mut content = Malloced::zeroed(chunksize)?;
+    read_content(schunk, transfer, number, &mut content)?;
+    copy.copy(&content, dest)
+}
+
+/// Writes a chunk that the box is.
+fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<()> {
+    let (chunksize, _) = transfer.sizes()?;
+    let ndim = transfer.ndim();
+    let shape = transfer.chunkshape();
+    let from = transfer.buffer_side(&[0; MAX_DIM])?;
+    let to = transfer.chunk_side(&[0; MAX_DIM])?;
+    let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
+    if copy.rows().count() == 1 {
+        return schunk.put_content(number, &src[..chunksize]);
+    }
+    let mut content = Malloced::zeroed(chunksize)?;
+    copy.copy(src, &mut content)?;
+    schunk.put_content(number, &content)
+}
+
+/// Reads a whole chunk, padding included.
+fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
+    let (chunksize, _) = transfer.sizes()?;
+    content.fill(0);
+    expect(schunk.decompress_chunk(number, content)?, chunksize)
+}
+
+fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
+    if nbytes != chunksize {
+        return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
+    }
+    Ok(())
+}
+
+/// Copies the items of a part of the box into the content of its chunk.
+fn scatter(transfer: &Transfer<'_>, part: &Part, src: &[u8], content: &mut [u8]) -> Result<()> {
+    let (_, blocksize) = transfer.sizes()?;
+    let ndim = transfer.ndim();
+    let mut blocks = transfer.geometry.blocks_of_part(part);
+    while let Some(block) = blocks.next_part() {
+        let begin = block.number as usize * blocksize;
+        let Some(bytes) = content.get_mut(begin..begin + blocksize) else {
+            return Err(err!(Failure, "block {} is outside of its chunk", block.number));
+        };
+        let from = transfer.buffer_side(&block.at)?;
+        let to = transfer.block_side(&block.start)?;
+        BoxCopy::new(&block.shape[..ndim], transfer.geometry.typesize(), &from, &to)?.copy(src, bytes)?;
+    }
+    Ok(())
+}
