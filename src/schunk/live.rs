@@ -590,8 +590,11 @@ impl SuperChunk {
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }
 
-    /// Whether the super-chunk holds an array of several dimensions.
-    pub fn has_array(&self) -> bool {
-        self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva")).is_some()
+    /// What describes the array that the super-chunk holds: a copy of its metalayer `b2nd`, or of the older `caterva`.
+    /// `None` if it holds none.
+    pub fn array_meta(&self) -> Option<Vec<u8>> {
+        let _reading = self.gate.read();
+        let found = self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva"));
+        found.map(|(_, content)| content.to_vec())
     }
 }
