@@ -8,13 +8,16 @@
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
 //! | [`slices`] | reading and writing boxes |
+//! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
 //!
-//! All but the last two know nothing of chunks' bytes, of super-chunks and of threads.
+//! All but the last three know nothing of chunks' bytes, of super-chunks and of threads.
 
 pub mod array;
 pub mod boxes;
+pub mod copies;
 pub mod geometry;
 pub mod metalayer;
+pub mod resize;
 pub mod rows;
 pub mod slices;
 pub mod tiles;

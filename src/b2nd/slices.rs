@@ -8,11 +8,15 @@ use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill, Side};
 use super::geometry::Geometry;
 use super::tiles::Part;
+use crate::chunk::Special;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
+use crate::pipeline::context::Context;
 use crate::pipeline::decompress::Content;
 use crate::schunk::SuperChunk;
+use crate::schunk::change::Incoming;
 
 /// A box of an array, and the buffer that its items come from or go to.
 struct Transfer<'a> {
@@ -280,6 +284,28 @@ impl Array {
             return Ok(());
         }
         self.set_box(&[0; MAX_DIM][..geometry.ndim()], geometry.shape(), geometry.shape(), src)
+    }
+}
+
+impl Array {
+    /// Sets every item, padding included, to `value`, which has the size of an item.
+    ///
+    /// # Errors
+    /// `Failure` when a chunk cannot be made or stored.
+    pub fn fill(&self, value: &[u8]) -> Result<()> {
+        let geometry = self.geometry();
+        let schunk = self.schunk()?;
+        let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
+        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
+        // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
+        let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
+        if geometry.nchunks() > 0 {
+            context.special_chunk(Special::Value, chunksize, value, &mut chunk).map_err(failed)?;
+        }
+        for nchunk in 0..geometry.nchunks() {
+            schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
+        }
+        Ok(())
     }
 }
 

@@ -129,7 +129,7 @@ impl SuperChunk {
     }
 
     /// Whether chunks and frame belong to another array.
-    pub(super) fn is_view(&self) -> bool {
+    pub fn is_view(&self) -> bool {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).view })
     }
