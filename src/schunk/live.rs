@@ -25,7 +25,7 @@ use crate::pipeline::library;
 use crate::pipeline::params::Handle;
 use std::ffi::CStr;
 use std::ptr::{self, NonNull};
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
 
 /// The array of chunks grows by so many bytes.
 const DATA_STEP: usize = 4096;
@@ -65,30 +65,32 @@ impl SuperChunk {
         read(self.as_ptr())
     }
 
-    /// The counters as they are now. The gate is held.
+    /// The counters as they are now: all of one state if the gate is held. Reads that check their arguments look
+    /// before they go through it, so each is read atomically.
     pub fn counters(&self) -> Counters {
-        // SAFETY: the rule of the module.
-        self.field(|s| unsafe {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; aligned fields, which `set_counters` alone writes while others may read.
+        unsafe {
             Counters {
-                nchunks: (*s).nchunks,
-                nbytes: (*s).nbytes,
-                cbytes: (*s).cbytes,
-                chunksize: (*s).chunksize,
-                flags2: (*s).flags2,
+                nchunks: AtomicI64::from_ptr(&raw mut (*s).nchunks).load(Ordering::Relaxed),
+                nbytes: AtomicI64::from_ptr(&raw mut (*s).nbytes).load(Ordering::Relaxed),
+                cbytes: AtomicI64::from_ptr(&raw mut (*s).cbytes).load(Ordering::Relaxed),
+                chunksize: AtomicI32::from_ptr(&raw mut (*s).chunksize).load(Ordering::Relaxed),
+                flags2: AtomicU8::from_ptr(&raw mut (*s).flags2).load(Ordering::Relaxed),
             }
-        })
+        }
     }
 
     /// Publishes counters. The gate is held for a change.
     pub(super) fn set_counters(&self, counters: &Counters) {
         let s = self.as_ptr();
-        // SAFETY: the rule of the module.
+        // SAFETY: the rule of the module; aligned fields.
         unsafe {
-            (*s).nchunks = counters.nchunks;
-            (*s).nbytes = counters.nbytes;
-            (*s).cbytes = counters.cbytes;
-            (*s).chunksize = counters.chunksize;
-            (*s).flags2 = counters.flags2;
+            AtomicI64::from_ptr(&raw mut (*s).nchunks).store(counters.nchunks, Ordering::Relaxed);
+            AtomicI64::from_ptr(&raw mut (*s).nbytes).store(counters.nbytes, Ordering::Relaxed);
+            AtomicI64::from_ptr(&raw mut (*s).cbytes).store(counters.cbytes, Ordering::Relaxed);
+            AtomicI32::from_ptr(&raw mut (*s).chunksize).store(counters.chunksize, Ordering::Relaxed);
+            AtomicU8::from_ptr(&raw mut (*s).flags2).store(counters.flags2, Ordering::Relaxed);
         }
     }
 
