@@ -3,6 +3,8 @@
 
 use std::path::Path;
 use std::process::Child;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::children::{join, part, setting, start};
@@ -294,3 +296,52 @@ fn appending_in_turn_to_a_file() {
 fn appending_in_turn_to_a_directory() {
     all_append("processes::appending_in_turn_to_a_directory", Store::Directory);
 }
+
+/// Eight threads of one process read all the time, each under the lock that they share; another process gets its turn to
+/// append.
+#[test]
+fn readers_do_not_keep_another_process_out() {
+    let test = "processes::readers_do_not_keep_another_process_out";
+    if played() {
+        return;
+    }
+    let Some((ours, reference)) = support::both() else { return };
+    let scratch = Scratch::new();
+    for (store, writer) in [(Store::File, ours), (Store::File, reference), (Store::Directory, ours)] {
+        let path = scratch.fresh();
+        create(ours, store, &path);
+        let shared = Readers(SuperChunk::open_locking(ours, &path).expect("a super-chunk"));
+        let (over, reads) = (AtomicBool::new(false), AtomicU64::new(0));
+        let count = appends() / 5;
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let shared = &shared;
+                    while !over.load(Relaxed) {
+                        origin(&shared.0.decompress_into(0, NBYTES).expect("a chunk"));
+                        origin(&shared.0.get_slice(0, ITEMS as i64, NBYTES).expect("a chunk"));
+                        reads.fetch_add(2, Relaxed);
+                    }
+                });
+            }
+            let scene = Scene { test, path: &path, locking: true };
+            let child = scene.child("append", writer, count, 1);
+            join(vec![("the process that appends", child)]);
+            over.store(true, Relaxed);
+        });
+        assert_eq!(shared.0.vlmeta_exists("progress"), 0);
+        assert_eq!(shared.0.nchunks(), count as i64 + 1);
+        assert_nothing_lost(&[ours, reference], &path, &[count]);
+        let reads = reads.into_inner();
+        say(&format!(
+            "{store:?}: {} appended {count} during {reads} reads by 8 threads of ours",
+            writer.name
+        ));
+    }
+}
+
+/// A super-chunk that threads share.
+struct Readers(SuperChunk);
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Readers {}
