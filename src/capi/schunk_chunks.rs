@@ -383,9 +383,11 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
         if offsets_order.is_null() && count > 0 {
             return Err(err!(NullPointer, "no order"));
         }
-        // SAFETY: by the rules of the module.
-        let order =
-            if count == 0 { &[] } else { unsafe { std::slice::from_raw_parts(offsets_order, count) } };
+        let order = match count {
+            0 => &[][..],
+            // SAFETY: by the rules of the module.
+            _ => unsafe { std::slice::from_raw_parts(offsets_order, count) },
+        };
         schunk.reorder(order).map(|()| 0)
     })
 }

@@ -165,33 +165,37 @@ mod tests {
     #[test]
     fn changes_exclude_each_other_and_readers() {
         let gate = Gate::new(false);
-        let value = std::cell::UnsafeCell::new(0u64);
-        struct Shared<'a>(&'a std::cell::UnsafeCell<u64>);
+        struct Shared(std::cell::UnsafeCell<u64>);
         // SAFETY: only used behind the gate.
-        unsafe impl Sync for Shared<'_> {}
-        let shared = Shared(&value);
-        let shared = &shared;
+        unsafe impl Sync for Shared {}
+        impl Shared {
+            fn get(&self) -> *mut u64 {
+                self.0.get()
+            }
+        }
+        let shared = &Shared(std::cell::UnsafeCell::new(0));
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..1000 {
                         let _changing = gate.change().unwrap();
                         // SAFETY: the gate lets one thread through.
-                        unsafe { *shared.0.get() += 1 };
+                        unsafe { *shared.get() += 1 };
                     }
                 });
                 scope.spawn(|| {
                     for _ in 0..1000 {
                         let _reading = gate.read();
                         // SAFETY: the gate keeps changes out.
-                        let before = unsafe { *shared.0.get() };
+                        let before = unsafe { *shared.get() };
                         std::hint::spin_loop();
                         // SAFETY: as above.
-                        assert_eq!(before, unsafe { *shared.0.get() });
+                        assert_eq!(before, unsafe { *shared.get() });
                     }
                 });
             }
         });
-        assert_eq!(value.into_inner(), 4000);
+        // SAFETY: the other threads are gone.
+        assert_eq!(unsafe { *shared.get() }, 4000);
     }
 }

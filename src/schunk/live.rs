@@ -30,6 +30,16 @@ use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
 /// The array of chunks grows by so many bytes.
 const DATA_STEP: usize = 4096;
 
+/// See [`SuperChunk::counter_fields`].
+struct CounterFields<'a> {
+    nchunks: &'a AtomicI64,
+    nbytes: &'a AtomicI64,
+    cbytes: &'a AtomicI64,
+    chunksize: &'a AtomicI32,
+    blocksize: &'a AtomicI32,
+    flags2: &'a AtomicU8,
+}
+
 /// Which list of metalayers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
@@ -65,32 +75,41 @@ impl SuperChunk {
         read(self.as_ptr())
     }
 
-    /// The counters as they are now: all of one state if the gate is held. Reads that check their arguments look
-    /// before they go through it, so each is read atomically.
+    /// The counters as they are now. With the gate held they belong together.
     pub fn counters(&self) -> Counters {
-        let s = self.as_ptr();
-        // SAFETY: the rule of the module; aligned fields, which `set_counters` alone writes while others may read.
-        unsafe {
-            Counters {
-                nchunks: AtomicI64::from_ptr(&raw mut (*s).nchunks).load(Ordering::Relaxed),
-                nbytes: AtomicI64::from_ptr(&raw mut (*s).nbytes).load(Ordering::Relaxed),
-                cbytes: AtomicI64::from_ptr(&raw mut (*s).cbytes).load(Ordering::Relaxed),
-                chunksize: AtomicI32::from_ptr(&raw mut (*s).chunksize).load(Ordering::Relaxed),
-                flags2: AtomicU8::from_ptr(&raw mut (*s).flags2).load(Ordering::Relaxed),
-            }
+        let fields = self.counter_fields();
+        Counters {
+            nchunks: fields.nchunks.load(Ordering::Relaxed),
+            nbytes: fields.nbytes.load(Ordering::Relaxed),
+            cbytes: fields.cbytes.load(Ordering::Relaxed),
+            chunksize: fields.chunksize.load(Ordering::Relaxed),
+            flags2: fields.flags2.load(Ordering::Relaxed),
         }
     }
 
     /// Publishes counters. The gate is held for a change.
     pub(super) fn set_counters(&self, counters: &Counters) {
+        let fields = self.counter_fields();
+        fields.nchunks.store(counters.nchunks, Ordering::Relaxed);
+        fields.nbytes.store(counters.nbytes, Ordering::Relaxed);
+        fields.cbytes.store(counters.cbytes, Ordering::Relaxed);
+        fields.chunksize.store(counters.chunksize, Ordering::Relaxed);
+        fields.flags2.store(counters.flags2, Ordering::Relaxed);
+    }
+
+    /// The fields that readers look at before they wait for the gate: only touched atomically.
+    fn counter_fields(&self) -> CounterFields<'_> {
         let s = self.as_ptr();
-        // SAFETY: the rule of the module; aligned fields.
+        // SAFETY: the rule of the module; aligned fields, which the library only touches in this way.
         unsafe {
-            AtomicI64::from_ptr(&raw mut (*s).nchunks).store(counters.nchunks, Ordering::Relaxed);
-            AtomicI64::from_ptr(&raw mut (*s).nbytes).store(counters.nbytes, Ordering::Relaxed);
-            AtomicI64::from_ptr(&raw mut (*s).cbytes).store(counters.cbytes, Ordering::Relaxed);
-            AtomicI32::from_ptr(&raw mut (*s).chunksize).store(counters.chunksize, Ordering::Relaxed);
-            AtomicU8::from_ptr(&raw mut (*s).flags2).store(counters.flags2, Ordering::Relaxed);
+            CounterFields {
+                nchunks: AtomicI64::from_ptr(&raw mut (*s).nchunks),
+                nbytes: AtomicI64::from_ptr(&raw mut (*s).nbytes),
+                cbytes: AtomicI64::from_ptr(&raw mut (*s).cbytes),
+                chunksize: AtomicI32::from_ptr(&raw mut (*s).chunksize),
+                blocksize: AtomicI32::from_ptr(&raw mut (*s).blocksize),
+                flags2: AtomicU8::from_ptr(&raw mut (*s).flags2),
+            }
         }
     }
 
@@ -102,13 +121,11 @@ impl SuperChunk {
 
     /// Block size in bytes as it was asked for.
     pub fn blocksize(&self) -> i32 {
-        // SAFETY: the rule of the module.
-        self.field(|s| unsafe { (*s).blocksize })
+        self.counter_fields().blocksize.load(Ordering::Relaxed)
     }
 
     pub(super) fn set_blocksize(&self, blocksize: i32) {
-        // SAFETY: the rule of the module; the gate is held for a change.
-        unsafe { (*self.as_ptr()).blocksize = blocksize }
+        self.counter_fields().blocksize.store(blocksize, Ordering::Relaxed);
     }
 
     /// Whether chunks and frame belong to another array.
@@ -191,7 +208,12 @@ impl SuperChunk {
     /// The header of a frame that tells of this super-chunk with those counters.
     pub(super) fn frame_header(&self, counters: &Counters) -> FrameHeader {
         let threads = |context: Option<&Context>| context.map_or(1, |c| c.with_head(|head| head.nthreads));
-        let (nthreads_c, nthreads_d) = (threads(self.cctx().ok()), threads(self.dctx()));
+        let nthreads_c = threads(self.cctx().ok());
+        let nthreads_d = {
+            let _use = self.dctx_use.lock();
+            threads(self.dctx())
+        };
+        let blocksize = self.blocksize();
         // SAFETY: the rule of the module.
         self.field(|s| unsafe {
             FrameHeader {
@@ -207,7 +229,7 @@ impl SuperChunk {
                 nbytes: counters.nbytes,
                 cbytes: counters.cbytes,
                 typesize: (*s).typesize,
-                blocksize: (*s).blocksize,
+                blocksize,
                 chunksize: counters.chunksize,
                 nthreads_c,
                 nthreads_d,
@@ -553,7 +575,7 @@ impl SuperChunk {
             cparams.clevel = (*s).clevel;
             cparams.use_dict = i32::from((*s).use_dict);
             cparams.typesize = (*s).typesize;
-            cparams.blocksize = (*s).blocksize;
+            cparams.blocksize = self.blocksize();
             cparams.splitmode = i32::from((*s).splitmode);
             cparams.filters = (*s).filters;
             cparams.filters_meta = (*s).filters_meta;
@@ -563,6 +585,7 @@ impl SuperChunk {
 
     /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
     pub fn dparams(&self) -> blosc2_dparams {
+        let _use = self.dctx_use.lock();
         let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.with_head(|head| head.nthreads));
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }

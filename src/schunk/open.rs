@@ -161,7 +161,10 @@ impl SuperChunk {
         // The first chunk shows what all are like, and that the frame is one.
         let flags2 = match contents.nchunks {
             0 => 0,
-            _ => frame.with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))?,
+            _ => frame
+                .with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))
+                // Chunks of Blosc 1 and empty ones have no lazy form.
+                .or_else(|_| frame.with_chunk(0, header, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))?,
         };
         schunk.set_counters(&Counters { nchunks: contents.nchunks as i64, flags2, ..schunk.counters() });
         schunk.set_frame(Some(Box::new(frame)));

@@ -4,7 +4,7 @@ use super::SuperChunk;
 use super::sync::ReadSession;
 use crate::chunk::ChunkHeader;
 use crate::err;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched};
 use crate::malloc::Malloced;
 use crate::pipeline::context::{ReadSettings, decoding_calls_back};
@@ -112,13 +112,20 @@ impl SuperChunk {
         then: &mut Then<'_, R>,
     ) -> Result<R> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
-        let done = self.fetch(&session, nchunk, lazily, |chunk, source| {
-            let header = ChunkHeader::parse(&chunk)?;
-            if needs_copy(&header) {
-                return Ok(None);
-            }
-            then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
-        })?;
+        let mut attempt = |lazily| {
+            self.fetch(&session, nchunk, lazily, |chunk, source| {
+                let header = ChunkHeader::parse(&chunk)?;
+                if needs_copy(&header) {
+                    return Ok(None);
+                }
+                then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
+            })
+        };
+        let done = match attempt(lazily) {
+            // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
+            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
+            done => done,
+        }?;
         if let Some(done) = done {
             return Ok(done);
         }

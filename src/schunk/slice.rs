@@ -92,12 +92,12 @@ impl SuperChunk {
         if start < 0 && stop > start {
             return Err(err!(Failure, "items from {start} on"));
         }
-        Span::new(start, stop, self.typesize(), self.counters().chunksize.max(-1)).map(|_| ()).or_else(
-            |error| {
-                // A super-chunk without chunks has no items; that is no matter of sizes.
-                if self.counters().chunksize == -1 { Err(err!(Failure, "{error}")) } else { Err(error) }
-            },
-        )
+        let chunksize = self.counters().chunksize;
+        Span::new(start, stop, self.typesize(), chunksize).map(|_| ()).map_err(|error| match chunksize {
+            // A super-chunk without chunks has no items; that is no matter of sizes.
+            -1 => err!(Failure, "{error}"),
+            _ => error,
+        })
     }
 
     /// Reads bytes `range` of a chunk into `dest`, which is as long.

@@ -53,7 +53,10 @@ impl SuperChunk {
                 .iter()
                 .map(|&(coord, position)| ((coord % per_chunk) as usize * typesize, position * typesize))
                 .collect();
-            self.gather(nchunk, &wanted, typesize, &settings, dest)?;
+            self.gather(nchunk, &wanted, typesize, &settings, dest).inspect_err(|_| {
+                // The chunks behind it count as touched (`schunk.md` 3.1).
+                self.note_current(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
+            })?;
         }
         Ok(())
     }
