@@ -104,7 +104,7 @@ fn open_many(frames: usize, kept: usize) {
 fn more_frames_than_descriptors() {
     if part().is_some() {
         // A 16th of the descriptors is for handles that are kept.
-        return open_many(from_environment("BLOSC2_CONCURRENCY_FRAMES", 600) as usize, LIMIT as usize / 16);
+        return open_many(from_environment("BLOSC2_CONCURRENCY_FRAMES", 400) as usize, LIMIT as usize / 16);
     }
     let child = start("descriptors::more_frames_than_descriptors", "open", &[]);
     join(vec![("the process with few descriptors", child)]);
