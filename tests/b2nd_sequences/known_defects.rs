@@ -22,6 +22,9 @@ pub enum KnownDefect {
     DivisionByZero,
     /// D14: concatenation compares the partitions of the wrong arrays.
     ConcatenateAlignment,
+    /// chunk.md 10.1 (`support::known_defects`): a copy compresses short variable-length metalayers with the blocksize
+    /// of the new array, and cannot read them.
+    MetalayerBlocksize,
     /// D24: a shape is published with a dtype that is longer than the stored one.
     LongerDtype,
 }

@@ -304,6 +304,10 @@ impl Model {
             return Ok(-12);
         }
         let smaller: Vec<i64> = old.iter().zip(shape).map(|(&old, &new)| old.min(new)).collect();
+        if shape != old && g.chunk.contains(&0) {
+            // Shrinking too, which the document does not say.
+            return Err(DivisionByZero);
+        }
         if smaller != *old {
             let mut kept = Vec::new();
             let first = start.unwrap_or(&smaller);
@@ -322,9 +326,6 @@ impl Model {
             self.geometry.shape = smaller.clone();
         }
         if smaller != shape {
-            if g.chunk.contains(&0) {
-                return Err(DivisionByZero);
-            }
             self.geometry.shape = shape.to_vec();
             let first = start.unwrap_or(&smaller);
             let needed = self.geometry.nchunks();

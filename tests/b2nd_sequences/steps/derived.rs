@@ -10,6 +10,8 @@ use crate::setup::{Backend, draw_axis, draw_params, draw_partitions, is_small};
 use crate::steps::items;
 use crate::steps::slices::draw_box;
 use crate::support::array::{Array, Spec};
+use crate::support::calls::Params;
+use crate::support::known_defects as defects;
 use crate::support::random::Random;
 use crate::support::super_chunk::Store;
 use crate::world::{Done, NAMES, Stop, World, vlmetalayers_of, wrong};
@@ -91,6 +93,17 @@ pub fn copy(world: &mut World, random: &mut Random) -> Done {
     if equal && wide {
         return Err(Stop::Skip(KnownDefect::WideCopy));
     }
+    // Recompressed with the parameters of the copy.
+    let blocksize = (geometry.block.iter().product::<i64>() * g.typesize as i64) as i32;
+    let params = Params { blocksize, ..spec.params.clone() };
+    let readable = |(_, content): &(String, Vec<u8>)| {
+        let len = content.len() as i32;
+        defects::of_compression(&params, len, defects::roomy(&params, len)).is_right()
+            && defects::header_blocksize_is_right(&params, len)
+    };
+    if !equal && !world.vlmetalayers.iter().all(readable) {
+        return Err(Stop::Skip(KnownDefect::MetalayerBlocksize));
+    }
     world.say(format!("{spec:?}"));
     let model = world.model.copied(&geometry.chunk, &geometry.block);
     let made = make_both(world, "copy", &spec, &name, 0, |context, array, _| context.copy(array))?;
@@ -107,8 +120,9 @@ pub fn copy(world: &mut World, random: &mut Random) -> Done {
                 array.schunk().metas()
             ));
         }
-        if array.dtype().as_ref() != Some(&dtype) || vlmetalayers_of(array) != vlmetalayers {
-            return Err(wrong!("copy by {name}: dtype {:?} or metalayers", array.dtype()));
+        let found = (array.dtype(), vlmetalayers_of(array));
+        if (found.0.as_ref(), &found.1) != (Some(&dtype), &vlmetalayers) {
+            return Err(wrong!("copy by {name}: {found:?}, right is {dtype:?}, {vlmetalayers:?}"));
         }
     }
     // A dtype that is not the stored one makes later changes go wrong (D24).

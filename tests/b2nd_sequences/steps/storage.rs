@@ -144,7 +144,7 @@ fn check_read_back(world: &World, what: &str, array: &Array) -> Done {
 /// The frame of each side, read by both.
 pub fn cframe(world: &mut World, random: &mut Random) -> Done {
     let store = world.setup.spec.store;
-    if world.model.geometry.typesize > 255 && store != Store::MemoryFrame && store != Store::File {
+    if world.model.geometry.typesize > 255 && store != Store::MemoryFrame {
         return Err(Stop::Skip(KnownDefect::WideCopy));
     }
     world.say(format!("in {store:?}"));
