@@ -122,10 +122,9 @@ impl<'a> Transfer<'a> {
 
     /// The number of the chunk that the box is, if it is one, whole, with items in C order.
     fn whole_chunk(&self) -> Option<i64> {
-        let chunkshape = self.geometry.chunkshape();
         let mut number = 0;
-        for dim in 0..self.ndim() {
-            let chunk = i64::from(chunkshape[dim]);
+        for (dim, &chunk) in self.geometry.chunkshape().iter().enumerate() {
+            let chunk = i64::from(chunk);
             if self.start[dim] % chunk != 0 || self.stop[dim] - self.start[dim] != chunk {
                 return None;
             }
@@ -321,9 +320,9 @@ fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
 fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
     let geometry = transfer.geometry;
     let mut items = i64::from(geometry.typesize());
-    for dim in 0..geometry.ndim() {
+    for (dim, &room) in buffershape.iter().enumerate() {
         let extent = transfer.stop[dim] - transfer.start[dim];
-        if extent != buffershape[dim] || transfer.stop[dim] > geometry.shape()[dim] {
+        if extent != room || transfer.stop[dim] > geometry.shape()[dim] {
             return false;
         }
         items = items.saturating_mul(extent);
