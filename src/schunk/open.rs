@@ -10,11 +10,11 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
-use crate::frame::fetch::ChunkInfo;
+use crate::frame::fetch::{ChunkInfo, Purpose};
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame};
 use crate::io::{Backend, paths};
-use crate::malloc::{Growing, Malloced};
+use crate::malloc::Growing;
 use crate::pipeline::library;
 use std::ffi::CStr;
 
@@ -76,7 +76,7 @@ impl SuperChunk {
         chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory())?;
         let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, None);
         for nchunk in 0..contents.nchunks {
-            let chunk = frame.with_chunk(nchunk, header, |chunk| Malloced::copy_of(&chunk))?;
+            let chunk = frame.with_chunk(nchunk, header, Purpose::Keep, |chunk| chunk.into_owned())?;
             let info = ChunkInfo::of(&chunk)?;
             nbytes += i64::from(info.nbytes);
             cbytes += i64::from(info.cbytes);
