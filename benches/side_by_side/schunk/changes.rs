@@ -91,13 +91,8 @@ pub fn run(bench: &Bench, report: &mut Report) {
         }
     };
 
-    let cell = |name: &str, before, work| Cell {
-        name: name.to_string(),
-        before,
-        rounds,
-        work,
-        contents: &whole,
-    };
+    let cell =
+        |name: &str, before, work| Cell { name: name.to_string(), before, rounds, work, contents: &whole };
     let mut cells = vec![
         cell("append_buffer 256 KiB floats", &[][..], &append_floats as &dyn Fn(&SuperChunk)),
         cell("append_buffer 256 KiB integers", &[], &append_integers),

@@ -105,7 +105,8 @@ pub fn open(library: &'static Library, kept: Kept, path: &Path) -> SuperChunk {
         Kept::In(_) => SuperChunk::open(library, path),
         Kept::Mapped => {
             // SAFETY: any length may be asked for; the library frees it with the super-chunk.
-            let place: *mut blosc2_stdio_mmap = unsafe { libc::malloc(size_of::<blosc2_stdio_mmap>()) }.cast();
+            let place: *mut blosc2_stdio_mmap =
+                unsafe { libc::malloc(size_of::<blosc2_stdio_mmap>()) }.cast();
             assert!(!place.is_null());
             // SAFETY: fresh memory of that size.
             unsafe {

@@ -99,8 +99,7 @@ fn slices(
             places.iter().for_each(|&start| handles::slice(schunk, start, dest));
         };
         let mut other = dest.clone();
-        let ratio =
-            speed_ratio(&bench.options, 1, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
+        let ratio = speed_ratio(&bench.options, 1, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
         report.add(kept.name(), name.to_string(), vec![ratio]);
     }
     let name = "get_sparse of 1000 items";
@@ -143,8 +142,7 @@ fn opening(
         }
         let mut dest = vec![0; nbytes];
         let mut work: Box<dyn FnMut(&'static Library)> = if kept == Kept::In(Store::MemoryFrame) {
-            let schunk =
-                handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
+            let schunk = handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
             let mut frame = schunk.to_buffer().expect("a frame");
             Box::new(move |library| {
                 // SAFETY: the frame outlives the super-chunk, which does not change.
@@ -197,7 +195,8 @@ fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chun
     let get = |schunk: &SuperChunk| schunk.vlmeta_get("bench").expect("a metalayer");
     add("vlmeta_get of 4000 bytes", &get, &|schunk| drop(get(schunk)));
     add("to_buffer", &|schunk| contents_of(schunk.library, schunk.to_buffer().expect("a frame")), &to_buffer);
-    let copy = |store| move |schunk: &SuperChunk| schunk.copy_to(store, Path::new("-"), None).expect("a copy");
+    let copy =
+        |store| move |schunk: &SuperChunk| schunk.copy_to(store, Path::new("-"), None).expect("a copy");
     let to_memory = copy(Store::Memory);
     let to_frame = copy(Store::MemoryFrame);
     add("copy to memory", &|schunk| to_memory(schunk).contents(), &|schunk| drop(to_memory(schunk)));
