@@ -69,13 +69,14 @@ pub fn speed_ratio_afresh<S>(
     mut work: impl FnMut(&mut S),
 ) -> f64 {
     let mut best = [f64::INFINITY; 2];
-    for round in 0..rounds + 1 {
+    // The first round warms caches up, unless there is but one.
+    let warm_up = usize::from(rounds > 1);
+    for round in 0..rounds + warm_up {
         for turn in [round % 2, (round + 1) % 2] {
             let mut state = prepare(turn);
             let seconds = time(Clock::Thread, 1, &mut || work(&mut state));
             drop(state);
-            // The first round warms caches up.
-            if round > 0 {
+            if round >= warm_up {
                 best[turn] = best[turn].min(seconds);
             }
         }

@@ -12,6 +12,7 @@ use super::metalayers::{self, Metalayer};
 use super::plan::{self, Change, Index, Layout, Target};
 use super::trailer;
 use super::writer::{self, Images};
+use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -308,6 +309,12 @@ impl Frame {
     /// Whether the frame is on disk.
     pub fn is_on_disk(&self) -> bool {
         self.disk.is_some()
+    }
+
+    /// Whether the frame is a mapped file, where chunks lie as in memory.
+    pub fn is_mapped(&self) -> bool {
+        let is_mapped = |disk: &Disk| i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
+        self.kind == FrameKind::Contiguous && self.disk.as_deref().is_some_and(is_mapped)
     }
 
     /// Whether reads and writes run a program's functions.

@@ -95,9 +95,9 @@ impl SuperChunk {
     /// stored, `Lock`.
     pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
-        let session = self.changing(true)?;
+        let mut session = self.changing(true)?;
         let at = self.counters().nchunks;
-        self.insert(session, at, chunk, info, ErrorKind::ChunkAppend)
+        self.insert(&mut session, at, chunk, info, ErrorKind::ChunkAppend)
     }
 
     /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
@@ -106,18 +106,18 @@ impl SuperChunk {
     /// `InvalidParam` when there is no such place, `InvalidHeader` for bytes that are no chunk, `ChunkInsert` for a chunk
     /// that does not fit in or could not be stored, `Lock`.
     pub fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
-        let session = self.changing(true)?;
+        let mut session = self.changing(true)?;
         let nchunks = self.counters().nchunks;
         if !(0..=nchunks).contains(&at) {
             return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
         }
         let info = facts(chunk.bytes())?;
-        self.insert(session, at, chunk, info, ErrorKind::ChunkInsert)
+        self.insert(&mut session, at, chunk, info, ErrorKind::ChunkInsert)
     }
 
     fn insert(
         &self,
-        mut session: ChangeSession<'_>,
+        session: &mut ChangeSession<'_>,
         at: i64,
         chunk: Incoming<'_>,
         info: ChunkInfo,
@@ -127,7 +127,7 @@ impl SuperChunk {
         let header = session.header(self)?;
         let before = self.counters();
         // The frame cannot tell the size of a special first chunk among chunks of different sizes.
-        if let (Some(frame), Some(header)) = (self.frame(), &header)
+        if let (Some(frame), Some(header)) = (self.frame(), header)
             && before.nchunks > 0
             && before.chunksize <= 0
         {
@@ -135,7 +135,7 @@ impl SuperChunk {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, header.as_ref())?),
+            nchunks => Some(self.nbytes_of_last(nchunks, header)?),
         };
         let keeping = self.keeping();
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
@@ -291,7 +291,7 @@ impl SuperChunk {
         if at >= self.counters().nchunks {
             return Err(err!(Failure, "chunk {at} is gone"));
         }
-        self.info_of(at, header.as_ref()).map_err(unreadable)
+        self.info_of(at, header).map_err(unreadable)
     }
 
     /// Deletes chunk `at`; the number of chunks then.

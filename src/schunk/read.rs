@@ -83,7 +83,8 @@ impl SuperChunk {
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks());
         let at = at.ok_or_else(|| err!(InvalidParam, "chunk {nchunk} is gone"))?;
         header.check_for_reading()?;
-        if lazily {
+        // A chunk in a mapped file is all there already.
+        if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, |chunk, source| then(chunk, Some(source)))
         } else {
             frame.with_chunk(at, header, purpose, |chunk| then(chunk, None))

@@ -13,6 +13,8 @@ use crate::timing::speed_ratio_afresh;
 
 /// So many large chunks are appended in one batch.
 const APPENDS: usize = 16;
+/// Bytes of a chunk where the reference takes seconds for so many.
+const TINY: usize = 256;
 /// So many updates make a batch.
 const UPDATES: usize = 16;
 
@@ -59,7 +61,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let append_floats = append(floats, LARGE, APPENDS);
     let append_integers = append(integers, LARGE, APPENDS);
     let append_small = append(integers, SMALL, 1000);
-    let append_many = append(integers, SMALL, 20_000);
+    let append_many = append(integers, TINY, 20_000);
     let append_ready = |schunk: &SuperChunk| {
         for chunk in &large {
             assert!(schunk.append_chunk(chunk).is_ok());
@@ -104,7 +106,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
         cell("update_chunk of 1000 small ones, same size", &small, &update_small),
     ];
     if bench.options.full || bench.options.only.contains("20000") {
-        let many = cell("append_buffer 4 KiB, 20000 times", &[], &append_many);
+        let many = cell("append_buffer 256 bytes, 20000 times", &[], &append_many);
         cells.push(Cell { rounds: 1, ..many });
     }
     for store in Store::ALL {
