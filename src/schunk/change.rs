@@ -26,6 +26,9 @@ const MOST_CONVERSIONS: usize = 1 << 16;
 /// Bytes that a thread keeps for chunks that it compresses.
 const KEPT: usize = 16 << 20;
 
+/// From so many bytes on, what becomes a block of its own is compressed right there, rather than copied.
+const OWN_BLOCK: usize = 64 << 10;
+
 thread_local! {
     static COMPRESSED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
@@ -357,6 +360,12 @@ impl SuperChunk {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
         self.note_current(self.counters().nchunks);
+        if self.frame().is_none() && nbytes >= OWN_BLOCK {
+            let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
+            let cbytes = self.compress_into(src, nbytes, &mut block)?;
+            block.truncate(cbytes);
+            return self.append_chunk(Incoming::Take(&mut Some(block)));
+        }
         self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
@@ -375,7 +384,6 @@ impl SuperChunk {
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        let cctx = self.cctx()?;
         let needed = nbytes + EXTENDED_HEADER_LENGTH;
         let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
         if room.len() < needed {
@@ -383,25 +391,31 @@ impl SuperChunk {
             room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
             room.resize(needed, 0);
         }
-        let source = match src {
-            Some(src) => Source::Buffer(src),
-            None => Source::Absent(nbytes),
-        };
-        let compressed = if cctx.calls_back() {
-            cctx.compress(source, &mut room[..needed])
-        } else {
-            let _use = self.cctx_use.lock();
-            cctx.compress(source, &mut room[..needed])
-        };
-        let result = match compressed {
-            Ok(0) => Err(err!(Failure, "{nbytes} bytes could not be compressed")),
-            Ok(cbytes) => then(&room[..cbytes]),
-            Err(error) => Err(error),
-        };
+        let compressed = self.compress_into(src, nbytes, &mut room[..needed]);
+        let result = compressed.and_then(|cbytes| then(&room[..cbytes]));
         if room.len() <= KEPT {
             let _ = COMPRESSED.try_with(|place| place.set(room));
         }
         result
+    }
+
+    /// Compresses with the super-chunk's context into `dest`, which has room for the chunk; its length.
+    fn compress_into(&self, src: Option<&[u8]>, nbytes: usize, dest: &mut [u8]) -> Result<usize> {
+        let cctx = self.cctx()?;
+        let source = match src {
+            Some(src) => Source::Buffer(src),
+            None => Source::Absent(nbytes),
+        };
+        let cbytes = if cctx.calls_back() {
+            cctx.compress(source, dest)
+        } else {
+            let _use = self.cctx_use.lock();
+            cctx.compress(source, dest)
+        }?;
+        if cbytes == 0 {
+            return Err(err!(Failure, "{nbytes} bytes could not be compressed"));
+        }
+        Ok(cbytes)
     }
 }
 

@@ -180,10 +180,10 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Con
     let Ok(base) = u64::try_from(offset) else {
         return Err(err!(InvalidParam, "a frame at byte {offset}"));
     };
-    if !paths::exists(path) {
+    let Ok(found) = std::fs::metadata(paths::as_path(path)) else {
         return Err(err!(FileOpen, "{path:?} does not exist"));
-    }
-    if paths::is_dir(path) {
+    };
+    if found.is_dir() {
         return Frame::open(FrameKind::Sparse, &paths::strip_slash(path), base, backend.clone());
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())

@@ -12,7 +12,7 @@ use crate::support::super_chunk::{Store, SuperChunk};
 use crate::timing::speed_ratio_afresh;
 
 /// So many large chunks are appended in one batch.
-const APPENDS: usize = 16;
+const APPENDS: usize = 64;
 /// Bytes of a chunk where the reference takes seconds for so many.
 const TINY: usize = 256;
 /// So many updates make a batch.
