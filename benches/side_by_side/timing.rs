@@ -62,7 +62,7 @@ fn compare(
 }
 
 /// As [`speed_ratio`], of work that changes what it works on: each batch is one call, on what `prepare` has just made.
-/// Neither making it nor dropping it counts. `prepare` is told for which library: 0 is ours.
+/// Neither making it nor dropping it counts. Waiting counts: the reference has threads encode the index of a frame. `prepare` is told for which library: 0 is ours.
 pub fn speed_ratio_afresh<S>(
     rounds: usize,
     mut prepare: impl FnMut(usize) -> S,
@@ -74,7 +74,7 @@ pub fn speed_ratio_afresh<S>(
     for round in 0..rounds + warm_up {
         for turn in [round % 2, (round + 1) % 2] {
             let mut state = prepare(turn);
-            let seconds = time(Clock::Thread, 1, &mut || work(&mut state));
+            let seconds = time(Clock::Wall, 1, &mut || work(&mut state));
             drop(state);
             if round >= warm_up {
                 best[turn] = best[turn].min(seconds);
