@@ -46,7 +46,7 @@ use live::Layer;
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
@@ -57,6 +57,8 @@ pub struct SuperChunk {
     backend: Option<Backend>,
     /// The block that was decoded last.
     cache: Mutex<LastBlock>,
+    /// Whether there may be one, so that a change need not ask. Set behind the gate for reading.
+    has_block: AtomicBool,
     /// Held while the decompression context is looked at or told something.
     dctx_use: Mutex<()>,
     /// Held while the compression context works, unless that runs a program's functions.
@@ -85,6 +87,7 @@ impl SuperChunk {
             (&raw mut (*place).gate).write(Gate::new(calls_back));
             (&raw mut (*place).backend).write(backend);
             (&raw mut (*place).cache).write(Mutex::default());
+            (&raw mut (*place).has_block).write(AtomicBool::new(false));
             (&raw mut (*place).dctx_use).write(Mutex::default());
             (&raw mut (*place).cctx_use).write(Mutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
@@ -157,8 +160,16 @@ impl SuperChunk {
 
     /// What is remembered of the chunks is true no more.
     fn forget(&self) {
-        self.cache.lock().forget();
+        self.forget_block();
         self.last_nbytes.store(-1, Ordering::Relaxed);
+    }
+
+    /// The block that was decoded last is true no more. The gate is held for a change.
+    fn forget_block(&self) {
+        if self.has_block.load(Ordering::Relaxed) {
+            self.has_block.store(false, Ordering::Relaxed);
+            self.cache.lock().forget();
+        }
     }
 }
 
