@@ -101,6 +101,89 @@ typedef struct {
   int64_t last_tick;
 } b2nd_array_t;
 
+/* ---- The metalayer ---- */
+
+/**
+ * Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The extents of the
+ * three shapes are written as they are. A `dtype` of NULL is written as `|u1`.
+ *
+ * Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative
+ * `dtype_format` or a `dtype` of 2 GB, -4 without memory.
+ *
+ * Note: the shapes have `ndim` numbers.
+ */
+BLOSC_EXPORT
+int b2nd_serialize_meta(int8_t ndim,
+                        const int64_t *shape,
+                        const int32_t *chunkshape,
+                        const int32_t *blockshape,
+                        const char *dtype,
+                        int8_t dtype_format,
+                        uint8_t **smeta);
+
+/**
+ * Reads the content of a `b2nd` metalayer (or of the older `caterva`), without looking whether
+ * the extents make sense. `*dtype`, NULL in the older one, is for the caller to free. `dtype` or
+ * `dtype_format` may be NULL; then neither is read. `shape`, `chunkshape` and `blockshape` need
+ * room for 16 numbers.
+ *
+ * Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more
+ * than 16 dimensions or a data type that is no string, -4 without memory. What was read up to an
+ * error stays stored.
+ */
+BLOSC_EXPORT
+int b2nd_deserialize_meta(const uint8_t *smeta,
+                          int32_t smeta_len,
+                          int8_t *ndim,
+                          int64_t *shape,
+                          int32_t *chunkshape,
+                          int32_t *blockshape,
+                          char **dtype,
+                          int8_t *dtype_format);
+
+/* ---- Strided copies ---- */
+
+/**
+ * What `b2nd_copy_buffer2` does, with items of up to 255 bytes.
+ *
+ * Returns 0; -12 and -32 as that function.
+ *
+ * Note: As `b2nd_copy_buffer2`.
+ */
+BLOSC_EXPORT
+B2ND_DEPRECATED("b2nd_copy_buffer2 takes items of any size")
+int b2nd_copy_buffer(int8_t ndim,
+                     uint8_t itemsize,
+                     const void *src,
+                     const int64_t *src_pad_shape,
+                     const int64_t *src_start,
+                     const int64_t *src_stop,
+                     void *dst,
+                     const int64_t *dst_pad_shape,
+                     const int64_t *dst_start);
+
+/**
+ * Copies the box from `src_start` to `src_stop` (left out) of an array of `src_pad_shape` items
+ * of `itemsize` bytes to `dst_start` of an array of `dst_pad_shape`; both in C order. An empty
+ * box copies nothing. Whether the boxes lie in the arrays is not looked at.
+ *
+ * Returns 0; -12 for `ndim` out of 0 to 16, negative numbers, or places that do not fit; -32 for
+ * NULL.
+ *
+ * Note: , but the buffers may overlap; the boxes lie in them, and the arrays of numbers have
+ * `ndim` of them.
+ */
+BLOSC_EXPORT
+int b2nd_copy_buffer2(int8_t ndim,
+                      int32_t itemsize,
+                      const void *src,
+                      const int64_t *src_pad_shape,
+                      const int64_t *src_start,
+                      const int64_t *src_stop,
+                      void *dst,
+                      const int64_t *dst_pad_shape,
+                      const int64_t *dst_start);
+
 /**
  * Reads the `b2nd` metalayer in `smeta`, without the library: the same as b2nd_deserialize_meta. `*dtype` is to
  * be released with free(); `dtype` and `dtype_format` may be NULL when the data type is of no interest.
