@@ -20,6 +20,7 @@ mod library;
 #[path = "../../tests/support/calls.rs"]
 mod calls;
 
+mod boxes;
 mod chunks;
 mod codec_grid;
 mod datasets;
@@ -45,7 +46,8 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 3] = [("chunks", chunks::run), ("small", small::run), ("items", items::run)];
+const GROUPS: [Group; 4] =
+    [("chunks", chunks::run), ("small", small::run), ("items", items::run), ("boxes", boxes::run)];
 
 fn main() -> ExitCode {
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();

@@ -4,26 +4,29 @@ use super::*;
 use crate::error::ErrorKind::{self, InvalidParam, MaxBufsizeExceeded};
 use proptest::prelude::*;
 
+/// A shape with its chunk shape and block shape.
+type Shapes = (&'static [i64], &'static [i32], &'static [i32]);
+
 fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
 #[test]
 fn shapes_that_do_not_go_together_are_refused() {
-    let cases: [(&[i64], &[i32], &[i32], bool); 11] = [
-        (&[5], &[3], &[2], true),
-        (&[5, 7], &[3], &[2], false),
-        (&[-1], &[3], &[2], false),
-        (&[5], &[-3], &[2], false),
-        (&[5], &[3], &[-2], false),
-        (&[5], &[3], &[0], false),
-        (&[5, 5], &[3, 3], &[3, 0], false),
-        (&[0], &[0], &[0], true),
-        (&[0], &[0], &[2], true),
-        (&[5], &[30], &[20], true),
-        (&[5], &[2], &[4], true),
+    let cases: [(Shapes, bool); 11] = [
+        ((&[5], &[3], &[2]), true),
+        ((&[5, 7], &[3], &[2]), false),
+        ((&[-1], &[3], &[2]), false),
+        ((&[5], &[-3], &[2]), false),
+        ((&[5], &[3], &[-2]), false),
+        ((&[5], &[3], &[0]), false),
+        ((&[5, 5], &[3, 3], &[3, 0]), false),
+        ((&[0], &[0], &[0]), true),
+        ((&[0], &[0], &[2]), true),
+        ((&[5], &[30], &[20]), true),
+        ((&[5], &[2], &[4]), true),
     ];
-    for (shape, chunkshape, blockshape, is_right) in cases {
+    for ((shape, chunkshape, blockshape), is_right) in cases {
         let wanted = (!is_right).then_some(InvalidParam);
         assert_eq!(
             kind(check(shape, chunkshape, blockshape)),
@@ -40,22 +43,22 @@ fn shapes_that_do_not_go_together_are_refused() {
 #[test]
 fn numbers_that_do_not_fit_are_refused() {
     const MAX: i64 = i64::MAX;
-    let cases: [(&[i64], &[i32], &[i32], Option<ErrorKind>); 12] = [
-        (&[65536, 65536], &[1, 1], &[65536, 65536], Some(InvalidParam)),
-        (&[65536, 65536], &[65536, 65536], &[1, 1], Some(InvalidParam)),
-        (&[1 << 62, 4], &[1, 1], &[1, 1], Some(InvalidParam)),
-        (&[MAX], &[1_000_000], &[1], Some(InvalidParam)),
-        (&[MAX], &[1], &[1], None),
-        (&[MAX - 5], &[6], &[6], Some(InvalidParam)),
-        (&[2_147_483_615], &[2_147_483_615], &[2_147_483_615], None),
-        (&[5], &[2_147_483_616], &[2_147_483_616], Some(MaxBufsizeExceeded)),
-        (&[5], &[i32::MAX], &[i32::MAX - 1], Some(MaxBufsizeExceeded)),
+    let cases: [(Shapes, Option<ErrorKind>); 12] = [
+        ((&[65536, 65536], &[1, 1], &[65536, 65536]), Some(InvalidParam)),
+        ((&[65536, 65536], &[65536, 65536], &[1, 1]), Some(InvalidParam)),
+        ((&[1 << 62, 4], &[1, 1], &[1, 1]), Some(InvalidParam)),
+        ((&[MAX], &[1_000_000], &[1]), Some(InvalidParam)),
+        ((&[MAX], &[1], &[1]), None),
+        ((&[MAX - 5], &[6], &[6]), Some(InvalidParam)),
+        ((&[2_147_483_615], &[2_147_483_615], &[2_147_483_615]), None),
+        ((&[5], &[2_147_483_616], &[2_147_483_616]), Some(MaxBufsizeExceeded)),
+        ((&[5], &[i32::MAX], &[i32::MAX - 1]), Some(MaxBufsizeExceeded)),
         // Once there is a 0, what follows does not count.
-        (&[0, MAX, MAX], &[1; 3], &[1; 3], None),
-        (&[MAX, MAX, 0], &[1; 3], &[1; 3], Some(InvalidParam)),
-        (&[MAX, 0, MAX], &[1; 3], &[1; 3], None),
+        ((&[0, MAX, MAX], &[1; 3], &[1; 3]), None),
+        ((&[MAX, MAX, 0], &[1; 3], &[1; 3]), Some(InvalidParam)),
+        ((&[MAX, 0, MAX], &[1; 3], &[1; 3]), None),
     ];
-    for (shape, chunkshape, blockshape, wanted) in cases {
+    for ((shape, chunkshape, blockshape), wanted) in cases {
         let made = Geometry::new(shape, chunkshape, blockshape, 1);
         assert_eq!(kind(made), wanted, "{shape:?} {chunkshape:?} {blockshape:?}");
     }
