@@ -402,3 +402,28 @@ fn slices_of_arrays_touch_the_same_chunks() {
     }
     assert!(counts > 5000, "{counts} chunks in all");
 }
+
+/// A metalayer may claim what is not there: nothing is made of that size, and numbers outside are no chunks.
+#[test]
+fn claims_of_a_metalayer_are_not_believed() {
+    let ours = Library::ours();
+    if ours.is_reference() {
+        return;
+    }
+    let meta = Meta {
+        shape: vec![1 << 30, 1 << 30],
+        chunkshape: vec![1, 1],
+        blockshape: vec![1, 1],
+        dtype: None,
+        dtype_format: 0,
+    };
+    let bytes = meta.serialize(ours).expect("bytes");
+    let schunk = SuperChunk::create(ours, Store::Memory, Path::new(""), &Params::default());
+    assert_eq!(schunk.meta_add("b2nd", &bytes), 0);
+    let of = |start: [i64; 2], stop: [i64; 2]| slice_nchunks(&schunk, &mut { start }, &mut { stop });
+    assert_eq!(of([0, 0], [1 << 30, 1 << 30]), Err(-4));
+    assert_eq!(of([1, 5], [3, 6]), Ok(vec![(1 << 30) + 5, (2 << 30) + 5]));
+    assert_eq!(of([-5, i64::MIN], [1, 2]), Ok(vec![0, 1]));
+    assert_eq!(of([0, (1 << 30) - 1], [1, i64::MAX]), Ok(vec![(1 << 30) - 1]));
+    assert_eq!(of([i64::MAX, 0], [i64::MIN, 1]), Ok(vec![]));
+}
