@@ -16,6 +16,7 @@
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+mod boxes;
 mod chunks;
 mod codec_grid;
 mod datasets;
@@ -44,7 +45,7 @@ struct Bench {
 type Group = (&'static str, fn(&Bench) -> Report);
 
 const GROUPS: [Group; 4] =
-    [("chunks", chunks::run), ("small", small::run), ("items", items::run), ("schunk", schunk::run)];
+    [("chunks", chunks::run), ("small", small::run), ("items", items::run), ("schunk", schunk::run), ("boxes", boxes::run)];
 
 fn main() -> ExitCode {
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();
