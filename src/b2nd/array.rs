@@ -73,8 +73,8 @@ impl Array {
         Box::into_raw(self).cast()
     }
 
-    /// An array around a super-chunk.
-    fn around(
+    /// An array over a super-chunk.
+    pub(super) fn over(
         schunk: Box<SuperChunk>,
         geometry: Geometry,
         dtype: Option<&[u8]>,
@@ -197,7 +197,7 @@ impl Array {
             }
             return Err(error);
         }
-        Array::around(schunk, geometry, dtype, spec.dtype_format)
+        Array::over(schunk, geometry, dtype, spec.dtype_format)
     }
 
     /// Makes an array of a super-chunk that has the metalayer; the super-chunk comes back with an error.
@@ -215,7 +215,7 @@ impl Array {
         };
         let tick = schunk.change_tick();
         let pointer = schunk.as_ptr();
-        match Array::around(schunk, geometry, meta.dtype.as_deref(), meta.dtype_format) {
+        match Array::over(schunk, geometry, meta.dtype.as_deref(), meta.dtype_format) {
             Ok(array) => {
                 array.set_last_tick(tick);
                 Ok(array)

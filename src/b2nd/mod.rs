@@ -8,16 +8,21 @@
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
 //! | [`slices`] | reading and writing boxes |
+//! | [`selection`], [`sparse`] | items at the crossings of lists of coordinates; items here and there |
+//! | [`views`] | the same items under other dimensions |
 //!
-//! All but the last two know nothing of chunks' bytes, of super-chunks and of threads.
+//! All but those that follow `rows` know nothing of chunks' bytes, of super-chunks and of threads.
 
 pub mod array;
 pub mod boxes;
 pub mod geometry;
 pub mod metalayer;
 pub mod rows;
+pub mod selection;
 pub mod slices;
+pub mod sparse;
 pub mod tiles;
+pub mod views;
 
 use crate::abi::B2ND_MAX_DIM;
 

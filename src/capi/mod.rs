@@ -10,6 +10,7 @@
 //!   thread at a time.
 //! - Function pointers that the caller hands in obey their typedefs' contracts.
 
+pub mod b2nd_selection;
 pub mod blosc1;
 mod border;
 pub mod chunk_info;
