@@ -1991,12 +1991,14 @@ BLOSC_EXPORT
 int64_t *blosc2_frame_get_offsets(blosc2_schunk *schunk);
 
 /**
- * Stores the numbers of the chunks that items `*start` to `*stop` (the latter left out) touch
- * into `*chunks_idx`, an array for the caller to free. Whether there are such chunks is not
- * looked at.
+ * Stores the numbers of the chunks that a slice touches into `*chunks_idx`, an array for the
+ * caller to free. In an array of several dimensions `start` and `stop` (left out) have a number
+ * for each; elsewhere they are the items `*start` to `*stop`, and whether there are such chunks
+ * is not looked at.
  *
- * Returns how many; 0 and NULL for a super-chunk without chunks. -32 for NULL, -12 when chunks
- * differ in size.
+ * Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a
+ * slice outside. -32 for NULL, -12 when chunks differ in size or the array's geometry makes no
+ * sense, -1 for a metalayer that does not.
  */
 BLOSC_EXPORT
 int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,

@@ -1,13 +1,13 @@
 #!/bin/sh
-# Runs capi-tests/threads.c, eight threads inside the library at once, under race detectors. Fails at whatever is not in
-# the suppression files, which say for each entry why it may stay.
+# Runs capi-tests/threads.c and schunk_threads.c, eight threads inside the library at once, under race detectors. Fails at
+# whatever is not in the suppression files, which say for each entry why it may stay.
 #
 #     scripts/check-threads.sh [tsan] [helgrind]
 #
 # tsan      ThreadSanitizer, on the whole program: the library, Rust's standard library and the C codecs are all compiled
 #           with it. It knows the orderings of atomics. Needs `rustup component add rust-src`, and fetches the crates
 #           of the standard library. capi-tests/tsan.supp
-# helgrind  Valgrind's, on contexts of one thread each: it does not know atomics nor the locks made of them, by which
+# helgrind  Valgrind's, on threads.c only, with contexts of one thread each: it does not know atomics nor the locks made of them, by which
 #           the library's threads hand each other work, and would call every byte they share a race.
 #           capi-tests/helgrind.supp
 #
@@ -44,14 +44,18 @@ tsan() {
     env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR="$target/tsan" \
         "CFLAGS_$(echo "$host" | tr - _)=-fsanitize=thread" \
         cargo build --quiet --lib -Zbuild-std --target "$host"
-    program=$target/threads-tsan
-    # The runtime of rustc, not that of the C compiler, and once, in the program.
-    $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c capi-tests/threads.c -o "$program.o"
     libraries=$target/tsan/$host/debug
     ln -sf libblosc2.so "$libraries/libblosc2.so.9"
-    $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
-        -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
-    TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" "$program" --ours
+    for name in "threads --ours" schunk_threads; do
+        program=$target/${name% *}-tsan
+        # The runtime of rustc, not that of the C compiler, and once, in the program.
+        $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name% *}.c" -o "$program.o"
+        $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
+            -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
+        # shellcheck disable=SC2046 # the arguments of the program are words
+        TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" \
+            "$program" $(echo "$name" | cut -s -d' ' -f2)
+    done
     ran=1
 }
 

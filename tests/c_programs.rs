@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use support::library::{path_of_ours, path_of_reference};
 
 /// The programs that take `--ours`.
-const PROGRAMS: [&str; 4] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads"];
+const PROGRAMS: [&str; 5] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads", "schunk"];
 
 /// A program that runs for longer hangs.
 const TIME_LIMIT: Duration = Duration::from_secs(300);

@@ -322,10 +322,8 @@ fn fill(
 
 /// The metalayer that makes a super-chunk an array.
 pub fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
-    let bytes = schunk
-        .metalayer(NAME)
-        .or_else(|| schunk.metalayer(OLD_NAME))
-        .ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
+    let bytes =
+        schunk.array_meta().ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
     if bytes.is_empty() {
         return Err(err!(NullPointer, "an empty metalayer"));
     }

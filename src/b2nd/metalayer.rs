@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
+use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
@@ -69,6 +70,26 @@ impl ArrayMeta {
             dtype,
             dtype_format: fields.dtype_format,
         })
+    }
+
+    /// Reads the metalayer of a super-chunk.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse); `NullPointer` for one without content.
+    pub fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
+        if content.is_empty() {
+            return Err(err!(NullPointer, "the metalayer of an array is empty"));
+        }
+        ArrayMeta::parse(content)
+    }
+
+    /// The geometry that the metalayer describes, for items of that many bytes.
+    ///
+    /// # Errors
+    /// As [`Geometry::stored`].
+    pub fn geometry(&self, typesize: i32) -> Result<Geometry> {
+        let dims = self.ndim.min(MAX_DIM);
+        Geometry::stored(&self.shape[..dims], &self.chunkshape[..dims], &self.blockshape[..dims], typesize)
     }
 
     /// The bytes of the `b2nd` metalayer.

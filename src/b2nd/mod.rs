@@ -8,6 +8,7 @@
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
 //! | [`slices`] | reading and writing boxes |
+//! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
 //! | [`selection`], [`sparse`] | items at the crossings of lists of coordinates; items here and there |
 //! | [`views`] | the same items under other dimensions |
 //!
@@ -15,8 +16,10 @@
 
 pub mod array;
 pub mod boxes;
+pub mod copies;
 pub mod geometry;
 pub mod metalayer;
+pub mod resize;
 pub mod rows;
 pub mod selection;
 pub mod slices;

@@ -8,11 +8,15 @@ use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill, Side};
 use super::geometry::Geometry;
 use super::tiles::Part;
+use crate::chunk::Special;
+use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
+use crate::pipeline::context::Context;
 use crate::pipeline::decompress::Content;
 use crate::schunk::SuperChunk;
+use crate::schunk::change::Incoming;
 
 /// A box of an array, and the buffer that its items come from or go to.
 struct Transfer<'a> {
@@ -118,10 +122,9 @@ impl<'a> Transfer<'a> {
 
     /// The number of the chunk that the box is, if it is one, whole, with items in C order.
     fn whole_chunk(&self) -> Option<i64> {
-        let chunkshape = self.geometry.chunkshape();
         let mut number = 0;
-        for dim in 0..self.ndim() {
-            let chunk = i64::from(chunkshape[dim]);
+        for (dim, &chunk) in self.geometry.chunkshape().iter().enumerate() {
+            let chunk = i64::from(chunk);
             if self.start[dim] % chunk != 0 || self.stop[dim] - self.start[dim] != chunk {
                 return None;
             }
@@ -283,6 +286,28 @@ impl Array {
     }
 }
 
+impl Array {
+    /// Sets every item, padding included, to `value`, which has the size of an item.
+    ///
+    /// # Errors
+    /// `Failure` when a chunk cannot be made or stored.
+    pub fn fill(&self, value: &[u8]) -> Result<()> {
+        let geometry = self.geometry();
+        let schunk = self.schunk()?;
+        let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
+        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
+        // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
+        let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
+        if geometry.nchunks() > 0 {
+            context.special_chunk(Special::Value, chunksize, value, &mut chunk).map_err(failed)?;
+        }
+        for nchunk in 0..geometry.nchunks() {
+            schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
 fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
     let needed = geometry.nbytes()?;
     if i64::try_from(len).is_ok_and(|len| len < needed) {
@@ -295,9 +320,9 @@ fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
 fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
     let geometry = transfer.geometry;
     let mut items = i64::from(geometry.typesize());
-    for dim in 0..geometry.ndim() {
+    for (dim, &room) in buffershape.iter().enumerate() {
         let extent = transfer.stop[dim] - transfer.start[dim];
-        if extent != buffershape[dim] || transfer.stop[dim] > geometry.shape()[dim] {
+        if extent != room || transfer.stop[dim] > geometry.shape()[dim] {
             return false;
         }
         items = items.saturating_mul(extent);

@@ -1,5 +1,7 @@
 //! Arrays: items here and there, orthogonal selections, views (`abi.md` 2.7).
 
+use super::b2nd::{array, place};
+use super::b2nd_meta::extents;
 use super::border::code;
 use crate::abi::{CBool, b2nd_array_t};
 use crate::b2nd::array::Array;
@@ -8,30 +10,6 @@ use crate::err;
 use crate::error::Result;
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
-
-/// An array that must be there.
-///
-/// # Safety
-/// The rules of the module `capi`.
-unsafe fn array<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
-    // SAFETY: NULL or one of ours, not freed.
-    unsafe { Array::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the array is NULL"))
-}
-
-/// `len` values that must be there; none may be NULL.
-///
-/// # Safety
-/// `ptr` is NULL or points at so many values.
-unsafe fn values<'a, T>(ptr: *const T, len: usize) -> Result<&'a [T]> {
-    if len == 0 {
-        return Ok(&[]);
-    }
-    if ptr.is_null() {
-        return Err(err!(NullPointer, "{len} values are NULL"));
-    }
-    // SAFETY: not NULL, and by the caller's word that many.
-    Ok(unsafe { slice::from_raw_parts(ptr, len) })
-}
 
 /// Copies items of the array to `buffer`, one after another: those at the `ncoords` positions in `coords`, each counted
 /// in C order from 0. They may come in any order and more than once.
@@ -58,7 +36,7 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
             return Ok(0);
         }
         // SAFETY: by the rules of the module.
-        let coords = unsafe { values(coords, count) }?;
+        let coords = unsafe { extents(coords, count) }?;
         if buffer.is_null() {
             return Err(err!(NullPointer, "the buffer is NULL"));
         }
@@ -99,7 +77,7 @@ unsafe fn with_selection(
     let ndim = array.geometry().ndim();
     // SAFETY: by the rules of the module.
     let (pointers, sizes) =
-        unsafe { (values(arguments.selection, ndim)?, values(arguments.selection_size, ndim)?) };
+        unsafe { (extents(arguments.selection, ndim)?, extents(arguments.selection_size, ndim)?) };
     let mut lists = Vec::with_capacity(ndim);
     for (&list, &size) in pointers.iter().zip(sizes) {
         if list.is_null() {
@@ -107,10 +85,10 @@ unsafe fn with_selection(
         }
         let len = usize::try_from(size).map_err(|_| err!(InvalidParam, "{size} coordinates"))?;
         // SAFETY: not NULL, and by the rules of the module as long as it says.
-        lists.push(unsafe { values(list, len) }?);
+        lists.push(unsafe { extents(list, len) }?);
     }
     // SAFETY: by the rules of the module.
-    let buffershape = unsafe { values(arguments.buffershape, ndim) }?;
+    let buffershape = unsafe { extents(arguments.buffershape, ndim) }?;
     let selection = Selection::new(array, &lists, buffershape, arguments.buffersize)?;
     if selection.is_empty() {
         return Ok(0);
@@ -196,11 +174,8 @@ unsafe fn store_view(
     code(|| {
         // SAFETY: by the rules of the module.
         let array = unsafe { self::array(array) }?;
-        if view.is_null() {
-            return Err(err!(NullPointer, "no place for the view"));
-        }
-        let made = make(array);
-        let (pointer, result) = match made {
+        place(view)?;
+        let (pointer, result) = match make(array) {
             Ok(made) => (made.into_raw(), Ok(0)),
             Err(error) => (ptr::null_mut(), Err(error)),
         };
@@ -216,7 +191,7 @@ unsafe fn store_view(
 /// `ptr` is NULL or points at so many flags.
 unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
     // SAFETY: by the caller's word.
-    Ok(unsafe { values(ptr, len) }?.iter().map(|flag| flag.get()).collect())
+    Ok(unsafe { extents(ptr, len) }?.iter().map(|flag| flag.get()).collect())
 }
 
 /// Makes a view of the array without its dimensions of extent 1. A view shows the items of its array, and sets them,

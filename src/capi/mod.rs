@@ -10,6 +10,9 @@
 //!   thread at a time.
 //! - Function pointers that the caller hands in obey their typedefs' contracts.
 
+pub mod b2nd;
+pub mod b2nd_items;
+pub mod b2nd_meta;
 pub mod b2nd_selection;
 pub mod blosc1;
 mod border;

@@ -4,6 +4,7 @@ use super::border::{code, guard, schunk, store, string};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };
+use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
@@ -12,6 +13,7 @@ use crate::schunk::copy::{CopyTo, FrameBytes};
 use crate::schunk::create::{Storage, block_with};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
+use std::slice;
 
 /// The result of a function that returns a 64-bit number or code.
 pub(super) fn long(body: impl FnOnce() -> Result<i64>) -> i64 {
@@ -408,10 +410,12 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) ->
     )
 }
 
-/// Stores the numbers of the chunks that items `*start` to `*stop` (the latter left out) touch into `*chunks_idx`, an
-/// array for the caller to free. Whether there are such chunks is not looked at.
+/// Stores the numbers of the chunks that a slice touches into `*chunks_idx`, an array for the caller to free. In an
+/// array of several dimensions `start` and `stop` (left out) have a number for each; elsewhere they are the items
+/// `*start` to `*stop`, and whether there are such chunks is not looked at.
 ///
-/// Returns how many; 0 and NULL for a super-chunk without chunks. -32 for NULL, -12 when chunks differ in size.
+/// Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a slice outside. -32 for
+/// NULL, -12 when chunks differ in size or the array's geometry makes no sense, -1 for a metalayer that does not.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -424,26 +428,56 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
 ) -> i64 {
     long(|| {
         // SAFETY: by the rules of the module.
-        let (schunk, start, stop) = unsafe { (self::schunk(schunk)?, start.as_ref(), stop.as_ref()) };
-        let (Some(&start), Some(&stop), false) = (start, stop, chunks_idx.is_null()) else {
-            return Err(err!(NullPointer, "no items, or no place for chunk numbers"));
-        };
-        if schunk.has_array() {
-            return Err(err!(InvalidParam, "chunks of arrays are not told yet"));
+        let schunk = unsafe { self::schunk(schunk) }?;
+        let wrong = || err!(NullPointer, "no items, or no place for chunk numbers");
+        if chunks_idx.is_null() {
+            return Err(wrong());
         }
-        let Some(chunks) = schunk.slice_chunks(start, stop)? else {
-            // SAFETY: by the rules of the module.
-            unsafe { store(chunks_idx, ptr::null_mut()) };
-            return Ok(0);
+        let (count, found) = match schunk.array_meta() {
+            Some(content) => {
+                let geometry = ArrayMeta::of_stored(&content)?.geometry(schunk.typesize())?;
+                if start.is_null() || stop.is_null() {
+                    return Err(wrong());
+                }
+                let dims = geometry.ndim();
+                // SAFETY: by the rules there is a number for each dimension.
+                let (start, stop) =
+                    unsafe { (slice::from_raw_parts(start, dims), slice::from_raw_parts(stop, dims)) };
+                let tiles = geometry.chunks_of_box(start, stop);
+                let count = tiles.len();
+                if count > schunk.counters().nchunks.max(MANY_CHUNKS) {
+                    return Err(err!(MemoryAlloc, "{count} numbers of chunks that are not there"));
+                }
+                match count {
+                    0 => (0, ptr::null_mut()),
+                    _ => (count, numbers(count, tiles.map(|part| part.number))?),
+                }
+            }
+            None => {
+                // SAFETY: by the rules of the module.
+                let (start, stop) = unsafe { (start.as_ref(), stop.as_ref()) };
+                let (Some(&start), Some(&stop)) = (start, stop) else { return Err(wrong()) };
+                match schunk.slice_chunks(start, stop)? {
+                    None => (0, ptr::null_mut()),
+                    Some(chunks) => (chunks.end - chunks.start, numbers(chunks.end - chunks.start, chunks)?),
+                }
+            }
         };
-        let count = chunks.end - chunks.start;
-        let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
-        let mut numbers = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "{count} numbers"))?)?;
-        for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(chunks) {
-            place.copy_from_slice(&number.to_ne_bytes());
-        }
         // SAFETY: by the rules of the module.
-        unsafe { store(chunks_idx, numbers.into_raw().cast()) };
+        unsafe { store(chunks_idx, found) };
         Ok(count)
     })
+}
+
+/// A metalayer may claim more chunks than there are; so many are believed.
+const MANY_CHUNKS: i64 = 1 << 20;
+
+/// `count` numbers in an array for the caller to free.
+fn numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
+    let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
+    let mut numbers = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "{count} numbers"))?)?;
+    for (place, number) in numbers.chunks_exact_mut(size_of::<i64>()).zip(all) {
+        place.copy_from_slice(&number.to_ne_bytes());
+    }
+    Ok(numbers.into_raw().cast())
 }

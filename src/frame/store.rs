@@ -297,6 +297,11 @@ impl Frame {
         Ok(FrameSection { lock: Some(lock) })
     }
 
+    /// Whether the frame has a lock between processes.
+    pub fn has_lock(&self) -> bool {
+        self.lock.is_some()
+    }
+
     /// Leaves a section that was entered by [`lock`](Self::lock) and [`FrameSection::hold`].
     ///
     /// # Errors

@@ -6,10 +6,18 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Where the sidecar counts the exclusive sections: a number of 8 bytes in the order of the machine.
 const COUNTER: u64 = 8;
+
+/// Threads that read one after another share a section; once it has lasted so long, the next one waits for a new section,
+/// so that other handles get their turn.
+const TURN: Duration = Duration::from_millis(1);
+
+/// What others have to take their turn, since the system's lock asks nobody who has waited longest.
+const PAUSE: Duration = Duration::from_micros(50);
 
 /// The lock of one handle on a frame. Re-entrant by depth, whichever thread asks. Two handles exclude each other
 /// as two processes do, also within one thread.
@@ -18,6 +26,8 @@ const COUNTER: u64 = 8;
 pub struct FrameLock {
     sidecar: PathBuf,
     state: Mutex<State>,
+    /// Told when a section ends.
+    ended: Condvar,
 }
 
 #[derive(Default)]
@@ -26,6 +36,15 @@ struct State {
     depth: u64,
     exclusive: bool,
     last_seen: u64,
+    /// When the section began; `None` outside.
+    since: Option<Instant>,
+}
+
+impl State {
+    /// Whether there is a shared section that nobody else should join.
+    fn has_had_its_turn(&self) -> bool {
+        self.depth > 0 && !self.exclusive && self.since.is_some_and(|since| since.elapsed() > TURN)
+    }
 }
 
 /// What came to light when a lock was taken.
@@ -39,19 +58,30 @@ pub struct Locked {
 impl FrameLock {
     /// A lock at the file `sidecar`.
     pub fn new(sidecar: PathBuf) -> Self {
-        FrameLock { sidecar, state: Mutex::default() }
+        FrameLock { sidecar, state: Mutex::default(), ended: Condvar::new() }
     }
 
     /// Takes the lock, waiting for other handles as long as it takes; one more [`FrameLock::unlock`] is due.
     ///
     /// Inside a section of this handle it only goes deeper, except that an exclusive lock inside a shared section
-    /// turns the section into an exclusive one. Others may have theirs in between: then `moved` is true.
+    /// turns the section into an exclusive one. Others may have theirs in between: then `moved` is true. A shared section
+    /// that has lasted for a while is not joined any more but waited for, so a thread must not ask for another inside its
+    /// own.
     ///
     /// # Errors
     /// `Lock`; nothing is held then that was not held before. Should turning a section fail, the shared lock
     /// beneath it is lost as well.
     pub fn lock(&self, exclusive: bool) -> Result<Locked> {
-        let state = &mut *self.state();
+        let mut state = self.state();
+        if !exclusive && state.has_had_its_turn() {
+            while state.has_had_its_turn() {
+                state = self.ended.wait(state).unwrap_or_else(PoisonError::into_inner);
+            }
+            if state.depth == 0 {
+                std::thread::sleep(PAUSE);
+            }
+        }
+        let state = &mut *state;
         if state.depth > 0 && (state.exclusive || !exclusive) {
             state.depth += 1;
             return Ok(Locked { moved: false });
@@ -69,6 +99,7 @@ impl FrameLock {
         state.last_seen = if exclusive { seen.wrapping_add(1) } else { seen };
         state.exclusive = exclusive;
         state.depth += 1;
+        state.since = Some(Instant::now());
         Ok(Locked { moved })
     }
 
@@ -86,6 +117,8 @@ impl FrameLock {
             return Ok(());
         }
         state.exclusive = false;
+        state.since = None;
+        self.ended.notify_all();
         state
             .file
             .as_ref()

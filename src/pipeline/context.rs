@@ -21,6 +21,7 @@ use crate::{pool, registry};
 use std::cell::{Cell, UnsafeCell};
 use std::mem;
 use std::ptr;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
 /// A compression or decompression context. One thread uses it at a time.
@@ -573,8 +574,9 @@ fn current_nchunk(schunk: *const blosc2_schunk) -> i64 {
     if schunk.is_null() {
         return -1;
     }
-    // SAFETY: the caller set a super-chunk, whose public fields it may write between calls but not during one.
-    unsafe { (*schunk).current_nchunk }
+    // SAFETY: the caller set a super-chunk, whose public fields it may write between calls but not during one. Threads
+    // that read it tell where they are meanwhile, atomically.
+    unsafe { AtomicI64::from_ptr(&raw mut (*schunk.cast_mut()).current_nchunk) }.load(Ordering::Relaxed)
 }
 
 /// The parameters that a caller's struct points at.

@@ -12,6 +12,7 @@ use crate::chunk::format::flag2;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::io::{Backend, OpenMode, WriteShape, paths};
+use crate::malloc::Malloced;
 use std::ffi::{CStr, CString};
 
 /// Where a copy goes, and with what parameters.
@@ -107,14 +108,45 @@ impl SuperChunk {
                 copy.append_buffer(Some(&content), content.len())?;
             }
         }
-        // A chunk of another size than all keeps its size in the copy, too.
+        self.add_vlmetalayers_to(&copy, None)?;
+        Ok(copy)
+    }
+
+    /// Adds the metalayers of variable length to another super-chunk, compressed anew.
+    fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         let vlmetalayers: Vec<_> =
             self.metalayers(Layer::Variable).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
         for (name, chunk) in vlmetalayers {
             let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
-            copy.vlmeta_add(&as_name(name)?, &content, None)?;
+            copy.vlmeta_add(&as_name(name)?, &content, cparams)?;
         }
-        Ok(copy)
+        Ok(())
+    }
+
+    /// Adds the metalayers of variable length to another super-chunk, compressed with its parameters.
+    ///
+    /// # Errors
+    /// `Data` for one that cannot be decompressed, those of adding.
+    pub fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
+        self.add_vlmetalayers_to(other, Some(&other.cparams()))
+    }
+
+    /// Copies of all metalayers but the one with that name.
+    ///
+    /// # Errors
+    /// `Data` for a name that cannot be.
+    pub fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
+        let all = self.metalayers(Layer::Fixed);
+        let others = all.iter().filter(|m| m.name != name.to_bytes());
+        others.map(|m| Ok((as_name(m.name.to_vec())?, m.content.to_vec()))).collect()
+    }
+
+    /// A copy of a whole chunk.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    pub fn chunk_copy(&self, nchunk: i64) -> Result<Malloced> {
+        self.copy_of_chunk(nchunk)
     }
 
     /// A copy as one frame in memory.

@@ -50,7 +50,7 @@ struct Shared<T>(T);
 unsafe impl<T> Sync for Shared<T> {}
 
 /// A copy of a plain struct in a `malloc` block.
-pub fn block_with<T: Copy>(value: T) -> Result<*mut T> {
+pub fn block_with<T>(value: T) -> Result<*mut T> {
     // SAFETY: any length may be asked for.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
     if block.is_null() {

@@ -50,16 +50,24 @@ impl Gate {
         Gate { lock: RwLock::new(()), owner: AtomicUsize::new(0), calls_back }
     }
 
-    /// Waits until nobody changes the super-chunk.
+    /// Waits until nobody changes the super-chunk, nor has waited longer to do so: readers that come one after another
+    /// do not keep a change out.
     pub fn read(&self) -> Reading<'_> {
         if self.owner.load(Ordering::Relaxed) == me() {
             return Reading { gate: self, _lock: None, remembered: false };
         }
-        let lock = self.lock.read_recursive();
-        if self.calls_back {
-            HELD.with_borrow_mut(|held| held.push(self));
+        if !self.calls_back {
+            return Reading { gate: self, _lock: Some(self.lock.read()), remembered: false };
         }
-        Reading { gate: self, _lock: Some(lock), remembered: self.calls_back }
+        // From inside a program's function: whoever waits to change waits for this thread.
+        let lock = if self.is_held() { self.lock.read_recursive() } else { self.lock.read() };
+        HELD.with_borrow_mut(|held| held.push(self));
+        Reading { gate: self, _lock: Some(lock), remembered: true }
+    }
+
+    /// Whether this thread has gone through to read, as far as that is remembered.
+    fn is_held(&self) -> bool {
+        HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)))
     }
 
     /// Waits until nobody else uses the super-chunk.
@@ -67,9 +75,7 @@ impl Gate {
     /// # Errors
     /// `Failure` when this very thread is using it.
     pub fn change(&self) -> Result<Changing<'_>> {
-        let inside = self.owner.load(Ordering::Relaxed) == me()
-            || HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)));
-        if inside {
+        if self.owner.load(Ordering::Relaxed) == me() || self.is_held() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
         }
         let lock = self.lock.write();
@@ -114,6 +120,46 @@ mod tests {
         assert!(gate.change().is_err());
         drop(again);
         assert!(gate.change().is_ok());
+    }
+
+    #[test]
+    fn readers_one_after_another_do_not_keep_a_change_out() {
+        let gate = Gate::new(false);
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // At any time one of them is inside.
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut reading = gate.read();
+                    while !over.load(Ordering::Relaxed) {
+                        drop(reading);
+                        reading = gate.read();
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                });
+            }
+            for _ in 0..20 {
+                drop(gate.change().unwrap());
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn a_read_inside_a_read_does_not_wait_for_a_change() {
+        let gate = Gate::new(true);
+        std::thread::scope(|scope| {
+            let reading = gate.read();
+            let change = scope.spawn(|| drop(gate.change().unwrap()));
+            while !gate.lock.is_locked() || gate.lock.try_read().is_some() {
+                std::thread::yield_now();
+            }
+            // The change waits by now.
+            drop(gate.read());
+            drop(reading);
+            change.join().unwrap();
+        });
     }
 
     #[test]

@@ -604,20 +604,17 @@ impl SuperChunk {
         self.field(|s| unsafe { (*s).change_tick })
     }
 
-    /// A copy of the content of a metalayer.
-    pub fn metalayer(&self, name: &CStr) -> Option<Vec<u8>> {
-        let _reading = self.gate.read();
-        self.find(Layer::Fixed, name).map(|(_, content)| content.to_vec())
-    }
-
     /// Whether there is a metalayer with that name.
     pub fn has_metalayer(&self, name: &CStr) -> bool {
         let _reading = self.gate.read();
         self.find(Layer::Fixed, name).is_some()
     }
 
-    /// Whether the super-chunk holds an array of several dimensions.
-    pub fn has_array(&self) -> bool {
-        self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva")).is_some()
+    /// What describes the array that the super-chunk holds: a copy of its metalayer `b2nd`, or of the older `caterva`.
+    /// `None` if it holds none.
+    pub fn array_meta(&self) -> Option<Vec<u8>> {
+        let _reading = self.gate.read();
+        let found = self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva"));
+        found.map(|(_, content)| content.to_vec())
     }
 }

@@ -83,12 +83,16 @@ impl SuperChunk {
         lazily: bool,
         then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
     ) -> Result<R> {
+        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
         let (Some(frame), Some(header)) = (self.frame(), &session.header) else {
+            // Another thread may have taken chunks away in the meantime.
+            if nchunk >= self.counters().nchunks {
+                return Err(gone());
+            }
             return then(Fetched::Borrowed(self.chunk_in_memory(nchunk)?), None);
         };
-        // Another handle may have taken chunks away in the meantime.
-        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks());
-        let at = at.ok_or_else(|| err!(InvalidParam, "chunk {nchunk} is gone"))?;
+        // So may another handle.
+        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
         if lazily {
             frame.with_lazy_chunk(at, header, |chunk, source| then(chunk, Some(source)))

@@ -181,7 +181,9 @@ impl SuperChunk {
     /// # Errors
     /// `Lock`.
     pub fn lock(&self) -> Result<()> {
-        if let Some(frame) = self.frame() {
+        if let Some(frame) = self.frame().filter(|frame| frame.has_lock()) {
+            // Threads that read now have to keep what they read under.
+            let _changing = self.gate.change()?;
             frame.lock(true)?.hold();
         }
         Ok(())

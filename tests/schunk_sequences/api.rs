@@ -7,9 +7,7 @@ use std::sync::OnceLock;
 
 use libloading::os::unix::{Library as Loaded, RTLD_LOCAL, RTLD_NOW};
 
-use blosc2::abi::{
-    CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc2_schunk, blosc2_storage,
-};
+use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage};
 
 use crate::support::library::{Library, path_of_ours, path_of_reference};
 
@@ -43,7 +41,6 @@ macro_rules! functions {
 }
 
 functions! {
-    blosc2_register_io_cb(*const blosc2_io_cb) -> c_int;
     blosc2_schunk_new(*mut blosc2_storage) -> Schunk;
     blosc2_schunk_copy(Schunk, *mut blosc2_storage) -> Schunk;
     blosc2_schunk_free(Schunk) -> c_int;

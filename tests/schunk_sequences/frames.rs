@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::setup::{Backend, Store};
-use super::value::difference;
 use super::world::{Done, World, wrong};
+use crate::support::value::difference;
 
 /// The frames of the two sides.
 pub fn compare(world: &mut World) -> Done {

@@ -16,38 +16,41 @@
 mod support;
 
 mod api;
-mod backends;
 mod child;
 mod chunks;
 mod frames;
-mod journal;
 mod known_defects;
 mod model;
-mod parent;
 mod sabotage;
 mod setup;
 mod side;
 mod steps;
-mod value;
 mod world;
+
+use support::sequences::{Family, parent};
+
+const FAMILY: Family = Family { prefix: "BLOSC2_SEQ", seed: 20_261, count: 500, length: 30 };
 
 #[test]
 fn sequences() {
-    if child::is_one() {
+    if FAMILY.is_child() {
         return child::run();
     }
     if support::both().is_some() {
-        parent::run("sequences");
+        // A function that is missing is told here, once.
+        api::Api::both();
+        parent::run(&FAMILY, "sequences");
     }
 }
 
 /// The driver notices when one of the libraries does something else.
 #[test]
 fn a_difference_is_found() {
-    if child::is_one() {
+    if FAMILY.is_child() {
         return child::run();
     }
     if support::both().is_some() {
-        parent::expect_failures("a_difference_is_found");
+        api::Api::both();
+        sabotage::expect_failures("a_difference_is_found");
     }
 }

@@ -3,8 +3,10 @@
 
 use std::os::unix::fs::FileExt;
 
+use crate::FAMILY;
 use crate::setup::Store;
 use crate::support::random::Random;
+use crate::support::sequences::parent::run_range;
 use crate::world::World;
 
 /// Chooses the harm, by one of [`KINDS`].
@@ -55,5 +57,28 @@ pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
             ours.reorder(&order) == 0 && world.model.chunks[0].content != world.model.chunks[1].content
         }
         _ => false,
+    }
+}
+
+/// Each kind of sabotage is found in every sequence that it hits.
+pub fn expect_failures(test: &str) {
+    for kind in KINDS {
+        let mut found = 0;
+        for number in 0..10 {
+            let range = (number, number + 1);
+            let report = run_range(&FAMILY, test, &format!("{kind}-{number}"), range, &[(VARIABLE, kind)]);
+            let excused = ["not harmed", "compressed differently"];
+            let missed = excused.iter().any(|what| report.tally.contains_key(*what));
+            assert!(missed || !report.failures.is_empty(), "{kind} was not found in sequence {number}");
+            let told = if kind == "crash" { "signal" } else { "Wrong(" };
+            for (_, text) in &report.failures {
+                assert!(
+                    text.contains(told),
+                    "{kind} in sequence {number}, but something else fails:\n{text}"
+                );
+            }
+            found += report.failures.len();
+        }
+        assert!(found > 0, "{kind} was never found");
     }
 }

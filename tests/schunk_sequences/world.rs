@@ -8,13 +8,13 @@ use std::rc::Rc;
 
 use super::api::{Api, Schunk};
 use super::frames;
-use super::journal::Journal;
 use super::known_defects::KnownDefect;
 use super::model::{Chunk, Model};
 use super::setup::{Backend, Setup, Store};
 use super::side::{BEFORE, Side, fields_of};
-use super::value::{Bytes, difference};
 use crate::support::calls::Header;
+use crate::support::sequences::journal::Journal;
+use crate::support::value::{Bytes, difference};
 use crate::support::watchdog;
 
 /// Why a step ends early.

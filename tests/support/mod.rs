@@ -2,6 +2,7 @@
 // Each test crate uses its own part of this.
 #![allow(dead_code)]
 
+pub mod array;
 pub mod calls;
 pub mod data;
 pub mod files;
@@ -9,8 +10,11 @@ pub mod guard;
 pub mod known_defects;
 pub mod library;
 pub mod random;
+pub mod sequences;
 pub mod short_header;
 pub mod super_chunk;
+pub mod user_back_ends;
+pub mod value;
 pub mod watchdog;
 
 use library::Library;

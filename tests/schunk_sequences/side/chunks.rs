@@ -6,7 +6,7 @@ use blosc2::abi::CBool;
 
 use super::{BEFORE, Side, UNTOUCHED, malloced};
 use crate::api::{Api, Schunk};
-use crate::value::Bytes;
+use crate::support::value::Bytes;
 
 impl Side {
     pub fn append(&mut self, chunk: &[u8], copy: bool) -> i64 {

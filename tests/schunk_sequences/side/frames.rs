@@ -7,7 +7,7 @@ use blosc2::abi::CBool;
 
 use super::{Side, UNTOUCHED, c_path};
 use crate::api::Schunk;
-use crate::value::Bytes;
+use crate::support::value::Bytes;
 
 impl Side {
     pub fn frame_len(&self, schunk: Schunk) -> i64 {

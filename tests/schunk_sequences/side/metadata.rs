@@ -8,7 +8,7 @@ use blosc2::abi::blosc2_metalayer;
 use super::{Side, UNTOUCHED};
 use crate::api::Schunk;
 use crate::support::calls::Params;
-use crate::value::Bytes;
+use crate::support::value::Bytes;
 
 impl Side {
     pub fn meta_add(&mut self, name: &CStr, content: &[u8]) -> i32 {

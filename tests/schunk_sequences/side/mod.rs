@@ -17,9 +17,9 @@ use blosc2::abi::{
 };
 
 use crate::api::{Api, Schunk};
-use crate::backends::{self, Counters};
 use crate::setup::{Backend, Store};
 use crate::support::calls::{Params, dparams};
+use crate::support::user_back_ends::{self as backends, Counters};
 
 /// What a destination holds before a call.
 pub const BEFORE: u8 = 0xCC;

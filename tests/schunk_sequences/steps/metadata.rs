@@ -8,7 +8,7 @@ use crate::setup::{Backend, draw_params};
 use crate::support::calls::Params;
 use crate::support::data::Data;
 use crate::support::random::Random;
-use crate::value::Bytes;
+use crate::support::value::Bytes;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
 const NAMES: [&CStr; 7] =

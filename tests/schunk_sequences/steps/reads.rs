@@ -5,7 +5,7 @@ use crate::known_defects::KnownDefect;
 use crate::side::Side;
 use crate::support::known_defects::{self as defects, Verdict};
 use crate::support::random::Random;
-use crate::value::{Bytes, difference};
+use crate::support::value::{Bytes, difference};
 use crate::world::{Done, Stop, Touched, World, wrong};
 
 fn draw_index(world: &World, random: &mut Random) -> Done<usize> {

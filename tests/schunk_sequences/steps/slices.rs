@@ -10,7 +10,7 @@ use crate::model::{Model, Predicted};
 use crate::side::BEFORE;
 use crate::support::known_defects::has_filter;
 use crate::support::random::Random;
-use crate::value::difference;
+use crate::support::value::difference;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
 /// A range of items: mostly inside, now and then empty, reversed or over the end.

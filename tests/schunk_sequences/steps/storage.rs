@@ -15,7 +15,7 @@ use crate::setup::{Backend, Store, draw_params};
 use crate::side::{Side, fields_of};
 use crate::support::calls::Params;
 use crate::support::random::Random;
-use crate::value::difference;
+use crate::support::value::difference;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
 /// The chunks of a copy in `target`, where the reference copies right (schunk.md 8.1 and 25).

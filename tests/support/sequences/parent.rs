@@ -6,20 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::api::Api;
-use crate::child::{RANGE, SCRATCH, STEPS, default_length, default_seed};
-use crate::sabotage;
+use super::Family;
 use crate::support::random::from_environment;
 
-const DEFAULT_COUNT: u64 = 500;
 const MOST_FAILURES: usize = 6;
 const SHRINKING: Duration = Duration::from_secs(30);
 
 /// What a child said.
 #[derive(Default)]
-struct Report {
-    failures: Vec<(u64, String)>,
-    tally: BTreeMap<String, u64>,
+pub struct Report {
+    pub failures: Vec<(u64, String)>,
+    pub tally: BTreeMap<String, u64>,
 }
 
 impl Report {
@@ -31,19 +28,28 @@ impl Report {
     }
 }
 
-fn scratch(name: &str) -> PathBuf {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR"))
-        .join(format!("schunk_sequences-{}-{name}", std::process::id()));
+fn scratch(family: &Family, name: &str) -> PathBuf {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!(
+        "{}-{}-{name}",
+        family.prefix,
+        std::process::id()
+    ));
     std::fs::create_dir_all(&directory).expect("a scratch directory");
     directory
 }
 
 /// Runs `[first, end)` in one child; a crash is a failure of the sequence in the journal.
-fn in_child(test: &str, scratch: &Path, range: (u64, u64), extra: &[(&str, &str)]) -> (Report, Option<u64>) {
+fn in_child(
+    family: &Family,
+    test: &str,
+    scratch: &Path,
+    range: (u64, u64),
+    extra: &[(&str, &str)],
+) -> (Report, Option<u64>) {
     let output = Command::new(std::env::current_exe().expect("path of the test executable"))
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
-        .env(RANGE, format!("{}..{}", range.0, range.1))
-        .env(SCRATCH, scratch)
+        .env(family.variable("CHILD"), format!("{}..{}", range.0, range.1))
+        .env(family.variable("SCRATCH"), scratch)
         .envs(extra.iter().copied())
         .stdin(Stdio::null())
         .output()
@@ -74,11 +80,17 @@ fn in_child(test: &str, scratch: &Path, range: (u64, u64), extra: &[(&str, &str)
 }
 
 /// Runs `[first, end)`, going on behind every crash.
-fn run_range(test: &str, name: &str, mut range: (u64, u64), extra: &[(&str, &str)]) -> Report {
-    let scratch = scratch(name);
+pub fn run_range(
+    family: &Family,
+    test: &str,
+    name: &str,
+    mut range: (u64, u64),
+    extra: &[(&str, &str)],
+) -> Report {
+    let scratch = scratch(family, name);
     let mut whole = Report::default();
     while range.0 < range.1 && whole.failures.len() < MOST_FAILURES {
-        let (report, crashed) = in_child(test, &scratch, range, extra);
+        let (report, crashed) = in_child(family, test, &scratch, range, extra);
         whole.add(report);
         match crashed {
             Some(number) => range.0 = number + 1,
@@ -90,18 +102,19 @@ fn run_range(test: &str, name: &str, mut range: (u64, u64), extra: &[(&str, &str
 }
 
 /// Runs sequence `number` with these steps only; what it says if it still fails.
-fn fails(test: &str, scratch: &Path, number: u64, steps: &[usize]) -> Option<String> {
+fn fails(family: &Family, test: &str, scratch: &Path, number: u64, steps: &[usize]) -> Option<String> {
     let list: Vec<String> = steps.iter().map(usize::to_string).collect();
-    let (report, _) = in_child(test, scratch, (number, number + 1), &[(STEPS, &list.join(","))]);
+    let steps = (&*family.variable("STEPS"), &*list.join(","));
+    let (report, _) = in_child(family, test, scratch, (number, number + 1), &[steps]);
     report.failures.into_iter().next().map(|(_, text)| text)
 }
 
 /// Drops steps one at a time while the sequence still fails.
-fn shrink(test: &str, number: u64) -> Option<(Vec<usize>, String)> {
-    let scratch = scratch("shrink");
+fn shrink(family: &Family, test: &str, number: u64) -> Option<(Vec<usize>, String)> {
+    let scratch = scratch(family, "shrink");
     let start = Instant::now();
-    let mut steps: Vec<usize> = (0..default_length()).collect();
-    let mut text = fails(test, &scratch, number, &steps)?;
+    let mut steps: Vec<usize> = (0..family.length()).collect();
+    let mut text = fails(family, test, &scratch, number, &steps)?;
     let mut smaller = true;
     while smaller {
         smaller = false;
@@ -111,7 +124,7 @@ fn shrink(test: &str, number: u64) -> Option<(Vec<usize>, String)> {
             }
             let mut fewer = steps.clone();
             fewer.remove(at);
-            if let Some(told) = fails(test, &scratch, number, &fewer) {
+            if let Some(told) = fails(family, test, &scratch, number, &fewer) {
                 (steps, text, smaller) = (fewer, told, true);
             }
         }
@@ -120,16 +133,15 @@ fn shrink(test: &str, number: u64) -> Option<(Vec<usize>, String)> {
     Some((steps, text))
 }
 
-pub fn run(test: &str) {
-    // A function that is missing is told here, once.
-    Api::both();
-    let seed = default_seed();
-    let (first, end) = match std::env::var("BLOSC2_SEQ_ONLY") {
+/// Runs all sequences, or those that the environment asks for; the test `test` is the one that calls this.
+pub fn run(family: &Family, test: &str) {
+    let seed = family.seed();
+    let (first, end) = match std::env::var(family.variable("ONLY")) {
         Ok(text) => {
-            let number: u64 = text.parse().expect("BLOSC2_SEQ_ONLY is a number");
+            let number: u64 = text.parse().unwrap_or_else(|_| panic!("{text} is not a number"));
             (number, number + 1)
         }
-        Err(_) => (0, from_environment("BLOSC2_SEQ_COUNT", DEFAULT_COUNT)),
+        Err(_) => (0, from_environment(&family.variable("COUNT"), family.count)),
     };
     // A handle of the reference is not for several threads: one process per core.
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
@@ -138,7 +150,7 @@ pub fn run(test: &str) {
         let children: Vec<_> = (0..cores)
             .map(|at| (first + at * share, (first + (at + 1) * share).min(end)))
             .filter(|range| range.0 < range.1)
-            .map(|range| scope.spawn(move || run_range(test, &range.0.to_string(), range, &[])))
+            .map(|range| scope.spawn(move || run_range(family, test, &range.0.to_string(), range, &[])))
             .collect();
         let mut whole = Report::default();
         for child in children {
@@ -146,7 +158,7 @@ pub fn run(test: &str) {
         }
         whole
     });
-    println!("seed {seed}, sequences {first}..{end} of {} steps:", default_length());
+    println!("seed {seed}, sequences {first}..{end} of {} steps:", family.length());
     for (what, count) in &report.tally {
         println!("{count:8} {what}");
     }
@@ -155,41 +167,17 @@ pub fn run(test: &str) {
         return;
     }
     for (at, (number, text)) in report.failures.iter().enumerate() {
-        println!("\nBLOSC2_SEQ_SEED={seed} BLOSC2_SEQ_ONLY={number} fails:\n{text}");
-        if at >= 2 || std::env::var_os(STEPS).is_some() {
+        println!("\n{}={seed} {}={number} fails:\n{text}", family.variable("SEED"), family.variable("ONLY"));
+        if at >= 2 || std::env::var_os(family.variable("STEPS")).is_some() {
             continue;
         }
-        match shrink(test, number.to_owned()) {
+        match shrink(family, test, number.to_owned()) {
             Some((steps, text)) => {
                 let list: Vec<String> = steps.iter().map(usize::to_string).collect();
-                println!("\nshrunk to {STEPS}={}:\n{text}", list.join(","));
+                println!("\nshrunk to {}={}:\n{text}", family.variable("STEPS"), list.join(","));
             }
             None => println!("\nit does not fail when run alone"),
         }
     }
     panic!("{} of {} sequences failed", report.failures.len(), end - first);
-}
-
-/// Each kind of sabotage is found in every sequence that it hits.
-pub fn expect_failures(test: &str) {
-    Api::both();
-    for kind in sabotage::KINDS {
-        let mut found = 0;
-        for number in 0..10 {
-            let range = (number, number + 1);
-            let report = run_range(test, &format!("{kind}-{number}"), range, &[(sabotage::VARIABLE, kind)]);
-            let excused = ["not harmed", "compressed differently"];
-            let missed = excused.iter().any(|what| report.tally.contains_key(*what));
-            assert!(missed || !report.failures.is_empty(), "{kind} was not found in sequence {number}");
-            let told = if kind == "crash" { "signal" } else { "Wrong(" };
-            for (_, text) in &report.failures {
-                assert!(
-                    text.contains(told),
-                    "{kind} in sequence {number}, but something else fails:\n{text}"
-                );
-            }
-            found += report.failures.len();
-        }
-        assert!(found > 0, "{kind} was never found");
-    }
 }

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicI64, Ordering::Relaxed};
 
 use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 
-use super::api::Api;
+use super::library::Library;
 
 /// Id of the back-end that fills buffers.
 pub const FILLS: u8 = 160;
@@ -34,7 +34,7 @@ struct Stream {
 }
 
 /// Makes both back-ends known to a library; again is harmless (frame.md 5.1).
-pub fn register(api: &Api) {
+pub fn register(library: &Library) {
     let fills = blosc2_io_cb {
         id: FILLS,
         name: c"test_fills".as_ptr().cast_mut(),
@@ -56,8 +56,8 @@ pub fn register(api: &Api) {
     };
     for back_end in [fills, points] {
         // SAFETY: a valid struct whose strings and functions live as long as the process.
-        let rc = unsafe { (api.blosc2_register_io_cb)(&back_end) };
-        assert_eq!(rc, 0, "{}: registering back-end {}", api.library.name, back_end.id);
+        let rc = unsafe { (library.blosc2_register_io_cb)(&back_end) };
+        assert_eq!(rc, 0, "{}: registering back-end {}", library.name, back_end.id);
     }
 }
 

@@ -4,8 +4,6 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
-use crate::steps::Step;
-
 /// See the module.
 pub struct Journal {
     pub lines: Vec<String>,
@@ -18,9 +16,9 @@ impl Journal {
         Journal { lines: Vec::new(), file: File::create(path).expect("a journal"), step: String::new() }
     }
 
-    /// Step `number` begins.
-    pub fn mark(&mut self, number: usize, step: &Step) {
-        self.step = format!("{number} {:?}: ", step.kind);
+    /// What follows belongs to this step.
+    pub fn mark(&mut self, step: &str) {
+        self.step = format!("{step}: ");
     }
 
     pub fn say(&mut self, line: &str) {

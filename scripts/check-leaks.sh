@@ -1,0 +1,35 @@
+#!/bin/sh
+# Runs the C programs of capi-tests/ under valgrind: no invalid access, nothing lost.
+#
+#     scripts/check-leaks.sh [PROGRAM...]
+#
+# Without arguments: schunk, chunk_api, chunk_callbacks and blosc1_program. CC names the compiler.
+set -eu
+
+root=$(cd "$(dirname "$0")/.." && pwd)
+cd "$root"
+target=${CARGO_TARGET_DIR:-$root/target}
+libraries=$target/debug
+programs=$target/check-leaks
+unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING
+
+if ! command -v valgrind >/dev/null; then
+    echo "no valgrind" >&2
+    exit 1
+fi
+if [ $# -eq 0 ]; then
+    set -- schunk chunk_api chunk_callbacks blosc1_program
+fi
+cargo build --quiet --lib
+mkdir -p "$programs"
+# The programs ask for the library by its SONAME, cargo names the file without the number.
+ln -sf libblosc2.so "$libraries/libblosc2.so.9"
+for name in "$@"; do
+    echo "=== $name"
+    ${CC:-cc} -std=c99 -g -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests "capi-tests/$name.c" -o "$programs/$name" \
+        -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread
+    # What is still reachable at the end (the workers, the registries) is the process's.
+    valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect \
+        --error-exitcode=9 "$programs/$name" --ours
+done
+echo "nothing lost"

@@ -1,0 +1,194 @@
+//! Copies of arrays and of parts of them, arrays put together, and arrays as files (`b2nd.md` 6.5, 6.10, 6.12, 6.13).
+
+use super::MAX_DIM;
+use super::array::{Array, Spec};
+use super::geometry::Geometry;
+use crate::chunk::Special;
+use crate::err;
+use crate::error::{Error, Result};
+use crate::malloc::Malloced;
+use crate::schunk::change::Incoming;
+use crate::schunk::copy::CopyTo;
+use std::ffi::CStr;
+
+fn failed(error: Error) -> Error {
+    err!(Failure, "{error}")
+}
+
+impl Array {
+    /// Makes a new array of the box from `start` to `stop`; `spec` tells all but the shape.
+    ///
+    /// # Safety
+    /// As [`Array::create`].
+    ///
+    /// # Errors
+    /// Those of [`Array::create`], of reading and of writing.
+    pub unsafe fn slice(&self, spec: &Spec<'_>, start: &[i64], stop: &[i64]) -> Result<Box<Array>> {
+        self.refresh()?;
+        let ndim = self.geometry().ndim();
+        let mut shape = [1; MAX_DIM];
+        for dim in 0..ndim {
+            let extent = stop[dim].checked_sub(start[dim]);
+            shape[dim] = extent.ok_or_else(|| err!(InvalidParam, "{start:?} to {stop:?}"))?;
+        }
+        let spec = Spec { shape: &shape[..ndim], ..spec.clone() };
+        // SAFETY: by the caller's word.
+        let new = unsafe { Array::create(&spec, Special::Zero) }?;
+        let geometry = new.geometry();
+        if geometry.nitems() == 0 {
+            return Ok(new);
+        }
+        if ndim == 0 {
+            let mut item = Malloced::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
+            self.get_box(&[], &[], &[], &mut item)?;
+            new.set_box(&[], &[], &[], &item)?;
+            return Ok(new);
+        }
+        // A chunk of the new array at a time.
+        let mut buffer = Malloced::zeroed(usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0))?;
+        let mut chunks = geometry.chunks_of_box(&[0; MAX_DIM][..ndim], geometry.shape());
+        while let Some(part) = chunks.next_part() {
+            let mut from = [[0; MAX_DIM]; 2];
+            let mut to = [[0; MAX_DIM]; 2];
+            let mut len = geometry.typesize() as usize;
+            for dim in 0..ndim {
+                to[0][dim] = part.at[dim];
+                to[1][dim] = part.at[dim] + part.shape[dim];
+                from[0][dim] = start[dim] + to[0][dim];
+                from[1][dim] = start[dim] + to[1][dim];
+                len *= part.shape[dim] as usize;
+            }
+            let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
+            self.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
+            new.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+        }
+        Ok(new)
+    }
+
+    /// Copies the array, with its metalayers; `spec` tells all but the shape.
+    ///
+    /// # Safety
+    /// As [`Array::create`].
+    ///
+    /// # Errors
+    /// Those of [`Array::create`], of reading and of writing; `Failure` when the super-chunk cannot be copied.
+    pub unsafe fn copy(&self, spec: &Spec<'_>, to: &CopyTo<'_>) -> Result<Box<Array>> {
+        self.refresh()?;
+        let geometry = self.geometry();
+        let ndim = geometry.ndim();
+        let schunk = self.schunk()?;
+        let is_same = spec.chunkshape == geometry.chunkshape() && spec.blockshape == geometry.blockshape();
+        if is_same {
+            // SAFETY: by the caller's word.
+            let copy = unsafe { schunk.copy(to) }.map_err(failed)?;
+            let geometry =
+                Geometry::stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
+            return Array::over(copy, geometry, spec.dtype.map(CStr::to_bytes), spec.dtype_format);
+        }
+        let metalayers = schunk.other_metalayers(super::metalayer::NAME)?;
+        let spec = Spec { metalayers: &metalayers, ..spec.clone() };
+        let start = [0; MAX_DIM];
+        // SAFETY: by the caller's word.
+        let new = unsafe { self.slice(&spec, &start[..ndim], geometry.shape()) }?;
+        schunk.copy_vlmetalayers_to(new.schunk()?).map_err(failed)?;
+        Ok(new)
+    }
+
+    /// Writes the array to a file, or a directory if that is how it is stored.
+    ///
+    /// # Errors
+    /// `Failure` when it cannot be written, also because there is something already.
+    pub fn save(&self, path: &CStr) -> Result<()> {
+        self.refresh()?;
+        let schunk = self.schunk()?;
+        let contiguous = schunk.storage().contiguous.get();
+        let to = CopyTo { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
+        // SAFETY: no parameters but the super-chunk's own, without pointers.
+        unsafe { schunk.copy(&to) }.map(|_| ()).map_err(failed)
+    }
+
+    /// Makes this array, or a copy of it, longer by `other` along `axis`. The copy, if one was asked for.
+    ///
+    /// # Safety
+    /// As [`Array::create`].
+    ///
+    /// # Errors
+    /// `InvalidParam` for arrays that do not go together, those of copying, resizing and writing.
+    pub unsafe fn concatenate(
+        &self,
+        other: &Array,
+        axis: usize,
+        copy: Option<(&Spec<'_>, &CopyTo<'_>)>,
+    ) -> Result<Option<Box<Array>>> {
+        self.refresh()?;
+        other.refresh()?;
+        let (mine, theirs) = (self.geometry(), other.geometry());
+        let ndim = mine.ndim();
+        let fits = axis < ndim
+            && mine.typesize() == theirs.typesize()
+            && theirs.ndim() == ndim
+            && (0..ndim).all(|dim| dim == axis || mine.shape()[dim] == theirs.shape()[dim]);
+        if !fits {
+            let shapes = (mine.shape(), theirs.shape());
+            return Err(err!(InvalidParam, "{shapes:?} do not go together along axis {axis}"));
+        }
+        let mut shape = [0; MAX_DIM];
+        shape[..ndim].copy_from_slice(mine.shape());
+        let total = mine.shape()[axis].checked_add(theirs.shape()[axis]);
+        shape[axis] = total.ok_or_else(|| err!(InvalidParam, "the arrays are too long together"))?;
+        let made = match copy {
+            // SAFETY: by the caller's word.
+            Some((spec, to)) => Some(unsafe { self.copy(spec, to) }?),
+            None => None,
+        };
+        let target: &Array = made.as_deref().unwrap_or(self);
+        target.resize(&shape[..ndim], None)?;
+        join(target, other, &theirs, axis, mine.shape()[axis])?;
+        Ok(made)
+    }
+}
+
+/// Copies all chunks of `other`, which had that geometry when it was looked at, behind `offset` along `axis`.
+fn join(target: &Array, other: &Array, theirs: &Geometry, axis: usize, offset: i64) -> Result<()> {
+    let new = target.geometry();
+    let ndim = new.ndim();
+    let chunk = i64::from(new.chunkshape()[axis]);
+    let is_aligned = theirs.chunkshape() == new.chunkshape()
+        && theirs.blockshape() == new.blockshape()
+        && offset.checked_rem(chunk) == Some(0);
+    let mut buffer = Malloced::zeroed(usize::try_from(theirs.chunk_nbytes()?).unwrap_or(0))?;
+    let mut chunks = theirs.chunks_of_box(&[0; MAX_DIM][..ndim], theirs.shape());
+    while let Some(part) = chunks.next_part() {
+        if is_aligned {
+            let mut number = 0;
+            let mut rest = part.number;
+            let mut stride = 1;
+            for dim in (0..ndim).rev() {
+                let along = theirs.chunks_along(dim).max(1);
+                let place = rest % along + if dim == axis { offset / chunk } else { 0 };
+                number += place * stride;
+                stride *= new.chunks_along(dim);
+                rest /= along;
+            }
+            let chunk = other.schunk()?.chunk_copy(part.number).map_err(failed)?;
+            let kept = target.schunk()?.update_chunk(number, Incoming::Take(&mut Some(chunk)));
+            kept.map_err(failed)?;
+            continue;
+        }
+        let mut from = [[0; MAX_DIM]; 2];
+        let mut to = [[0; MAX_DIM]; 2];
+        let mut len = theirs.typesize() as usize;
+        for dim in 0..ndim {
+            let shift = if dim == axis { offset } else { 0 };
+            from[0][dim] = part.at[dim];
+            from[1][dim] = part.at[dim] + part.shape[dim];
+            to[0][dim] = from[0][dim] + shift;
+            to[1][dim] = from[1][dim] + shift;
+            len *= part.shape[dim] as usize;
+        }
+        let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
+        other.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
+        target.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+    }
+    Ok(())
+}

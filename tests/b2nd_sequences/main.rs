@@ -1,0 +1,61 @@
+//! Random sequences of operations on arrays, run on this library and on the reference side by side, with a model of
+//! plain loops as the second oracle ([`model`]): every code, every buffer, the public struct, the metalayers and the
+//! contents of every chunk with its padding are compared after each step, and each library opens what the other
+//! wrote. What the reference is known to get wrong is left out by name ([`known_defects`]).
+//!
+//! ```text
+//! BLOSC2_ARRAY_COUNT=3000 cargo test --test b2nd_sequences
+//! ```
+//!
+//! runs that many sequences; `BLOSC2_ARRAY_SEED` picks other ones, `BLOSC2_ARRAY_OPS` their length,
+//! `BLOSC2_ARRAY_ONLY=<number>` replays one, and `BLOSC2_ARRAY_STEPS=<list>` only those steps of it. A failure tells
+//! the seed, the number and the operations, and is shrunk by leaving out steps. The sequences run in child
+//! processes, so that a crash or a hang is a failure of its sequence.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod child;
+mod fields;
+mod geometry;
+mod known_defects;
+mod model;
+mod sabotage;
+mod setup;
+mod side;
+mod steps;
+mod world;
+
+use support::sequences::{Family, parent};
+
+const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY", seed: 4, count: 300, length: 16 };
+
+/// A function that is missing is told once, before the children start.
+fn resolve() -> bool {
+    let Some((ours, reference)) = support::both() else { return false };
+    for library in [ours, reference] {
+        support::array::functions::Functions::of(library);
+    }
+    true
+}
+
+#[test]
+fn sequences() {
+    if FAMILY.is_child() {
+        return child::run();
+    }
+    if resolve() {
+        parent::run(&FAMILY, "sequences");
+    }
+}
+
+/// The driver notices when one of the libraries does something else.
+#[test]
+fn a_difference_is_found() {
+    if FAMILY.is_child() {
+        return child::run();
+    }
+    if resolve() {
+        sabotage::expect_failures("a_difference_is_found");
+    }
+}

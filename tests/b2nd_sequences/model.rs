@@ -1,0 +1,475 @@
+//! What an array has to hold: the bytes of every chunk with their padding, changed by the rules of b2nd.md 2.5, 6.4,
+//! 6.7, 6.13 and 6.14 with plain loops. Predicts codes and destinations.
+
+use super::geometry::{Geometry, each, extents, index_of, plus};
+use super::known_defects::KnownDefect::{self, *};
+use crate::support::calls::BEFORE;
+
+/// A code, and a destination as it has to be left.
+pub type Predicted = (i32, Vec<u8>);
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct Model {
+    pub geometry: Geometry,
+    pub chunks: Vec<Vec<u8>>,
+}
+
+/// A box of a buffer.
+#[derive(Clone, Debug)]
+pub struct Slice {
+    pub start: Vec<i64>,
+    pub stop: Vec<i64>,
+    pub buffershape: Vec<i64>,
+    pub buffersize: i64,
+}
+
+impl Slice {
+    /// With a buffer of exactly its shape.
+    pub fn exact(start: Vec<i64>, stop: Vec<i64>, typesize: usize) -> Slice {
+        let buffershape = extents(&start, &stop);
+        let buffersize = buffershape.iter().product::<i64>() * typesize as i64;
+        Slice { start, stop, buffershape, buffersize }
+    }
+
+    /// Bytes up to the last one that is touched.
+    pub fn reach(&self, typesize: usize) -> usize {
+        let extents = extents(&self.start, &self.stop);
+        if extents.iter().any(|&extent| extent <= 0) {
+            return 0;
+        }
+        let last: Vec<i64> = extents.iter().map(|extent| extent - 1).collect();
+        (index_of(&last, &self.buffershape) as usize + 1) * typesize
+    }
+
+    /// Whether the items lie one behind the other in the buffer.
+    fn is_packed(&self) -> bool {
+        let extents = extents(&self.start, &self.stop);
+        extents.iter().zip(&self.buffershape).skip(1).all(|(extent, length)| extent == length)
+    }
+}
+
+impl Model {
+    /// Every byte of every chunk is part of the repeated value.
+    pub fn full(geometry: Geometry, value: &[u8]) -> Model {
+        let chunk: Vec<u8> = value.iter().copied().cycle().take(geometry.chunk_bytes()).collect();
+        let chunks = vec![chunk; geometry.nchunks()];
+        Model { geometry, chunks }
+    }
+
+    pub fn zeros(geometry: Geometry) -> Model {
+        let zero = vec![0; geometry.typesize];
+        Model::full(geometry, &zero)
+    }
+
+    pub fn from_items(geometry: Geometry, items: &[u8]) -> Model {
+        let mut model = Model::zeros(geometry);
+        let (start, stop) = (vec![0; model.geometry.ndim()], model.geometry.shape.clone());
+        let slice = Slice::exact(start, stop, model.geometry.typesize);
+        let rc = model.set(&slice, items);
+        assert_eq!(rc, Ok(0));
+        model
+    }
+
+    pub fn item(&self, coords: &[i64]) -> &[u8] {
+        let (chunk, at) = self.geometry.place(coords);
+        &self.chunks[chunk][at..at + self.geometry.typesize]
+    }
+
+    /// All items in C order.
+    pub fn items(&self) -> Vec<u8> {
+        let mut items = Vec::new();
+        each(&self.geometry.shape, |coords| items.extend(self.item(coords)));
+        items
+    }
+
+    /// The chunks that a box touches (b2nd.md 6.8), by position in the grid.
+    fn touched(&self, start: &[i64], stop: &[i64]) -> Vec<Vec<i64>> {
+        let g = &self.geometry;
+        let mut found = Vec::new();
+        if g.nitems() == 0 {
+            return found;
+        }
+        each(&g.grid(), |at| {
+            let touches = (0..g.ndim()).all(|dim| {
+                let first = at[dim] * g.chunk[dim];
+                let end = (first + g.chunk[dim]).min(g.shape[dim]);
+                first < stop[dim] && start[dim] < end
+            });
+            if touches {
+                found.push(at.to_vec());
+            }
+        });
+        found
+    }
+
+    pub fn touched_numbers(&self, start: &[i64], stop: &[i64]) -> Vec<i64> {
+        self.touched(start, stop).iter().map(|at| index_of(at, &self.geometry.grid())).collect()
+    }
+
+    /// The checks of b2nd.md 6.4 in their order; `Ok(false)`: nothing to transfer.
+    fn check(&self, slice: &Slice) -> Result<bool, i32> {
+        let g = &self.geometry;
+        if g.ndim() == 0 {
+            return Ok(true);
+        }
+        if g.nitems() == 0 {
+            return Ok(false);
+        }
+        let extents = extents(&slice.start, &slice.stop);
+        if extents.iter().zip(&slice.buffershape).any(|(extent, length)| extent > length) {
+            return Err(-12);
+        }
+        if slice.buffersize < extents.iter().product::<i64>() * g.typesize as i64 {
+            return Err(-12);
+        }
+        Ok(true)
+    }
+
+    /// A read into a destination of `room` bytes.
+    pub fn get(&self, slice: &Slice, room: usize) -> Result<Predicted, KnownDefect> {
+        let g = &self.geometry;
+        let mut dest = vec![BEFORE; room];
+        if slice.buffersize < 0 {
+            return Ok((-12, dest));
+        }
+        dest[..slice.buffersize as usize].fill(0);
+        match self.check(slice) {
+            Err(code) => return Ok((code, dest)),
+            Ok(false) => return Ok((0, dest)),
+            Ok(true) => {}
+        }
+        let whole = g.ndim() > 0 && g.is_whole_chunk(&slice.start, &slice.stop);
+        if whole && !slice.is_packed() {
+            return Err(WholeChunkBuffershape);
+        }
+        each(&extents(&slice.start, &slice.stop), |m| {
+            let coords = plus(&slice.start, m);
+            let inside = coords.iter().zip(&g.shape).all(|(coord, length)| coord < length);
+            if inside || whole {
+                let at = index_of(m, &slice.buffershape) as usize * g.typesize;
+                dest[at..at + g.typesize].copy_from_slice(self.item(&coords));
+            }
+        });
+        Ok((0, dest))
+    }
+
+    /// A write.
+    pub fn set(&mut self, slice: &Slice, items: &[u8]) -> Result<i32, KnownDefect> {
+        if slice.buffersize < 0 {
+            return Ok(-12);
+        }
+        match self.check(slice) {
+            Err(code) => return Ok(code),
+            Ok(false) => return Ok(0),
+            Ok(true) => {}
+        }
+        let g = self.geometry.clone();
+        let whole = g.ndim() > 0 && g.is_whole_chunk(&slice.start, &slice.stop);
+        if whole && !slice.is_packed() {
+            return Err(WholeChunkBuffershape);
+        }
+        for at in self.touched(&slice.start, &slice.stop) {
+            let covered = (0..g.ndim()).all(|dim| {
+                let first = at[dim] * g.chunk[dim];
+                let end = (first + g.chunk[dim]).min(g.shape[dim]);
+                slice.start[dim] <= first && end <= slice.stop[dim]
+            });
+            if covered {
+                self.chunks[index_of(&at, &g.grid()) as usize].fill(0);
+            }
+        }
+        each(&extents(&slice.start, &slice.stop), |m| {
+            let coords = plus(&slice.start, m);
+            let inside = coords.iter().zip(&g.shape).all(|(coord, length)| coord < length);
+            if inside || whole {
+                let from = index_of(m, &slice.buffershape) as usize * g.typesize;
+                let (chunk, at) = g.place(&coords);
+                self.chunks[chunk][at..at + g.typesize].copy_from_slice(&items[from..from + g.typesize]);
+            }
+        });
+        Ok(0)
+    }
+
+    /// An orthogonal read into a destination of `room` bytes (b2nd.md 6.7).
+    pub fn get_orthogonal(
+        &self,
+        selection: &[Vec<i64>],
+        buffershape: &[i64],
+        room: usize,
+        buffersize: i64,
+    ) -> Predicted {
+        let g = &self.geometry;
+        let mut dest = vec![BEFORE; room];
+        let code = self.check_selection(selection, buffersize);
+        if code < 0 {
+            return (code, dest);
+        }
+        let sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
+        each(&sizes, |m| {
+            let coords: Vec<i64> = m.iter().zip(selection).map(|(&m, list)| list[m as usize]).collect();
+            let at = index_of(m, buffershape) as usize * g.typesize;
+            dest[at..at + g.typesize].copy_from_slice(self.item(&coords));
+        });
+        (0, dest)
+    }
+
+    fn check_selection(&self, selection: &[Vec<i64>], buffersize: i64) -> i32 {
+        let shape = &self.geometry.shape;
+        if selection.iter().zip(shape).any(|(list, length)| list.iter().any(|value| value > length)) {
+            return -33;
+        }
+        let items: usize = selection.iter().map(Vec::len).product();
+        if ((items * self.geometry.typesize) as i64) < buffersize { -12 } else { 0 }
+    }
+
+    /// An orthogonal write: in each dimension the last of equal coordinates wins.
+    pub fn set_orthogonal(
+        &mut self,
+        selection: &[Vec<i64>],
+        items: &[u8],
+        buffershape: &[i64],
+        buffersize: i64,
+    ) -> i32 {
+        let code = self.check_selection(selection, buffersize);
+        if code < 0 {
+            return code;
+        }
+        let g = self.geometry.clone();
+        let sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
+        each(&sizes, |m| {
+            let wins =
+                m.iter().zip(selection).all(|(&m, list)| !list[m as usize + 1..].contains(&list[m as usize]));
+            if wins {
+                let coords: Vec<i64> = m.iter().zip(selection).map(|(&m, list)| list[m as usize]).collect();
+                let from = index_of(m, buffershape) as usize * g.typesize;
+                let (chunk, at) = g.place(&coords);
+                self.chunks[chunk][at..at + g.typesize].copy_from_slice(&items[from..from + g.typesize]);
+            }
+        });
+        0
+    }
+
+    /// Items by flat positions (b2nd.md 6.6).
+    pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> Predicted {
+        let g = &self.geometry;
+        let mut dest = vec![BEFORE; room];
+        if coords.is_empty() {
+            return (0, dest);
+        }
+        if buffersize < (coords.len() * g.typesize) as i64 || g.ndim() == 0 {
+            return (-12, dest);
+        }
+        if coords.iter().any(|coord| !(0..g.nitems()).contains(coord)) {
+            return (-12, dest);
+        }
+        for (at, &coord) in coords.iter().enumerate() {
+            let mut rest = coord;
+            let mut position = vec![0; g.ndim()];
+            for dim in (0..g.ndim()).rev() {
+                position[dim] = rest % g.shape[dim];
+                rest /= g.shape[dim];
+            }
+            dest[at * g.typesize..(at + 1) * g.typesize].copy_from_slice(self.item(&position));
+        }
+        (0, dest)
+    }
+
+    /// A change of the shape (b2nd.md 6.14).
+    pub fn resize(&mut self, shape: &[i64], start: Option<&[i64]>) -> Result<i32, KnownDefect> {
+        let g = self.geometry.clone();
+        let old = &g.shape;
+        if let Some(start) = start {
+            for dim in 0..g.ndim() {
+                if start[dim] > old[dim] {
+                    return Ok(-12);
+                }
+                let grows = shape[dim] > old[dim] && start[dim] != old[dim];
+                let shrinks = shape[dim] < old[dim] && start[dim] + old[dim] - shape[dim] != old[dim];
+                if !grows && !shrinks {
+                    continue;
+                }
+                if g.chunk[dim] == 0 {
+                    return Err(DivisionByZero);
+                }
+                if start[dim] % g.chunk[dim] != 0 || (shape[dim] - old[dim]) % g.chunk[dim] != 0 {
+                    return Ok(-12);
+                }
+                if shrinks && start[dim] + old[dim] - shape[dim] > old[dim] {
+                    return Err(DeletePastEnd);
+                }
+            }
+        }
+        if shape.iter().any(|&length| length < 0) {
+            return Ok(-12);
+        }
+        let smaller: Vec<i64> = old.iter().zip(shape).map(|(&old, &new)| old.min(new)).collect();
+        if shape != old && g.chunk.contains(&0) {
+            // Shrinking too, which the document does not say.
+            return Err(DivisionByZero);
+        }
+        if smaller != *old {
+            let mut kept = Vec::new();
+            let first = start.unwrap_or(&smaller);
+            if g.nitems() > 0 {
+                each(&g.grid(), |at| {
+                    let goes = (0..g.ndim()).any(|dim| {
+                        let position = at[dim] * g.chunk[dim];
+                        first[dim] <= position && position < first[dim] + old[dim] - smaller[dim]
+                    });
+                    if !goes {
+                        kept.push(self.chunks[index_of(at, &g.grid()) as usize].clone());
+                    }
+                });
+            }
+            self.chunks = kept;
+            self.geometry.shape = smaller.clone();
+        }
+        if smaller != shape {
+            self.geometry.shape = shape.to_vec();
+            let first = start.unwrap_or(&smaller);
+            let needed = self.geometry.nchunks();
+            if needed != self.chunks.len() {
+                let zero = vec![0; g.chunk_bytes()];
+                let mut number = 0;
+                let chunks = &mut self.chunks;
+                each(&self.geometry.grid(), |at| {
+                    let comes = (0..g.ndim()).any(|dim| {
+                        let position = at[dim] * g.chunk[dim];
+                        first[dim] <= position && position < first[dim] + shape[dim] - smaller[dim]
+                    });
+                    if comes {
+                        chunks.insert(number, zero.clone());
+                    }
+                    number += 1;
+                });
+            }
+        }
+        assert_eq!(self.chunks.len(), self.geometry.nchunks(), "the model is wrong");
+        Ok(0)
+    }
+
+    /// Bytes of a slab that is one item thick along `axis`.
+    pub fn slab_bytes(&self, axis: usize) -> i64 {
+        let others = self.geometry.shape.iter().enumerate().filter(|&(dim, _)| dim != axis);
+        others.map(|(_, length)| length).product::<i64>() * self.geometry.typesize as i64
+    }
+
+    pub fn insert(&mut self, items: &[u8], axis: usize, at: i64) -> Result<i32, KnownDefect> {
+        if axis >= self.geometry.ndim() {
+            return Ok(-12);
+        }
+        let slab = self.slab_bytes(axis);
+        if slab == 0 {
+            return Err(DivisionByZero);
+        }
+        if items.len() as i64 % slab != 0 {
+            return Ok(-12);
+        }
+        let count = items.len() as i64 / slab;
+        let old = self.geometry.shape.clone();
+        let mut shape = old.clone();
+        shape[axis] += count;
+        let mut start = vec![0; old.len()];
+        start[axis] = at;
+        let code = self.resize(&shape, (at != old[axis]).then_some(&start))?;
+        if code < 0 {
+            return Ok(code);
+        }
+        let mut stop = old;
+        stop[axis] = at + count;
+        let slice = Slice::exact(start, stop, self.geometry.typesize);
+        self.set(&slice, items)
+    }
+
+    pub fn append(&mut self, items: &[u8], axis: usize) -> Result<i32, KnownDefect> {
+        let g = &self.geometry;
+        let flat = g.chunk.iter().zip(&g.block).skip(1).all(|(chunk, block)| chunk == block);
+        if axis == 0 && flat && items.len() == g.chunk_bytes() {
+            let right = g.ndim() > 0
+                && g.chunk[0] != 0
+                && g.shape[0] % g.chunk[0] == 0
+                && g.chunk[0] % g.block[0] == 0
+                && g.shape.iter().zip(&g.chunk).skip(1).all(|(length, chunk)| length == chunk);
+            if !right {
+                return Err(AppendAccelerated);
+            }
+        }
+        let Some(&end) = g.shape.get(axis) else { return Ok(-12) };
+        self.insert(items, axis, end)
+    }
+
+    pub fn delete(&mut self, axis: usize, at: i64, count: i64) -> Result<i32, KnownDefect> {
+        let old = self.geometry.shape.clone();
+        if axis >= old.len() {
+            return Ok(-12);
+        }
+        let mut shape = old.clone();
+        shape[axis] -= count;
+        let mut start = vec![0; old.len()];
+        start[axis] = at;
+        self.resize(&shape, (at != old[axis] - count).then_some(&start))
+    }
+
+    /// The same items under other partitions: a copy that has to be made item by item.
+    pub fn boxed(&self, geometry: Geometry, start: &[i64]) -> Model {
+        let mut items = Vec::new();
+        each(&geometry.shape, |coords| items.extend(self.item(&plus(start, coords))));
+        Model::from_items(geometry, &items)
+    }
+
+    /// This array under another geometry's partitions (b2nd.md 6.12).
+    pub fn copied(&self, chunk: &[i64], block: &[i64]) -> Model {
+        let g = &self.geometry;
+        if g.chunk == chunk && g.block == block {
+            return self.clone();
+        }
+        let geometry = Geometry { chunk: chunk.to_vec(), block: block.to_vec(), ..g.clone() };
+        self.boxed(geometry, &vec![0; g.ndim()])
+    }
+
+    /// This array, a copy of `first`, extended by `second` (b2nd.md 6.13).
+    pub fn extend(&mut self, first: &Geometry, second: &Model, axis: usize) -> Result<i32, KnownDefect> {
+        let (from, old) = (&second.geometry, self.geometry.shape.clone());
+        let mut shape = old.clone();
+        shape[axis] += from.shape[axis];
+        let whole = self.geometry.chunk[axis] != 0 && old[axis] % self.geometry.chunk[axis] == 0;
+        let blocks = from.block == self.geometry.block && whole;
+        let verbatim = first.chunk == from.chunk && blocks;
+        if verbatim != (self.geometry.chunk == from.chunk && blocks) {
+            return Err(ConcatenateAlignment);
+        }
+        let code = self.resize(&shape, None)?;
+        if code < 0 {
+            return Ok(code);
+        }
+        let grid = self.geometry.grid();
+        let mut defect = None;
+        let mut places = Vec::new();
+        if from.nitems() > 0 {
+            each(&from.grid(), |at| places.push(at.to_vec()));
+        }
+        for (number, at) in places.iter().enumerate() {
+            if verbatim {
+                let mut to = at.clone();
+                to[axis] += old[axis] / self.geometry.chunk[axis];
+                self.chunks[index_of(&to, &grid) as usize] = second.chunks[number].clone();
+                continue;
+            }
+            let start: Vec<i64> = at.iter().zip(&from.chunk).map(|(at, chunk)| at * chunk).collect();
+            let stop: Vec<i64> = plus(&start, &from.chunk)
+                .iter()
+                .zip(&from.shape)
+                .map(|(&stop, &end)| stop.min(end))
+                .collect();
+            let buffersize = second.chunks[number].len() as i64;
+            let read = Slice { start, stop, buffershape: from.chunk.clone(), buffersize };
+            let (_, items) = second.get(&read, buffersize as usize)?;
+            let mut write = read;
+            write.start[axis] += old[axis];
+            write.stop[axis] += old[axis];
+            defect = self.set(&write, &items).err().or(defect);
+        }
+        defect.map_or(Ok(0), Err)
+    }
+}

@@ -1,0 +1,62 @@
+//! Harm done to one side on purpose, to show that the comparison finds it. Only in the child processes of
+//! `a_difference_is_found`.
+
+use crate::FAMILY;
+use crate::support::sequences::parent::run_range;
+use crate::world::World;
+
+/// Chooses the harm, by one of [`KINDS`].
+pub const VARIABLE: &str = "BLOSC2_ARRAY_SABOTAGE";
+
+/// One byte of an item; a field of the struct; one item more; a metalayer more; a crash.
+const KINDS: [&str; 5] = ["item", "field", "shape", "metalayer", "crash"];
+
+/// Harms our side; false if there is nothing to harm.
+pub fn strike(world: &mut World, kind: &str) -> bool {
+    let geometry = world.model.geometry.clone();
+    let array = world.sides[0].array();
+    match kind {
+        "item" if geometry.nitems() > 0 => {
+            let start: Vec<i64> = geometry.shape.iter().map(|length| length - 1).collect();
+            let mut item = world.model.item(&start).to_vec();
+            item[0] ^= 0x40;
+            array.set(&start, &geometry.shape, &item) == 0
+        }
+        "field" if geometry.ndim() > 0 => {
+            // SAFETY: a live array.
+            unsafe { (*array.raw()).extshape[0] += 1 };
+            true
+        }
+        "shape" if geometry.ndim() > 0 && !geometry.chunk.contains(&0) => {
+            let mut shape = geometry.shape;
+            shape[0] += 1;
+            array.resize(&shape, None) == 0
+        }
+        "metalayer" => array.schunk().vlmeta_add("sabotage", b"!") >= 0,
+        // SAFETY: ends this process.
+        "crash" => unsafe { libc::raise(libc::SIGSEGV) == 0 },
+        _ => false,
+    }
+}
+
+/// Each kind of harm is found in every sequence that it hits.
+pub fn expect_failures(test: &str) {
+    for kind in KINDS {
+        let mut found = 0;
+        for number in 0..6 {
+            let range = (number, number + 1);
+            let report = run_range(&FAMILY, test, &format!("{kind}-{number}"), range, &[(VARIABLE, kind)]);
+            let missed = report.tally.contains_key("not harmed");
+            assert!(missed || !report.failures.is_empty(), "{kind} was not found in sequence {number}");
+            let told = if kind == "crash" { "signal" } else { "Wrong(" };
+            for (_, text) in &report.failures {
+                assert!(
+                    text.contains(told),
+                    "{kind} in sequence {number}, but something else fails:\n{text}"
+                );
+            }
+            found += report.failures.len();
+        }
+        assert!(found > 0, "{kind} was never found");
+    }
+}

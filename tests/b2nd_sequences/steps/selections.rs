@@ -1,0 +1,75 @@
+//! Items by flat positions, and outer products of coordinates.
+
+use crate::known_defects::KnownDefect;
+use crate::steps::items;
+use crate::support::random::Random;
+use crate::world::{Done, Stop, World};
+
+pub fn get_sparse(world: &mut World, random: &mut Random) -> Done {
+    let geometry = &world.model.geometry;
+    let nitems = geometry.nitems();
+    let count = *random.pick(&[0, 1, 2, 5, 20, 60]);
+    let mut coords: Vec<i64> = (0..count).map(|_| random.below(nitems.max(1) as usize) as i64).collect();
+    if random.one_in(6) && count > 0 {
+        coords[random.below(count)] = *random.pick(&[nitems, -1, i64::MAX, i64::MIN]);
+    }
+    let room = count * geometry.typesize + random.below(2) * 5;
+    let buffersize = if random.one_in(8) { (count * geometry.typesize) as i64 - 1 } else { room as i64 };
+    world.say(format!("{coords:?} into {buffersize} bytes"));
+    let right = world.model.get_sparse(&coords, room, buffersize);
+    world.expect_read("get_sparse_cbuffer", &right, |array| array.get_sparse(&coords, room, buffersize))
+}
+
+/// Lists of coordinates, the shape of the buffer and its bytes.
+fn draw(world: &World, random: &mut Random) -> Done<(Vec<Vec<i64>>, Vec<i64>, usize, i64)> {
+    let geometry = &world.model.geometry;
+    if geometry.ndim() == 0 {
+        return Err(Stop::Skip(KnownDefect::ZeroDimSelection));
+    }
+    let most = if geometry.ndim() > 4 { 2 } else { 7 };
+    let selection: Vec<Vec<i64>> = geometry
+        .shape
+        .iter()
+        .map(|&length| {
+            let count = if length == 0 || random.one_in(20) { 0 } else { 1 + random.below(most) };
+            (0..count).map(|_| random.below(length as usize) as i64).collect()
+        })
+        .collect();
+    let mut buffershape: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
+    let items: usize = selection.iter().map(Vec::len).product();
+    let mut buffersize = (items * geometry.typesize) as i64;
+    if random.one_in(4) {
+        let dim = random.below(geometry.ndim());
+        buffershape[dim] += 2;
+    }
+    match random.below(8) {
+        0 => buffersize += 1,
+        1 if buffersize > 0 => buffersize -= 1,
+        _ => {}
+    }
+    let room = (buffershape.iter().product::<i64>() as usize * geometry.typesize).max(buffersize as usize);
+    Ok((selection, buffershape, room, buffersize))
+}
+
+pub fn get_orthogonal(world: &mut World, random: &mut Random) -> Done {
+    let (mut selection, buffershape, room, buffersize) = draw(world, random)?;
+    if random.one_in(10) && !selection[0].is_empty() {
+        // Refused before anything is read.
+        selection[0][0] = world.model.geometry.shape[0] + 1;
+    }
+    world.say(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
+    let right = world.model.get_orthogonal(&selection, &buffershape, room, buffersize);
+    world.expect_read("get_orthogonal_selection", &right, |array| {
+        array.get_orthogonal(&selection, &buffershape, room, buffersize)
+    })
+}
+
+pub fn set_orthogonal(world: &mut World, random: &mut Random) -> Done {
+    let (selection, buffershape, room, buffersize) = draw(world, random)?;
+    let source = items(random, room);
+    world.say(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));
+    let right = world.model.set_orthogonal(&selection, &source, &buffershape, buffersize);
+    world.expect("set_orthogonal_selection", &right, |side| {
+        side.array().set_orthogonal(&selection, &source, &buffershape, buffersize)
+    })
+}

@@ -1,0 +1,305 @@
+//! Creation, serialised forms, and handles that come and go.
+
+use std::path::PathBuf;
+
+use crate::geometry::Geometry;
+use crate::known_defects::KnownDefect;
+use crate::model::Model;
+use crate::setup::Backend;
+use crate::steps::items;
+use crate::support::array::{Array, Context, Spec};
+use crate::support::random::Random;
+use crate::support::super_chunk::{Store, SuperChunk};
+use crate::world::{Done, NAMES, Stop, World, vlmetalayers_of, wrong};
+
+/// The way the first array is made.
+#[derive(Clone, Copy, Debug)]
+enum Creation {
+    Zeros,
+    Empty,
+    Full,
+    Nans,
+    Uninit,
+    FromCbuffer,
+    /// A buffer that is too small leaves an array of zeros (b2nd.md Q13).
+    Short,
+}
+
+/// Creates the array of both sides.
+pub fn create(world: &mut World, random: &mut Random) -> Done {
+    let spec = world.setup.spec.clone();
+    let backend = world.setup.backend;
+    let g = Geometry::of(&spec);
+    let creation = match random.below(10) {
+        0 => Creation::Zeros,
+        1 => Creation::Empty,
+        2 => Creation::Full,
+        3 => Creation::Nans,
+        4 => Creation::Uninit,
+        5 if g.nitems() > 0 && random.one_in(3) => Creation::Short,
+        _ => Creation::FromCbuffer,
+    };
+    let source = items(random, g.nbytes());
+    let value = items(random, g.typesize);
+    let name = world.fresh_name();
+    world.say(format!("{creation:?} {:?}", world.setup));
+    let nan: Vec<u8> = match g.typesize {
+        4 => 0x7fc0_0000u32.to_le_bytes().to_vec(),
+        8 => 0x7ff8_0000_0000_0000u64.to_le_bytes().to_vec(),
+        typesize => vec![0; typesize],
+    };
+    let (right, model) = match creation {
+        Creation::Zeros | Creation::Empty => (0, Model::zeros(g.clone())),
+        Creation::Full => (0, Model::full(g.clone(), &value)),
+        // Without a not-a-number of that size there is an error, and an array (b2nd.md Q13).
+        Creation::Nans => (if matches!(g.typesize, 4 | 8) { 0 } else { -3 }, Model::full(g.clone(), &nan)),
+        Creation::Uninit | Creation::FromCbuffer => (0, Model::from_items(g.clone(), &source)),
+        Creation::Short => (-12, Model::zeros(g.clone())),
+    };
+    if right == -3 {
+        // The zeros are only a stand-in for undefined items.
+        return create_as(world, &spec, backend, &name, 0, model, &|context| context.zeros());
+    }
+    create_as(world, &spec, backend, &name, right, model, &|context| match creation {
+        Creation::Zeros => context.zeros(),
+        Creation::Empty => context.empty(),
+        Creation::Full => context.full(&value),
+        Creation::Nans => context.nans(),
+        Creation::FromCbuffer => context.from_cbuffer(&source),
+        // The reference's is dropped on an error: see `made`.
+        Creation::Short => context.from_cbuffer(&source[..source.len() - 1]),
+        Creation::Uninit => {
+            let (rc, array) = context.uninit();
+            if let Some(array) = &array {
+                // Undefined until it is written.
+                let zero = vec![0; g.ndim()];
+                assert_eq!(array.set(&zero, &g.shape, &source), 0);
+            }
+            (rc, array)
+        }
+    })
+}
+
+fn create_as(
+    world: &mut World,
+    spec: &Spec,
+    backend: Backend,
+    name: &str,
+    right: i32,
+    model: Model,
+    make: &dyn Fn(&Context) -> (i32, Option<Array>),
+) -> Done {
+    for (side, label) in world.sides.iter_mut().zip(NAMES) {
+        let path = if spec.store.on_disk() { side.directory.join(name) } else { PathBuf::new() };
+        let spec = Spec { path: path.clone(), ..spec.clone() };
+        let context = side.context(&spec, backend).ok_or_else(|| wrong!("{label}: no context"))?;
+        let (rc, array) = make(&context);
+        if rc != right {
+            return Err(wrong!("creation by {label} gives {rc}, right is {right}"));
+        }
+        side.adopt(array, &path);
+        if right < 0 {
+            side.adopt(None, &path);
+        }
+    }
+    if right < 0 {
+        // From here on with an array elsewhere.
+        return create_as(world, spec, backend, &format!("again-{name}"), 0, model, &|context| {
+            context.zeros()
+        });
+    }
+    world.model = model;
+    world.check()
+}
+
+/// Frees the arrays.
+pub fn finish(world: &mut World) -> Result<(), String> {
+    for side in &mut world.sides {
+        side.adopt(None, &PathBuf::new());
+    }
+    let counted = world.sides.each_ref().map(|side| side.counted());
+    if counted.iter().any(|counted| counted.0 != 0) || counted[0].1 != counted[1].1 {
+        return Err(format!("user back-ends (streams left open, destroy calls): {counted:?}"));
+    }
+    Ok(())
+}
+
+/// Everything about an array that was read back from what a library wrote.
+fn check_read_back(world: &World, what: &str, array: &Array) -> Done {
+    world.read_all(what, array, &world.model)?;
+    let (layers, found) = (world.metalayers(), array.schunk().metas());
+    if layers != found {
+        return Err(wrong!("{what}: metalayers {found:?}, right are {layers:?}"));
+    }
+    let found = vlmetalayers_of(array);
+    if found != world.vlmetalayers {
+        return Err(wrong!("{what}: variable-length metalayers {found:?}"));
+    }
+    if array.dtype().as_ref() != Some(&world.stored_dtype) {
+        return Err(wrong!("{what}: dtype {:?}, right is {:?}", array.dtype(), world.stored_dtype));
+    }
+    Ok(())
+}
+
+/// The frame of each side, read by both.
+pub fn cframe(world: &mut World, random: &mut Random) -> Done {
+    let store = world.setup.spec.store;
+    if world.model.geometry.typesize > 255 && store != Store::MemoryFrame {
+        return Err(Stop::Skip(KnownDefect::WideCopy));
+    }
+    world.say(format!("in {store:?}"));
+    let frames = [0, 1].map(|at| world.sides[at].array().to_cframe());
+    for (at, frame) in frames.iter().enumerate() {
+        let what = format!("frame of {}", NAMES[at]);
+        let (frame, fresh) = frame.as_ref().map_err(|rc| wrong!("{what}: {rc}"))?;
+        if *fresh != (store != Store::MemoryFrame) {
+            return Err(wrong!("{what}: needs_free is {fresh} in {store:?}"));
+        }
+        for side in [0, 1] {
+            let library = world.sides[side].library;
+            let what = format!("{what} read by {}", NAMES[side]);
+            let mut bytes = frame.clone();
+            let copy = random.one_in(2);
+            let (rc, array) = if copy {
+                Array::from_copy(library, &mut bytes)
+            } else {
+                // SAFETY: only read, and freed before the bytes.
+                unsafe { Array::from_borrowed(library, bytes.as_mut_ptr(), bytes.len()) }
+            };
+            let array = array.ok_or_else(|| wrong!("{what}: {rc}"))?;
+            if copy {
+                // A copied frame is in memory without a frame (b2nd.md 6.10).
+                let fields = array.fields();
+                // SAFETY: a live super-chunk with a storage.
+                let (frame, contiguous) =
+                    unsafe { ((*fields.sc).frame, (*(*fields.sc).storage).contiguous.get()) };
+                if !frame.is_null() || contiguous {
+                    return Err(wrong!("{what}: a copy that has a frame"));
+                }
+            }
+            check_read_back(world, &what, &array)?;
+            drop(array);
+            if bytes != *frame {
+                return Err(wrong!("{what}: the buffer was changed"));
+            }
+        }
+    }
+    Ok(())
+}
+
+pub fn save(world: &mut World, random: &mut Random) -> Done {
+    if world.model.geometry.typesize > 255 {
+        return Err(Stop::Skip(KnownDefect::WideCopy));
+    }
+    let name = world.fresh_name();
+    world.say(format!("to {name}"));
+    for at in [0, 1] {
+        let path = world.sides[at].directory.join(&name);
+        for right in [0, -1] {
+            // The second time it is there already (b2nd.md Q5).
+            let rc = world.sides[at].array().save(&path);
+            if rc != right {
+                return Err(wrong!("save by {} gives {rc}, right is {right}", NAMES[at]));
+            }
+        }
+        for reader in [0, 1] {
+            let library = world.sides[reader].library;
+            let what = format!("file of {} read by {}", NAMES[at], NAMES[reader]);
+            let array = if random.one_in(3) {
+                let schunk =
+                    SuperChunk::open(library, &path).ok_or_else(|| wrong!("{what}: no super-chunk"))?;
+                Array::from_super_chunk(schunk).map_err(|rc| wrong!("{what}: from_schunk gives {rc}"))?
+            } else {
+                let (rc, array) = Array::open(library, &path);
+                array.ok_or_else(|| wrong!("{what}: {rc}"))?
+            };
+            check_read_back(world, &what, &array)?;
+        }
+    }
+    Ok(())
+}
+
+pub fn save_append(world: &mut World, random: &mut Random) -> Done {
+    if world.model.geometry.typesize > 255 {
+        return Err(Stop::Skip(KnownDefect::WideCopy));
+    }
+    let name = world.fresh_name();
+    let junk = random.below(2) * (1 + random.below(100));
+    world.say(format!("to {name} behind {junk} bytes"));
+    for at in [0, 1] {
+        let path = world.sides[at].directory.join(&name);
+        if junk > 0 {
+            std::fs::write(&path, vec![0x99; junk]).expect("a file");
+        }
+        let mut offset = junk as i64;
+        for _ in 0..2 {
+            let found = world.sides[at].array().save_append(&path);
+            if found != offset {
+                return Err(wrong!("save_append by {} gives {found}, right is {offset}", NAMES[at]));
+            }
+            for reader in [0, 1] {
+                let what = format!("file of {} at {offset} read by {}", NAMES[at], NAMES[reader]);
+                let (rc, array) = Array::open_offset(world.sides[reader].library, &path, offset);
+                check_read_back(world, &what, &array.ok_or_else(|| wrong!("{what}: {rc}"))?)?;
+                let (rc, array) = Array::open_offset(world.sides[reader].library, &path, offset + 1);
+                if rc != -32 || array.is_some() {
+                    return Err(wrong!("{what} + 1: {rc}, right is -32"));
+                }
+            }
+            offset = std::fs::metadata(&path).expect("the file").len() as i64;
+        }
+    }
+    Ok(())
+}
+
+/// Opens the files anew: each its own, or each that of the other.
+pub fn reopen(world: &mut World, exchange: bool) -> Done {
+    if !world.setup.spec.store.on_disk() {
+        return Err(Stop::Idle);
+    }
+    let backend = world.setup.backend;
+    world.say(format!("exchange: {exchange}"));
+    let mut paths = world.sides.each_ref().map(|side| side.path.clone());
+    if exchange {
+        paths.swap(0, 1);
+    }
+    world.sides.iter_mut().for_each(|side| side.adopt(None, &PathBuf::new()));
+    for ((side, path), name) in world.sides.iter_mut().zip(paths).zip(NAMES) {
+        let array =
+            side.open(&path, backend).map_err(|rc| wrong!("{name} cannot open {}: {rc}", path.display()))?;
+        side.adopt(Some(array), &path);
+    }
+    world.dtype = Some(world.stored_dtype.clone());
+    Ok(())
+}
+
+pub fn refresh(world: &mut World) -> Done {
+    world.say(String::new());
+    // The first one of a created array may find something (b2nd.md Q9), the next one not.
+    world.same("refresh", |side| side.array().refresh())?;
+    world.expect("refresh again", &0, |side| side.array().refresh())
+}
+
+/// Adds, changes or removes a variable-length metalayer of the super-chunk.
+pub fn vlmeta(world: &mut World, random: &mut Random) -> Done {
+    let name = *random.pick(&["one", "two"]);
+    let len = 1 + random.below(100);
+    let content = items(random, len);
+    let at = world.vlmetalayers.iter().position(|(found, _)| found == name);
+    world.say(format!("{name} of {} bytes", content.len()));
+    match at {
+        None => {
+            world.vlmetalayers.push((name.to_owned(), content.clone()));
+            world.same("vlmeta_add", |side| side.array().schunk().vlmeta_add(name, &content))?;
+        }
+        Some(at) if random.one_in(2) => {
+            world.vlmetalayers.remove(at);
+            world.same("vlmeta_delete", |side| side.array().schunk().vlmeta_delete(name))?;
+        }
+        Some(at) => {
+            world.vlmetalayers[at].1 = content.clone();
+            world.same("vlmeta_update", |side| side.array().schunk().vlmeta_update(name, &content))?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Views without dimensions of length 1, and with more of them.
+
+use crate::geometry::Geometry;
+use crate::known_defects::KnownDefect;
+use crate::model::{Model, Slice};
+use crate::steps::slices::draw_box;
+use crate::support::array::Array;
+use crate::support::random::Random;
+use crate::world::{Done, NAMES, Stop, World, wrong};
+
+/// What no view of the reference survives.
+fn guard(world: &World) -> Done {
+    if world.vlmetalayers.is_empty() { Ok(()) } else { Err(Stop::Skip(KnownDefect::ViewMetalayers)) }
+}
+
+/// Makes the view on both sides, reads it in every way, and frees it.
+fn check(
+    world: &mut World,
+    random: &mut Random,
+    what: &str,
+    right: i32,
+    geometry: Geometry,
+    make: impl Fn(&Array) -> (i32, Option<Array>),
+) -> Done {
+    let model = Model { geometry, chunks: world.model.chunks.clone() };
+    let (start, stop) = draw_box(random, &model.geometry);
+    let slice = Slice::exact(start, stop, model.geometry.typesize);
+    for (side, name) in world.sides.iter().zip(NAMES) {
+        let (rc, view) = make(side.array());
+        if rc != right {
+            return Err(wrong!("{what}: {name} gives {rc}, right is {right}"));
+        }
+        let Some(view) = view.filter(|_| right == 0) else { continue };
+        world.read_all(&format!("{what} by {name}"), &view, &model)?;
+        if view.dtype() != world.dtype || view.fields().dtype_format != world.dtype_format {
+            return Err(wrong!("{what} by {name}: dtype {:?}", view.dtype()));
+        }
+        let room = slice.buffersize as usize;
+        let found =
+            view.get_slice_cbuffer(&slice.start, &slice.stop, &slice.buffershape, room, slice.buffersize);
+        if Ok(&found) != model.get(&slice, room).as_ref() {
+            return Err(wrong!("{what} by {name}: {slice:?} gives {found:?}"));
+        }
+        if model.geometry.typesize <= 255 {
+            let (mut frame, fresh) =
+                view.to_cframe().map_err(|rc| wrong!("{what} by {name}: to_cframe {rc}"))?;
+            let (rc, copy) = Array::from_copy(side.library, &mut frame);
+            let copy = copy.ok_or_else(|| wrong!("{what} by {name}: from_cframe gives {rc}"))?;
+            if !fresh {
+                return Err(wrong!("{what} by {name}: the frame of a view is its own"));
+            }
+            world.read_all(&format!("frame of {what} by {name}"), &copy, &model)?;
+        }
+        if view.free() != 0 {
+            return Err(wrong!("{what} by {name}: the view cannot be freed"));
+        }
+    }
+    Ok(())
+}
+
+/// True where the chunks of a view are those of its base.
+fn narrow(g: &Geometry, dim: usize) -> bool {
+    g.nitems() == 0 || g.chunk[dim] == 1 && g.block[dim] == 1
+}
+
+pub fn squeeze(world: &mut World, random: &mut Random) -> Done {
+    guard(world)?;
+    let g = world.model.geometry.clone();
+    let all = random.one_in(2);
+    let index: Vec<bool> = g
+        .shape
+        .iter()
+        .map(
+            |&length| if all || !random.one_in(12) { length == 1 && (all || random.one_in(2)) } else { true },
+        )
+        .collect();
+    let right = if !world.setup.spec.metalayers.is_empty() {
+        -12
+    } else if index.iter().zip(&g.shape).any(|(&gone, &length)| gone && length != 1) {
+        -33
+    } else {
+        0
+    };
+    let kept: Vec<usize> = (0..g.ndim()).filter(|&dim| !index[dim]).collect();
+    if (0..g.ndim()).any(|dim| index[dim] && !narrow(&g, dim)) && right == 0 {
+        return Err(Stop::Skip(KnownDefect::WideView));
+    }
+    let pick = |lengths: &[i64]| kept.iter().map(|&dim| lengths[dim]).collect::<Vec<i64>>();
+    let view = Geometry { shape: pick(&g.shape), chunk: pick(&g.chunk), block: pick(&g.block), ..g };
+    world.say(format!("{:?} without {index:?}, all: {all}", world.model.geometry));
+    check(world, random, "squeeze", right, view, |array| {
+        if all { array.squeeze() } else { array.squeeze_index(&index) }
+    })
+}
+
+pub fn expand_dims(world: &mut World, random: &mut Random) -> Done {
+    guard(world)?;
+    let g = world.model.geometry.clone();
+    let mut axis = vec![false; g.ndim()];
+    let more = if g.ndim() >= 15 { 0 } else { random.below(3) };
+    for _ in 0..more {
+        axis.insert(random.below(axis.len() + 1), true);
+    }
+    if random.one_in(10) && axis.len() < 16 {
+        axis.push(false);
+    }
+    let old = axis.iter().filter(|&&new| !new).count();
+    let right = if !world.setup.spec.metalayers.is_empty() || old > g.ndim() { -12 } else { 0 };
+    let mut view = Geometry { shape: vec![], chunk: vec![], block: vec![], typesize: g.typesize };
+    let mut dim = 0;
+    for &new in &axis {
+        let lengths =
+            if new || dim >= g.ndim() { (1, 1, 1) } else { (g.shape[dim], g.chunk[dim], g.block[dim]) };
+        view.shape.push(lengths.0);
+        view.chunk.push(lengths.1);
+        view.block.push(lengths.2);
+        dim += usize::from(!new);
+    }
+    world.say(format!("{g:?} with {axis:?}"));
+    check(world, random, "expand_dims", right, view, |array| array.expand_dims(&axis))
+}

@@ -1,0 +1,251 @@
+//! The two libraries side by side in one sequence, with the model of what they hold. Owns the comparison of
+//! everything observable after each step; the steps themselves are in `steps`.
+
+use std::collections::BTreeMap;
+use std::ffi::CString;
+use std::fmt::Debug;
+use std::path::Path;
+
+use super::fields::{predicted, published};
+use super::geometry::Geometry;
+use super::known_defects::KnownDefect;
+use super::model::{Model, Predicted};
+use super::setup::Setup;
+use super::side::Side;
+use crate::support::array::Array;
+use crate::support::both;
+use crate::support::sequences::journal::Journal;
+use crate::support::value::{Bytes, difference};
+use crate::support::watchdog;
+
+/// Why a step ends early.
+#[derive(Debug)]
+pub enum Stop {
+    /// Left out: a known defect of the reference.
+    Skip(KnownDefect),
+    /// Left out: there is nothing for the step to do.
+    Idle,
+    /// A library is wrong.
+    Wrong(String),
+}
+
+impl From<KnownDefect> for Stop {
+    fn from(defect: KnownDefect) -> Stop {
+        Stop::Skip(defect)
+    }
+}
+
+pub type Done<T = ()> = Result<T, Stop>;
+
+/// `Stop::Wrong` with a formatted message.
+macro_rules! wrong {
+    ($($text:tt)*) => { $crate::world::Stop::Wrong(format!($($text)*)) };
+}
+pub(crate) use wrong;
+
+/// See the module.
+pub struct World {
+    pub sides: [Side; 2],
+    pub setup: Setup,
+    pub model: Model,
+    /// In the struct, and in the metalayer.
+    pub dtype: Option<CString>,
+    pub stored_dtype: CString,
+    pub dtype_format: i8,
+    pub vlmetalayers: Vec<(String, Vec<u8>)>,
+    files: usize,
+    pub journal: Journal,
+    pub skipped: BTreeMap<KnownDefect, u64>,
+}
+
+pub const NAMES: [&str; 2] = ["ours", "the reference"];
+
+impl World {
+    pub fn new(setup: Setup, directory: &Path, journal: Journal) -> World {
+        let (ours, reference) = both().expect("a reference library");
+        for library in [ours, reference] {
+            // SAFETY: a plain setter.
+            unsafe { (library.blosc2_set_nthreads)(setup.global_threads) };
+        }
+        let default = CString::new(format!("|S{}", setup.spec.params.typesize)).expect("no NUL");
+        let dtype = setup.spec.dtype.clone().unwrap_or(default);
+        World {
+            sides: [Side::new(ours, directory.join("a")), Side::new(reference, directory.join("b"))],
+            model: Model::zeros(Geometry::of(&setup.spec)),
+            dtype: Some(dtype.clone()),
+            stored_dtype: dtype,
+            dtype_format: setup.spec.dtype_format,
+            setup,
+            vlmetalayers: Vec::new(),
+            files: 0,
+            journal,
+            skipped: BTreeMap::new(),
+        }
+    }
+
+    /// A file name that no side has used yet.
+    pub fn fresh_name(&mut self) -> String {
+        self.files += 1;
+        format!("f{}.b2nd", self.files)
+    }
+
+    pub fn say(&mut self, text: String) {
+        self.journal.say(&text);
+    }
+
+    /// Calls `call` on both sides; both results have to be the right one.
+    pub fn expect<T: PartialEq + Debug>(
+        &mut self,
+        what: &str,
+        right: &T,
+        mut call: impl FnMut(&mut Side) -> T,
+    ) -> Done {
+        for (side, name) in self.sides.iter_mut().zip(NAMES) {
+            watchdog::step();
+            let found = call(side);
+            if found != *right {
+                return Err(wrong!("{what}: {name} gives {found:?}, right is {right:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`World::expect`], for a destination.
+    pub fn expect_read(
+        &mut self,
+        what: &str,
+        right: &Predicted,
+        mut call: impl FnMut(&Array) -> (i32, Vec<u8>),
+    ) -> Done {
+        for (side, name) in self.sides.iter().zip(NAMES) {
+            watchdog::step();
+            let found = call(side.array());
+            if found.0 != right.0 {
+                return Err(wrong!("{what}: {name} gives {}, right is {}", found.0, right.0));
+            }
+            if let Some(text) = difference(&found.1, &right.1) {
+                return Err(wrong!("{what}, by {name}, found and right: {text}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls `call` on both sides; the results have to be equal.
+    pub fn same<T: PartialEq + Debug>(
+        &mut self,
+        what: &str,
+        mut call: impl FnMut(&mut Side) -> T,
+    ) -> Done<T> {
+        watchdog::step();
+        let ours = call(&mut self.sides[0]);
+        watchdog::step();
+        let theirs = call(&mut self.sides[1]);
+        if ours == theirs {
+            Ok(ours)
+        } else {
+            Err(wrong!("{what}: ours gives {ours:?}, the reference {theirs:?}"))
+        }
+    }
+
+    /// Every fixed metalayer, as it has to be.
+    pub fn metalayers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let array = self.model.geometry.metalayer(self.stored_dtype.as_bytes(), self.dtype_format);
+        let others = self
+            .setup
+            .spec
+            .metalayers
+            .iter()
+            .map(|(name, content)| (name.to_bytes().to_vec(), content.clone()));
+        [(b"b2nd".to_vec(), array)].into_iter().chain(others).collect()
+    }
+
+    /// Compares everything that can be observed.
+    pub fn check(&mut self) -> Done {
+        if !self.sides[0].has_array() {
+            return Ok(());
+        }
+        let fields = predicted(&self.model, self.dtype.clone(), self.dtype_format);
+        self.expect("fields", &fields, |side| published(side.array()))?;
+        self.same("(last_tick, change_tick)", |side| {
+            (side.array().fields().last_tick, side.array().schunk().change_tick())
+        })?;
+        let layers = self.metalayers();
+        self.expect("metalayers", &layers, |side| side.array().schunk().metas())?;
+        let vlmetalayers = self.vlmetalayers.clone();
+        self.expect("variable-length metalayers", &vlmetalayers, |side| vlmetalayers_of(side.array()))?;
+        self.check_chunks()?;
+        self.check_items()?;
+        for (side, name) in self.sides.iter().zip(NAMES) {
+            let (open, destroyed) = side.counted();
+            if open != 0 {
+                return Err(wrong!("{name}: {open} streams left open, {destroyed} destroyed"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_chunks(&mut self) -> Done {
+        for (number, chunk) in self.model.chunks.iter().enumerate() {
+            for (side, name) in self.sides.iter().zip(NAMES) {
+                watchdog::step();
+                match side.array().schunk().decompress_into(number as i64, chunk.len()) {
+                    Ok(bytes) => {
+                        if let Some(text) = difference(&bytes, chunk) {
+                            return Err(wrong!("chunk {number} of {name}, found and right: {text}"));
+                        }
+                    }
+                    Err(code) => return Err(wrong!("chunk {number} of {name}: {code}")),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn check_items(&mut self) -> Done {
+        let items = self.model.items();
+        let len = items.len();
+        self.expect_read("to_cbuffer", &(0, items), |array| array.to_cbuffer_sized(len, len as i64))
+    }
+
+    /// Reads everything of another array that has to hold what `model` does.
+    pub fn read_all(&self, what: &str, array: &Array, model: &Model) -> Done {
+        watchdog::step();
+        if array.shape() != model.geometry.shape {
+            return Err(wrong!("{what}: shape {:?}, right is {:?}", array.shape(), model.geometry.shape));
+        }
+        let found = array.to_cbuffer().map(Bytes);
+        let right = model.items();
+        match &found {
+            Ok(items) => match difference(&items.0, &right) {
+                Some(text) => return Err(wrong!("{what}, found and right: {text}")),
+                None => {}
+            },
+            Err(code) => return Err(wrong!("{what}: to_cbuffer gives {code}")),
+        }
+        for (number, chunk) in model.chunks.iter().enumerate() {
+            let found = array.schunk().decompress_into(number as i64, chunk.len()).map(Bytes);
+            if found.as_ref().map(|bytes| &bytes.0) != Ok(chunk) {
+                let right = Bytes(chunk.clone());
+                return Err(wrong!("{what}: chunk {number} is {found:?}, right is {right:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn forget(&mut self) {
+        self.sides.iter_mut().for_each(Side::forget);
+    }
+}
+
+pub fn vlmetalayers_of(array: &Array) -> Vec<(String, Vec<u8>)> {
+    let schunk = array.schunk();
+    let names = schunk.vlmeta_names();
+    names
+        .iter()
+        .map(|name| {
+            let content =
+                schunk.vlmeta_get_c(name).unwrap_or_else(|code| format!("error {code}").into_bytes());
+            (name.to_string_lossy().into_owned(), content)
+        })
+        .collect()
+}

@@ -1,0 +1,48 @@
+//! Golden arrays: metalayers, layouts, frames, results and codes that b2nd.md gives, from our library and from the
+//! reference (which proves them), in every store.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod creation;
+mod frames;
+mod geometry;
+mod helpers;
+mod layouts;
+mod metalayer;
+mod printed;
+mod shapes;
+mod slices;
+mod views;
+
+use std::path::Path;
+
+use support::array::{Array, Spec};
+use support::library::Library;
+use support::super_chunk::Store;
+use support::super_chunk::scratch::Scratch;
+
+/// Runs a test in every store of every library; it gets a path of its own.
+fn everywhere(test: impl Fn(&'static Library, Store, &Path)) {
+    let scratch = Scratch::new();
+    for library in support::all() {
+        for store in Store::ALL {
+            test(library, store, &scratch.fresh());
+        }
+    }
+}
+
+/// The values from 1 on, as bytes.
+fn counted(len: usize) -> Vec<u8> {
+    (1..=len).map(|value| value as u8).collect()
+}
+
+/// Layout A of b2nd.md 2.6.
+fn layout_a() -> Spec {
+    Spec::new(&[5, 7], &[3, 4], &[2, 2], 1)
+}
+
+fn filled(library: &'static Library, spec: Spec, store: Store, path: &Path) -> Array {
+    let items = counted(spec.nbytes());
+    spec.stored(store, path).filled(library, &items)
+}

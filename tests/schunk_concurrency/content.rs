@@ -1,0 +1,206 @@
+//! What the super-chunks of these tests hold, so that any answer can be checked; and making them, in every place where
+//! one can live.
+
+use std::ops::Deref;
+use std::path::Path;
+use std::ptr;
+
+use blosc2::abi::{CBool, blosc2_io, blosc2_stdio_mmap};
+
+use crate::support::calls::{Params, dparams};
+use crate::support::library::Library;
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::{Store, SuperChunk, c_path};
+
+/// Bytes of an item.
+pub const ITEM: usize = 4;
+/// Items of a chunk: five blocks, the last of them short.
+pub const CHUNK: usize = 4_500;
+/// Bytes of a block.
+pub const BLOCK: i32 = 4_096;
+/// The largest prime below a million: the period of the series.
+const PERIOD: usize = 999_983;
+
+/// Item `index`: a slowly rising series with steps, compressible with every codec.
+pub fn item(index: usize) -> [u8; ITEM] {
+    let index = index % PERIOD;
+    ((index * 3 + index / 64 % 7) as i32).to_le_bytes()
+}
+
+/// Items from `start` on.
+pub fn items(start: usize, len: usize) -> Vec<u8> {
+    (start..start + len).flat_map(item).collect()
+}
+
+/// The content of chunk `nchunk`.
+pub fn chunk(nchunk: usize) -> Vec<u8> {
+    items(nchunk * CHUNK, CHUNK)
+}
+
+/// Content of the metalayer of variable length in its version `version`.
+pub fn note(version: u64) -> Vec<u8> {
+    vec![version as u8; 10 + (version % 90) as usize]
+}
+
+/// The name of that metalayer.
+pub const NOTE: &str = "note";
+
+/// How chunks are compressed and read.
+#[derive(Clone, Copy, Debug)]
+pub struct Coding {
+    pub codec: u8,
+    pub delta: bool,
+    /// Of the decompression context.
+    pub nthreads: i16,
+}
+
+impl Coding {
+    pub fn params(self) -> Params {
+        let filters = if self.delta { [0, 0, 0, 0, 3, 1] } else { [0, 0, 0, 0, 0, 1] };
+        Params { codec: self.codec, typesize: ITEM as i32, blocksize: BLOCK, filters, ..Params::default() }
+    }
+}
+
+/// BloscLZ, LZ4 and Zstandard, with and without delta, read by one thread and by four.
+pub fn codings() -> Vec<Coding> {
+    let mut all = Vec::new();
+    for codec in [0, 1, 5] {
+        for delta in [false, true] {
+            for nthreads in [1, 4] {
+                all.push(Coding { codec, delta, nthreads });
+            }
+        }
+    }
+    all
+}
+
+/// Where a super-chunk lives, and how it is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    Kept(Store),
+    /// A file that is mapped into memory.
+    Mapped,
+}
+
+impl Place {
+    pub const ALL: [Place; 5] = [
+        Place::Kept(Store::Memory),
+        Place::Kept(Store::MemoryFrame),
+        Place::Kept(Store::File),
+        Place::Kept(Store::Directory),
+        Place::Mapped,
+    ];
+
+    /// Whether chunks are handed out as pointers into the super-chunk, good until it changes.
+    pub fn lends_chunks(self) -> bool {
+        matches!(self, Place::Kept(Store::Memory | Store::MemoryFrame) | Place::Mapped)
+    }
+}
+
+/// A super-chunk that threads share.
+pub struct Shared {
+    schunk: SuperChunk,
+    /// What the mapping was asked for, and its state; outlives the super-chunk.
+    _mapping: Option<Box<blosc2_stdio_mmap>>,
+}
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+impl Deref for Shared {
+    type Target = SuperChunk;
+
+    fn deref(&self) -> &SuperChunk {
+        &self.schunk
+    }
+}
+
+fn mapping(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
+    Box::new(blosc2_stdio_mmap {
+        mode: mode.as_ptr(),
+        // So small that the mapping moves as the file grows.
+        initial_mapping_size: 1,
+        needs_free: CBool::FALSE,
+        addr: ptr::null_mut(),
+        urlpath: ptr::null_mut(),
+        file_size: 0,
+        mapping_size: 0,
+        is_memory_only: CBool::FALSE,
+        file: ptr::null_mut(),
+        fd: -1,
+        access_flags: -1,
+        map_flags: -1,
+    })
+}
+
+/// Another number of threads for reading: C programs replace the context, too.
+pub fn read_with(schunk: &SuperChunk, nthreads: i16) {
+    let mut dparams = dparams(nthreads);
+    dparams.schunk = schunk.raw().cast();
+    // SAFETY: a live super-chunk that nobody else uses yet; its old context is freed once.
+    unsafe {
+        let dctx = (schunk.library.blosc2_create_dctx)(dparams);
+        assert!(!dctx.is_null());
+        (schunk.library.blosc2_free_ctx)((*schunk.raw()).dctx);
+        (*schunk.raw()).dctx = dctx;
+    }
+}
+
+/// `nchunks` chunks and the metalayers, ready to be shared. A mapped one can be changed if `writable`.
+pub fn filled(
+    library: &'static Library,
+    place: Place,
+    path: &Path,
+    coding: Coding,
+    nchunks: usize,
+    writable: bool,
+) -> Shared {
+    let store = match place {
+        Place::Kept(store) => store,
+        Place::Mapped => Store::File,
+    };
+    let schunk = SuperChunk::create(library, store, path, &coding.params());
+    assert_eq!(schunk.meta_add("fixed", b"metalayer"), 0);
+    for n in 0..nchunks {
+        assert_eq!(schunk.append(&chunk(n)), Ok(n as i64 + 1));
+    }
+    assert_eq!(schunk.vlmeta_add("other", &note(3)), 0);
+    assert_eq!(schunk.vlmeta_add(NOTE, &note(0)), 1);
+    let shared = if place == Place::Mapped {
+        drop(schunk);
+        let mut params = mapping(if writable { c"r+" } else { c"r" });
+        let io = blosc2_io {
+            id: 1,
+            name: c"filesystem_mmap".as_ptr(),
+            params: ptr::from_mut(&mut *params).cast(),
+        };
+        let path = c_path(path);
+        // SAFETY: a terminated path, and parameters that outlive the super-chunk.
+        let raw = unsafe { (Functions::of(library).blosc2_schunk_open_udio)(path.as_ptr(), &io) };
+        let schunk = SuperChunk::from_raw(library, raw).expect("a mapped super-chunk");
+        Shared { schunk, _mapping: Some(params) }
+    } else {
+        Shared { schunk, _mapping: None }
+    };
+    read_with(&shared, coding.nthreads);
+    shared
+}
+
+/// How long threads work on one kind of super-chunk, in milliseconds.
+pub fn duration() -> std::time::Duration {
+    match std::env::var("BLOSC2_CONCURRENCY_SECONDS") {
+        Ok(text) => std::time::Duration::from_secs(text.trim().parse().expect("a number of seconds")),
+        Err(_) => std::time::Duration::from_millis(600),
+    }
+}
+
+/// A line on the terminal, past the capture of the test runner, in long runs.
+pub fn say(text: &str) {
+    use std::io::Write;
+    let is_long = std::env::vars().any(|(name, _)| name.starts_with("BLOSC2_CONCURRENCY_"));
+    if is_long {
+        let _ = writeln!(std::io::stderr(), "{text}");
+    }
+}

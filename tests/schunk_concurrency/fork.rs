@@ -1,0 +1,190 @@
+//! Forks: the child and the parent go on with the super-chunks that were open, each for itself.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+
+use crate::children::{join, part, start};
+use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, filled, items, note};
+use crate::support::library::Library;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
+
+const NCHUNKS: usize = 5;
+const CODING: Coding = Coding { codec: 5, delta: false, nthreads: 4 };
+
+/// Forks; the child does `work` and ends with its result. An alarm ends a child that hangs.
+fn forked(work: impl FnOnce()) -> libc::pid_t {
+    // SAFETY: what the child may do after a fork is what is tested.
+    let pid = unsafe { libc::fork() };
+    assert!(pid >= 0, "fork");
+    if pid == 0 {
+        // SAFETY: plain system calls.
+        unsafe {
+            libc::alarm(60);
+            let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_ok();
+            libc::_exit(if good { 0 } else { 1 });
+        }
+    }
+    pid
+}
+
+#[track_caller]
+fn assert_ends_well(pid: libc::pid_t) {
+    let mut status = -1;
+    // SAFETY: a child of this process; `status` is written only.
+    assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
+    assert_eq!(status, 0, "the child (14: it hung)");
+}
+
+fn read(schunk: &SuperChunk) {
+    for n in 0..NCHUNKS {
+        assert!(schunk.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(n)));
+    }
+    let (start, stop) = (CHUNK / 2, 3 * CHUNK + 7);
+    let got = schunk.get_slice(start as i64, stop as i64, (stop - start) * ITEM);
+    assert!(got == Ok(items(start, stop - start)));
+    assert_eq!(schunk.get_slice(77, 78, ITEM), Ok(items(77, 1)));
+    assert_eq!(
+        schunk.get_sparse(&[1, 20_000, 5], 3 * ITEM),
+        Ok([1, 20_000, 5].map(crate::content::item).concat())
+    );
+    assert_eq!(schunk.vlmeta_get(NOTE), Ok(note(0)));
+    assert_eq!(schunk.blocksize(), BLOCK);
+}
+
+fn change(schunk: &SuperChunk) {
+    let nchunks = schunk.nchunks() as usize;
+    assert_eq!(schunk.append(&chunk(nchunks)), Ok(nchunks as i64 + 1));
+    assert_eq!(schunk.set_slice(5, CHUNK as i64 + 5, &items(5, CHUNK)), 0);
+    assert_eq!(schunk.vlmeta_update(NOTE, &note(0)), 1);
+    assert!(schunk.decompress_into(nchunks as i64, CHUNK * ITEM) == Ok(chunk(nchunks)));
+    read(schunk);
+}
+
+/// A new super-chunk for compression by four threads, too.
+fn make(path: &Path, place: Place) -> Shared {
+    let schunk = filled(Library::ours(), place, path, CODING, NCHUNKS, true);
+    let params = crate::support::calls::Params { nthreads: 4, ..CODING.params() };
+    // SAFETY: a live super-chunk of this thread; its old context is freed once.
+    unsafe {
+        let cctx = (schunk.library.blosc2_create_cctx)(params.cparams());
+        assert!(!cctx.is_null());
+        (schunk.library.blosc2_free_ctx)((*schunk.raw()).cctx);
+        (*schunk.raw()).cctx = cctx;
+    }
+    schunk
+}
+
+#[test]
+fn the_child_goes_on_with_its_own() {
+    if part().is_none() {
+        return join(vec![("the child", start("fork::the_child_goes_on_with_its_own", "fork", &[]))]);
+    }
+    let scratch = Scratch::new();
+    for round in 0..3 {
+        let mut opened: Vec<_> = Place::ALL.map(|place| make(&scratch.fresh(), place)).into();
+        // The workers are there, and handles and caches are filled.
+        opened.iter().for_each(|schunk| read(schunk));
+        let (own, path) = (scratch.fresh(), scratch.fresh());
+        drop(make(&path, Place::Kept(Store::File)));
+        let child = forked(|| {
+            opened.iter().for_each(|schunk| read(schunk));
+            // What is in memory is a copy of its own; files it makes, or opens anew.
+            opened[..2].iter().for_each(|schunk| change(schunk));
+            for place in [Place::Kept(Store::File), Place::Kept(Store::Directory)] {
+                let mine = make(&own.with_extension(format!("{place:?}")), place);
+                change(&mine);
+                assert_ends_well(forked(|| {
+                    read(&mine);
+                    opened.iter().for_each(|schunk| read(schunk));
+                }));
+                change(&mine);
+            }
+            let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
+            change(&mine);
+            // SAFETY: no arguments.
+            unsafe { (Library::ours().blosc2_free_resources)() };
+            opened.iter().for_each(|schunk| read(schunk));
+            if round == 0 {
+                // Inherited handles can be closed.
+                opened.clear();
+            }
+        });
+        if round > 0 {
+            opened.iter().for_each(|schunk| read(schunk));
+            assert_ends_well(child);
+        } else {
+            assert_ends_well(child);
+        }
+        opened.iter().for_each(|schunk| change(schunk));
+        let theirs = SuperChunk::open(Library::ours(), &path).expect("a super-chunk");
+        assert_eq!(theirs.nchunks(), NCHUNKS as i64 + 1);
+        read(&theirs);
+    }
+}
+
+/// Both append to the same file, each with a handle of its own.
+#[test]
+fn both_append() {
+    if part().is_none() {
+        return join(vec![("the child", start("fork::both_append", "fork", &[]))]);
+    }
+    let scratch = Scratch::new();
+    for store in Store::ON_DISK {
+        let path = scratch.fresh();
+        drop(filled(Library::ours(), Place::Kept(store), &path, CODING, NCHUNKS, true));
+        let before = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
+        read(&before);
+        let appends = || {
+            let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
+            for _ in 0..30 {
+                assert!(mine.append(&chunk(7)).is_ok());
+            }
+        };
+        let child = forked(appends);
+        appends();
+        assert_ends_well(child);
+        // A handle from before the fork sees it all.
+        assert_eq!((before.refresh(), before.nchunks()), (1, NCHUNKS as i64 + 60));
+        for n in NCHUNKS..NCHUNKS + 60 {
+            assert!(before.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(7)));
+        }
+        read(&before);
+    }
+}
+
+/// A fork in the middle of what other threads do: the child opens what it needs.
+#[test]
+fn while_other_threads_read() {
+    if part().is_none() {
+        return join(vec![("the child", start("fork::while_other_threads_read", "fork", &[]))]);
+    }
+    let scratch = Scratch::new();
+    for place in Place::ALL {
+        let path = scratch.fresh();
+        let schunk = make(&path, place);
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let (schunk, over) = (&schunk, &over);
+            for _ in 0..3 {
+                scope.spawn(move || {
+                    while !over.load(Relaxed) {
+                        read(schunk);
+                    }
+                });
+            }
+            for _ in 0..5 {
+                let own = scratch.fresh();
+                let child = forked(|| {
+                    if path.exists() {
+                        read(&SuperChunk::open(Library::ours(), &path).expect("a super-chunk"));
+                    }
+                    change(&make(&own, place));
+                });
+                assert_ends_well(child);
+            }
+            over.store(true, Relaxed);
+        });
+    }
+}

@@ -1,0 +1,347 @@
+//! Processes that share a frame, each with its own handle: with the lock between processes, and without it. Each of ours
+//! has the reference for its partner, in both roles.
+
+use std::path::Path;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::children::{join, part, setting, start};
+use crate::content::{Coding, say};
+use crate::support;
+use crate::support::calls::Outcome;
+use crate::support::library::Library;
+use crate::support::random::{Random, from_environment};
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk, c_path};
+
+/// Items of a chunk: its number, the process that wrote it, and a series.
+const ITEMS: usize = 300;
+const NBYTES: usize = ITEMS * 4;
+
+const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
+const LIBRARY: &str = "BLOSC2_CONCURRENCY_LIBRARY";
+const COUNT: &str = "BLOSC2_CONCURRENCY_COUNT";
+const WRITER: &str = "BLOSC2_CONCURRENCY_WRITER";
+const LOCKING: &str = "BLOSC2_CONCURRENCY_LOCKING";
+
+fn appends() -> usize {
+    from_environment("BLOSC2_CONCURRENCY_APPENDS", 500) as usize
+}
+
+fn content(writer: u32, number: u32) -> Vec<u8> {
+    let series = (2..ITEMS as u32).map(|n| n * (1 + number % 5) + number);
+    [number, writer].into_iter().chain(series).flat_map(u32::to_le_bytes).collect()
+}
+
+/// Who wrote a chunk, and as which of its own; every byte is checked.
+#[track_caller]
+fn origin(bytes: &[u8]) -> (u32, u32) {
+    assert_eq!(bytes.len(), NBYTES, "a chunk");
+    let word = |at: usize| u32::from_le_bytes(bytes[4 * at..][..4].try_into().expect("four bytes"));
+    let (number, writer) = (word(0), word(1));
+    assert!(bytes == content(writer, number), "a chunk that nobody wrote, {number} of {writer}");
+    (writer, number)
+}
+
+fn library() -> &'static Library {
+    match setting(LIBRARY).as_str() {
+        "ours" => Library::ours(),
+        _ => Library::reference().expect("the reference"),
+    }
+}
+
+fn open() -> SuperChunk {
+    let path = setting(PATH);
+    if setting(LOCKING) == "1" {
+        return SuperChunk::open_locking(library(), Path::new(&path)).expect("a super-chunk");
+    }
+    // What is being written just now may be no frame.
+    for _ in 0..10_000 {
+        if let Some(schunk) = SuperChunk::open(library(), Path::new(&path)) {
+            return schunk;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    panic!("no super-chunk");
+}
+
+fn coding() -> Coding {
+    Coding { codec: 1, delta: false, nthreads: 1 }
+}
+
+/// A frame with one chunk, for the others to open.
+fn create(library: &'static Library, store: Store, path: &Path) {
+    let schunk = SuperChunk::create(library, store, path, &coding().params());
+    assert_eq!(schunk.append(&content(0, 0)), Ok(1));
+    assert_eq!(schunk.vlmeta_add("progress", &[0; 4]), 0);
+}
+
+/// Appends as many chunks as it is asked to.
+fn append() {
+    let schunk = open();
+    let (count, writer) =
+        (setting(COUNT).parse().expect("a number"), setting(WRITER).parse().expect("a number"));
+    let mut before = schunk.nchunks();
+    for number in 0..count {
+        let nchunks =
+            schunk.append(&content(writer, number)).unwrap_or_else(|code| panic!("append {number}: {code}"));
+        assert!(nchunks > before, "{nchunks} chunks after {before}");
+        before = nchunks;
+        if number % 3 == 0 {
+            // So that the others see many states.
+            std::thread::sleep(Duration::from_micros(100));
+        }
+        if setting(LOCKING) == "1" && number % 50 == 49 {
+            // Half of a bracket is never seen by the others.
+            assert_eq!(schunk.lock(), 0);
+            assert!(schunk.vlmeta_update("progress", &number.to_le_bytes()) >= 0);
+            assert!(schunk.vlmeta_update("progress", &(number + 1).to_le_bytes()) >= 0);
+            assert_eq!(schunk.unlock(), 0);
+        }
+    }
+    std::fs::write(done(), "").expect("a file");
+}
+
+/// A file that is there once the process that appends has ended.
+fn done() -> String {
+    setting(PATH) + ".done"
+}
+
+/// Reads while others append, until all is there.
+fn follow() {
+    let schunk = open();
+    let (locking, all) = (setting(LOCKING) == "1", setting(COUNT).parse::<i64>().expect("a number"));
+    let mut random = Random::new(all as u64);
+    let (mut reads, mut retried, mut refreshes) = (0u64, 0u64, 0u64);
+    let mut seen = schunk.nchunks();
+    let started = Instant::now();
+    while seen < all {
+        assert!(started.elapsed() < Duration::from_secs(600), "{seen} chunks of {all}");
+        let is_over = !locking && std::fs::exists(done()).expect("a look at a file");
+        let rc = schunk.refresh();
+        // Without the lock, what is being written may make no sense.
+        assert!(rc >= 0 || !locking, "refresh: {rc}");
+        refreshes += u64::from(rc == 1);
+        let nchunks = schunk.nchunks();
+        assert!(nchunks >= seen, "{nchunks} chunks after {seen}");
+        seen = nchunks;
+        if is_over && rc == 0 {
+            // Without the lock, a change that leaves the length as it was is not noticed.
+            break;
+        }
+        for nchunk in [0, nchunks - 1, random.below(nchunks as usize) as i64] {
+            let got = match random.below(3) {
+                0 => schunk.decompress_into(nchunk, NBYTES),
+                1 => schunk.get_slice(nchunk * ITEMS as i64, (nchunk + 1) * ITEMS as i64, NBYTES),
+                _ => decoded(&schunk, nchunk),
+            };
+            reads += 1;
+            match got {
+                Ok(bytes) => drop(origin(&bytes)),
+                Err(code) => {
+                    assert!(!locking, "chunk {nchunk} of {nchunks}: {code}");
+                    retried += 1;
+                }
+            }
+        }
+        if locking && random.one_in(4) {
+            let progress = schunk.vlmeta_get("progress").expect("the metalayer");
+            let progress = u32::from_le_bytes(progress.try_into().expect("four bytes"));
+            assert_eq!(progress % 50, 0, "half of a bracket");
+        }
+    }
+    assert!(seen > 1, "nothing was noticed");
+    for nchunk in 0..seen {
+        origin(&schunk.decompress_into(nchunk, NBYTES).expect("a chunk"));
+    }
+    let (who, path) = (schunk.library.name, setting(PATH));
+    say(&format!(
+        "{who} followed {path}: {seen} chunks, {reads} reads, {refreshes} refreshes, {retried} to be repeated, 0 wrong"
+    ));
+}
+
+fn decoded(schunk: &SuperChunk, nchunk: i64) -> Outcome {
+    let chunk = schunk.get_chunk(nchunk)?;
+    support::calls::decompress(schunk.library, 1, &chunk, NBYTES)
+}
+
+/// What a child does, if this is one.
+fn played() -> bool {
+    match part().as_deref() {
+        None => return false,
+        Some("append") => append(),
+        Some("follow") => follow(),
+        Some(other) => panic!("no such part: {other}"),
+    }
+    true
+}
+
+struct Scene<'a> {
+    test: &'a str,
+    path: &'a Path,
+    locking: bool,
+}
+
+impl Scene<'_> {
+    fn child(&self, part: &str, library: &Library, count: usize, writer: usize) -> Child {
+        let path = c_path(self.path).into_string().expect("a path");
+        let (count, writer) = (count.to_string(), writer.to_string());
+        let locking = if self.locking { "1" } else { "0" };
+        let variables = [
+            (PATH, path.as_str()),
+            (LIBRARY, library.name),
+            (COUNT, &count),
+            (WRITER, &writer),
+            (LOCKING, locking),
+        ];
+        start(self.test, part, &variables)
+    }
+}
+
+/// Every chunk that was appended is there, those of each process in their order; both libraries say so.
+fn assert_nothing_lost(libraries: &[&'static Library], path: &Path, counts: &[usize]) {
+    for library in libraries {
+        let schunk = SuperChunk::open(library, path).expect("a super-chunk");
+        let mut next = vec![0; counts.len()];
+        assert_eq!(schunk.nchunks(), 1 + counts.iter().sum::<usize>() as i64);
+        for nchunk in 1..schunk.nchunks() {
+            let (writer, number) = origin(&schunk.decompress_into(nchunk, NBYTES).expect("a chunk"));
+            assert_eq!(number, next[writer as usize - 1], "chunk {nchunk}, of process {writer}");
+            next[writer as usize - 1] += 1;
+        }
+        assert!(next.iter().zip(counts).all(|(&next, &count)| next as usize == count));
+        assert_eq!(schunk.nbytes(), schunk.nchunks() * NBYTES as i64);
+    }
+}
+
+/// One appends, another reads: ours and the reference, and reversed.
+fn one_appends_one_reads(test: &str, store: Store, locking: bool) {
+    if played() {
+        return;
+    }
+    let Some((ours, reference)) = support::both() else { return };
+    let scratch = Scratch::new();
+    for (writer, reader) in [(ours, reference), (reference, ours), (ours, ours)] {
+        let path = scratch.fresh();
+        create(writer, store, &path);
+        let scene = Scene { test, path: &path, locking };
+        let count = appends();
+        join(vec![
+            ("the process that reads", scene.child("follow", reader, count + 1, 0)),
+            ("the process that appends", scene.child("append", writer, count, 1)),
+        ]);
+        assert_nothing_lost(&[ours, reference], &path, &[count]);
+        let (writer, reader) = (writer.name, reader.name);
+        say(&format!(
+            "{store:?}: {writer} appended {count}, {reader} read, locking {locking}: nothing wrong or lost"
+        ));
+    }
+}
+
+/// Several append to the same frame, others read.
+fn all_append(test: &str, store: Store) {
+    if played() {
+        return;
+    }
+    let Some((ours, reference)) = support::both() else { return };
+    let scratch = Scratch::new();
+    for writers in [&[ours, reference][..], &[ours, ours, reference], &[ours, ours]] {
+        let path = scratch.fresh();
+        create(writers[0], store, &path);
+        let scene = Scene { test, path: &path, locking: true };
+        let count = appends() / writers.len();
+        let mut children: Vec<_> = writers
+            .iter()
+            .enumerate()
+            .map(|(n, library)| ("a process that appends", scene.child("append", library, count, n + 1)))
+            .collect();
+        let all = 1 + count * writers.len();
+        children.push(("the process that reads", scene.child("follow", ours, all, 0)));
+        join(children);
+        assert_nothing_lost(&[ours, reference], &path, &vec![count; writers.len()]);
+        let names: Vec<_> = writers.iter().map(|library| library.name).collect();
+        say(&format!("{store:?}: {names:?} appended {count} each: nothing wrong or lost"));
+    }
+}
+
+#[test]
+fn a_file_with_the_lock() {
+    one_appends_one_reads("processes::a_file_with_the_lock", Store::File, true);
+}
+
+#[test]
+fn a_directory_with_the_lock() {
+    one_appends_one_reads("processes::a_directory_with_the_lock", Store::Directory, true);
+}
+
+/// A single writer, and readers that look again when what they see makes no sense (`frame.md` 6.3, 6.4).
+#[test]
+fn a_file_without_the_lock() {
+    one_appends_one_reads("processes::a_file_without_the_lock", Store::File, false);
+}
+
+#[test]
+fn a_directory_without_the_lock() {
+    one_appends_one_reads("processes::a_directory_without_the_lock", Store::Directory, false);
+}
+
+#[test]
+fn appending_in_turn_to_a_file() {
+    all_append("processes::appending_in_turn_to_a_file", Store::File);
+}
+
+#[test]
+fn appending_in_turn_to_a_directory() {
+    all_append("processes::appending_in_turn_to_a_directory", Store::Directory);
+}
+
+/// Eight threads of one process read all the time, each under the lock that they share; another process gets its turn to
+/// append.
+#[test]
+fn readers_do_not_keep_another_process_out() {
+    let test = "processes::readers_do_not_keep_another_process_out";
+    if played() {
+        return;
+    }
+    let Some((ours, reference)) = support::both() else { return };
+    let scratch = Scratch::new();
+    for (store, writer) in [(Store::File, ours), (Store::File, reference), (Store::Directory, ours)] {
+        let path = scratch.fresh();
+        create(ours, store, &path);
+        let shared = Readers(SuperChunk::open_locking(ours, &path).expect("a super-chunk"));
+        let (over, reads) = (AtomicBool::new(false), AtomicU64::new(0));
+        let count = appends() / 5;
+        thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let shared = &shared;
+                    while !over.load(Relaxed) {
+                        origin(&shared.0.decompress_into(0, NBYTES).expect("a chunk"));
+                        origin(&shared.0.get_slice(0, ITEMS as i64, NBYTES).expect("a chunk"));
+                        reads.fetch_add(2, Relaxed);
+                    }
+                });
+            }
+            let scene = Scene { test, path: &path, locking: true };
+            let child = scene.child("append", writer, count, 1);
+            join(vec![("the process that appends", child)]);
+            over.store(true, Relaxed);
+        });
+        assert_eq!(shared.0.vlmeta_exists("progress"), 0);
+        assert_eq!(shared.0.nchunks(), count as i64 + 1);
+        assert_nothing_lost(&[ours, reference], &path, &[count]);
+        let reads = reads.into_inner();
+        say(&format!(
+            "{store:?}: {} appended {count} during {reads} reads by 8 threads of ours",
+            writer.name
+        ));
+    }
+}
+
+/// A super-chunk that threads share.
+struct Readers(SuperChunk);
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Readers {}

@@ -1,0 +1,159 @@
+//! Eight threads read one super-chunk.
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::content::{
+    BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, codings, duration, filled, item, items, note, say,
+};
+use crate::support::calls::{OwnedContext, dparams};
+use crate::support::library::Library;
+use crate::support::random::Random;
+use crate::support::super_chunk::Store;
+use crate::support::super_chunk::scratch::Scratch;
+
+const NTHREADS: u64 = 8;
+const NCHUNKS: usize = 6;
+const NITEMS: usize = NCHUNKS * CHUNK;
+
+/// One thread's reads.
+struct Reader<'a> {
+    schunk: &'a Shared,
+    expected: &'a [u8],
+    random: Random,
+    nthreads: i16,
+    dctx: OwnedContext<'a>,
+}
+
+impl Reader<'_> {
+    fn slice(&self, start: usize, len: usize) {
+        let got = self.schunk.get_slice(start as i64, (start + len) as i64, len * ITEM);
+        let wanted = &self.expected[start * ITEM..(start + len) * ITEM];
+        assert!(got.as_deref() == Ok(wanted), "items {start}..+{len}: {:?}", got.map(|bytes| bytes.len()));
+    }
+
+    /// A chunk as it is stored, or lazily, decoded by a context of this thread alone.
+    fn by_itself(&mut self, nchunk: usize, lazily: bool) {
+        let chunk = match lazily {
+            true => self.schunk.get_lazychunk(nchunk as i64),
+            false => self.schunk.get_chunk(nchunk as i64),
+        };
+        let chunk = chunk.expect("a chunk");
+        let mut dest = vec![0; CHUNK * ITEM];
+        assert_eq!(self.dctx.decompress(&chunk, &mut dest), (CHUNK * ITEM) as i32);
+        assert!(dest == self.expected[nchunk * CHUNK * ITEM..][..CHUNK * ITEM]);
+        let (start, len) = (self.random.below(CHUNK - 10), 1 + self.random.below(10));
+        let rc = self.dctx.getitem(&chunk, start as i32, len as i32, &mut dest[..len * ITEM]);
+        assert_eq!(rc, (len * ITEM) as i32);
+        assert!(dest[..len * ITEM] == items(nchunk * CHUNK + start, len));
+    }
+
+    fn read(&mut self) {
+        let nchunk = self.random.below(NCHUNKS);
+        match self.random.below(12) {
+            0..3 => self.slice(self.random.clone().below(NITEMS), 1),
+            3 => {
+                // Neighbours, which find the last block.
+                let start = self.random.below(NITEMS - 30);
+                (start..start + 30).for_each(|at| self.slice(at, 1));
+            }
+            4 | 5 => self.slice(self.random.clone().below(NITEMS - 100), 100),
+            6 => self.slice(nchunk * CHUNK, CHUNK),
+            7 => {
+                let start = self.random.below(NITEMS);
+                let len = 1 + self.random.below((2 * CHUNK).min(NITEMS - start));
+                self.slice(start, len);
+            }
+            8 => {
+                let got = self.schunk.decompress_into(nchunk as i64, CHUNK * ITEM);
+                assert!(got.as_deref() == Ok(&self.expected[nchunk * CHUNK * ITEM..][..CHUNK * ITEM]));
+            }
+            9 => {
+                let lazily = self.random.one_in(2);
+                self.by_itself(nchunk, lazily);
+            }
+            10 => {
+                let len = 1 + self.random.below(40);
+                let coords: Vec<i64> = (0..len).map(|_| self.random.below(NITEMS) as i64).collect();
+                let wanted: Vec<u8> = coords.iter().flat_map(|&at| item(at as usize)).collect();
+                assert!(self.schunk.get_sparse(&coords, wanted.len()).as_ref() == Ok(&wanted));
+            }
+            _ => {
+                assert_eq!(self.schunk.vlmeta_get(NOTE), Ok(note(0)));
+                assert_eq!(self.schunk.vlmeta_get("other"), Ok(note(3)));
+                assert_eq!(self.schunk.vlmeta_get("third"), Err(-16));
+                assert_eq!(self.schunk.vlmeta_exists(NOTE), 1);
+                assert_eq!(self.schunk.meta_get("fixed").as_deref(), Some(&b"metalayer"[..]));
+                assert_eq!(self.schunk.slice_nchunks(1, CHUNK as i64 + 1), Ok(vec![0, 1]));
+                assert_eq!(self.schunk.get_slice(NITEMS as i64 - 1, NITEMS as i64 + 1, 2 * ITEM), Err(-1));
+                assert_eq!(self.schunk.get_chunk(NCHUNKS as i64), Err(-12));
+            }
+        }
+        assert!(self.nthreads > 0);
+    }
+}
+
+/// Reads for a while; how many reads that were.
+fn read_for(schunk: &Shared, coding: Coding, time: Duration) -> u64 {
+    let expected = items(0, NITEMS);
+    let reads = AtomicU64::new(0);
+    thread::scope(|scope| {
+        for thread in 0..NTHREADS {
+            let (expected, reads) = (&expected, &reads);
+            scope.spawn(move || {
+                let mut own = dparams(coding.nthreads);
+                own.schunk = schunk.raw().cast();
+                let dctx = OwnedContext::decompressing(schunk.library, own);
+                let random = Random::of_item(20, thread);
+                let mut reader = Reader { schunk, expected, random, nthreads: coding.nthreads, dctx };
+                let start = Instant::now();
+                let mut count = 0;
+                while start.elapsed() < time || count == 0 {
+                    reader.read();
+                    count += 1;
+                }
+                reads.fetch_add(count, Relaxed);
+            });
+        }
+    });
+    reads.into_inner()
+}
+
+fn readers(place: Place) {
+    let scratch = Scratch::new();
+    let codings = codings();
+    let time = duration() / codings.len() as u32;
+    let mut reads = 0;
+    for coding in codings {
+        let schunk = filled(Library::ours(), place, &scratch.fresh(), coding, NCHUNKS, false);
+        assert_eq!(schunk.blocksize(), BLOCK);
+        reads += read_for(&schunk, coding, time);
+    }
+    say(&format!("{place:?}: {reads} reads by {NTHREADS} threads, all right"));
+}
+
+#[test]
+fn of_chunks_in_memory() {
+    readers(Place::Kept(Store::Memory));
+}
+
+#[test]
+fn of_a_frame_in_memory() {
+    readers(Place::Kept(Store::MemoryFrame));
+}
+
+#[test]
+fn of_a_file() {
+    readers(Place::Kept(Store::File));
+}
+
+#[test]
+fn of_a_directory() {
+    readers(Place::Kept(Store::Directory));
+}
+
+#[test]
+fn of_a_mapped_file() {
+    readers(Place::Mapped);
+}

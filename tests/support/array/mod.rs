@@ -1,0 +1,381 @@
+//! Safe calls on the arrays of a loaded library: slices in, vectors out, handles freed, and a canary behind every
+//! destination. Knows nothing about what the right answer is.
+
+pub mod calls;
+pub mod functions;
+
+use std::ffi::{CStr, CString};
+use std::path::{Path, PathBuf};
+use std::ptr;
+
+use blosc2::abi::{
+    CBool, b2nd_array_t, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_metalayer, blosc2_storage,
+};
+
+use super::calls::{Params, dparams};
+use super::library::Library;
+use super::super_chunk::functions::Raw as RawSuperChunk;
+use super::super_chunk::{Store, SuperChunk, c_path};
+use functions::{Functions, Raw, RawContext};
+
+/// What an array is created from.
+#[derive(Clone, Debug)]
+pub struct Spec {
+    pub shape: Vec<i64>,
+    pub chunkshape: Vec<i32>,
+    pub blockshape: Vec<i32>,
+    pub params: Params,
+    /// Threads that decompress.
+    pub dthreads: i16,
+    pub dtype: Option<CString>,
+    pub dtype_format: i8,
+    pub metalayers: Vec<(CString, Vec<u8>)>,
+    pub store: Store,
+    /// Of a store on disk.
+    pub path: PathBuf,
+}
+
+impl Spec {
+    /// In memory, without a frame, with the default parameters.
+    pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Spec {
+        Spec {
+            shape: shape.to_vec(),
+            chunkshape: chunkshape.to_vec(),
+            blockshape: blockshape.to_vec(),
+            params: Params { typesize, ..Params::default() },
+            dthreads: 1,
+            dtype: None,
+            dtype_format: 0,
+            metalayers: Vec::new(),
+            store: Store::Memory,
+            path: PathBuf::new(),
+        }
+    }
+
+    pub fn stored(self, store: Store, path: &Path) -> Spec {
+        Spec { store, path: path.to_owned(), ..self }
+    }
+
+    pub fn with_dtype(self, dtype: &str) -> Spec {
+        Spec { dtype: Some(CString::new(dtype).expect("a dtype without NUL")), ..self }
+    }
+
+    /// Bytes of all items.
+    pub fn nbytes(&self) -> usize {
+        self.shape.iter().product::<i64>() as usize * self.params.typesize as usize
+    }
+
+    /// The creation parameters of a library, or `None` where it refuses.
+    pub fn try_context(&self, library: &'static Library, io: Option<blosc2_io>) -> Option<Context> {
+        Context::new(library, self, io)
+    }
+
+    #[track_caller]
+    pub fn context(&self, library: &'static Library) -> Context {
+        self.try_context(library, None).unwrap_or_else(|| panic!("{}: no context: {self:?}", library.name))
+    }
+
+    /// An array of these items; it has to succeed.
+    #[track_caller]
+    pub fn filled(&self, library: &'static Library, items: &[u8]) -> Array {
+        let (rc, array) = self.context(library).from_cbuffer(items);
+        assert_eq!(rc, 0, "{}: {self:?}", library.name);
+        array.expect("an array")
+    }
+
+    #[track_caller]
+    pub fn zeros(&self, library: &'static Library) -> Array {
+        let (rc, array) = self.context(library).zeros();
+        assert_eq!(rc, 0, "{}: {self:?}", library.name);
+        array.expect("an array")
+    }
+}
+
+/// What a context of C borrows until the array is created (abi.md 11.3).
+struct Borrowed {
+    path: CString,
+    cparams: blosc2_cparams,
+    dparams: blosc2_dparams,
+    io: Option<blosc2_io>,
+    names: Vec<(CString, Vec<u8>)>,
+}
+
+/// Creation parameters that are freed when dropped.
+pub struct Context {
+    pub library: &'static Library,
+    pub functions: &'static Functions,
+    raw: RawContext,
+    // What `raw` points at.
+    _borrowed: Box<Borrowed>,
+}
+
+impl Context {
+    fn new(library: &'static Library, spec: &Spec, io: Option<blosc2_io>) -> Option<Context> {
+        let functions = Functions::of(library);
+        let mut borrowed = Box::new(Borrowed {
+            path: c_path(&spec.path),
+            cparams: spec.params.cparams(),
+            dparams: dparams(spec.dthreads),
+            io,
+            names: spec.metalayers.clone(),
+        });
+        let metalayers: Vec<blosc2_metalayer> = borrowed
+            .names
+            .iter_mut()
+            .map(|(name, content)| blosc2_metalayer {
+                name: name.as_ptr().cast_mut(),
+                content: content.as_mut_ptr(),
+                content_len: content.len() as i32,
+            })
+            .collect();
+        let storage = blosc2_storage {
+            contiguous: CBool::from(spec.store.contiguous()),
+            urlpath: if spec.store.on_disk() { borrowed.path.as_ptr().cast_mut() } else { ptr::null_mut() },
+            cparams: &mut borrowed.cparams,
+            dparams: &mut borrowed.dparams,
+            io: borrowed.io.as_mut().map_or(ptr::null_mut(), ptr::from_mut),
+        };
+        // SAFETY: `ndim` dimensions in each list; all pointers are valid, and the borrowed ones as long as the
+        // context.
+        let raw = unsafe {
+            (functions.b2nd_create_ctx)(
+                &storage,
+                spec.shape.len() as i8,
+                spec.shape.as_ptr(),
+                spec.chunkshape.as_ptr(),
+                spec.blockshape.as_ptr(),
+                spec.dtype.as_deref().map_or(ptr::null(), CStr::as_ptr),
+                spec.dtype_format,
+                metalayers.as_ptr(),
+                metalayers.len() as i32,
+            )
+        };
+        (!raw.is_null()).then(|| Context { library, functions, raw, _borrowed: borrowed })
+    }
+
+    pub fn raw(&self) -> RawContext {
+        self.raw
+    }
+
+    /// Runs a function that makes an array. One that fails leaves no array behind, except where the document says
+    /// so (b2nd.md Q13); what the reference leaves in its place is not touched.
+    fn make(&self, call: impl FnOnce(&Functions, RawContext, *mut Raw) -> i32) -> (i32, Option<Array>) {
+        made(self.library, |functions, out| call(functions, self.raw, out))
+    }
+
+    pub fn zeros(&self) -> (i32, Option<Array>) {
+        // SAFETY: a live context and an out-pointer.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_zeros)(ctx, out) })
+    }
+
+    pub fn empty(&self) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_empty)(ctx, out) })
+    }
+
+    pub fn uninit(&self) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_uninit)(ctx, out) })
+    }
+
+    pub fn nans(&self) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_nans)(ctx, out) })
+    }
+
+    /// `value` has to be an item.
+    pub fn full(&self, value: &[u8]) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`; an item is read.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_full)(ctx, out, value.as_ptr().cast()) })
+    }
+
+    pub fn from_cbuffer(&self, items: &[u8]) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`; a buffer of its stated length.
+        self.make(|f, ctx, out| unsafe {
+            (f.b2nd_from_cbuffer)(ctx, out, items.as_ptr().cast(), items.len() as i64)
+        })
+    }
+
+    pub fn copy(&self, src: &Array) -> (i32, Option<Array>) {
+        // SAFETY: as in `zeros`; a live array.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_copy)(ctx, src.raw, out) })
+    }
+
+    /// `start` and `stop` have as many dimensions as `src`.
+    pub fn get_slice(&self, src: &Array, start: &[i64], stop: &[i64]) -> (i32, Option<Array>) {
+        // SAFETY: as in `copy`.
+        self.make(|f, ctx, out| unsafe {
+            (f.b2nd_get_slice)(ctx, out, src.raw, start.as_ptr(), stop.as_ptr())
+        })
+    }
+
+    /// A new array.
+    pub fn concatenate(&self, first: &Array, second: &Array, axis: i8) -> (i32, Option<Array>) {
+        // SAFETY: as in `copy`.
+        self.make(|f, ctx, out| unsafe { (f.b2nd_concatenate)(ctx, first.raw, second.raw, axis, true, out) })
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: a live context, freed once.
+        unsafe { (self.functions.b2nd_free_ctx)(self.raw) };
+    }
+}
+
+/// What a function that makes an array returned, and what it made.
+pub fn made(
+    library: &'static Library,
+    call: impl FnOnce(&Functions, *mut Raw) -> i32,
+) -> (i32, Option<Array>) {
+    let functions = Functions::of(library);
+    let mut raw: Raw = ptr::null_mut();
+    let rc = call(functions, &mut raw);
+    if rc >= 0 {
+        assert!(!raw.is_null(), "{}: success ({rc}) without an array", library.name);
+    } else if library.is_reference() {
+        // It may point at half an array (b2nd.md D16).
+        raw = ptr::null_mut();
+    }
+    (rc, Array::from_raw(library, raw))
+}
+
+/// An array that is freed when dropped.
+pub struct Array {
+    pub library: &'static Library,
+    pub functions: &'static Functions,
+    raw: Raw,
+}
+
+impl Array {
+    /// Takes over what a library returned.
+    pub fn from_raw(library: &'static Library, raw: Raw) -> Option<Array> {
+        (!raw.is_null()).then(|| Array { library, functions: Functions::of(library), raw })
+    }
+
+    pub fn open(library: &'static Library, path: &Path) -> (i32, Option<Array>) {
+        let path = c_path(path);
+        // SAFETY: a terminated path and an out-pointer.
+        made(library, |f, out| unsafe { (f.b2nd_open)(path.as_ptr(), out) })
+    }
+
+    pub fn open_offset(library: &'static Library, path: &Path, offset: i64) -> (i32, Option<Array>) {
+        let path = c_path(path);
+        // SAFETY: as in `open`.
+        made(library, |f, out| unsafe { (f.b2nd_open_offset)(path.as_ptr(), out, offset) })
+    }
+
+    /// From a frame that the library copies.
+    pub fn from_copy(library: &'static Library, frame: &mut [u8]) -> (i32, Option<Array>) {
+        // SAFETY: a buffer of its stated length, not kept.
+        made(library, |f, out| unsafe {
+            (f.b2nd_from_cframe)(frame.as_mut_ptr(), frame.len() as i64, true, out)
+        })
+    }
+
+    /// Over the caller's buffer.
+    ///
+    /// # Safety
+    ///
+    /// `frame` has to outlive the array, and come from `malloc` if it is going to change.
+    pub unsafe fn from_borrowed(
+        library: &'static Library,
+        frame: *mut u8,
+        len: usize,
+    ) -> (i32, Option<Array>) {
+        // SAFETY: the caller's promise.
+        made(library, |f, out| unsafe { (f.b2nd_from_cframe)(frame, len as i64, false, out) })
+    }
+
+    /// Takes the super-chunk over if it succeeds.
+    pub fn from_super_chunk(schunk: SuperChunk) -> Result<Array, i32> {
+        let library = schunk.library;
+        // SAFETY: a live super-chunk, which belongs to the array afterwards.
+        let (rc, array) = made(library, |f, out| unsafe { (f.b2nd_from_schunk)(schunk.raw(), out) });
+        match array {
+            Some(array) => {
+                std::mem::forget(schunk);
+                Ok(array)
+            }
+            None => Err(rc),
+        }
+    }
+
+    pub fn raw(&self) -> Raw {
+        self.raw
+    }
+
+    /// The public struct.
+    pub fn fields(&self) -> &b2nd_array_t {
+        // SAFETY: a live array; nothing changes it while the borrow lasts.
+        unsafe { &*self.raw }
+    }
+
+    pub fn ndim(&self) -> usize {
+        self.fields().ndim as usize
+    }
+
+    pub fn shape(&self) -> &[i64] {
+        &self.fields().shape[..self.ndim()]
+    }
+
+    pub fn chunkshape(&self) -> &[i32] {
+        &self.fields().chunkshape[..self.ndim()]
+    }
+
+    pub fn blockshape(&self) -> &[i32] {
+        &self.fields().blockshape[..self.ndim()]
+    }
+
+    pub fn dtype(&self) -> Option<CString> {
+        let dtype = self.fields().dtype;
+        // SAFETY: NULL or a terminated string that lives as long as the array.
+        (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) }.to_owned())
+    }
+
+    pub fn typesize(&self) -> usize {
+        // SAFETY: a live array has a live super-chunk.
+        unsafe { (*self.fields().sc).typesize as usize }
+    }
+
+    /// Bytes of all items.
+    pub fn nbytes(&self) -> usize {
+        self.fields().nitems as usize * self.typesize()
+    }
+
+    /// Its super-chunk, borrowed.
+    pub fn schunk(&self) -> SuperChunkOf<'_> {
+        let raw: RawSuperChunk = self.fields().sc;
+        let schunk = SuperChunk::from_raw(self.library, raw).expect("a super-chunk");
+        SuperChunkOf { schunk: std::mem::ManuallyDrop::new(schunk), _array: self }
+    }
+
+    /// Frees it and gives the return value.
+    pub fn free(self) -> i32 {
+        let (functions, raw) = (self.functions, self.raw);
+        std::mem::forget(self);
+        // SAFETY: a live array, freed once.
+        unsafe { (functions.b2nd_free)(raw) }
+    }
+}
+
+impl Drop for Array {
+    fn drop(&mut self) {
+        // SAFETY: a live array, freed once.
+        unsafe { (self.functions.b2nd_free)(self.raw) };
+    }
+}
+
+/// The super-chunk of an array.
+pub struct SuperChunkOf<'a> {
+    schunk: std::mem::ManuallyDrop<SuperChunk>,
+    _array: &'a Array,
+}
+
+impl std::ops::Deref for SuperChunkOf<'_> {
+    type Target = SuperChunk;
+
+    fn deref(&self) -> &SuperChunk {
+        &self.schunk
+    }
+}

@@ -1,0 +1,125 @@
+//! Random sequences of operations, in child processes: dealing them out, replaying and shrinking one that fails,
+//! containing crashes and hangs. What a sequence is is up to the test that defines a [`Family`].
+
+pub mod journal;
+pub mod parent;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use self::journal::Journal;
+use super::random::from_environment;
+use super::watchdog;
+
+const MOST_FAILURES: usize = 5;
+
+static PANIC: Mutex<String> = Mutex::new(String::new());
+
+/// One driver. The environment chooses under `<prefix>_`: `SEED`, `COUNT` sequences of `OPS` steps, `ONLY` one
+/// sequence, `STEPS` of it.
+pub struct Family {
+    pub prefix: &'static str,
+    pub seed: u64,
+    pub count: u64,
+    pub length: u64,
+}
+
+/// What the sequences of a process came to.
+#[derive(Default)]
+pub struct Tally {
+    lines: BTreeMap<String, u64>,
+}
+
+impl Tally {
+    pub fn add(&mut self, what: String, count: u64) {
+        *self.lines.entry(what).or_default() += count;
+    }
+}
+
+/// One sequence that a child has to run.
+pub struct Task<'a> {
+    pub number: u64,
+    /// The only steps to take.
+    chosen: Option<&'a [usize]>,
+    /// Empty, for files.
+    pub directory: &'a Path,
+}
+
+impl Task<'_> {
+    pub fn takes(&self, step: usize) -> bool {
+        self.chosen.is_none_or(|chosen| chosen.contains(&step))
+    }
+}
+
+impl Family {
+    pub fn variable(&self, what: &str) -> String {
+        format!("{}_{what}", self.prefix)
+    }
+
+    pub fn is_child(&self) -> bool {
+        std::env::var_os(self.variable("CHILD")).is_some()
+    }
+
+    pub fn seed(&self) -> u64 {
+        from_environment(&self.variable("SEED"), self.seed)
+    }
+
+    pub fn length(&self) -> usize {
+        from_environment(&self.variable("OPS"), self.length) as usize
+    }
+
+    /// The work of a child: runs its range of sequences, and tells on stdout what failed and what was done.
+    pub fn run_child(&self, mut sequence: impl FnMut(&Task, Journal, &mut Tally) -> Result<(), String>) {
+        let range = std::env::var(self.variable("CHILD")).expect("a range");
+        let (first, end) = range.split_once("..").expect("a range");
+        let (first, end): (u64, u64) = (first.parse().expect("a number"), end.parse().expect("a number"));
+        let scratch = std::env::var_os(self.variable("SCRATCH")).expect("a scratch directory");
+        let scratch = Path::new(&scratch);
+        let chosen: Option<Vec<usize>> = std::env::var(self.variable("STEPS")).ok().map(|text| {
+            text.split(',')
+                .filter(|part| !part.is_empty())
+                .map(|part| part.parse().expect("a step"))
+                .collect()
+        });
+        std::panic::set_hook(Box::new(|info| *PANIC.lock().expect("the text") = info.to_string()));
+        watchdog::start(first, Duration::from_secs(30));
+        let mut tally = Tally::default();
+        let mut failures = 0;
+        for number in first..end {
+            watchdog::case(number);
+            let directory = scratch.join("sequence");
+            let _ = std::fs::remove_dir_all(&directory);
+            std::fs::create_dir_all(&directory).expect("a scratch directory");
+            let mut journal = Journal::new(&scratch.join("journal"));
+            journal.say(&format!("sequence {number}"));
+            let task = Task { number, chosen: chosen.as_deref(), directory: &directory };
+            let outcome = sequence(&task, journal, &mut tally);
+            tally.add("sequences".to_owned(), 1);
+            if let Err(text) = outcome {
+                println!("FAILED {number}\n{text}\nEND");
+                failures += 1;
+                if failures == MOST_FAILURES {
+                    break;
+                }
+            }
+        }
+        for (what, count) in tally.lines {
+            println!("TALLY {count} {what}");
+        }
+        if failures > 0 {
+            // Not a panic: its hook is taken.
+            std::process::exit(1);
+        }
+    }
+}
+
+/// Runs `work`; an error tells whether it was a panic, and the text of it.
+pub fn catching<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, (bool, String)> {
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(outcome) => outcome.map_err(|text| (false, text)),
+        Err(_) => Err((true, PANIC.lock().expect("the text").clone())),
+    }
+}
