@@ -338,7 +338,102 @@ int b2nd_set_slice_cbuffer(const void *buffer,
                            const int64_t *stop,
                            b2nd_array_t *array);
 
+/**
+ * Copies items of the array to `buffer`, one after another: those at the `ncoords` positions in
+ * `coords`, each counted in C order from 0. They may come in any order and more than once.
+ *
+ * Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is
+ * less than the items take, a negative `ncoords`, or an array without dimensions; those of
+ * reading.
+ */
+BLOSC_EXPORT
+int b2nd_get_sparse_cbuffer(const b2nd_array_t *array,
+                            int64_t ncoords,
+                            const int64_t *coords,
+                            void *buffer,
+                            int64_t buffersize);
+
+/**
+ * Copies the items at the crossings of a selection to `buffer`, which has `buffershape` items.
+ * `selection` has a list of coordinates for each dimension, in any order and with repetitions;
+ * `selection_size` their lengths. Bytes of the buffer that belong to no selected item stay as
+ * they are.
+ *
+ * `buffersize` may be less than the selected items take, and must not be more; the buffer reaches
+ * to the last of them at least.
+ *
+ * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
+ * too large, -1 when a chunk cannot be read, -4 without memory.
+ *
+ * Note: the buffer reaches to the last selected item.
+ */
+BLOSC_EXPORT
+int b2nd_get_orthogonal_selection(const b2nd_array_t *array,
+                                  int64_t **selection,
+                                  int64_t *selection_size,
+                                  void *buffer,
+                                  int64_t *buffershape,
+                                  int64_t buffersize);
+
+/**
+ * Copies items from `buffer` to the crossings of a selection; the arguments are those of
+ * `b2nd_get_orthogonal_selection`. Of equal coordinates in a list the last one counts.
+ *
+ * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
+ * too large, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had, -4
+ * without memory. What was stored before an error stays.
+ *
+ * Note: the buffer reaches to the last selected item.
+ */
+BLOSC_EXPORT
+int b2nd_set_orthogonal_selection(b2nd_array_t *array,
+                                  int64_t **selection,
+                                  int64_t *selection_size,
+                                  const void *buffer,
+                                  int64_t *buffershape,
+                                  int64_t buffersize);
+
 /* ---- Changing the shape ---- */
+
+/**
+ * Makes a view of the array without its dimensions of extent 1. A view shows the items of its
+ * array, and sets them, but cannot be resized; free it with `b2nd_free` before the array.
+ *
+ * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or
+ * blocks of more than one item along such a dimension; those of a refresh. `*view` is NULL then.
+ */
+BLOSC_EXPORT
+int b2nd_squeeze(b2nd_array_t *array,
+                 b2nd_array_t **view);
+
+/**
+ * Makes a view of the array as `b2nd_squeeze` does, without the dimensions whose flag in `index`
+ * is set.
+ *
+ * Returns 0; -33 for a dimension of another extent than 1; others as `b2nd_squeeze`.
+ *
+ * Note: `index` has a flag for each dimension.
+ */
+BLOSC_EXPORT
+int b2nd_squeeze_index(b2nd_array_t *array,
+                       b2nd_array_t **view,
+                       const bool *index);
+
+/**
+ * Makes a view of the array with `final_dims` dimensions: where the flag in `axis` is set a new
+ * one of extent 1, else the next of the array. See `b2nd_squeeze` for what a view is.
+ *
+ * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16
+ * dimensions, or flags that do not leave all dimensions of the array; those of a refresh. `*view`
+ * is NULL then.
+ *
+ * Note: `axis` has `final_dims` flags.
+ */
+BLOSC_EXPORT
+int b2nd_expand_dims(const b2nd_array_t *array,
+                     b2nd_array_t **view,
+                     const bool *axis,
+                     uint8_t final_dims);
 
 /**
  * Gives the array another shape. With `start`, what is new or goes begins there in each
