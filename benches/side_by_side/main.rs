@@ -44,8 +44,13 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 4] =
-    [("chunks", chunks::run), ("small", small::run), ("items", items::run), ("schunk", schunk::run), ("boxes", boxes::run)];
+const GROUPS: [Group; 5] = [
+    ("chunks", chunks::run),
+    ("small", small::run),
+    ("items", items::run),
+    ("schunk", schunk::run),
+    ("boxes", boxes::run),
+];
 
 fn main() -> ExitCode {
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();

@@ -9,8 +9,10 @@
 //! | [`array`] | an array: its super-chunk and its geometry |
 //! | [`slices`] | reading and writing boxes |
 //! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
+//! | [`selection`], [`sparse`] | items at the crossings of lists of coordinates; items here and there |
+//! | [`views`] | the same items under other dimensions |
 //!
-//! All but the last three know nothing of chunks' bytes, of super-chunks and of threads.
+//! All but those that follow `rows` know nothing of chunks' bytes, of super-chunks and of threads.
 
 pub mod array;
 pub mod boxes;
@@ -19,8 +21,11 @@ pub mod geometry;
 pub mod metalayer;
 pub mod resize;
 pub mod rows;
+pub mod selection;
 pub mod slices;
+pub mod sparse;
 pub mod tiles;
+pub mod views;
 
 use crate::abi::B2ND_MAX_DIM;
 

@@ -28,9 +28,9 @@ struct Transfer<'a> {
 }
 
 /// A buffer that several threads write, each its own bytes.
-struct Target {
-    start: *mut u8,
-    len: usize,
+pub(super) struct Target {
+    pub start: *mut u8,
+    pub len: usize,
 }
 
 // SAFETY: whoever has one writes only bytes that nobody else does.
@@ -38,7 +38,7 @@ unsafe impl Send for Target {}
 // SAFETY: as above.
 unsafe impl Sync for Target {}
 
-fn failed(error: Error) -> Error {
+pub(super) fn failed(error: Error) -> Error {
     match error.kind() {
         crate::ErrorKind::Lock => error,
         _ => err!(Failure, "{error}"),
@@ -411,7 +411,7 @@ fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, conte
     expect(schunk.decompress_chunk(number, content)?, chunksize)
 }
 
-fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
+pub(super) fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
         return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
     }

@@ -13,6 +13,7 @@
 pub mod b2nd;
 pub mod b2nd_items;
 pub mod b2nd_meta;
+pub mod b2nd_selection;
 pub mod blosc1;
 mod border;
 pub mod chunk_info;

@@ -256,6 +256,11 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk that is not there, `InvalidHeader` for bytes that are no chunk, `Failure` when the old
     /// one cannot be read, `ChunkUpdate` for a chunk that does not fit in or could not be stored, `Lock`.
     pub fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+        if let Some(owner) = self.owner_of_view()? {
+            self.check_index(at)?;
+            owner.update_chunk(at, chunk)?;
+            return Ok(self.counters().nchunks);
+        }
         let failed = as_code(ErrorKind::ChunkUpdate);
         let mut session = self.changing(false)?;
         let nchunks = self.counters().nchunks;

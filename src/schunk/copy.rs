@@ -156,9 +156,9 @@ impl SuperChunk {
         unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))
     }
 
-    /// Whether the super-chunk is one frame in memory.
+    /// Whether the super-chunk is one frame in memory; a view is none, as its frame says other things of it.
     fn is_frame_in_memory(&self) -> bool {
-        self.frame().is_some_and(|frame| !frame.is_on_disk())
+        !self.is_view() && self.frame().is_some_and(|frame| !frame.is_on_disk())
     }
 
     /// The super-chunk as one frame in memory: its own, or a copy.

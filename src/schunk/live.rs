@@ -177,8 +177,9 @@ impl SuperChunk {
 
     /// The frame, if the chunks are in one.
     pub fn frame(&self) -> Option<&Frame> {
+        let owner = self.owner()?.as_ptr();
         // SAFETY: the rule of the module: a frame of ours, which lives as long as the super-chunk that owns it.
-        unsafe { (*self.as_ptr()).frame.cast::<Frame>().as_ref() }
+        unsafe { (*owner).frame.cast::<Frame>().as_ref() }
     }
 
     pub(super) fn set_frame(&self, frame: Option<Box<Frame>>) {
@@ -465,12 +466,13 @@ impl SuperChunk {
     /// # Errors
     /// `Data` when the array has no such chunk.
     pub(super) fn chunk_in_memory(&self, nchunk: i64) -> Result<&[u8]> {
-        let counters = self.counters();
+        let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
+        let counters = owner.counters();
         let at = usize::try_from(nchunk).ok().filter(|_| nchunk < counters.nchunks);
         let missing = || err!(Data, "chunk {nchunk} of {} is not there", counters.nchunks);
         // SAFETY: the rule of the module: the array has `nchunks` chunks, each as long as its header says.
         unsafe {
-            let data = (*self.as_ptr()).data;
+            let data = (*owner.as_ptr()).data;
             let chunk = at.filter(|_| !data.is_null()).map_or(ptr::null_mut(), |at| *data.add(at));
             if chunk.is_null() {
                 return Err(missing());

@@ -12,6 +12,7 @@
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
+//! | [`view`] | super-chunks that show the chunks of another |
 //!
 //! A call goes through the gate, takes the lock between processes if the frame has one, looks whether another handle
 //! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
@@ -32,6 +33,7 @@ pub mod slice;
 pub mod sparse;
 pub mod special;
 pub mod sync;
+pub mod view;
 
 pub use rules::Keeping;
 
@@ -43,22 +45,27 @@ use crate::pipeline::context::Context;
 use cache::LastBlock;
 use gate::Gate;
 use live::Layer;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
-use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
 pub struct SuperChunk {
     public: UnsafeCell<blosc2_schunk>,
-    gate: Gate,
+    /// Views share the gate of their owner.
+    gate: Arc<Gate>,
     /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
     backend: Option<Backend>,
-    /// The block that was decoded last.
-    cache: Mutex<LastBlock>,
+    /// The block that was decoded last; views share it, as they share the chunks.
+    cache: Arc<Mutex<LastBlock>>,
     /// Whether there may be one, so that a change need not ask. Set behind the gate for reading.
-    has_block: AtomicBool,
+    has_block: Arc<AtomicBool>,
+    /// Whose the chunks are: of this super-chunk, unless it is a view; NULL once the owner is gone.
+    owner: Arc<AtomicPtr<SuperChunk>>,
     /// Held while the decompression context is looked at or told something.
     dctx_use: Mutex<()>,
     /// Held while the compression context works, unless that runs a program's functions.
@@ -75,8 +82,28 @@ unsafe impl Send for SuperChunk {}
 impl SuperChunk {
     /// An empty struct, all zeros but for what every super-chunk has.
     fn blank(backend: Option<Backend>) -> Box<SuperChunk> {
-        let layout = Layout::new::<SuperChunk>();
         let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
+        let owner = Arc::new(AtomicPtr::new(ptr::null_mut()));
+        let schunk = SuperChunk::blank_with(
+            backend,
+            Arc::new(Gate::new(calls_back)),
+            Arc::default(),
+            Arc::default(),
+            Arc::clone(&owner),
+        );
+        owner.store(ptr::from_ref(&*schunk).cast_mut(), Ordering::Relaxed);
+        schunk
+    }
+
+    /// As [`blank`](Self::blank), with what views share with their owner.
+    fn blank_with(
+        backend: Option<Backend>,
+        gate: Arc<Gate>,
+        cache: Arc<Mutex<LastBlock>>,
+        has_block: Arc<AtomicBool>,
+        owner: Arc<AtomicPtr<SuperChunk>>,
+    ) -> Box<SuperChunk> {
+        let layout = Layout::new::<SuperChunk>();
         // SAFETY: the layout is not empty.
         let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
         if place.is_null() {
@@ -84,10 +111,11 @@ impl SuperChunk {
         }
         // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
         unsafe {
-            (&raw mut (*place).gate).write(Gate::new(calls_back));
+            (&raw mut (*place).gate).write(gate);
             (&raw mut (*place).backend).write(backend);
-            (&raw mut (*place).cache).write(Mutex::default());
-            (&raw mut (*place).has_block).write(AtomicBool::new(false));
+            (&raw mut (*place).cache).write(cache);
+            (&raw mut (*place).has_block).write(has_block);
+            (&raw mut (*place).owner).write(owner);
             (&raw mut (*place).dctx_use).write(Mutex::default());
             (&raw mut (*place).cctx_use).write(Mutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
@@ -145,7 +173,7 @@ impl SuperChunk {
 
     /// Whether the frame's buffer is left to the program when the super-chunk is freed; nothing without one.
     pub fn avoid_cframe_free(&self, avoid: bool) {
-        if let Some(frame) = self.frame() {
+        if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
             frame.with_memory(|memory| memory.keep(avoid));
         }
     }
@@ -156,6 +184,13 @@ impl SuperChunk {
     /// What the back-end says.
     pub fn release_backend(&self) -> Result<()> {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
+    }
+
+    /// The cache, to put a block into; `None` while another thread uses it. The gate is held for reading.
+    fn cache_to_fill(&self) -> Option<MutexGuard<'_, LastBlock>> {
+        let cache = self.cache.try_lock()?;
+        self.has_block.store(true, Ordering::Relaxed);
+        Some(cache)
     }
 
     /// What is remembered of the chunks is true no more.
@@ -176,18 +211,12 @@ impl SuperChunk {
 impl Drop for SuperChunk {
     fn drop(&mut self) {
         let s = self.as_ptr();
-        let is_view = self.is_view();
-        if !is_view {
-            self.free_chunks();
-        }
         self.free_metalayers(Layer::Fixed);
-        // Views show the metalayers of variable length of their array.
-        if !is_view {
-            self.free_metalayers(Layer::Variable);
-        }
-        if is_view {
-            // The frame is the array's.
-        } else {
+        self.free_metalayers(Layer::Variable);
+        // Chunks and frame of a view are its owner's.
+        if !self.is_view() {
+            self.leave_views();
+            self.free_chunks();
             drop(self.take_frame());
         }
         // SAFETY: nobody uses the super-chunk any more; its contexts and blocks are as `live` says.

@@ -9,7 +9,6 @@ use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockSource, ItemRange};
 use std::ops::Range;
-use std::sync::atomic::Ordering;
 
 /// Items in a row as bytes of chunks.
 struct Span {
@@ -161,8 +160,7 @@ impl SuperChunk {
         {
             return items(&range, dest);
         }
-        let Some(mut cache) = self.cache.try_lock() else { return items(&range, dest) };
-        self.has_block.store(true, Ordering::Relaxed);
+        let Some(mut cache) = self.cache_to_fill() else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
             let block = blocks.range(at / blocks.blocksize());

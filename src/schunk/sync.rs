@@ -61,8 +61,12 @@ impl SuperChunk {
     /// frame is made true first.
     ///
     /// # Errors
-    /// `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be read.
+    /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
+    /// read.
     pub(super) fn changing(&self, resync: bool) -> Result<ChangeSession<'_>> {
+        if self.is_view() {
+            return Err(err!(InvalidParam, "a view cannot be changed in this way"));
+        }
         let changing = self.gate.change()?;
         let mut section = None;
         let mut header = None;
@@ -131,6 +135,9 @@ impl SuperChunk {
 
     /// Reads the frame anew if it is another than the one that is known; whether it was.
     fn is_refreshed(&self) -> Result<bool> {
+        if let Some(owner) = self.owner_of_view()? {
+            return owner.is_refreshed();
+        }
         let _changing = self.gate.change()?;
         let Some(frame) = self.frame() else { return Ok(false) };
         let _section = frame.lock(false)?;
@@ -145,6 +152,9 @@ impl SuperChunk {
     /// # Errors
     /// `Lock`; `FileRead` for a length that no frame has.
     pub fn refresh(&self) -> Result<bool> {
+        if let Some(owner) = self.owner_of_view()? {
+            return owner.refresh();
+        }
         let Some(frame) = self.frame().filter(|frame| frame.is_on_disk()) else { return Ok(false) };
         let _changing = self.gate.change()?;
         let _section = frame.lock(false)?;

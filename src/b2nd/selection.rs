@@ -1,0 +1,562 @@
+//! Orthogonal selections (`b2nd.md` 6.7): for each dimension a list of coordinates, in any order and with repetitions;
+//! selected are the items at their crossings.
+//!
+//! Data flow: lists -> along each dimension the pieces of each block, with their places in block and buffer -> chunks
+//! that are touched -> blocks of each, decoded once -> crossings of pieces. Coordinates that follow each other in the
+//! last dimension, and in its list, are one piece.
+
+use super::MAX_DIM;
+use super::array::Array;
+use super::geometry::Geometry;
+use super::slices::{Target, expect, failed};
+use crate::err;
+use crate::error::Result;
+use crate::malloc::Malloced;
+use crate::pipeline::decompress::Content;
+use crate::schunk::SuperChunk;
+use parking_lot::Mutex;
+use std::ops::Range;
+use std::ptr;
+use std::sync::Arc;
+
+/// Coordinates that lie together in block and buffer. Places are in bytes, and add up over the dimensions.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    in_block: usize,
+    in_buffer: usize,
+    /// Bytes; those of one item, but for runs in the last dimension.
+    len: usize,
+}
+
+/// The pieces along one dimension that are in the same blocks.
+#[derive(Clone, Debug)]
+struct BlockRow {
+    /// What the blocks add to the number of a block in its chunk.
+    nblock: usize,
+    /// Of the pieces of the dimension.
+    pieces: Range<usize>,
+    /// The largest `in_block` and `in_buffer`, with what the pieces have behind the first byte of an item.
+    block_reach: usize,
+    buffer_reach: usize,
+}
+
+/// The blocks along one dimension that are in the same chunks.
+#[derive(Clone, Debug)]
+struct ChunkRow {
+    /// What the chunks add to the number of a chunk.
+    nchunk: i64,
+    /// Of the block rows of the dimension.
+    rows: Range<usize>,
+    /// Whether all coordinates of the chunks are there, and these have no padding.
+    is_whole: bool,
+}
+
+/// A list of coordinates, sorted into chunks and blocks.
+#[derive(Debug, Default)]
+struct Axis {
+    pieces: Vec<Piece>,
+    rows: Vec<BlockRow>,
+    chunks: Vec<ChunkRow>,
+}
+
+/// What to do with a coordinate that is in a list more than once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Repeated {
+    /// Each has its place.
+    All,
+    /// The last one counts.
+    Last,
+}
+
+fn push<T>(all: &mut Vec<T>, one: T) -> Result<()> {
+    all.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a selection of {} pieces", all.len()))?;
+    all.push(one);
+    Ok(())
+}
+
+impl Axis {
+    /// Sorts the list of one dimension, whose coordinates are there. `step` is from one item of the dimension to the
+    /// next in the buffer, in bytes.
+    fn new(
+        geometry: &Geometry,
+        dim: usize,
+        list: &[i64],
+        step: usize,
+        chunk_stride: i64,
+        repeated: Repeated,
+    ) -> Result<Axis> {
+        let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
+        let (chunk, block) =
+            (i64::from(geometry.chunkshape()[dim]).max(1), i64::from(geometry.blockshape()[dim]).max(1));
+        let item_step = geometry.strides().item_block[dim] as usize * typesize;
+        let is_last = dim + 1 == geometry.ndim();
+        let mut order = Vec::new();
+        order.try_reserve_exact(list.len()).map_err(|_| err!(MemoryAlloc, "{} coordinates", list.len()))?;
+        order.extend(list.iter().copied().zip(0usize..));
+        order.sort_unstable();
+        if repeated == Repeated::Last {
+            // What comes later in the list comes later among its equals, and takes the place of those before it.
+            order.dedup_by(|next, kept| {
+                let is_same = next.0 == kept.0;
+                if is_same {
+                    *kept = *next;
+                }
+                is_same
+            });
+        }
+        let mut axis = Axis::default();
+        for in_chunk in order.chunk_by(|a, b| a.0 / chunk == b.0 / chunk) {
+            let number = in_chunk[0].0 / chunk;
+            let first_row = axis.rows.len();
+            let mut items = 0;
+            for in_block in in_chunk.chunk_by(|a, b| a.0 % chunk / block == b.0 % chunk / block) {
+                let first_piece = axis.pieces.len();
+                let mut before = None;
+                for &(coord, place) in in_block {
+                    let follows = before == Some((coord - 1, place.wrapping_sub(1)));
+                    if before.is_none_or(|(last, _)| last != coord) {
+                        items += 1;
+                    }
+                    before = Some((coord, place));
+                    if is_last
+                        && follows
+                        && step == typesize
+                        && let Some(run) = axis.pieces.last_mut()
+                    {
+                        run.len += typesize;
+                        continue;
+                    }
+                    let piece = Piece {
+                        in_block: (coord % chunk % block) as usize * item_step,
+                        in_buffer: place * step,
+                        len: typesize,
+                    };
+                    push(&mut axis.pieces, piece)?;
+                }
+                let pieces = first_piece..axis.pieces.len();
+                let reach = |place: fn(&Piece) -> usize| {
+                    let ends = axis.pieces[pieces.clone()].iter().map(|p| place(p) + (p.len - typesize));
+                    ends.max().unwrap_or(0)
+                };
+                let nblock = in_block[0].0 % chunk / block * geometry.strides().block_chunk[dim];
+                let row = BlockRow {
+                    nblock: nblock as usize,
+                    block_reach: reach(|p| p.in_block),
+                    buffer_reach: reach(|p| p.in_buffer),
+                    pieces,
+                };
+                push(&mut axis.rows, row)?;
+            }
+            let is_whole = items == geometry.extchunkshape()[dim];
+            let rows = first_row..axis.rows.len();
+            push(&mut axis.chunks, ChunkRow { nchunk: number * chunk_stride, rows, is_whole })?;
+        }
+        Ok(axis)
+    }
+}
+
+/// A selection whose coordinates are all there, and the buffer that its items come from or go to.
+pub struct Selection<'a> {
+    geometry: Arc<Geometry>,
+    lists: &'a [&'a [i64]],
+    /// From one item of the buffer to the next along each dimension, in bytes.
+    steps: [usize; MAX_DIM],
+    span: usize,
+    /// Whether two items may have the same place in the buffer.
+    overlaps: bool,
+}
+
+impl<'a> Selection<'a> {
+    /// Checks a selection, a list of coordinates for each dimension of the array, for a buffer of `buffershape` items
+    /// and, as far as is told, `buffersize` bytes (`b2nd.md` 6.7).
+    ///
+    /// # Errors
+    /// `InvalidIndex` for an item that is not there; `InvalidParam` for a `buffersize` that is larger than what is
+    /// selected, for a buffer that cannot be, and for lists that are not as many as dimensions.
+    pub fn new(
+        array: &Array,
+        lists: &'a [&'a [i64]],
+        buffershape: &[i64],
+        buffersize: i64,
+    ) -> Result<Selection<'a>> {
+        let geometry = array.geometry();
+        let ndim = geometry.ndim();
+        if lists.len() != ndim || buffershape.len() != ndim {
+            return Err(err!(InvalidParam, "{} lists for {ndim} dimensions", lists.len()));
+        }
+        for (dim, (list, &extent)) in lists.iter().zip(geometry.shape()).enumerate() {
+            if let Some(coord) = list.iter().find(|coord| !(0..extent).contains(*coord)) {
+                return Err(err!(InvalidIndex, "item {coord} of {extent} in dimension {dim}"));
+            }
+        }
+        let typesize = i128::from(geometry.typesize());
+        let nbytes = lists.iter().fold(typesize, |bytes, list| bytes.saturating_mul(list.len() as i128));
+        // The one item of an array without dimensions has to fit.
+        if nbytes < buffersize.into() || (ndim == 0 && nbytes > buffersize.into()) {
+            return Err(err!(InvalidParam, "{buffersize} bytes for {nbytes} bytes of items"));
+        }
+        geometry.chunk_nbytes()?;
+        let mut selection = Selection { geometry, lists, steps: [0; MAX_DIM], span: 0, overlaps: false };
+        if !selection.is_empty() {
+            selection.place(buffershape)?;
+        }
+        Ok(selection)
+    }
+
+    /// Works out where in the buffer the items are.
+    fn place(&mut self, buffershape: &[i64]) -> Result<()> {
+        let wrong = || err!(InvalidParam, "a selection in a buffer of {buffershape:?}");
+        let typesize = usize::try_from(self.geometry.typesize()).ok().filter(|&size| size > 0);
+        let typesize = typesize.ok_or_else(wrong)?;
+        let mut step = typesize;
+        let mut end = typesize;
+        for (dim, list) in self.lists.iter().enumerate().rev() {
+            self.steps[dim] = step;
+            let last = (list.len() - 1).checked_mul(step).and_then(|last| end.checked_add(last));
+            end = last.ok_or_else(wrong)?;
+            if dim > 0 {
+                let extent = usize::try_from(buffershape[dim]).map_err(|_| wrong())?;
+                self.overlaps |= extent < list.len();
+                // One that does not fit may be one that is not needed; `end` tells.
+                step = step.saturating_mul(extent);
+            }
+        }
+        self.span = isize::try_from(end).map_err(|_| wrong())? as usize;
+        Ok(())
+    }
+
+    /// Whether no item is selected.
+    pub fn is_empty(&self) -> bool {
+        self.lists.iter().any(|list| list.is_empty())
+    }
+
+    /// How many bytes of the buffer there have to be.
+    pub fn span(&self) -> usize {
+        self.span
+    }
+
+    /// Sorts the lists; there is an item and a dimension at least.
+    fn sort(&self, repeated: Repeated) -> Result<Sorted> {
+        let geometry = &*self.geometry;
+        let mut axes = Vec::with_capacity(self.lists.len());
+        let mut chunk_stride = 1i64;
+        for (dim, list) in self.lists.iter().enumerate().rev() {
+            axes.push(Axis::new(geometry, dim, list, self.steps[dim], chunk_stride, repeated)?);
+            chunk_stride = chunk_stride.saturating_mul(geometry.chunks_along(dim));
+        }
+        axes.reverse();
+        Ok(Sorted {
+            axes,
+            typesize: geometry.typesize() as usize,
+            chunksize: geometry.chunk_nbytes()? as usize,
+            blocksize: geometry.block_nbytes()? as usize,
+        })
+    }
+
+    fn check_room(&self, len: usize) -> Result<()> {
+        if self.span > len {
+            return Err(err!(InvalidParam, "items up to byte {} of a buffer of {len}", self.span));
+        }
+        Ok(())
+    }
+}
+
+/// A selection, sorted into chunks and blocks.
+struct Sorted {
+    axes: Vec<Axis>,
+    typesize: usize,
+    chunksize: usize,
+    blocksize: usize,
+}
+
+impl Sorted {
+    fn ndim(&self) -> usize {
+        self.axes.len()
+    }
+
+    /// Goes through the chunks that are touched, in ascending order.
+    fn each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
+        let mut counts = [1; MAX_DIM];
+        for (count, axis) in counts.iter_mut().zip(&self.axes) {
+            *count = axis.chunks.len();
+        }
+        let mut at = Odometer::new(&counts[..self.ndim()]);
+        while let Some(position) = at.next() {
+            let chunks = |dim: usize| &self.axes[dim].chunks[position[dim]];
+            let mut rows: [Range<usize>; MAX_DIM] = Default::default();
+            for (dim, range) in rows.iter_mut().enumerate().take(self.ndim()) {
+                *range = chunks(dim).rows.clone();
+            }
+            then(&ChunkPart {
+                sorted: self,
+                number: (0..self.ndim()).map(|dim| chunks(dim).nchunk).sum(),
+                rows,
+                is_whole: (0..self.ndim()).all(|dim| chunks(dim).is_whole),
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Positions in nested loops, the last dimension innermost.
+struct Odometer<'a> {
+    counts: &'a [usize],
+    position: [usize; MAX_DIM],
+    is_started: bool,
+}
+
+impl<'a> Odometer<'a> {
+    fn new(counts: &'a [usize]) -> Self {
+        Odometer { counts, position: [0; MAX_DIM], is_started: false }
+    }
+
+    /// The next position; one, without loops.
+    fn next(&mut self) -> Option<&[usize; MAX_DIM]> {
+        if !self.is_started {
+            self.is_started = true;
+            return (!self.counts.contains(&0)).then_some(&self.position);
+        }
+        for dim in (0..self.counts.len()).rev() {
+            self.position[dim] += 1;
+            if self.position[dim] < self.counts[dim] {
+                return Some(&self.position);
+            }
+            self.position[dim] = 0;
+        }
+        None
+    }
+}
+
+/// What is selected of a chunk.
+struct ChunkPart<'a> {
+    sorted: &'a Sorted,
+    number: i64,
+    /// The block rows along each dimension.
+    rows: [Range<usize>; MAX_DIM],
+    /// Whether every byte of the chunk is selected.
+    is_whole: bool,
+}
+
+impl<'a> ChunkPart<'a> {
+    /// The `n`-th of the blocks, which go up.
+    fn block(&self, n: usize) -> BlockPart<'a> {
+        let axes = &self.sorted.axes;
+        let mut part = BlockPart {
+            number: 0,
+            pieces: [&[]; MAX_DIM],
+            ndim: axes.len(),
+            block_end: self.sorted.typesize,
+            buffer_end: self.sorted.typesize,
+        };
+        let mut rest = n;
+        for (dim, axis) in axes.iter().enumerate().rev() {
+            let rows = &axis.rows[self.rows[dim].clone()];
+            let row = &rows[rest % rows.len()];
+            rest /= rows.len();
+            part.number += row.nblock;
+            part.pieces[dim] = &axis.pieces[row.pieces.clone()];
+            part.block_end += row.block_reach;
+            part.buffer_end += row.buffer_reach;
+        }
+        part
+    }
+
+    /// Number of blocks.
+    fn len(&self) -> usize {
+        self.rows[..self.sorted.ndim()].iter().map(Range::len).product()
+    }
+
+    /// The numbers of the blocks.
+    fn numbers(&self) -> Result<Vec<usize>> {
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(self.len()).map_err(|_| err!(MemoryAlloc, "{} blocks", self.len()))?;
+        numbers.extend((0..self.len()).map(|n| self.block(n).number));
+        Ok(numbers)
+    }
+}
+
+/// What is selected of a block.
+struct BlockPart<'a> {
+    number: usize,
+    pieces: [&'a [Piece]; MAX_DIM],
+    ndim: usize,
+    /// Where the last item ends in the block, and in the buffer.
+    block_end: usize,
+    buffer_end: usize,
+}
+
+impl BlockPart<'_> {
+    /// Goes through the pieces of the last dimension, with the places in block and buffer that the others add to.
+    fn each_piece(&self, mut then: impl FnMut(usize, usize, &[Piece])) {
+        let Some(last) = self.ndim.checked_sub(1) else { return };
+        let mut counts = [1; MAX_DIM];
+        for (count, pieces) in counts.iter_mut().zip(&self.pieces[..last]) {
+            *count = pieces.len();
+        }
+        let mut at = Odometer::new(&counts[..last]);
+        while let Some(position) = at.next() {
+            let (mut in_block, mut in_buffer) = (0, 0);
+            for (pieces, &n) in self.pieces[..last].iter().zip(position) {
+                in_block += pieces[n].in_block;
+                in_buffer += pieces[n].in_buffer;
+            }
+            then(in_block, in_buffer, self.pieces[last]);
+        }
+    }
+
+    fn check(&self, block_len: usize, buffer_len: usize) -> Result<()> {
+        if self.block_end > block_len || self.buffer_end > buffer_len {
+            let ends = (self.block_end, self.buffer_end);
+            return Err(err!(Failure, "items up to bytes {ends:?} of {block_len} and {buffer_len}"));
+        }
+        Ok(())
+    }
+
+    /// Copies the items from the block to the buffer.
+    ///
+    /// # Safety
+    /// The target is that long, and nobody else uses the bytes of these items meanwhile.
+    unsafe fn gather(&self, block: &[u8], target: &Target) -> Result<()> {
+        self.check(block.len(), target.len)?;
+        self.each_piece(|in_block, in_buffer, pieces| {
+            for piece in pieces {
+                // SAFETY: the check above: no piece ends behind the ends of all; the rest is the caller's word.
+                unsafe {
+                    let from = block.as_ptr().add(in_block + piece.in_block);
+                    move_piece(from, target.start.add(in_buffer + piece.in_buffer), piece.len);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// Fills the items in the buffer with zeros.
+    ///
+    /// # Safety
+    /// As [`gather`](Self::gather).
+    unsafe fn clear(&self, target: &Target) -> Result<()> {
+        self.check(usize::MAX, target.len)?;
+        self.each_piece(|_, in_buffer, pieces| {
+            for piece in pieces {
+                // SAFETY: as above.
+                unsafe { target.start.add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
+            }
+        });
+        Ok(())
+    }
+
+    /// Copies the items from the buffer to the block.
+    fn scatter(&self, src: &[u8], block: &mut [u8]) -> Result<()> {
+        self.check(block.len(), src.len())?;
+        self.each_piece(|in_block, in_buffer, pieces| {
+            for piece in pieces {
+                // SAFETY: as above.
+                unsafe {
+                    let from = src.as_ptr().add(in_buffer + piece.in_buffer);
+                    move_piece(from, block.as_mut_ptr().add(in_block + piece.in_block), piece.len);
+                }
+            }
+        });
+        Ok(())
+    }
+}
+
+/// Copies a piece; the usual item sizes without a call.
+///
+/// # Safety
+/// `len` bytes can be read at `from` and written at `to`, and the two do not overlap.
+#[inline(always)]
+unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
+    // SAFETY: handed on.
+    unsafe {
+        match len {
+            1 => to.write(from.read()),
+            2 => to.cast::<[u8; 2]>().write(from.cast::<[u8; 2]>().read()),
+            4 => to.cast::<[u8; 4]>().write(from.cast::<[u8; 4]>().read()),
+            8 => to.cast::<[u8; 8]>().write(from.cast::<[u8; 8]>().read()),
+            len => ptr::copy_nonoverlapping(from, to, len),
+        }
+    }
+}
+
+impl Array {
+    /// Reads the items at the crossings of the `selection` into `dest`. What is not selected of the buffer stays as it
+    /// is.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
+    pub fn get_orthogonal(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
+        let schunk = self.schunk()?;
+        if selection.is_empty() {
+            return Ok(());
+        }
+        selection.check_room(dest.len())?;
+        if selection.lists.is_empty() {
+            let nbytes = schunk.decompress_chunk(0, &mut dest[..selection.span]).map_err(failed)?;
+            return expect(nbytes, selection.span);
+        }
+        let sorted = selection.sort(Repeated::All)?;
+        let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
+        let one_by_one = selection.overlaps.then(|| Mutex::new(()));
+        sorted.each_chunk(|part| {
+            let blocks = part.numbers()?;
+            let visit = |n, content: Content<'_>| {
+                let _alone = one_by_one.as_ref().map(Mutex::lock);
+                let block = part.block(n);
+                // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks
+                // come one by one.
+                unsafe {
+                    match content {
+                        Content::Bytes(bytes) => block.gather(bytes, &target),
+                        Content::Zeros => block.clear(&target),
+                    }
+                }
+            };
+            schunk
+                .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &visit)
+                .map_err(failed)
+        })
+    }
+
+    /// Writes the items at the crossings of the `selection` from `src`. Of coordinates that are equal the last one in its
+    /// list counts.
+    ///
+    /// # Errors
+    /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
+    pub fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+        let schunk = self.schunk()?;
+        if selection.is_empty() {
+            return Ok(());
+        }
+        selection.check_room(src.len())?;
+        schunk.lock()?;
+        let written = write(schunk, selection, src);
+        let unlocked = schunk.unlock();
+        written.and(unlocked)
+    }
+}
+
+fn write(schunk: &SuperChunk, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+    if selection.lists.is_empty() {
+        return schunk.put_content(0, &src[..selection.span]).map_err(failed);
+    }
+    let sorted = selection.sort(Repeated::Last)?;
+    let mut content = Malloced::zeroed(sorted.chunksize)?;
+    sorted.each_chunk(|part| {
+        if !part.is_whole {
+            // Chunks that nobody has set leave the buffer as it is. Padding keeps what it has.
+            content.fill(0);
+            let nbytes = schunk.decompress_chunk(part.number, &mut content).map_err(failed)?;
+            expect(nbytes, sorted.chunksize)?;
+        }
+        for n in 0..part.len() {
+            let block = part.block(n);
+            let begin = block.number.saturating_mul(sorted.blocksize);
+            let bytes = content.get_mut(begin..).and_then(|rest| rest.get_mut(..sorted.blocksize));
+            let bytes =
+                bytes.ok_or_else(|| err!(Failure, "block {} is outside of its chunk", block.number))?;
+            block.scatter(src, bytes)?;
+        }
+        schunk.put_content(part.number, &content).map_err(failed)
+    })
+}

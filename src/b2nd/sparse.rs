@@ -1,0 +1,140 @@
+//! Items here and there (`b2nd.md` 6.6): positions in the array become positions in the super-chunk, which gathers them.
+
+use super::array::Array;
+use super::geometry::Geometry;
+use crate::err;
+use crate::error::Result;
+
+/// What one dimension does to a position.
+#[derive(Clone, Copy, Default)]
+struct Dimension {
+    extent: u64,
+    chunk: u64,
+    block: u64,
+    /// Items from one chunk along the dimension to the next, from one block, from one item.
+    chunk_step: u64,
+    block_step: u64,
+    item_step: u64,
+}
+
+/// Turns positions in C order into those in the super-chunk (`b2nd.md` 2.4).
+struct Padded {
+    nitems: i64,
+    /// The last dimension first.
+    dims: Vec<Dimension>,
+}
+
+impl Padded {
+    /// For an array whose chunks have items.
+    fn of(geometry: &Geometry) -> Padded {
+        let strides = geometry.strides();
+        let mut chunk_step = geometry.extchunknitems();
+        let mut dims = Vec::with_capacity(geometry.ndim());
+        for dim in (0..geometry.ndim()).rev() {
+            dims.push(Dimension {
+                extent: geometry.shape()[dim] as u64,
+                chunk: geometry.chunkshape()[dim] as u64,
+                block: geometry.blockshape()[dim] as u64,
+                chunk_step: chunk_step as u64,
+                block_step: (strides.block_chunk[dim] * i64::from(geometry.blocknitems())) as u64,
+                item_step: strides.item_block[dim] as u64,
+            });
+            // Not used where it does not fit: all items of the array have a position that does.
+            chunk_step = chunk_step.wrapping_mul(geometry.chunks_along(dim));
+        }
+        Padded { nitems: geometry.nitems(), dims }
+    }
+
+    fn at(&self, coord: i64) -> Result<i64> {
+        if !(0..self.nitems).contains(&coord) {
+            return Err(err!(InvalidParam, "item {coord} of {}", self.nitems));
+        }
+        let mut rest = coord as u64;
+        let mut at = 0;
+        for dim in &self.dims {
+            let along = rest % dim.extent;
+            rest /= dim.extent;
+            let inside = along % dim.chunk;
+            at += along / dim.chunk * dim.chunk_step
+                + inside / dim.block * dim.block_step
+                + inside % dim.block * dim.item_step;
+        }
+        Ok(at as i64)
+    }
+}
+
+impl Array {
+    /// Reads the items at the positions `coords`, counted in C order, into `dest`, one after another. `dest` has room for
+    /// all.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an item that is not there, an array without dimensions, or a `dest` that is too short; those
+    /// of reading.
+    pub fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
+        let geometry = self.geometry();
+        let schunk = self.schunk()?;
+        if geometry.ndim() == 0 {
+            return Err(err!(InvalidParam, "an array without dimensions has no positions"));
+        }
+        let typesize = usize::try_from(geometry.typesize()).unwrap_or(0);
+        if coords.len().checked_mul(typesize).is_none_or(|needed| needed > dest.len()) {
+            return Err(err!(InvalidParam, "{} items in {} bytes", coords.len(), dest.len()));
+        }
+        // The super-chunk counts in what it has, which may be less than the array says.
+        geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
+            err!(InvalidParam, "{} chunks of {} items", geometry.nchunks(), geometry.extchunknitems())
+        })?;
+        let padded = Padded::of(&geometry);
+        let mut positions = Vec::new();
+        positions
+            .try_reserve_exact(coords.len())
+            .map_err(|_| err!(MemoryAlloc, "{} coordinates", coords.len()))?;
+        for &coord in coords {
+            positions.push(padded.at(coord)?);
+        }
+        schunk.get_sparse(&positions, dest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The position by the letter of `b2nd.md` 2.4.
+    fn by_formula(geometry: &Geometry, coord: i64) -> i64 {
+        let ndim = geometry.ndim();
+        let mut at = [0i64; 16];
+        let mut rest = coord;
+        for dim in (0..ndim).rev() {
+            at[dim] = rest % geometry.shape()[dim];
+            rest /= geometry.shape()[dim];
+        }
+        let (mut nchunk, mut nblock, mut item) = (0, 0, 0);
+        for dim in 0..ndim {
+            let chunk = i64::from(geometry.chunkshape()[dim]);
+            let block = i64::from(geometry.blockshape()[dim]);
+            nchunk = nchunk * geometry.chunks_along(dim) + at[dim] / chunk;
+            nblock = nblock * geometry.blocks_along(dim) + at[dim] % chunk / block;
+            item = item * block + at[dim] % chunk % block;
+        }
+        nchunk * geometry.extchunknitems() + nblock * i64::from(geometry.blocknitems()) + item
+    }
+
+    #[test]
+    fn positions_are_those_of_the_formula() {
+        for (shape, chunkshape, blockshape) in [
+            (&[5i64, 7][..], &[3, 4][..], &[2, 2][..]),
+            (&[3, 4, 5], &[2, 3, 4], &[1, 2, 3]),
+            (&[11], &[4], &[3]),
+            (&[2, 1, 3, 2], &[3, 2, 2, 1], &[4, 1, 2, 1]),
+        ] {
+            let geometry = Geometry::new(shape, chunkshape, blockshape, 1).unwrap();
+            let padded = Padded::of(&geometry);
+            for coord in 0..geometry.nitems() {
+                assert_eq!(padded.at(coord).unwrap(), by_formula(&geometry, coord), "{shape:?} {coord}");
+            }
+            assert!(padded.at(-1).is_err());
+            assert!(padded.at(geometry.nitems()).is_err());
+        }
+    }
+}

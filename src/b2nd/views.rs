@@ -1,0 +1,138 @@
+//! Views of an array: the same items under a shape with fewer or more dimensions of extent 1 (`b2nd.md` 6.9).
+//!
+//! A view shows the chunks of its array, so only dimensions come and go along which chunks and blocks have one item.
+
+use super::MAX_DIM;
+use super::array::Array;
+use super::geometry::Geometry;
+use super::metalayer::{self, NAME};
+use crate::err;
+use crate::error::Result;
+use crate::schunk::view::Shown;
+
+/// A shape with its chunks and blocks, being put together.
+struct Shapes {
+    ndim: usize,
+    shape: [i64; MAX_DIM],
+    chunkshape: [i32; MAX_DIM],
+    blockshape: [i32; MAX_DIM],
+}
+
+impl Shapes {
+    fn new() -> Shapes {
+        Shapes { ndim: 0, shape: [1; MAX_DIM], chunkshape: [1; MAX_DIM], blockshape: [1; MAX_DIM] }
+    }
+
+    /// Adds a dimension with an extent of 1.
+    fn push_unit(&mut self) -> Result<()> {
+        if self.ndim == MAX_DIM {
+            return Err(err!(InvalidParam, "more than {MAX_DIM} dimensions"));
+        }
+        self.ndim += 1;
+        Ok(())
+    }
+
+    /// Adds a dimension of an array.
+    fn push(&mut self, of: &Geometry, dim: usize) -> Result<()> {
+        let at = self.ndim;
+        self.push_unit()?;
+        self.shape[at] = of.shape()[dim];
+        self.chunkshape[at] = of.chunkshape()[dim];
+        self.blockshape[at] = of.blockshape()[dim];
+        Ok(())
+    }
+}
+
+impl Array {
+    /// A view without the dimensions of extent 1.
+    ///
+    /// # Errors
+    /// As [`squeeze_index`](Self::squeeze_index).
+    pub fn squeeze(&self) -> Result<Box<Array>> {
+        // As the shape is known: a shape that another handle has changed is for the next look.
+        let geometry = self.geometry();
+        let mut index = [false; MAX_DIM];
+        for (flag, &extent) in index.iter_mut().zip(geometry.shape()) {
+            *flag = extent == 1;
+        }
+        self.squeeze_index(&index[..geometry.ndim()])
+    }
+
+    /// A view without the dimensions that `index` names; it has a flag for each dimension.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an array with metalayers besides its own, a flag too few, or a dimension along which chunks
+    /// have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of making the
+    /// view.
+    pub fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
+        self.refresh()?;
+        self.check_viewable()?;
+        let geometry = self.geometry();
+        if index.len() < geometry.ndim() {
+            return Err(err!(InvalidParam, "{} flags for {} dimensions", index.len(), geometry.ndim()));
+        }
+        let mut shapes = Shapes::new();
+        for (dim, &goes) in index[..geometry.ndim()].iter().enumerate() {
+            if !goes {
+                shapes.push(&geometry, dim)?;
+            } else if geometry.shape()[dim] != 1 {
+                return Err(err!(InvalidIndex, "dimension {dim} has {} items", geometry.shape()[dim]));
+            } else if geometry.nitems() != 0 && geometry.extchunkshape()[dim] != 1 {
+                return Err(err!(InvalidParam, "chunks have padding along dimension {dim}"));
+            }
+        }
+        self.view(&shapes)
+    }
+
+    /// A view with more dimensions: `axis` tells for each of them whether it is a new one, of extent 1, or the next of
+    /// the array.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` that has not
+    /// all dimensions of the array; those of a refresh and of making the view.
+    pub fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
+        self.refresh()?;
+        self.check_viewable()?;
+        let geometry = self.geometry();
+        let kept = axis.iter().filter(|&&is_new| !is_new).count();
+        if kept != geometry.ndim() {
+            return Err(err!(InvalidParam, "{kept} of {} dimensions are kept", geometry.ndim()));
+        }
+        let mut shapes = Shapes::new();
+        let mut dims = 0..geometry.ndim();
+        for &is_new in axis {
+            let dim = if is_new { None } else { dims.next() };
+            match dim {
+                Some(dim) => shapes.push(&geometry, dim)?,
+                None => shapes.push_unit()?,
+            }
+        }
+        self.view(&shapes)
+    }
+
+    fn check_viewable(&self) -> Result<()> {
+        if !self.schunk()?.has_only_metalayer(NAME) {
+            return Err(err!(InvalidParam, "arrays with metalayers besides their own have no views"));
+        }
+        Ok(())
+    }
+
+    /// The same chunks under another shape.
+    fn view(&self, shapes: &Shapes) -> Result<Box<Array>> {
+        let schunk = self.schunk()?;
+        let ndim = shapes.ndim;
+        let (shape, chunkshape, blockshape) =
+            (&shapes.shape[..ndim], &shapes.chunkshape[..ndim], &shapes.blockshape[..ndim]);
+        let geometry = Geometry::new(shape, chunkshape, blockshape, schunk.typesize())?;
+        let dtype = self.dtype().map(|dtype| dtype.to_bytes());
+        let dtype_format = self.dtype_format();
+        let meta = metalayer::serialize(shape, chunkshape, blockshape, dtype, dtype_format)?;
+        let shown = Shown {
+            nchunks: geometry.nchunks(),
+            chunksize: geometry.chunk_nbytes()?,
+            blocksize: geometry.block_nbytes()?,
+        };
+        let view = schunk.view(&shown, NAME, &meta)?;
+        Array::over(view, geometry, dtype, dtype_format)
+    }
+}
