@@ -210,3 +210,24 @@ fn mutants_as_buffers() {
 fn mutants_as_paths() {
     in_children("mutants_as_paths", Form::Path);
 }
+
+/// What is done with the damaged arrays can be done with the valid ones.
+#[test]
+fn undamaged_arrays() {
+    let scratch = Scratch::new();
+    for original in originals(true) {
+        let random = &mut Random::new(1);
+        for _ in 0..5 {
+            let (rc, array) = Array::from_copy(Library::ours(), &mut original.files["frame"].clone());
+            let array = array.unwrap_or_else(|| panic!("{}: {rc}", original.name));
+            exercise::read(random, &array);
+            if !Library::ours().is_reference() {
+                // It divides by zero in some (b2nd.md D13).
+                exercise::change(random, &array);
+            }
+        }
+        let path = scratch.fresh();
+        fs::write(&path, &original.files["frame"]).expect("a file");
+        exercise::read(random, &Array::open(Library::ours(), &path).1.expect("an array"));
+    }
+}
