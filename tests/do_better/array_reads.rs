@@ -280,6 +280,31 @@ fn b2nd_10_d20_copies_of_many_dimensions() {
     assert_eq!(rc, 0);
 }
 
+/// Chunks of nearly as many bytes as 32 bits count, in a metalayer that lies: an error, and nothing of that size.
+#[test]
+fn b2nd_10_d20_chunks_of_two_gigabytes() {
+    alone("array_reads::b2nd_10_d20_chunks_of_two_gigabytes", || {
+        for bytes in [i32::MAX, i32::MAX - 1, i32::MAX - 31, i32::MAX - 33] {
+            let mut layer = vec![0x97, 0, 1, 0x91, 0xD3];
+            layer.extend(100i64.to_be_bytes());
+            for _ in 0..2 {
+                layer.extend([0x91, 0xD2]);
+                layer.extend(bytes.to_be_bytes());
+            }
+            layer.extend([0, 0xDB, 0, 0, 0, 0]);
+            let params = Params { typesize: 1, ..Params::default() };
+            let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
+            assert_eq!(schunk.meta_add("b2nd", &layer), 0);
+            schunk.append(&counted(100)).expect("a chunk");
+            let array = Array::from_super_chunk(schunk).expect("an array");
+            assert!(array.get(&[3], &[5]).is_err(), "{bytes}");
+            assert!(array.set(&[3], &[5], &[1, 2]) < 0, "{bytes}");
+            assert!(array.set_orthogonal(&[vec![3]], &[1], &[1], 1) < 0, "{bytes}");
+            assert_eq!(array.schunk().decompress_into(0, 100), Ok(counted(100)), "{bytes}");
+        }
+    });
+}
+
 /// A chunk that is shorter than it has to be is an error, not a part of what was in memory.
 #[test]
 fn b2nd_10_d23_short_chunks() {
