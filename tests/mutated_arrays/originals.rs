@@ -108,10 +108,7 @@ pub fn originals(buffers: bool) -> Vec<Original> {
     for library in crate::support::all() {
         for &store in stores {
             for (kind, spec) in specs() {
-                // It has a file for each of many chunks.
-                if !(kind == "sixteen" && store == Store::Directory) {
-                    originals.push(make(library, store, kind, &spec, &scratch));
-                }
+                originals.push(make(library, store, kind, &spec, &scratch));
             }
         }
     }
