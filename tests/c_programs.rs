@@ -1,7 +1,8 @@
-//! The C programs of `capi-tests/`, and the example, compiled with the system's compiler against `include/`
+//! The C programs of `capi-tests/`, those in C++ and Python, and the example, compiled with the system's compiler against `include/`
 //! and run on the built library: plainly, and with the address and undefined-behaviour sanitizers. Where the
 //! reference is present its headers and its library take part too, in all four combinations, so that a
-//! program compiled for the one is known to run on the other. `CC` names the compiler.
+//! program compiled for the one is known to run on the other. `CC` and `CXX` name the compilers, `PYTHON` the
+//! interpreter.
 
 mod support;
 
@@ -67,12 +68,17 @@ fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-fn compiler() -> Command {
-    let command = std::env::var("CC").unwrap_or_else(|_| "cc".into());
+/// The command that a variable of the environment names.
+fn command(variable: &str, default: &str) -> Command {
+    let command = std::env::var(variable).unwrap_or_else(|_| default.into());
     let mut words = command.split_whitespace();
-    let mut compiler = Command::new(words.next().expect("CC names a compiler"));
-    compiler.args(words);
-    compiler
+    let mut program = Command::new(words.next().unwrap_or_else(|| panic!("{variable} names a program")));
+    program.args(words);
+    program
+}
+
+fn compiler() -> Command {
+    command("CC", "cc")
 }
 
 /// A fresh directory of this name for what a test makes.
@@ -101,8 +107,10 @@ fn show(output: &Output) -> String {
 }
 
 fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &Path, flags: &[&str]) {
-    let output = compiler()
-        .args(["-std=c99", "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
+    let cpp = source.extension().is_some_and(|extension| extension == "cpp");
+    let mut compiler = if cpp { command("CXX", "c++") } else { compiler() };
+    let output = compiler
+        .args([if cpp { "-std=c++11" } else { "-std=c99" }, "-g", "-Wall", "-Wextra", "-Werror", "-pthread"])
         .args(flags)
         .arg("-I")
         .arg(headers.headers())
@@ -237,4 +245,68 @@ fn the_quickstart_runs() {
     }
     let missing = run(&executable, &["/nonexistent/file"], &libraries);
     assert!(!missing.status.success(), "a missing file is not an error");
+}
+
+/// Headers and libraries of every origin there is.
+fn combinations() -> Vec<(Origin, Origin)> {
+    let mut combinations = vec![(Origin::Ours, Origin::Ours)];
+    if path_of_reference().is_some() {
+        combinations.push((Origin::Ours, Origin::Reference));
+        combinations.push((Origin::Reference, Origin::Ours));
+        combinations.push((Origin::Reference, Origin::Reference));
+    }
+    combinations
+}
+
+/// Arrays from C++.
+#[test]
+fn arrays_in_cpp() {
+    for (headers, library) in combinations() {
+        let directory = directory(&format!("cpp-{}-{}", headers.name(), library.name()));
+        let libraries = library_directory(&directory, library);
+        let (executable, files) = (directory.join("arrays"), directory.join("files"));
+        fs::create_dir(&files).unwrap();
+        compile(&root().join("capi-tests/arrays.cpp"), &executable, headers, &libraries, &["-O1"]);
+        let output = run(&executable, &[files.to_str().unwrap()], &libraries);
+        assert!(
+            output.status.success(),
+            "headers of {} on the library of {}: {}\n{}",
+            headers.name(),
+            library.name(),
+            output.status,
+            show(&output)
+        );
+        assert_eq!(String::from_utf8_lossy(&output.stdout).lines().count(), 12);
+    }
+}
+
+/// Arrays from Python, compared with numpy where it is installed.
+#[test]
+fn arrays_in_python() {
+    if !command("PYTHON", "python3").arg("--version").output().is_ok_and(|output| output.status.success()) {
+        say("SKIPPED arrays_in_python: no python3 (set PYTHON)");
+        return;
+    }
+    let mut origins = vec![Origin::Ours];
+    origins.extend(path_of_reference().map(|_| Origin::Reference));
+    for origin in origins {
+        let directory = directory(&format!("python-{}", origin.name()));
+        let script = root().join("capi-tests/arrays.py");
+        let output = command("PYTHON", "python3")
+            .args([script, origin.library().canonicalize().unwrap(), directory])
+            .output()
+            .expect("an interpreter");
+        assert!(
+            output.status.success(),
+            "library of {}: {}\n{}",
+            origin.name(),
+            output.status,
+            show(&output)
+        );
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        if text.starts_with("compared with plain loops") {
+            say("arrays_in_python: no numpy, compared with plain loops only");
+        }
+        assert_eq!(text.lines().count(), 5, "{text}");
+    }
 }

@@ -216,10 +216,11 @@ impl World {
         let found = array.to_cbuffer().map(Bytes);
         let right = model.items();
         match &found {
-            Ok(items) => match difference(&items.0, &right) {
-                Some(text) => return Err(wrong!("{what}, found and right: {text}")),
-                None => {}
-            },
+            Ok(items) => {
+                if let Some(text) = difference(&items.0, &right) {
+                    return Err(wrong!("{what}, found and right: {text}"));
+                }
+            }
             Err(code) => return Err(wrong!("{what}: to_cbuffer gives {code}")),
         }
         for (number, chunk) in model.chunks.iter().enumerate() {

@@ -1,5 +1,5 @@
 //! What the reference gets wrong and this library gets right: one test for each defect that the documents list
-//! (chunk.md 2.4 and 10, filters.md 16, codecs.md 18, schunk.md 25, frame.md 9, abi.md 14), named after its number,
+//! (chunk.md 2.4 and 10, filters.md 16, codecs.md 18, schunk.md 25, frame.md 9, b2nd.md 10, abi.md 14), named after its number,
 //! and the contracts of the callbacks. Each would fail if the defect were there. Where it does no harm, the reference
 //! must be able to read what ours writes.
 //!
@@ -11,6 +11,10 @@ mod support;
 
 mod alone;
 mod arguments;
+mod array_changes;
+mod array_contexts;
+mod array_reads;
+mod array_views;
 mod back_ends;
 mod checks;
 mod delta;

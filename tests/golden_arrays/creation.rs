@@ -136,7 +136,11 @@ fn wide_items() {
         let spec = Spec::new(&[10], &[4], &[2], 300).stored(store, &path.with_extension("full"));
         let array = spec.context(library).full(&items[..300]).1.expect("an array");
         let chunk = array.schunk().get_chunk(2).expect("a chunk");
-        assert_eq!(chunk[..16], hex("05 01 07 01 b0 04 00 00 58 02 00 00 4c 01 00 00"), "{}", library.name);
+        assert_eq!(chunk[..16], hex("05 01 05 01 b0 04 00 00 58 02 00 00 4c 01 00 00"), "{}", library.name);
         assert_eq!(array.to_cbuffer(), Ok(items[..300].repeat(10)));
+        let noise = crate::support::random::Random::new(1).bytes(1200);
+        assert_eq!(array.set(&[0], &[4], &noise), 0);
+        let chunk = array.schunk().get_chunk(0).expect("a chunk");
+        assert_eq!(chunk[..16], hex("05 01 07 01 b0 04 00 00 58 02 00 00 d0 04 00 00"), "{}", library.name);
     });
 }

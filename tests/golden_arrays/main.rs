@@ -13,6 +13,7 @@ mod metalayer;
 mod printed;
 mod shapes;
 mod slices;
+mod two_handles;
 mod views;
 
 use std::path::Path;

@@ -43,6 +43,9 @@ pub fn draw_spec(world: &mut World, random: &mut Random, shape: &[i64], equal: b
     (spec, world.fresh_name())
 }
 
+/// An array of each side, and where it is.
+type Made = Vec<(Array, PathBuf)>;
+
 /// A new array on both sides, by `make`, which has to succeed; its name goes to the directory of each side.
 fn make_both(
     world: &mut World,
@@ -51,7 +54,7 @@ fn make_both(
     name: &str,
     right: i32,
     mut make: impl FnMut(&crate::support::array::Context, &Array, usize) -> (i32, Option<Array>),
-) -> Done<Vec<(Array, PathBuf)>> {
+) -> Done<Made> {
     let mut made = Vec::new();
     for (at, side) in world.sides.iter_mut().enumerate() {
         let path = side.directory.join(name);
@@ -69,7 +72,7 @@ fn make_both(
     Ok(made)
 }
 
-fn adopt(world: &mut World, made: Vec<(Array, PathBuf)>, spec: Spec, model: Model) {
+fn adopt(world: &mut World, made: Made, spec: Spec, model: Model) {
     for (side, (array, path)) in world.sides.iter_mut().zip(made) {
         side.adopt(Some(array), &path);
     }
@@ -162,11 +165,7 @@ pub fn slice_array(world: &mut World, random: &mut Random) -> Done {
 }
 
 /// Another array on both sides that fits behind this one along `axis`, or not quite.
-fn draw_other(
-    world: &mut World,
-    random: &mut Random,
-    axis: usize,
-) -> Done<(Vec<(Array, PathBuf)>, Model, bool)> {
+fn draw_other(world: &mut World, random: &mut Random, axis: usize) -> Done<(Made, Model, bool)> {
     let mut shape = world.model.geometry.shape.clone();
     let mut fits = true;
     if let Some(length) = shape.get_mut(axis) {
@@ -188,7 +187,7 @@ fn draw_other(
     let model = if full { Model::full(geometry, &value) } else { Model::from_items(geometry, &source) };
     world.say(format!("other: {spec:?}, full: {full}"));
     let made = make_both(world, "other", &spec, &name, 0, |context, _, _| {
-        if full { context.full(&value) } else { context.from_cbuffer(&source) }
+        if full { context.full(&value) } else { context.filled(&source) }
     })?;
     Ok((made, model, fits))
 }

@@ -20,8 +20,10 @@ pub fn get_sparse(world: &mut World, random: &mut Random) -> Done {
     world.expect_read("get_sparse_cbuffer", &right, |array| array.get_sparse(&coords, room, buffersize))
 }
 
-/// Lists of coordinates, the shape of the buffer and its bytes.
-fn draw(world: &World, random: &mut Random) -> Done<(Vec<Vec<i64>>, Vec<i64>, usize, i64)> {
+/// Lists of coordinates, the shape of the buffer, its bytes, and how many of them are told.
+type Selection = (Vec<Vec<i64>>, Vec<i64>, usize, i64);
+
+fn draw(world: &World, random: &mut Random) -> Done<Selection> {
     let geometry = &world.model.geometry;
     if geometry.ndim() == 0 {
         return Err(Stop::Skip(KnownDefect::ZeroDimSelection));

@@ -65,9 +65,9 @@ pub fn create(world: &mut World, random: &mut Random) -> Done {
         Creation::Empty => context.empty(),
         Creation::Full => context.full(&value),
         Creation::Nans => context.nans(),
-        Creation::FromCbuffer => context.from_cbuffer(&source),
+        Creation::FromCbuffer => context.filled(&source),
         // The reference's is dropped on an error: see `made`.
-        Creation::Short => context.from_cbuffer(&source[..source.len() - 1]),
+        Creation::Short => context.filled(&source[..source.len() - 1]),
         Creation::Uninit => {
             let (rc, array) = context.uninit();
             if let Some(array) = &array {

@@ -78,7 +78,7 @@ impl Spec {
     /// An array of these items; it has to succeed.
     #[track_caller]
     pub fn filled(&self, library: &'static Library, items: &[u8]) -> Array {
-        let (rc, array) = self.context(library).from_cbuffer(items);
+        let (rc, array) = self.context(library).filled(items);
         assert_eq!(rc, 0, "{}: {self:?}", library.name);
         array.expect("an array")
     }
@@ -189,7 +189,8 @@ impl Context {
         self.make(|f, ctx, out| unsafe { (f.b2nd_full)(ctx, out, value.as_ptr().cast()) })
     }
 
-    pub fn from_cbuffer(&self, items: &[u8]) -> (i32, Option<Array>) {
+    /// `b2nd_from_cbuffer`.
+    pub fn filled(&self, items: &[u8]) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`; a buffer of its stated length.
         self.make(|f, ctx, out| unsafe {
             (f.b2nd_from_cbuffer)(ctx, out, items.as_ptr().cast(), items.len() as i64)

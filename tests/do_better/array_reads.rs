@@ -1,0 +1,402 @@
+//! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23, and threads (design of this
+//! library: any number of them read one array).
+
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use crate::alone::alone;
+use crate::checks::ours;
+use crate::support::array::functions::Functions;
+use crate::support::array::{Array, Spec};
+use crate::support::calls::{BEFORE, Params};
+use crate::support::random::{Random, from_environment};
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
+
+fn counted(len: usize) -> Vec<u8> {
+    (1..=len).map(|value| value as u8).collect()
+}
+
+fn layout_a() -> Array {
+    Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).filled(ours(), &counted(35))
+}
+
+/// Every way to read a part, with DELTA in the pipeline.
+#[test]
+fn b2nd_10_d1_partial_reads_with_delta() {
+    alone("array_reads::b2nd_10_d1_partial_reads_with_delta", || {
+        let scratch = Scratch::new();
+        // Such as compress, since what is stored is not filtered.
+        let items: Vec<u8> = (0..301u32).flat_map(|at| (1000 + at / 3).to_le_bytes()).collect();
+        for store in Store::ALL {
+            for (dthreads, filters) in [
+                (1, [0, 0, 0, 0, 0, 3]),
+                (4, [0, 0, 0, 0, 0, 3]),
+                (1, [0, 0, 0, 0, 1, 3]),
+                (4, [0, 0, 0, 0, 3, 1]),
+            ] {
+                let mut spec = Spec::new(&[301], &[150], &[50], 4).stored(store, &scratch.fresh());
+                spec.params = Params { codec: 1, typesize: 4, filters, ..Params::default() };
+                spec.dthreads = dthreads;
+                let array = spec.filled(ours(), &items);
+                assert_eq!(array.to_cbuffer().as_ref(), Ok(&items), "{store:?} {dthreads} {filters:?}");
+                for at in 0..301 {
+                    let item = Ok(&items[at * 4..at * 4 + 4]);
+                    assert_eq!(array.get(&[at as i64], &[at as i64 + 1]).as_deref(), item, "{store:?} {at}");
+                }
+                for (start, stop) in [(5, 295), (95, 130), (37, 101), (150, 151), (200, 301)] {
+                    let found = array.get(&[start], &[stop]);
+                    assert_eq!(
+                        found.as_deref(),
+                        Ok(&items[start as usize * 4..stop as usize * 4]),
+                        "{start}..{stop}"
+                    );
+                }
+                let coords: Vec<i64> = (0..301).rev().step_by(3).collect();
+                let right: Vec<u8> =
+                    coords.iter().flat_map(|&at| items[at as usize * 4..][..4].to_vec()).collect();
+                assert_eq!(array.get_sparse(&coords, right.len(), right.len() as i64), (0, right.clone()));
+                let list = [coords.clone()];
+                let shape = [coords.len() as i64];
+                assert_eq!(array.get_orthogonal(&list, &shape, right.len(), right.len() as i64), (0, right));
+            }
+        }
+    });
+}
+
+#[test]
+fn b2nd_10_d3_whole_chunks_into_wider_buffers() {
+    let array = Spec::new(&[4, 4], &[4, 4], &[4, 4], 1).filled(ours(), &counted(16));
+    let (rc, dest) = array.get_slice_cbuffer(&[0, 0], &[4, 4], &[4, 8], 32, 32);
+    let right: Vec<u8> = counted(16).chunks(4).flat_map(|row| [row, &[0; 4]].concat()).collect();
+    assert_eq!((rc, dest), (0, right));
+    let source: Vec<u8> = (0..32).map(|at| 100 + at).collect();
+    assert_eq!(array.set_slice_cbuffer(&source, &[4, 8], 32, &[0, 0], &[4, 4]), 0);
+    let right: Vec<u8> = source.chunks(8).flat_map(|row| row[..4].to_vec()).collect();
+    assert_eq!(array.to_cbuffer(), Ok(right));
+    // Through a concatenation.
+    let first = Spec::new(&[11, 0], &[3, 1], &[3, 1], 1).zeros(ours());
+    let second = Spec::new(&[11, 1], &[3, 2], &[3, 2], 1).filled(ours(), &counted(11));
+    assert_eq!(first.extend(&second, 1), 0);
+    assert_eq!(first.to_cbuffer(), Ok(counted(11)));
+}
+
+/// Items that nobody wrote are zeros, not what was in memory.
+#[test]
+fn b2nd_10_d5_uninitialised_items() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let spec = Spec::new(&[40, 40], &[16, 16], &[4, 4], 4).stored(store, &scratch.fresh());
+        let array = spec.context(ours()).uninit().1.expect("an array");
+        for _ in 0..3 {
+            // So that there is something to see in freed memory.
+            drop(std::hint::black_box(vec![0xEEu8; 1024]));
+            assert_eq!(array.get(&[1, 1], &[20, 39]), Ok(vec![0; 19 * 38 * 4]), "{store:?}");
+            assert_eq!(array.get(&[3, 3], &[4, 4]), Ok(vec![0; 4]), "{store:?}");
+        }
+        assert_eq!(array.set(&[2, 2], &[3, 3], &[1, 2, 3, 4]), 0);
+        let mut right = vec![0; 40 * 40 * 4];
+        right[(2 * 40 + 2) * 4..][..4].copy_from_slice(&[1, 2, 3, 4]);
+        assert_eq!(array.to_cbuffer(), Ok(right), "{store:?}");
+    }
+}
+
+#[test]
+fn b2nd_10_d8_orthogonal_limits() {
+    alone("array_reads::b2nd_10_d8_orthogonal_limits", || {
+        let array = layout_a();
+        for wrong in [5, 6, -1, i64::MAX, i64::MIN] {
+            let selection = [vec![0, wrong], vec![1]];
+            assert_eq!(array.get_orthogonal(&selection, &[2, 1], 2, 2), (-33, vec![BEFORE; 2]), "{wrong}");
+            assert_eq!(array.set_orthogonal(&selection, &[9, 9], &[2, 1], 2), -33, "{wrong}");
+        }
+        assert_eq!(array.to_cbuffer(), Ok(counted(35)));
+        let f = array.functions;
+        let (mut list, mut sizes, mut shape) = ([0i64], [1i64, 1], [1i64, 1]);
+        let mut lists = [list.as_mut_ptr(), list.as_mut_ptr()];
+        // SAFETY: a live array, two lists of one coordinate; what is NULL has to be refused.
+        unsafe {
+            let (a, lists, sizes, shape) =
+                (array.raw(), lists.as_mut_ptr(), sizes.as_mut_ptr(), shape.as_mut_ptr());
+            assert_eq!(
+                (f.b2nd_get_orthogonal_selection)(a, lists, sizes, std::ptr::null_mut(), shape, 1),
+                -32
+            );
+            assert_eq!((f.b2nd_set_orthogonal_selection)(a, lists, sizes, std::ptr::null(), shape, 1), -32);
+            let mut item = 0u8;
+            let dest = std::ptr::from_mut(&mut item).cast();
+            assert_eq!(
+                (f.b2nd_get_orthogonal_selection)(a, lists, sizes, dest, std::ptr::null_mut(), 1),
+                -32
+            );
+        }
+        // Coordinates that are further apart than 32 bits can tell, in chunks that hold nothing.
+        let far = Spec::new(&[1 << 33], &[1 << 26], &[1 << 16], 1).zeros(ours());
+        let places = [0, (1 << 32) + 5, 7, 1 << 31, (1 << 33) - 1, (1 << 32) + 5];
+        assert_eq!(far.set_orthogonal(&[vec![7]], &[3], &[1], 1), 0);
+        assert_eq!(far.set_orthogonal(&[vec![(1 << 32) + 5]], &[4], &[1], 1), 0);
+        assert_eq!(far.get_orthogonal(&[places.to_vec()], &[6], 6, 6), (0, vec![0, 4, 3, 0, 0, 4]));
+        let point = Spec::new(&[], &[], &[], 2).filled(ours(), &[8, 9]);
+        assert_eq!(point.get_orthogonal(&[], &[], 2, 2), (0, vec![8, 9]));
+        assert_eq!(point.set_orthogonal(&[], &[1, 2], &[], 2), 0);
+        assert_eq!(point.to_cbuffer(), Ok(vec![1, 2]));
+    });
+}
+
+/// Nothing outside the extended shape is reached, and nothing is what a box that ends before it starts holds.
+#[test]
+fn b2nd_10_d9_slices_out_of_range() {
+    alone("array_reads::b2nd_10_d9_slices_out_of_range", || {
+        let scratch = Scratch::new();
+        for store in Store::ALL {
+            let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).stored(store, &scratch.fresh());
+            let array = spec.filled(ours(), &counted(35));
+            let far = i64::MAX;
+            for (start, stop) in [
+                ([0, 0], [3, 12]),
+                ([0, 0], [7, 1]),
+                ([-1, 0], [1, 1]),
+                ([0, -3], [1, 1]),
+                ([0, 8], [1, 9]),
+                ([6, 0], [7, 1]),
+                ([far - 1, 0], [far, 1]),
+                ([i64::MIN, 0], [i64::MIN + 1, 1]),
+                ([-2, -2], [0, 0]),
+            ] {
+                let (rc, _) = array.get_slice_cbuffer(&start, &stop, &[40, 40], 1600, 1600);
+                assert_eq!(rc, -12, "{store:?}: {start:?}..{stop:?}");
+                let rc = array.set_slice_cbuffer(&[9; 1600], &[40, 40], 1600, &start, &stop);
+                assert_eq!(rc, -12, "{store:?}: {start:?}..{stop:?}");
+            }
+            for (start, stop) in
+                [([3, 2], [1, 5]), ([1, 5], [3, 2]), ([4, 4], [4, 4]), ([2, 0], [2, 7]), ([4, 6], [0, 0])]
+            {
+                let (rc, dest) = array.get_slice_cbuffer(&start, &stop, &[5, 7], 35, 35);
+                assert_eq!((rc, dest), (0, vec![0; 35]), "{store:?}: {start:?}..{stop:?}");
+                assert_eq!(array.set_slice_cbuffer(&[9; 35], &[5, 7], 35, &start, &stop), 0);
+            }
+            assert_eq!(array.to_cbuffer(), Ok(counted(35)), "{store:?}");
+        }
+    });
+}
+
+#[test]
+fn b2nd_10_d10_point_into_a_short_buffer() {
+    let point = Spec::new(&[], &[], &[], 8).filled(ours(), &counted(8));
+    for room in 0..8 {
+        let (rc, dest) = point.get_slice_cbuffer(&[], &[], &[], room, room as i64);
+        assert_eq!((rc, dest.len()), (-12, room));
+    }
+    assert_eq!(point.get_slice_cbuffer(&[], &[], &[], 8, 8), (0, counted(8)));
+    assert_eq!(point.to_cbuffer_sized(8, 7).0, -12);
+}
+
+/// After a read that failed the next one is as if nothing had been.
+#[test]
+fn b2nd_10_d18_reads_after_a_failed_read() {
+    let mut spec = Spec::new(&[64], &[32], &[4], 4);
+    spec.params.codec = 5;
+    let items: Vec<u8> = (0..256).map(|at: u32| (at / 9) as u8).collect();
+    let source = spec.filled(ours(), &items);
+    let layer = source.schunk().meta_get("b2nd").expect("a metalayer");
+    let params = Params { codec: 5, typesize: 4, blocksize: 16, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
+    assert_eq!(schunk.meta_add("b2nd", &layer), 0);
+    let mut broken = source.schunk().get_chunk(1).expect("a chunk");
+    // Every stream starts behind the end, or is nonsense where the chunk was stored.
+    let special = broken[31];
+    assert_eq!(special >> 4, 0, "an ordinary chunk");
+    broken[2] &= !2;
+    let blocks = 32..broken.len().min(64);
+    broken[blocks].fill(0x7F);
+    schunk.append_chunk(&source.schunk().get_chunk(0).expect("a chunk")).expect("appended");
+    schunk.append_chunk(&broken).expect("appended");
+    let array = Array::from_super_chunk(schunk).expect("an array");
+    for (start, stop) in [(33, 62), (40, 41), (5, 60)] {
+        assert!(array.get(&[start], &[stop]).is_err(), "{start}..{stop}");
+        assert_eq!(array.schunk().decompress_into(0, 128).as_deref(), Ok(&items[..128]));
+        assert_eq!(array.get(&[0], &[32]).as_deref(), Ok(&items[..128]));
+        assert_eq!(array.get(&[3], &[29]).as_deref(), Ok(&items[12..116]));
+    }
+}
+
+/// The last item that is touched has to be inside the buffer.
+#[test]
+fn b2nd_10_d19_buffers_too_short_for_their_shape() {
+    let array = layout_a();
+    // 3 x 4 items in rows of 5: the last one is the fourteenth.
+    for (size, right) in [(12, -12), (13, -12), (14, 0), (20, 0)] {
+        let (rc, dest) = array.get_slice_cbuffer(&[1, 2], &[4, 6], &[4, 5], size, size as i64);
+        assert_eq!((rc, dest.len()), (right, size), "{size} bytes");
+        let source = vec![7; size];
+        assert_eq!(array.set_slice_cbuffer(&source, &[4, 5], size as i64, &[1, 2], &[4, 6]), right);
+        if right < 0 {
+            assert_eq!(array.to_cbuffer(), Ok(counted(35)));
+        }
+    }
+    let far = [1, i64::MAX];
+    assert_eq!(array.get_slice_cbuffer(&[0, 0], &[1, 2], &far, 35, 35).0, 0);
+    assert_eq!(array.get_slice_cbuffer(&[0, 0], &[5, 7], &[5, i64::MAX], 35, 35).0, -12);
+}
+
+/// More rows than 32 bits count, of no width.
+#[test]
+fn b2nd_10_d20_copies_of_many_dimensions() {
+    let f = Functions::of(ours());
+    let shape = [2i64; 16];
+    let (zero, src) = ([0i64; 16], Random::new(4).bytes(1 << 16));
+    let mut dest = vec![0; 1 << 16];
+    let mut stop = shape;
+    // SAFETY: 2^16 items of a byte on both sides.
+    let rc = unsafe {
+        (f.b2nd_copy_buffer2)(
+            16,
+            1,
+            src.as_ptr().cast(),
+            shape.as_ptr(),
+            zero.as_ptr(),
+            stop.as_ptr(),
+            dest.as_mut_ptr().cast(),
+            shape.as_ptr(),
+            zero.as_ptr(),
+        )
+    };
+    assert!(rc == 0 && dest == src);
+    stop[3] = 0;
+    // SAFETY: nothing is touched.
+    let rc = unsafe {
+        (f.b2nd_copy_buffer2)(
+            16,
+            1,
+            src.as_ptr().cast(),
+            [1 << 40; 16].as_ptr(),
+            zero.as_ptr(),
+            stop.as_ptr(),
+            dest.as_mut_ptr().cast(),
+            [1 << 40; 16].as_ptr(),
+            zero.as_ptr(),
+        )
+    };
+    assert_eq!(rc, 0);
+}
+
+/// Chunks of nearly as many bytes as 32 bits count, in a metalayer that lies: an error, and nothing of that size.
+#[test]
+fn b2nd_10_d20_chunks_of_two_gigabytes() {
+    alone("array_reads::b2nd_10_d20_chunks_of_two_gigabytes", || {
+        for bytes in [i32::MAX, i32::MAX - 1, i32::MAX - 31, i32::MAX - 33] {
+            let mut layer = vec![0x97, 0, 1, 0x91, 0xD3];
+            layer.extend(100i64.to_be_bytes());
+            for _ in 0..2 {
+                layer.extend([0x91, 0xD2]);
+                layer.extend(bytes.to_be_bytes());
+            }
+            layer.extend([0, 0xDB, 0, 0, 0, 0]);
+            let params = Params { typesize: 1, ..Params::default() };
+            let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
+            assert_eq!(schunk.meta_add("b2nd", &layer), 0);
+            schunk.append(&counted(100)).expect("a chunk");
+            let array = Array::from_super_chunk(schunk).expect("an array");
+            assert!(array.get(&[3], &[5]).is_err(), "{bytes}");
+            assert!(array.set(&[3], &[5], &[1, 2]) < 0, "{bytes}");
+            assert!(array.set_orthogonal(&[vec![3]], &[1], &[1], 1) < 0, "{bytes}");
+            assert_eq!(array.schunk().decompress_into(0, 100), Ok(counted(100)), "{bytes}");
+        }
+    });
+}
+
+/// A chunk that is shorter than it has to be is an error, not a part of what was in memory.
+#[test]
+fn b2nd_10_d23_short_chunks() {
+    let source = Spec::new(&[12], &[6], &[3], 4).filled(ours(), &counted(48));
+    let layer = source.schunk().meta_get("b2nd").expect("a metalayer");
+    let params = Params { typesize: 4, blocksize: 12, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
+    assert_eq!(schunk.meta_add("b2nd", &layer), 0);
+    schunk.append(&counted(12)).expect("a chunk of half the size");
+    schunk.append(&counted(12)).expect("a chunk of half the size");
+    let array = Array::from_super_chunk(schunk).expect("an array");
+    for (start, stop) in [(0, 12), (0, 6), (1, 5), (4, 5), (5, 7)] {
+        assert!(array.get(&[start], &[stop]).is_err(), "{start}..{stop}");
+    }
+    assert!(array.to_cbuffer().is_err());
+}
+
+/// Eight threads read one array, in every way, for as many seconds as the environment says.
+#[test]
+fn any_number_of_threads_reads_one_array() {
+    let seconds = from_environment("BLOSC2_ARRAY_THREADS_SECONDS", 1);
+    let scratch = Scratch::new();
+    let items: Vec<u8> = (0..40 * 50 * 30u32).flat_map(|at| (at * 7 / 3).to_le_bytes()).collect();
+    for store in Store::ALL {
+        for dthreads in [1, 2] {
+            let mut spec =
+                Spec::new(&[40, 50, 30], &[16, 20, 16], &[4, 10, 8], 4).stored(store, &scratch.fresh());
+            spec.dthreads = dthreads;
+            spec.params.codec = 1;
+            let array = spec.filled(ours(), &items);
+            let address = array.raw().expose_provenance();
+            let reads = AtomicU64::new(0);
+            let end = Instant::now() + Duration::from_millis(seconds * 1000 / 8);
+            std::thread::scope(|scope| {
+                for thread in 0..8 {
+                    let (items, reads) = (&items, &reads);
+                    scope.spawn(move || {
+                        let raw = std::ptr::with_exposed_provenance_mut(address);
+                        let array =
+                            std::mem::ManuallyDrop::new(Array::from_raw(ours(), raw).expect("an array"));
+                        let random = &mut Random::new(thread);
+                        while Instant::now() < end {
+                            read_once(random, &array, items);
+                            reads.fetch_add(1, Relaxed);
+                        }
+                    });
+                }
+            });
+            assert!(reads.load(Relaxed) >= 8, "{store:?}");
+        }
+    }
+}
+
+/// One read of a kind that is drawn, against the items that went in.
+fn read_once(random: &mut Random, array: &Array, items: &[u8]) {
+    let item = |at: [i64; 3]| &items[(at[0] * 1500 + at[1] * 30 + at[2]) as usize * 4..][..4];
+    let draw = |random: &mut Random| -> [i64; 3] { [40, 50, 30].map(|length| random.below(length) as i64) };
+    match random.below(8) {
+        0 => assert!(array.to_cbuffer().as_deref() == Ok(items), "everything"),
+        1 => {
+            let at = draw(random);
+            let flat = at[0] * 1500 + at[1] * 30 + at[2];
+            assert_eq!(array.get_sparse(&[flat, 0], 8, 8).1, [item(at), item([0, 0, 0])].concat());
+        }
+        2 => {
+            let (a, b) = (draw(random), draw(random));
+            let lists = [vec![a[0], b[0]], vec![a[1]], vec![b[2], a[2]]];
+            let right: Vec<u8> = [a[0], b[0]]
+                .iter()
+                .flat_map(|&i| [item([i, a[1], b[2]]), item([i, a[1], a[2]])].concat())
+                .collect();
+            assert_eq!(array.get_orthogonal(&lists, &[2, 1, 2], 16, 16), (0, right));
+        }
+        3..=4 => {
+            let at = draw(random);
+            assert_eq!(array.get(&at, &at.map(|at| at + 1)).as_deref(), Ok(item(at)), "{at:?}");
+        }
+        _ => {
+            let (a, b) = (draw(random), draw(random));
+            let (mut start, mut stop) = ([0; 3], [0; 3]);
+            for dim in 0..3 {
+                start[dim] = a[dim].min(b[dim]);
+                stop[dim] = a[dim].max(b[dim]) + 1;
+            }
+            let mut right = Vec::new();
+            for i in start[0]..stop[0] {
+                for j in start[1]..stop[1] {
+                    let from = (i * 1500 + j * 30 + start[2]) as usize * 4;
+                    right.extend(&items[from..from + (stop[2] - start[2]) as usize * 4]);
+                }
+            }
+            assert!(array.get(&start, &stop).as_ref() == Ok(&right), "{start:?}..{stop:?}");
+        }
+    }
+}
