@@ -35,7 +35,7 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
         place(buffer)?;
         // SAFETY: by the rules of the module.
         let (array, dest) =
-            unsafe { (self::array(array)?, destination(buffer, usize::try_from(buffersize).unwrap_or(0))?) };
+            unsafe { (self::array(array)?, destination(buffer, size(buffersize)?)?) };
         array.read(dest).map(|()| 0)
     })
 }
