@@ -11,6 +11,7 @@ mod support;
 
 mod alone;
 mod arguments;
+mod array_views;
 mod back_ends;
 mod checks;
 mod delta;
