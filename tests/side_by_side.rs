@@ -10,6 +10,8 @@
 
 mod support;
 
+#[path = "side_by_side/array_bytes.rs"]
+mod array_bytes;
 #[path = "side_by_side/back_ends.rs"]
 mod back_ends;
 #[path = "side_by_side/functions.rs"]

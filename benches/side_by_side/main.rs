@@ -6,26 +6,24 @@
 //! cargo bench --bench side_by_side                      # quick, below a minute
 //! cargo bench --bench side_by_side -- --full --threads 1,2
 //! cargo bench --bench side_by_side -- --group items --codecs lz4,zstd --levels all
+//! cargo bench --bench side_by_side -- --group schunk   # lz4 at level 5; --full: 20 000 chunks in a frame, too
 //! cargo bench --bench side_by_side -- --help
 //! ```
 //!
 //! One file per group of measurements, besides the data sets, the timing and the report. A new group is a
 //! file with a `run` and a line in [`GROUPS`].
 
-#[allow(dead_code)]
-#[path = "../../tests/support/library.rs"]
-mod library;
+#[path = "../../tests/support/mod.rs"]
+mod support;
 
-#[allow(dead_code)]
-#[path = "../../tests/support/calls.rs"]
-mod calls;
-
+mod boxes;
 mod chunks;
 mod codec_grid;
 mod datasets;
 mod items;
 mod options;
 mod report;
+mod schunk;
 mod small;
 mod timing;
 
@@ -34,6 +32,7 @@ use std::process::ExitCode;
 use library::Library;
 use options::Options;
 use report::Report;
+use support::{calls, library};
 
 /// What a group needs: both libraries and the command line.
 struct Bench {
@@ -45,7 +44,13 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 3] = [("chunks", chunks::run), ("small", small::run), ("items", items::run)];
+const GROUPS: [Group; 5] = [
+    ("chunks", chunks::run),
+    ("small", small::run),
+    ("items", items::run),
+    ("schunk", schunk::run),
+    ("boxes", boxes::run),
+];
 
 fn main() -> ExitCode {
     let names: Vec<&str> = GROUPS.iter().map(|group| group.0).collect();

@@ -7,13 +7,14 @@ use crate::datasets;
 pub const USAGE: &str = "\
 options (lists are separated by commas):
   --full            every level asked for on larger chunks and all data sets, with more rounds
-  --group LIST      chunks, small, items                          (default: all)
+  --group LIST      chunks, small, items, schunk, boxes           (default: all)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)
   --threads LIST    numbers of threads                            (default: 1)
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
+  --only TEXT       of group schunk: the cells with this in their name
   --rounds N        batches of each library per figure            (default: 5; --full: 15)
   --summary         only means and worst cells";
 
@@ -29,6 +30,8 @@ pub struct Options {
     pub filters: Vec<(u8, &'static str)>,
     pub threads: Vec<i16>,
     pub data: Vec<String>,
+    /// Cells of super-chunks are measured if their name has this in it.
+    pub only: String,
     pub chunk_nbytes: usize,
     pub rounds: usize,
     /// The shortest batch that is timed.
@@ -55,6 +58,7 @@ impl Options {
             filters: FILTERS[1..].to_vec(),
             threads: vec![1],
             data: datasets::names(full),
+            only: String::new(),
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
             rounds: if full { 15 } else { 5 },
             batch: Duration::from_millis(if full { 4 } else { 2 }),
@@ -78,6 +82,7 @@ impl Options {
                     let known = datasets::names(true);
                     options.data = names(&value()?, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
                 }
+                "--only" => options.only = value()?,
                 "--kib" => options.chunk_nbytes = number::<usize>(&value()?)?.max(1) * 1024,
                 "--rounds" => options.rounds = number::<usize>(&value()?)?.max(1),
                 "--help" | "-h" => {

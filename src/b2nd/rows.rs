@@ -368,3 +368,56 @@ impl Iterator for Runs<'_> {
         Some(run)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Source and destination may be one buffer: rows move one after the other.
+    #[test]
+    fn rows_move_inside_one_buffer() {
+        for len in (1..130).chain([200, 1000]) {
+            let mut buffer: Vec<u8> = (0..20 * len).map(|at| (at * 3 + at / 256) as u8).collect();
+            let mut expected = buffer.clone();
+            expected.copy_within(len / 2..len / 2 + len, 0);
+            expected.copy_within(len / 2 + 10 * len..len / 2 + 11 * len, 10 * len);
+            let step = Loop { count: 2, src_step: 10 * len, dst_step: 10 * len };
+            let rows = Rows::new(len, &[step], len / 2, 0).unwrap();
+            let start = buffer.as_mut_ptr();
+            // SAFETY: all rows lie in the buffer.
+            unsafe { rows.copy_between(start, start) };
+            assert_eq!(buffer, expected, "{len}");
+        }
+    }
+
+    #[test]
+    fn a_shared_destination_is_checked_too() {
+        let rows = Rows::new(3, &[Loop { count: 2, src_step: 3, dst_step: 5 }], 1, 2).unwrap();
+        let (src, mut dst) = ([1, 2, 3, 4, 5, 6, 7], [0; 10]);
+        assert_eq!((rows.src_range(), rows.dst_range()), (1..7, 2..10));
+        let start = dst.as_mut_ptr();
+        // SAFETY: a buffer of that length, or refused.
+        unsafe {
+            assert!(rows.copy_shared(&src, start, 9).is_err());
+            assert!(rows.copy_shared(&src[..6], start, 10).is_err());
+            assert!(rows.fill_shared(start, 9, &[1]).is_err());
+            rows.copy_shared(&src, start, 10).unwrap();
+        }
+        assert_eq!(dst, [0, 0, 2, 3, 4, 0, 0, 5, 6, 7]);
+    }
+
+    #[test]
+    fn rows_without_a_place_are_refused() {
+        let step = |count, step| Loop { count, src_step: step, dst_step: 0 };
+        assert!(Rows::new(4, &[step(2, usize::MAX)], 0, 0).is_err());
+        assert!(Rows::new(4, &[step(3, isize::MAX as usize)], 0, 0).is_err());
+        assert!(Rows::new(4, &[], usize::MAX - 3, 0).is_err());
+        assert!(Rows::new(4, &[], 0, isize::MAX as usize).is_err());
+        assert!(Rows::new(1, &[step(1, 1); 17], 0, 0).is_err());
+        assert_eq!(Rows::new(0, &[step(9, 9)], 5, 5).unwrap(), Rows::none());
+        assert_eq!(Rows::new(9, &[step(0, 9)], 5, 5).unwrap().runs().count(), 0);
+        let whole = Rows::new(6, &[], 0, 0).unwrap();
+        assert!(whole.fill(&mut [0; 6], &[1, 2, 3, 4]).is_err());
+        assert!(whole.fill(&mut [0; 6], &[1, 2, 3]).is_ok());
+    }
+}

@@ -16,15 +16,34 @@ use crate::pipeline::compress::special_chunk;
 use crate::pipeline::decompress::BlockSource;
 use crate::pipeline::params::CompressParams;
 use crate::pipeline::stune::Choice;
+use std::cell::Cell;
 use std::ops::Deref;
 
 /// The most bytes that are read in the hope that they are the header and the block starts of a chunk.
 const LAZY_HEAD: usize = 4 << 10;
 
+/// Bytes that a thread keeps for chunks that it reads.
+const KEPT: usize = 16 << 20;
+
+thread_local! {
+    static READ: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// What a chunk is fetched for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// A look while it is lent: a copy may be in memory that is used again.
+    Look,
+    /// To be kept.
+    Keep,
+}
+
 /// A chunk that was fetched.
 pub enum Fetched<'a> {
     /// Where the frame keeps it.
     Borrowed(&'a [u8]),
+    /// A copy that is gone afterwards.
+    Lent(&'a [u8]),
     /// A copy.
     Owned(Malloced),
     /// One that is made up, since the index alone tells of it.
@@ -36,9 +55,22 @@ impl Deref for Fetched<'_> {
 
     fn deref(&self) -> &[u8] {
         match self {
-            Fetched::Borrowed(bytes) => bytes,
+            Fetched::Borrowed(bytes) | Fetched::Lent(bytes) => bytes,
             Fetched::Owned(bytes) => bytes,
             Fetched::Special(bytes) => bytes,
+        }
+    }
+}
+
+impl Fetched<'_> {
+    /// The chunk in memory of its own.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub fn into_owned(self) -> Result<Malloced> {
+        match self {
+            Fetched::Owned(bytes) => Ok(bytes),
+            chunk => Malloced::copy_of(&chunk),
         }
     }
 }
@@ -98,6 +130,7 @@ impl Frame {
         &self,
         nchunk: usize,
         header: &FrameHeader,
+        purpose: Purpose,
         then: impl FnOnce(Fetched<'_>) -> Result<R>,
     ) -> Result<R> {
         let (code, nchunks) = self.code(nchunk)?;
@@ -118,19 +151,14 @@ impl Frame {
             if len < MIN_HEADER_LENGTH {
                 return Err(err!(FileRead, "a chunk file of {len} bytes"));
             }
-            let chunk = match stream.borrow_at(0, len)? {
-                Some(bytes) => Fetched::Borrowed(bytes),
-                None => {
-                    let mut chunk = Malloced::zeroed(len)?;
-                    stream.read_exact_at(0, &mut chunk)?;
-                    Fetched::Owned(chunk)
-                }
-            };
-            let cbytes = read_i32(&chunk, offset::CBYTES).unwrap_or(0);
-            if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > len) {
-                return Err(err!(FileRead, "a chunk file of {len} bytes for a chunk of {cbytes}"));
+            if let Some(bytes) = stream.borrow_at(0, len)? {
+                check_file(bytes)?;
+                return then(Fetched::Borrowed(bytes));
             }
-            return then(chunk);
+            let mut room = Room::new(purpose, len)?;
+            stream.read_exact_at(0, room.bytes())?;
+            check_file(room.bytes())?;
+            return room.lend(len, then);
         }
         let at = self.check_offset(offset, header)?;
         disk.with_reader(|stream| {
@@ -143,19 +171,17 @@ impl Frame {
             }
             // Mostly the chunk ends where the next begins: then one read does it.
             let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
-            let mut chunk = Malloced::zeroed(guess as usize)?;
-            let got = stream.read_at(disk.base + at, &mut chunk)?;
+            let mut room = Room::new(purpose, guess as usize)?;
+            let got = stream.read_at(disk.base + at, room.bytes())?;
             if got < EXTENDED_HEADER_LENGTH {
                 return Err(err!(FileRead, "{got} bytes of a chunk header"));
             }
-            let cbytes = stored_cbytes(&chunk, limit)?;
-            if cbytes <= got {
-                chunk.shorten(cbytes);
-                return then(Fetched::Owned(chunk));
+            let cbytes = stored_cbytes(room.bytes(), limit)?;
+            if cbytes > got {
+                room = Room::new(purpose, cbytes)?;
+                stream.read_exact_at(disk.base + at, room.bytes())?;
             }
-            let mut chunk = Malloced::zeroed(cbytes)?;
-            stream.read_exact_at(disk.base + at, &mut chunk)?;
-            then(Fetched::Owned(chunk))
+            room.lend(cbytes, then)
         })
     }
 
@@ -305,6 +331,63 @@ impl Frame {
         }
         .map_err(block_error)
     }
+}
+
+/// Memory that a chunk is read into.
+enum Room {
+    /// The thread's own, of which so many bytes are used.
+    Kept(Vec<u8>, usize),
+    /// A block of its own.
+    Own(Malloced),
+}
+
+impl Room {
+    /// Memory for `len` bytes.
+    fn new(purpose: Purpose, len: usize) -> Result<Room> {
+        // What a damaged frame claims must take no memory before it was read: fresh blocks do not.
+        if purpose == Purpose::Keep || len > KEPT {
+            return Malloced::zeroed(len).map(Room::Own);
+        }
+        // A read inside another one finds nothing here, and takes new memory.
+        let mut memory = READ.try_with(Cell::take).unwrap_or_default();
+        if memory.len() < len {
+            let more = len - memory.len();
+            memory.try_reserve_exact(more).map_err(|_| err!(MemoryAlloc, "{len} bytes of a chunk"))?;
+            memory.resize(len, 0);
+        }
+        Ok(Room::Kept(memory, len))
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        match self {
+            Room::Kept(memory, len) => &mut memory[..*len],
+            Room::Own(block) => block,
+        }
+    }
+
+    /// Lends the first `len` bytes as a chunk.
+    fn lend<R>(self, len: usize, then: impl FnOnce(Fetched<'_>) -> Result<R>) -> Result<R> {
+        match self {
+            Room::Own(mut block) => {
+                block.shorten(len);
+                then(Fetched::Owned(block))
+            }
+            Room::Kept(memory, _) => {
+                let result = then(Fetched::Lent(&memory[..len]));
+                let _ = READ.try_with(|place| place.set(memory));
+                result
+            }
+        }
+    }
+}
+
+/// Sees that a chunk file has all of its chunk.
+fn check_file(file: &[u8]) -> Result<()> {
+    let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
+    if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
+        return Err(err!(FileRead, "a chunk file of {} bytes for a chunk of {cbytes}", file.len()));
+    }
+    Ok(())
 }
 
 /// The chunk that begins at byte `at` of a frame in memory, `offset` into its data section.

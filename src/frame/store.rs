@@ -12,6 +12,7 @@ use super::metalayers::{self, Metalayer};
 use super::plan::{self, Change, Index, Layout, Target};
 use super::trailer;
 use super::writer::{self, Images};
+use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -147,7 +148,8 @@ impl Frame {
             images: Images::default(),
         };
         let frame = Frame::assemble(FrameKind::Contiguous, None, inner);
-        let contents = frame.load(header)?;
+        let trailer_len = frame.read_trailer_len(header.frame_len)?;
+        let contents = frame.load(header, trailer_len)?;
         Ok((frame, contents))
     }
 
@@ -164,17 +166,24 @@ impl Frame {
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
         // Somebody may be writing just now: without the lock, a frame that makes no sense is looked at again.
         let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
-        retry(attempts, || frame.read_bounds())?;
+        let mut bounds = retry(attempts, || frame.read_bounds())?;
         let locked = frame.lock(false)?;
-        let opened = frame.read_bounds().and_then(|header| frame.load(header));
+        let opened = (|| {
+            if frame.lock.is_some() {
+                bounds = frame.read_bounds()?;
+            }
+            let (header, trailer_len) = bounds;
+            frame.load(header, trailer_len)
+        })();
         drop(locked);
         // Whatever moved before this is in what was just read.
         frame.force_refresh.store(false, Ordering::Relaxed);
         opened.map(|contents| (frame, contents))
     }
 
-    /// Reads the header and the end of the trailer, and sees that they can be those of a frame.
-    fn read_bounds(&self) -> Result<FrameHeader> {
+    /// Reads the header and the end of the trailer, and sees that they can be those of a frame: the header, and the
+    /// length of the trailer.
+    fn read_bounds(&self) -> Result<(FrameHeader, u64)> {
         let mut bytes = [0; FIXED_LEN];
         self.read(0, &mut bytes)?;
         let header = FrameHeader::parse(&bytes, self.kind)?;
@@ -182,8 +191,8 @@ impl Frame {
         if header.frame_len < MIN_FILE_LEN {
             return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
         }
-        self.read_trailer_len(header.frame_len)?;
-        Ok(header)
+        let trailer_len = self.read_trailer_len(header.frame_len)?;
+        Ok((header, trailer_len))
     }
 
     fn read_trailer_len(&self, frame_len: u64) -> Result<u64> {
@@ -227,8 +236,7 @@ impl Frame {
     }
 
     /// Reads everything but the chunks, and remembers it.
-    fn load(&self, header: FrameHeader) -> Result<Contents> {
-        let trailer_len = self.read_trailer_len(header.frame_len)?;
+    fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<Contents> {
         let layout = layout_of(&header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
         let metalayers = owned(metalayers::parse_header_section(&header_image)?);
@@ -315,6 +323,12 @@ impl Frame {
         self.disk.is_some()
     }
 
+    /// Whether the frame is a mapped file, where chunks lie as in memory.
+    pub fn is_mapped(&self) -> bool {
+        let is_mapped = |disk: &Disk| i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
+        self.kind == FrameKind::Contiguous && self.disk.as_deref().is_some_and(is_mapped)
+    }
+
     /// Whether reads and writes run a program's functions.
     pub fn calls_back(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.backend.id() > 1)
@@ -384,7 +398,8 @@ impl Frame {
                 None => self.read_header()?,
             };
             header.check_for_reading()?;
-            self.load(header)
+            let trailer_len = self.read_trailer_len(header.frame_len)?;
+            self.load(header, trailer_len)
         });
         match loaded {
             Ok(contents) => Ok(Some(contents)),

@@ -1,12 +1,10 @@
 //! The read handle that a frame on disk keeps (`frame.md` 5.4).
 
-use super::{Backend, OpenMode, Stream, paths};
+use super::{Backend, OpenMode, Stream, native};
 use crate::environment;
 use crate::error::Result;
 use std::ffi::CString;
-use std::fs::Metadata;
 use std::os::fd::IntoRawFd;
-use std::os::unix::fs::MetadataExt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -103,10 +101,6 @@ fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
     }
 }
 
-fn identity(metadata: &Metadata) -> (u64, u64) {
-    (metadata.dev(), metadata.ino())
-}
-
 impl CachedReader {
     /// A reader that keeps its handle if it may. Nothing is opened yet.
     pub fn new(backend: Backend, path: CString) -> Self {
@@ -128,12 +122,9 @@ impl CachedReader {
     /// was read before is of another file. A path that names nothing is no reason: the old file can still be read.
     pub fn revalidate(&self) -> bool {
         let Some(kept) = self.kept() else { return false };
-        let still_ours = kept
-            .stream()
-            .as_file()
-            .is_some_and(|file| file.metadata().is_ok_and(|now| identity(&now) == kept.identity));
-        let replaced = std::fs::metadata(paths::as_path(&self.path))
-            .is_ok_and(|there| identity(&there) != kept.identity);
+        let now = kept.stream().as_file().and_then(native::identity);
+        let still_ours = now == Some(kept.identity);
+        let replaced = native::identity_at(&self.path).is_some_and(|there| there != kept.identity);
         if still_ours && !replaced {
             return false;
         }
@@ -176,10 +167,10 @@ impl CachedReader {
         if let Place::None = state.place {
             return Err(stream);
         }
-        let Some(metadata) = stream.as_file().and_then(|file| file.metadata().ok()) else {
+        let Some(identity) = stream.as_file().and_then(native::identity) else {
             return Err(stream);
         };
-        let kept = Kept { stream: Some(stream), identity: identity(&metadata), lost: AtomicBool::new(false) };
+        let kept = Kept { stream: Some(stream), identity, lost: AtomicBool::new(false) };
         // Of two threads that opened it at once, the first one's is kept.
         Ok(state.kept.get_or_insert_with(|| Arc::new(kept)).clone())
     }

@@ -26,6 +26,9 @@ const MOST_CONVERSIONS: usize = 1 << 16;
 /// Bytes that a thread keeps for chunks that it compresses.
 const KEPT: usize = 16 << 20;
 
+/// From so many bytes on, what becomes a block of its own is compressed right there, rather than copied.
+const OWN_BLOCK: usize = 64 << 10;
+
 thread_local! {
     static COMPRESSED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
@@ -95,9 +98,9 @@ impl SuperChunk {
     /// stored, `Lock`.
     pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
-        let session = self.changing(true)?;
+        let mut session = self.changing(true)?;
         let at = self.counters().nchunks;
-        self.insert(session, at, chunk, info, ErrorKind::ChunkAppend)
+        self.insert(&mut session, at, chunk, info, ErrorKind::ChunkAppend)
     }
 
     /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
@@ -106,18 +109,18 @@ impl SuperChunk {
     /// `InvalidParam` when there is no such place, `InvalidHeader` for bytes that are no chunk, `ChunkInsert` for a chunk
     /// that does not fit in or could not be stored, `Lock`.
     pub fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
-        let session = self.changing(true)?;
+        let mut session = self.changing(true)?;
         let nchunks = self.counters().nchunks;
         if !(0..=nchunks).contains(&at) {
             return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
         }
         let info = facts(chunk.bytes())?;
-        self.insert(session, at, chunk, info, ErrorKind::ChunkInsert)
+        self.insert(&mut session, at, chunk, info, ErrorKind::ChunkInsert)
     }
 
     fn insert(
         &self,
-        mut session: ChangeSession<'_>,
+        session: &mut ChangeSession<'_>,
         at: i64,
         chunk: Incoming<'_>,
         info: ChunkInfo,
@@ -127,7 +130,7 @@ impl SuperChunk {
         let header = session.header(self)?;
         let before = self.counters();
         // The frame cannot tell the size of a special first chunk among chunks of different sizes.
-        if let (Some(frame), Some(header)) = (self.frame(), &header)
+        if let (Some(frame), Some(header)) = (self.frame(), header)
             && before.nchunks > 0
             && before.chunksize <= 0
         {
@@ -135,7 +138,7 @@ impl SuperChunk {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, header.as_ref())?),
+            nchunks => Some(self.nbytes_of_last(nchunks, header)?),
         };
         let keeping = self.keeping();
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
@@ -296,7 +299,7 @@ impl SuperChunk {
         if at >= self.counters().nchunks {
             return Err(err!(Failure, "chunk {at} is gone"));
         }
-        self.info_of(at, header.as_ref()).map_err(unreadable)
+        self.info_of(at, header).map_err(unreadable)
     }
 
     /// Deletes chunk `at`; the number of chunks then.
@@ -363,6 +366,12 @@ impl SuperChunk {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
         self.note_current(self.counters().nchunks);
+        if self.frame().is_none() && nbytes >= OWN_BLOCK {
+            let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
+            let cbytes = self.compress_into(src, nbytes, &mut block)?;
+            block.truncate(cbytes);
+            return self.append_chunk(Incoming::Take(&mut Some(block)));
+        }
         self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
@@ -393,7 +402,6 @@ impl SuperChunk {
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        let cctx = self.cctx()?;
         let needed = nbytes + EXTENDED_HEADER_LENGTH;
         let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
         if room.len() < needed {
@@ -401,25 +409,31 @@ impl SuperChunk {
             room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
             room.resize(needed, 0);
         }
-        let source = match src {
-            Some(src) => Source::Buffer(src),
-            None => Source::Absent(nbytes),
-        };
-        let compressed = if cctx.calls_back() {
-            cctx.compress(source, &mut room[..needed])
-        } else {
-            let _use = self.cctx_use.lock();
-            cctx.compress(source, &mut room[..needed])
-        };
-        let result = match compressed {
-            Ok(0) => Err(err!(Failure, "{nbytes} bytes could not be compressed")),
-            Ok(cbytes) => then(&room[..cbytes]),
-            Err(error) => Err(error),
-        };
+        let compressed = self.compress_into(src, nbytes, &mut room[..needed]);
+        let result = compressed.and_then(|cbytes| then(&room[..cbytes]));
         if room.len() <= KEPT {
             let _ = COMPRESSED.try_with(|place| place.set(room));
         }
         result
+    }
+
+    /// Compresses with the super-chunk's context into `dest`, which has room for the chunk; its length.
+    fn compress_into(&self, src: Option<&[u8]>, nbytes: usize, dest: &mut [u8]) -> Result<usize> {
+        let cctx = self.cctx()?;
+        let source = match src {
+            Some(src) => Source::Buffer(src),
+            None => Source::Absent(nbytes),
+        };
+        let cbytes = if cctx.calls_back() {
+            cctx.compress(source, dest)
+        } else {
+            let _use = self.cctx_use.lock();
+            cctx.compress(source, dest)
+        }?;
+        if cbytes == 0 {
+            return Err(err!(Failure, "{nbytes} bytes could not be compressed"));
+        }
+        Ok(cbytes)
     }
 }
 

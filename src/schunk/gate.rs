@@ -67,7 +67,7 @@ impl Gate {
 
     /// Whether this thread has gone through to read, as far as that is remembered.
     fn is_held(&self) -> bool {
-        HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)))
+        self.calls_back && HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)))
     }
 
     /// Waits until nobody else uses the super-chunk.

@@ -12,7 +12,7 @@ use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS,
     blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_metalayer, blosc2_schunk, blosc2_storage,
 };
-use crate::chunk::ChunkHeader;
+use crate::chunk::{format::offset, read_i32};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
@@ -478,8 +478,9 @@ impl SuperChunk {
                 return Err(missing());
             }
             let head = std::slice::from_raw_parts(chunk, crate::chunk::format::MIN_HEADER_LENGTH);
-            let cbytes = ChunkHeader::parse_basic(head)?.cbytes;
-            Ok(std::slice::from_raw_parts(chunk, usize::try_from(cbytes).unwrap_or(0)))
+            // What came in had a header that makes sense.
+            let cbytes = read_i32(head, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
+            Ok(std::slice::from_raw_parts(chunk, cbytes.unwrap_or(0)))
         }
     }
 

@@ -45,12 +45,12 @@ use crate::pipeline::context::Context;
 use cache::LastBlock;
 use gate::Gate;
 use live::Layer;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, AtomicPtr, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
@@ -62,6 +62,8 @@ pub struct SuperChunk {
     backend: Option<Backend>,
     /// The block that was decoded last; views share it, as they share the chunks.
     cache: Arc<Mutex<LastBlock>>,
+    /// Whether there may be one, so that a change need not ask. Set behind the gate for reading.
+    has_block: Arc<AtomicBool>,
     /// Whose the chunks are: of this super-chunk, unless it is a view; NULL once the owner is gone.
     owner: Arc<AtomicPtr<SuperChunk>>,
     /// Held while the decompression context is looked at or told something.
@@ -86,6 +88,7 @@ impl SuperChunk {
             backend,
             Arc::new(Gate::new(calls_back)),
             Arc::default(),
+            Arc::default(),
             Arc::clone(&owner),
         );
         owner.store(ptr::from_ref(&*schunk).cast_mut(), Ordering::Relaxed);
@@ -97,6 +100,7 @@ impl SuperChunk {
         backend: Option<Backend>,
         gate: Arc<Gate>,
         cache: Arc<Mutex<LastBlock>>,
+        has_block: Arc<AtomicBool>,
         owner: Arc<AtomicPtr<SuperChunk>>,
     ) -> Box<SuperChunk> {
         let layout = Layout::new::<SuperChunk>();
@@ -110,6 +114,7 @@ impl SuperChunk {
             (&raw mut (*place).gate).write(gate);
             (&raw mut (*place).backend).write(backend);
             (&raw mut (*place).cache).write(cache);
+            (&raw mut (*place).has_block).write(has_block);
             (&raw mut (*place).owner).write(owner);
             (&raw mut (*place).dctx_use).write(Mutex::default());
             (&raw mut (*place).cctx_use).write(Mutex::default());
@@ -181,10 +186,25 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
+    /// The cache, to put a block into; `None` while another thread uses it. The gate is held for reading.
+    fn cache_to_fill(&self) -> Option<MutexGuard<'_, LastBlock>> {
+        let cache = self.cache.try_lock()?;
+        self.has_block.store(true, Ordering::Relaxed);
+        Some(cache)
+    }
+
     /// What is remembered of the chunks is true no more.
     fn forget(&self) {
-        self.cache.lock().forget();
+        self.forget_block();
         self.last_nbytes.store(-1, Ordering::Relaxed);
+    }
+
+    /// The block that was decoded last is true no more. The gate is held for a change.
+    fn forget_block(&self) {
+        if self.has_block.load(Ordering::Relaxed) {
+            self.has_block.store(false, Ordering::Relaxed);
+            self.cache.lock().forget();
+        }
     }
 }
 

@@ -10,11 +10,11 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::FrameKind;
-use crate::frame::fetch::ChunkInfo;
+use crate::frame::fetch::{ChunkInfo, Purpose};
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame};
 use crate::io::{Backend, paths};
-use crate::malloc::{Growing, Malloced};
+use crate::malloc::Growing;
 use crate::pipeline::library;
 use std::ffi::CStr;
 
@@ -76,7 +76,7 @@ impl SuperChunk {
         chunks.try_reserve_exact(contents.nchunks.min(1 << 16)).map_err(|_| no_memory())?;
         let (mut nbytes, mut cbytes, mut blocksize) = (0i64, 0i64, None);
         for nchunk in 0..contents.nchunks {
-            let chunk = frame.with_chunk(nchunk, header, |chunk| Malloced::copy_of(&chunk))?;
+            let chunk = frame.with_chunk(nchunk, header, Purpose::Keep, |chunk| chunk.into_owned())?;
             let info = ChunkInfo::of(&chunk)?;
             nbytes += i64::from(info.nbytes);
             cbytes += i64::from(info.cbytes);
@@ -164,7 +164,9 @@ impl SuperChunk {
             _ => frame
                 .with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))
                 // Chunks of Blosc 1 and empty ones have no lazy form.
-                .or_else(|_| frame.with_chunk(0, header, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))?,
+                .or_else(|_| {
+                    frame.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2))
+                })?,
         };
         schunk.set_counters(&Counters { nchunks: contents.nchunks as i64, flags2, ..schunk.counters() });
         schunk.set_frame(Some(Box::new(frame)));
@@ -183,10 +185,10 @@ fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Con
     let Ok(base) = u64::try_from(offset) else {
         return Err(err!(InvalidParam, "a frame at byte {offset}"));
     };
-    if !paths::exists(path) {
+    let Ok(found) = std::fs::metadata(paths::as_path(path)) else {
         return Err(err!(FileOpen, "{path:?} does not exist"));
-    }
-    if paths::is_dir(path) {
+    };
+    if found.is_dir() {
         return Frame::open(FrameKind::Sparse, &paths::strip_slash(path), base, backend.clone());
     }
     Frame::open(FrameKind::Contiguous, path, base, backend.clone())

@@ -5,7 +5,7 @@ use super::sync::ReadSession;
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::frame::fetch::{ChunkSource, Fetched};
+use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::context::{ReadSettings, decoding_calls_back};
 use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
@@ -81,6 +81,7 @@ impl SuperChunk {
         session: &ReadSession<'_>,
         nchunk: i64,
         lazily: bool,
+        purpose: Purpose,
         then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
@@ -94,10 +95,11 @@ impl SuperChunk {
         // So may another handle.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
-        if lazily {
+        // A chunk in a mapped file is all there already.
+        if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, |chunk, source| then(chunk, Some(source)))
         } else {
-            frame.with_chunk(at, header, |chunk| then(chunk, None))
+            frame.with_chunk(at, header, purpose, |chunk| then(chunk, None))
         }
     }
 
@@ -125,7 +127,7 @@ impl SuperChunk {
     ) -> Result<R> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(&session, nchunk, lazily, |chunk, source| {
+            self.fetch(&session, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
                 if needs_copy(&header) {
                     return Ok(None);
@@ -141,10 +143,7 @@ impl SuperChunk {
         if let Some(done) = done {
             return Ok(done);
         }
-        let copy = self.fetch(&session, nchunk, false, |chunk, _| match chunk {
-            Fetched::Owned(chunk) => Ok(chunk),
-            chunk => Malloced::copy_of(&chunk),
-        })?;
+        let copy = self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())?;
         drop(session);
         then(&copy, &ChunkHeader::parse(&copy)?, None)
     }
@@ -189,12 +188,9 @@ impl SuperChunk {
     pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, lazily, |chunk, _| {
-            Ok(match chunk {
-                Fetched::Borrowed(bytes) => Handed::Borrowed(bytes.as_ptr(), bytes.len()),
-                Fetched::Owned(bytes) => Handed::Owned(bytes),
-                Fetched::Special(bytes) => Handed::Owned(Malloced::copy_of(&bytes)?),
-            })
+        self.fetch(&session, nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
+            Fetched::Borrowed(bytes) => Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len())),
+            chunk => chunk.into_owned().map(Handed::Owned),
         })
     }
 
@@ -205,10 +201,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, false, |chunk, _| match chunk {
-            Fetched::Owned(bytes) => Ok(bytes),
-            chunk => Malloced::copy_of(&chunk),
-        })
+        self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.

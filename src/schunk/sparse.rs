@@ -2,14 +2,27 @@
 
 use super::SuperChunk;
 use super::rules::Counters;
-use crate::chunk::ChunkHeader;
 use crate::chunk::format::{filter_id, flag2};
+use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange};
+use crate::pipeline::params::DecompressParams;
 use crate::pipeline::{jobs, shared_out::SharedOut};
+use crate::pool;
+use parking_lot::Mutex;
+use std::cell::Cell;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes that a thread keeps for blocks.
+const KEPT: usize = 16 << 20;
+
+thread_local! {
+    /// A block that was decoded.
+    static BLOCK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
 
 /// Items that are wanted of one chunk: byte offset in the chunk, position in the result.
 type Wanted = (usize, usize);
@@ -94,44 +107,90 @@ impl SuperChunk {
             if last > header.nbytes() {
                 return Err(err!(InvalidParam, "an item at {last} of {} bytes", header.nbytes));
             }
-            let out = SharedOut::new(dest);
             let blocksize = header.blocksize.max(1) as usize;
             let blocks: Vec<&[Wanted]> = wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize).collect();
             let nthreads = settings.nthreads.max(1).min(blocks.len());
+            let gathering = Gathering {
+                params: &self.decompress_params(settings, nchunk, source),
+                header,
+                chunk,
+                typesize,
+                out: SharedOut::new(dest),
+            };
             let nbytes = blocks.len() * blocksize;
-            let nthreads = jobs::nthreads_for(nthreads, nbytes, blocksize);
-            let params = self.decompress_params(settings, nchunk, source);
-            jobs::for_each_block(nthreads, 0..blocks.len(), |n, _| {
-                let items = blocks[n];
-                let first = items[0].0;
-                let end = items[items.len() - 1].0 + typesize;
-                // As much of the chunk as the items span, in whole items of the chunk's own size.
-                let unit = usize::from(header.typesize);
-                let span = first - first % unit..end.next_multiple_of(unit).min(header.nbytes());
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(span.len()).map_err(|_| err!(MemoryAlloc, "a block"))?;
-                bytes.resize(span.len(), 0);
-                read(&params, header, chunk, &span, &mut bytes)?;
-                for &(at, place) in items {
-                    // SAFETY: each position of the result is written once.
-                    let item = unsafe { out.range(place..place + typesize) };
-                    item.copy_from_slice(&bytes[at - span.start..at - span.start + typesize]);
-                }
-                Ok(())
-            })
+            gathering.run(jobs::nthreads_for(nthreads, nbytes, blocksize), &blocks)
         })
     }
 }
 
-fn read(
-    params: &crate::pipeline::params::DecompressParams<'_>,
-    header: &ChunkHeader,
-    chunk: &[u8],
-    span: &Range<usize>,
-    dest: &mut [u8],
-) -> Result<()> {
-    let wanted = ItemRange::Bytes { start: span.start as i32, nbytes: span.len() as i32 };
-    decompress::getitem(params, header, chunk, wanted, dest).map(|_| ())
+/// Reading items of one chunk.
+struct Gathering<'a> {
+    params: &'a DecompressParams<'a>,
+    header: &'a ChunkHeader,
+    chunk: &'a [u8],
+    typesize: usize,
+    out: SharedOut<'a>,
+}
+
+impl Gathering<'_> {
+    /// Reads the items of all blocks. The decoder has its own working memory, so that no job of blocks is run here,
+    /// which would hold it already.
+    fn run(&self, nthreads: usize, blocks: &[&[Wanted]]) -> Result<()> {
+        if nthreads <= 1 {
+            return blocks.iter().try_for_each(|items| self.block(items));
+        }
+        let next = AtomicUsize::new(0);
+        let failed = Mutex::new(None);
+        pool::run(nthreads, &|_| {
+            while let Some(items) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.block(items) {
+                    next.store(blocks.len(), Ordering::Relaxed);
+                    failed.lock().get_or_insert(error);
+                }
+            }
+        })?;
+        failed.into_inner().map_or(Ok(()), Err)
+    }
+
+    /// Reads the items of one block, which are in ascending order.
+    fn block(&self, items: &[Wanted]) -> Result<()> {
+        let (first, end) = (items[0].0, items[items.len() - 1].0 + self.typesize);
+        let span = self.span(first, end);
+        let mut bytes = BLOCK.try_with(Cell::take).unwrap_or_default();
+        if bytes.len() < span.len() {
+            bytes.try_reserve_exact(span.len() - bytes.len()).map_err(|_| err!(MemoryAlloc, "a block"))?;
+            bytes.resize(span.len(), 0);
+        }
+        let wanted = ItemRange::Bytes { start: span.start as i32, nbytes: span.len() as i32 };
+        let read =
+            decompress::getitem(self.params, self.header, self.chunk, wanted, &mut bytes[..span.len()]);
+        if read.is_ok() {
+            for &(at, place) in items {
+                // SAFETY: each position of the result is written once.
+                let item = unsafe { self.out.range(place..place + self.typesize) };
+                item.copy_from_slice(&bytes[at - span.start..at - span.start + self.typesize]);
+            }
+        }
+        if bytes.len() <= KEPT {
+            let _ = BLOCK.try_with(|place| place.set(bytes));
+        }
+        read.map(|_| ())
+    }
+
+    /// What is read for bytes `first..end` of one block: the whole block where it has to be decoded, since then it is
+    /// decoded straight to its place; else as much as the items span, in whole items of the chunk's own size.
+    fn span(&self, first: usize, end: usize) -> Range<usize> {
+        let header = self.header;
+        let unit = usize::from(header.typesize).max(1);
+        let is_plain = header.special_bits() != 0 || (header.is_memcpyed() && !header.is_lazy());
+        let blocks = Blocks::of(header);
+        let block = blocks.range(first / blocks.blocksize().max(1));
+        let is_whole = block.start.is_multiple_of(unit) && block.end.is_multiple_of(unit);
+        if !is_plain && is_whole && block.start <= first && end <= block.end && block.len() <= KEPT {
+            return block;
+        }
+        first - first % unit..end.next_multiple_of(unit).min(header.nbytes())
+    }
 }
 
 fn check(coord: i64, nitems: i64) -> Result<()> {

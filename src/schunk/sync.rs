@@ -76,7 +76,7 @@ impl SuperChunk {
                 header = Some(self.header_for_change(frame)?);
             }
         }
-        self.cache.lock().forget();
+        self.forget_block();
         Ok(ChangeSession { header, _section: section, _changing: changing })
     }
 
@@ -200,12 +200,12 @@ impl SuperChunk {
 
 impl ChangeSession<'_> {
     /// The header of the frame, read now if it was not before.
-    pub fn header(&mut self, schunk: &SuperChunk) -> Result<Option<FrameHeader>> {
+    pub fn header(&mut self, schunk: &SuperChunk) -> Result<Option<&FrameHeader>> {
         if self.header.is_none()
             && let Some(frame) = schunk.frame()
         {
             self.header = Some(schunk.header_for_change(frame)?);
         }
-        Ok(self.header.clone())
+        Ok(self.header.as_ref())
     }
 }

@@ -71,6 +71,7 @@ impl SuperChunk {
             None,
             Arc::clone(&self.gate),
             Arc::clone(&self.cache),
+            Arc::clone(&self.has_block),
             Arc::clone(&self.owner),
         );
         let v = view.as_ptr();

@@ -125,6 +125,15 @@ functions! {
     blosc2_remove_dir(*const c_char) -> c_int;
     blosc2_remove_urlpath(*const c_char) -> c_int;
     blosc2_rename_urlpath(*mut c_char, *mut c_char) -> c_int;
+    b2nd_serialize_meta(i8, *const i64, *const i32, *const i32, *const c_char, i8, *mut *mut u8) -> c_int;
+    b2nd_deserialize_meta(
+        *const u8, i32, *mut i8, *mut i64, *mut i32, *mut i32, *mut *mut c_char, *mut i8) -> c_int;
+    b2nd_copy_buffer(
+        i8, u8, *const c_void, *const i64, *const i64, *const i64,
+        *mut c_void, *const i64, *const i64) -> c_int;
+    b2nd_copy_buffer2(
+        i8, i32, *const c_void, *const i64, *const i64, *const i64,
+        *mut c_void, *const i64, *const i64) -> c_int;
 }
 
 impl Library {

@@ -1,0 +1,135 @@
+//! Cells that change super-chunks: each batch works on one that was just made, and making it does not count.
+
+use std::path::{Path, PathBuf};
+
+use super::handles::{self, LARGE, SMALL};
+use super::is_wanted;
+use crate::Bench;
+use crate::library::Library;
+use crate::report::Report;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
+use crate::timing::speed_ratio_afresh;
+
+/// So many large chunks are appended in one batch.
+const APPENDS: usize = 64;
+/// Bytes of a chunk where the reference takes seconds for so many.
+const TINY: usize = 256;
+/// So many updates make a batch.
+const UPDATES: usize = 16;
+
+/// A super-chunk, and what is on disk of it.
+struct Made {
+    schunk: Option<SuperChunk>,
+    path: PathBuf,
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        drop(self.schunk.take());
+        let _ = std::fs::remove_dir_all(&self.path).or_else(|_| std::fs::remove_file(&self.path));
+    }
+}
+
+/// One cell: what is there before, and what happens to it.
+struct Cell<'a> {
+    name: String,
+    before: &'a [Vec<u8>],
+    rounds: usize,
+    work: &'a dyn Fn(&SuperChunk),
+    /// Whether both libraries have to make frames of the same contents.
+    contents: &'a dyn Fn(&SuperChunk) -> Vec<u8>,
+}
+
+pub fn run(bench: &Bench, report: &mut Report) {
+    let scratch = Scratch::new();
+    let floats = handles::data("field-f32", 64 * LARGE);
+    let integers = handles::data("walk-i32", 64 * LARGE);
+    let large = handles::chunks_of(bench.reference, &floats, LARGE);
+    let small = handles::chunks_of(bench.reference, &integers[..1000 * SMALL], SMALL);
+    let rounds = bench.options.rounds.max(3);
+    let whole = |schunk: &SuperChunk| schunk.contents();
+
+    let append = |data: &'static [u8], size: usize, count: usize| {
+        move |schunk: &SuperChunk| {
+            for (n, part) in data.chunks(size).cycle().take(count).enumerate() {
+                assert_eq!(schunk.append(part), Ok(n as i64 + 1));
+            }
+        }
+    };
+    let (floats, integers): (&'static [u8], &'static [u8]) = (floats.leak(), integers.leak());
+    let append_floats = append(floats, LARGE, APPENDS);
+    let append_integers = append(integers, LARGE, APPENDS);
+    let append_small = append(integers, SMALL, 1000);
+    let append_many = append(integers, TINY, 20_000);
+    let append_ready = |schunk: &SuperChunk| {
+        for chunk in &large {
+            assert!(schunk.append_chunk(chunk).is_ok());
+        }
+    };
+    let append_ready_small = |schunk: &SuperChunk| {
+        for chunk in &small {
+            assert!(schunk.append_chunk(chunk).is_ok());
+        }
+    };
+    // The same chunk again, and one of another length.
+    let middle = large.len() / 2;
+    let other = handles::chunks_of(bench.reference, &integers[..LARGE], LARGE).remove(0);
+    assert_ne!(other.len(), large[middle].len());
+    let update_same = |schunk: &SuperChunk| {
+        for _ in 0..UPDATES {
+            assert!(schunk.update_chunk(middle as i64, &large[middle]).is_ok());
+        }
+    };
+    let update_larger = |schunk: &SuperChunk| {
+        for n in 0..UPDATES {
+            let chunk = if n % 2 == 0 { &other } else { &large[middle] };
+            assert!(schunk.update_chunk(middle as i64, chunk).is_ok());
+        }
+    };
+    let update_small = |schunk: &SuperChunk| {
+        for n in 0..100 {
+            assert!(schunk.update_chunk(450 + n, &small[450 + n as usize]).is_ok());
+        }
+    };
+
+    let cell =
+        |name: &str, before, work| Cell { name: name.to_string(), before, rounds, work, contents: &whole };
+    let mut cells = vec![
+        cell("append_buffer 256 KiB floats", &[][..], &append_floats as &dyn Fn(&SuperChunk)),
+        cell("append_buffer 256 KiB integers", &[], &append_integers),
+        cell("append_buffer 4 KiB, 1000 times", &[], &append_small),
+        cell("append_chunk of 256 KiB", &[], &append_ready),
+        cell("append_chunk of 4 KiB, 1000 times", &[], &append_ready_small),
+        cell("update_chunk in the middle, same size", &large, &update_same),
+        cell("update_chunk in the middle, other sizes", &large, &update_larger),
+        cell("update_chunk of 1000 small ones, same size", &small, &update_small),
+    ];
+    if bench.options.full || bench.options.only.contains("20000") {
+        let many = cell("append_buffer 256 bytes, 20000 times", &[], &append_many);
+        cells.push(Cell { rounds: 1, ..many });
+    }
+    for store in Store::ALL {
+        let name = handles::Kept::In(store).name();
+        for cell in cells.iter().filter(|cell| is_wanted(bench, name, &cell.name)) {
+            let make = |library: &'static Library| {
+                let path = if store.on_disk() { scratch.fresh() } else { Path::new("-").to_path_buf() };
+                let schunk = handles::create_with(library, store, &path, 1, cell.before);
+                Made { schunk: Some(schunk), path }
+            };
+            let answers = [bench.ours, bench.reference].map(|library| {
+                let made = make(library);
+                let schunk = made.schunk.as_ref().expect("a super-chunk");
+                (cell.work)(schunk);
+                (cell.contents)(schunk)
+            });
+            assert!(answers[0] == answers[1], "{name} {}: contents differ", cell.name);
+            let ratio = speed_ratio_afresh(
+                cell.rounds,
+                |turn| make(if turn == 0 { bench.ours } else { bench.reference }),
+                |made| (cell.work)(made.schunk.as_ref().expect("a super-chunk")),
+            );
+            report.add(name, cell.name.clone(), vec![ratio]);
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Cells that only read: on handles that stay open, but for those that open.
+
+use std::path::Path;
+use std::ptr;
+
+use super::handles::{self, Kept, LARGE, SMALL, TYPESIZE};
+use super::is_wanted;
+use crate::Bench;
+use crate::datasets::Random;
+use crate::library::Library;
+use crate::report::Report;
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
+use crate::timing::speed_ratio;
+
+/// So many different places are read, in turn.
+const PLACES: usize = 256;
+/// So many chunks are read in sequence.
+const CHUNKS: usize = 64;
+
+pub fn run(bench: &Bench, report: &mut Report) {
+    let scratch = Scratch::new();
+    let data = handles::data("field-f32", CHUNKS * LARGE);
+    let large = handles::chunks_of(bench.reference, &data, LARGE);
+    let small = handles::chunks_of(bench.reference, &data[..1000 * SMALL], SMALL);
+    for kept in Kept::ALL {
+        for nthreads in [1, 2] {
+            sequential(bench, report, kept, &scratch, nthreads, &data, &large);
+        }
+        slices(bench, report, kept, &scratch, &data, &large);
+        opening(bench, report, kept, &scratch, &large, &small);
+        whole(bench, report, kept, &scratch, &large);
+    }
+}
+
+fn sequential(
+    bench: &Bench,
+    report: &mut Report,
+    kept: Kept,
+    scratch: &Scratch,
+    nthreads: i16,
+    data: &[u8],
+    chunks: &[Vec<u8>],
+) {
+    let name = format!("decompress_chunk in sequence, {nthreads} threads");
+    if !is_wanted(bench, kept.name(), &name) {
+        return;
+    }
+    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, nthreads, chunks);
+    let mut dest = vec![0; LARGE];
+    for schunk in &pair {
+        for (n, part) in data.chunks(LARGE).enumerate() {
+            assert_eq!(handles::decompress(schunk, n as i64, &mut dest), LARGE as i32);
+            assert!(dest == part, "{}: chunk {n}", schunk.library.name);
+        }
+    }
+    let all = |schunk: &SuperChunk, dest: &mut [u8]| {
+        for n in 0..chunks.len() {
+            assert_eq!(handles::decompress(schunk, n as i64, dest), LARGE as i32);
+        }
+    };
+    let mut other = dest.clone();
+    let ratio =
+        speed_ratio(&bench.options, nthreads, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
+    report.add(kept.name(), name, vec![ratio]);
+}
+
+fn slices(
+    bench: &Bench,
+    report: &mut Report,
+    kept: Kept,
+    scratch: &Scratch,
+    data: &[u8],
+    chunks: &[Vec<u8>],
+) {
+    let nitems = data.len() / TYPESIZE;
+    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let mut random = Random::new(11);
+    for (count, within, name) in [
+        (1, nitems, "get_slice of 1 item, anywhere"),
+        (1, 1024, "get_slice of 1 item, in one block"),
+        (100, nitems, "get_slice of 100 items, anywhere"),
+        (10_000, nitems, "get_slice of 10000 items, anywhere"),
+    ] {
+        if !is_wanted(bench, kept.name(), name) {
+            continue;
+        }
+        let places: Vec<i64> = (0..PLACES).map(|_| random.below(within - count + 1) as i64).collect();
+        let mut dest = vec![0; count * TYPESIZE];
+        for schunk in &pair {
+            for &start in &places {
+                handles::slice(schunk, start, &mut dest);
+                let wanted = &data[start as usize * TYPESIZE..][..dest.len()];
+                assert!(dest == wanted, "{}: items at {start}", schunk.library.name);
+            }
+        }
+        let all = |schunk: &SuperChunk, dest: &mut [u8]| {
+            places.iter().for_each(|&start| handles::slice(schunk, start, dest));
+        };
+        let mut other = dest.clone();
+        let ratio = speed_ratio(&bench.options, 1, || all(&pair[0], &mut dest), || all(&pair[1], &mut other));
+        report.add(kept.name(), name.to_string(), vec![ratio]);
+    }
+    let name = "get_sparse of 1000 items";
+    if is_wanted(bench, kept.name(), name) {
+        let coords: Vec<i64> = (0..1000).map(|_| random.below(nitems) as i64).collect();
+        let mut dest = vec![0; coords.len() * TYPESIZE];
+        for schunk in &pair {
+            handles::sparse(schunk, &coords, &mut dest);
+            let item = |&coord: &i64| &data[coord as usize * TYPESIZE..][..TYPESIZE];
+            assert!(dest.chunks(TYPESIZE).eq(coords.iter().map(item)), "{}", schunk.library.name);
+        }
+        let mut other = dest.clone();
+        let ratio = speed_ratio(
+            &bench.options,
+            1,
+            || handles::sparse(&pair[0], &coords, &mut dest),
+            || handles::sparse(&pair[1], &coords, &mut other),
+        );
+        report.add(kept.name(), name.to_string(), vec![ratio]);
+    }
+}
+
+fn opening(
+    bench: &Bench,
+    report: &mut Report,
+    kept: Kept,
+    scratch: &Scratch,
+    large: &[Vec<u8>],
+    small: &[Vec<u8>],
+) {
+    if kept == Kept::In(Store::Memory) {
+        return;
+    }
+    for (chunks, nbytes, reads, name) in [
+        (large, LARGE, true, "open, read the first chunk, free"),
+        (small, SMALL, false, "open a frame of 1000 chunks, free"),
+    ] {
+        if !is_wanted(bench, kept.name(), name) {
+            continue;
+        }
+        let mut dest = vec![0; nbytes];
+        let mut work: Box<dyn FnMut(&'static Library)> = if kept == Kept::In(Store::MemoryFrame) {
+            let schunk = handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
+            let mut frame = schunk.to_buffer().expect("a frame");
+            Box::new(move |library| {
+                // SAFETY: the frame outlives the super-chunk, which does not change.
+                let schunk = unsafe { SuperChunk::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
+                first(&schunk.expect("a super-chunk"), reads, chunks.len(), &mut dest);
+            })
+        } else {
+            let path = handles::written(bench.reference, kept, scratch, chunks);
+            Box::new(move |library| {
+                first(&handles::open(library, kept, &path), reads, chunks.len(), &mut dest);
+            })
+        };
+        let work = std::cell::RefCell::new(&mut work);
+        let ratio = speed_ratio(
+            &bench.options,
+            1,
+            || (work.borrow_mut())(bench.ours),
+            || (work.borrow_mut())(bench.reference),
+        );
+        report.add(kept.name(), name.to_string(), vec![ratio]);
+    }
+}
+
+fn first(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mut [u8]) {
+    assert_eq!(schunk.nchunks(), nchunks as i64);
+    if reads {
+        assert_eq!(handles::decompress(schunk, 0, dest), dest.len() as i32);
+    }
+}
+
+/// Metalayers, and the super-chunk as a whole.
+fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chunks: &[Vec<u8>]) {
+    if kept == Kept::Mapped {
+        return;
+    }
+    let pair = handles::pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
+    let content: Vec<u8> = (0..1000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
+    // On disk both handles are on the same frame: the second one learns of it from there.
+    let on_disk = matches!(kept, Kept::In(store) if store.on_disk());
+    assert_eq!(pair[1].vlmeta_add("bench", &content), 0);
+    let ours_is_told = if on_disk { 0 } else { pair[0].vlmeta_add("bench", &content) };
+    assert_eq!(ours_is_told, 0);
+    let mut add = |name: &str, check: &dyn Fn(&SuperChunk) -> Vec<u8>, work: &dyn Fn(&SuperChunk)| {
+        if is_wanted(bench, kept.name(), name) {
+            assert!(check(&pair[0]) == check(&pair[1]), "{} {name}: answers differ", kept.name());
+            let ratio = speed_ratio(&bench.options, 1, || work(&pair[0]), || work(&pair[1]));
+            report.add(kept.name(), name.to_string(), vec![ratio]);
+        }
+    };
+    let get = |schunk: &SuperChunk| schunk.vlmeta_get("bench").expect("a metalayer");
+    add("vlmeta_get of 4000 bytes", &get, &|schunk| drop(get(schunk)));
+    add("to_buffer", &|schunk| contents_of(schunk.library, schunk.to_buffer().expect("a frame")), &to_buffer);
+    let copy =
+        |store| move |schunk: &SuperChunk| schunk.copy_to(store, Path::new("-"), None).expect("a copy");
+    let to_memory = copy(Store::Memory);
+    let to_frame = copy(Store::MemoryFrame);
+    add("copy to memory", &|schunk| to_memory(schunk).contents(), &|schunk| drop(to_memory(schunk)));
+    add("copy to a memory frame", &|schunk| to_frame(schunk).contents(), &|schunk| drop(to_frame(schunk)));
+    if kept == Kept::In(Store::MemoryFrame) {
+        let frame = std::cell::RefCell::new(pair[1].to_buffer().expect("a frame"));
+        let from_copy = |schunk: &SuperChunk| {
+            SuperChunk::from_copy(schunk.library, &mut frame.borrow_mut()).expect("a super-chunk")
+        };
+        add("from_buffer, copied", &|schunk| from_copy(schunk).contents(), &|schunk| drop(from_copy(schunk)));
+    }
+}
+
+fn contents_of(library: &'static Library, mut frame: Vec<u8>) -> Vec<u8> {
+    SuperChunk::from_copy(library, &mut frame).expect("a super-chunk").contents()
+}
+
+fn to_buffer(schunk: &SuperChunk) {
+    let (mut frame, mut needs_free) = (ptr::null_mut(), false);
+    // SAFETY: valid out-pointers; the result is ours to free if the library says so.
+    unsafe {
+        let functions = Functions::of(schunk.library);
+        let len = (functions.blosc2_schunk_to_buffer)(schunk.raw(), &mut frame, &mut needs_free);
+        assert!(len > 0);
+        if needs_free {
+            libc::free(frame.cast());
+        }
+    }
+}
