@@ -14,6 +14,7 @@ mod arguments;
 mod array_changes;
 mod array_contexts;
 mod array_reads;
+mod array_shared_views;
 mod array_views;
 mod back_ends;
 mod checks;
