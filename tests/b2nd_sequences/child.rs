@@ -24,6 +24,7 @@ fn sequence(task: &Task, journal: Journal, tally: &mut Tally) -> Result<(), Stri
     let setup = Setup::draw(random);
     let list = steps::draw(random, FAMILY.length());
     let creation = random.next();
+    tally.add(format!("through {:?}", setup.backend), 1);
     let mut world = World::new(setup, task.directory, journal);
     let harm = std::env::var(sabotage::VARIABLE).ok();
     let mut harmed = false;

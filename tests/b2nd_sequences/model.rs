@@ -384,6 +384,9 @@ impl Model {
 
     pub fn append(&mut self, items: &[u8], axis: usize) -> Result<i32, KnownDefect> {
         let g = &self.geometry;
+        if g.chunk.contains(&0) {
+            return Err(DivisionByZero);
+        }
         let flat = g.chunk.iter().zip(&g.block).skip(1).all(|(chunk, block)| chunk == block);
         if axis == 0 && flat && items.len() == g.chunk_bytes() {
             let right = g.ndim() > 0
@@ -431,9 +434,13 @@ impl Model {
     /// This array, a copy of `first`, extended by `second` (b2nd.md 6.13).
     pub fn extend(&mut self, first: &Geometry, second: &Model, axis: usize) -> Result<i32, KnownDefect> {
         let (from, old) = (&second.geometry, self.geometry.shape.clone());
+        if self.geometry.chunk.contains(&0) {
+            // Even where nothing is added.
+            return Err(DivisionByZero);
+        }
         let mut shape = old.clone();
         shape[axis] += from.shape[axis];
-        let whole = self.geometry.chunk[axis] != 0 && old[axis] % self.geometry.chunk[axis] == 0;
+        let whole = old[axis] % self.geometry.chunk[axis] == 0;
         let blocks = from.block == self.geometry.block && whole;
         let verbatim = first.chunk == from.chunk && blocks;
         if verbatim != (self.geometry.chunk == from.chunk && blocks) {

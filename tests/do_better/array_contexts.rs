@@ -157,7 +157,7 @@ fn b2nd_10_d17_numbers_out_of_range() {
             }
         };
         assert!(create(1, 15) && create(1, 0));
-        for (ndim, count) in [(1, 16), (1, 40), (1, i32::MAX), (1, -1), (17, 0), (-1, 0), (127, 0)] {
+        for (ndim, count) in [(1, 16), (1, 40), (1, i32::MAX), (17, 0), (-1, 0), (127, 0)] {
             assert!(!create(ndim, count), "{ndim} dimensions, {count} metalayers");
         }
         for ndim in [17, 127, -1, -128] {

@@ -93,7 +93,8 @@ fn caterva() {
         assert_eq!(old.get(&[1, 2], &[2, 4]).as_deref(), Ok(&[10, 11][..]));
         assert_eq!(old.set(&[4, 6], &[5, 7], &[99]), 0);
         assert_eq!(old.get(&[4, 6], &[5, 7]).as_deref(), Ok(&[99][..]));
-        if store == Store::Memory {
+        // Ours may rewrite the older metalayer instead (b2nd.md D22, with a test of its own).
+        if store == Store::Memory && library.is_reference() {
             assert_eq!(old.resize(&[6, 7], None), 0);
             let names: Vec<Vec<u8>> = old.schunk().metas().into_iter().map(|(name, _)| name).collect();
             assert_eq!(names, [b"caterva".to_vec(), b"b2nd".to_vec()]);
