@@ -34,8 +34,7 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
     code(|| {
         place(buffer)?;
         // SAFETY: by the rules of the module.
-        let (array, dest) =
-            unsafe { (self::array(array)?, destination(buffer, size(buffersize)?)?) };
+        let (array, dest) = unsafe { (self::array(array)?, destination(buffer, size(buffersize)?)?) };
         array.read(dest).map(|()| 0)
     })
 }
