@@ -48,6 +48,9 @@ impl Array {
         if grows && old.chunkshape().contains(&0) {
             return Err(err!(InvalidParam, "chunks of {:?} hold nothing", old.chunkshape()));
         }
+        if grown.nchunks() > i64::from(i32::MAX) {
+            return Err(err!(InvalidParam, "{} chunks are too many", grown.nchunks()));
+        }
         let schunk = self.schunk()?;
         if schunk.is_view() {
             return Err(err!(InvalidParam, "a view cannot be resized"));

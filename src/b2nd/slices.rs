@@ -246,12 +246,13 @@ impl Array {
         let mut is_clean = true;
         while let Some(part) = chunks.next_part() {
             let extents = transfer.extents_of_chunk(part.number);
-            if part.shape[..geometry.ndim()] != extents[..geometry.ndim()] {
-                read_content(schunk, &transfer, part.number, &mut content).map_err(failed)?;
-            } else if !is_clean {
+            if !is_clean {
                 content.fill(0);
             }
             is_clean = false;
+            if part.shape[..geometry.ndim()] != extents[..geometry.ndim()] {
+                read_content(schunk, &transfer, part.number, &mut content).map_err(failed)?;
+            }
             scatter(&transfer, part, src, &mut content)?;
             schunk.put_content(part.number, &content).map_err(failed)?;
         }
@@ -404,10 +405,9 @@ fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &
     schunk.put_content(number, &content)
 }
 
-/// Reads a whole chunk, padding included.
+/// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
 fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
-    content.fill(0);
     expect(schunk.decompress_chunk(number, content)?, chunksize)
 }
 

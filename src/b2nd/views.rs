@@ -71,12 +71,14 @@ impl Array {
         if index.len() < geometry.ndim() {
             return Err(err!(InvalidParam, "{} flags for {} dimensions", index.len(), geometry.ndim()));
         }
+        let index = &index[..geometry.ndim()];
+        if let Some(dim) = (0..geometry.ndim()).find(|&dim| index[dim] && geometry.shape()[dim] != 1) {
+            return Err(err!(InvalidIndex, "dimension {dim} has {} items", geometry.shape()[dim]));
+        }
         let mut shapes = Shapes::new();
-        for (dim, &goes) in index[..geometry.ndim()].iter().enumerate() {
+        for (dim, &goes) in index.iter().enumerate() {
             if !goes {
                 shapes.push(&geometry, dim)?;
-            } else if geometry.shape()[dim] != 1 {
-                return Err(err!(InvalidIndex, "dimension {dim} has {} items", geometry.shape()[dim]));
             } else if geometry.nitems() != 0 && geometry.extchunkshape()[dim] != 1 {
                 return Err(err!(InvalidParam, "chunks have padding along dimension {dim}"));
             }

@@ -6,6 +6,7 @@ use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blos
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use crate::filter::{bitshuffle, delta, shuffle, trunc_prec};
 use crate::registry;
 use std::mem;
@@ -196,7 +197,7 @@ impl Chain {
             return Err(error);
         }
         if !in_dest {
-            dest.copy_from_slice(&front[..len]);
+            copy(&front[..len], dest);
         }
         Ok(())
     }

@@ -6,6 +6,7 @@
 use super::super::shared_out::SharedOut;
 use crate::chunk::write_i32;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -68,12 +69,12 @@ impl<'a> Assembly<'a> {
         } {
             let Some(range) = self.claim(&mut state, waiting.len()) else { return Ok(()) };
             // SAFETY: `claim` gives each range out once.
-            unsafe { self.out.range(range) }.copy_from_slice(&waiting);
+            copy(&waiting, unsafe { self.out.range(range) });
             state.spare.push(waiting);
         }
         drop(state);
         // SAFETY: as above.
-        unsafe { self.out.range(range) }.copy_from_slice(bytes);
+        copy(bytes, unsafe { self.out.range(range) });
         Ok(())
     }
 

@@ -13,6 +13,7 @@ use crate::chunk::{Blocks, stream, write_i32};
 use crate::codec::{Encoder, Workspace};
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use std::mem::size_of;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -226,7 +227,7 @@ impl BlockEncoder<'_> {
         } else {
             let coded = self.code(bytes, workspace, &mut spare[..neblock])?;
             match room.get_mut(..coded.unwrap_or(neblock)) {
-                Some(dest) if coded.is_some() => dest.copy_from_slice(&spare[..dest.len()]),
+                Some(dest) if coded.is_some() => copy(&spare[..dest.len()], dest),
                 _ => return Ok(None),
             }
             coded
@@ -234,7 +235,7 @@ impl BlockEncoder<'_> {
         let csize = match coded {
             Some(csize) => csize,
             None => {
-                room[..neblock].copy_from_slice(bytes);
+                copy(bytes, &mut room[..neblock]);
                 neblock
             }
         };
@@ -293,7 +294,7 @@ impl BlockEncoder<'_> {
             let Some(block) = self.source.block(self.blocks(), nblock) else {
                 return Err(err!(NullPointer, "neither a source nor a prefilter"));
             };
-            dest.copy_from_slice(block);
+            copy(block, dest);
             return Ok(());
         };
         let (buffers, _) = worker.scratch.parts(self.buffer_len())?;
@@ -302,7 +303,7 @@ impl BlockEncoder<'_> {
             return self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp);
         }
         self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
-        dest.copy_from_slice(&buffers.front[..dest.len()]);
+        copy(&buffers.front[..dest.len()], dest);
         Ok(())
     }
 }

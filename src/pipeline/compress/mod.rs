@@ -25,6 +25,7 @@ use crate::chunk::{ChunkHeader, Special, dictionary as section, write_i32};
 use crate::codec::{BuiltIn, Encoder, EncoderDictionary};
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy;
 use assembly::Assembly;
 use block::BlockEncoder;
 use codec::ChunkEncoder;
@@ -191,7 +192,7 @@ fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &
     if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
         let nthreads = jobs::nthreads_for(params.nthreads, bytes.len(), plan.blocks.blocksize());
         if nthreads == 1 {
-            body.copy_from_slice(bytes);
+            copy(bytes, body);
             return Ok(());
         }
     }

@@ -118,7 +118,8 @@ pub fn finish(world: &mut World) -> Result<(), String> {
         side.adopt(None, &PathBuf::new());
     }
     let counted = world.sides.each_ref().map(|side| side.counted());
-    if counted.iter().any(|counted| counted.0 != 0) || counted[0].1 != counted[1].1 {
+    // Where a call fails after it has made an array, the reference leaks that (D16), and never tells the back-end.
+    if counted.iter().any(|counted| counted.0 != 0) || counted[0].1 < counted[1].1 {
         return Err(format!("user back-ends (streams left open, destroy calls): {counted:?}"));
     }
     Ok(())
