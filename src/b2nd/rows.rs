@@ -2,7 +2,7 @@
 //! each loop has for source and destination. Decides nothing; boxes become rows in [`boxes`](super::boxes).
 //!
 //! The only file of the room with `unsafe`: a destination that threads share cannot be a slice, since between the rows
-//! of one thread lie those of others; and rows of a few bytes cost twice as much when each is checked.
+//! of one thread lie those of others.
 
 use super::MAX_DIM;
 use crate::err;

@@ -110,12 +110,12 @@ mod tests {
             rest /= geometry.shape()[dim];
         }
         let (mut nchunk, mut nblock, mut item) = (0, 0, 0);
-        for dim in 0..ndim {
+        for (dim, &at) in at[..ndim].iter().enumerate() {
             let chunk = i64::from(geometry.chunkshape()[dim]);
             let block = i64::from(geometry.blockshape()[dim]);
-            nchunk = nchunk * geometry.chunks_along(dim) + at[dim] / chunk;
-            nblock = nblock * geometry.blocks_along(dim) + at[dim] % chunk / block;
-            item = item * block + at[dim] % chunk % block;
+            nchunk = nchunk * geometry.chunks_along(dim) + at / chunk;
+            nblock = nblock * geometry.blocks_along(dim) + at % chunk / block;
+            item = item * block + at % chunk % block;
         }
         nchunk * geometry.extchunknitems() + nblock * i64::from(geometry.blocknitems()) + item
     }
