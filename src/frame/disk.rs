@@ -24,9 +24,6 @@ pub struct Disk {
 
 impl Disk {
     /// The frame at `path`: a file, or for a sparse frame a directory, without a slash at its end.
-    ///
-    /// # Errors
-    /// `MemoryAlloc` never happens; a path is valid as it is.
     pub fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
         let (file, directory) = match kind {
             FrameKind::Contiguous => (path.to_owned(), None),

@@ -164,7 +164,7 @@ impl Frame {
         let inner =
             Inner { memory: Growing::new(), layout, index: Index::default(), images: Images::default() };
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
-        // Somebody may be writing just now: without the lock, a frame that makes no sense is looked at again.
+        // Where others may be writing just now, a frame that makes no sense is looked at again.
         let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
         let mut bounds = retry(attempts, || frame.read_bounds())?;
         let locked = frame.lock(false)?;

@@ -16,7 +16,8 @@ use crate::trace;
 /// Bytes that are moved at a time.
 const SEGMENT: u64 = 1 << 20;
 
-/// What a frame file held before a change: enough to put it back as long as no chunk was moved.
+/// What a frame file held before a change, besides chunks: enough to put it back as long as no chunk was moved or
+/// overwritten.
 #[derive(Default)]
 pub struct Images {
     /// The header.
@@ -59,7 +60,8 @@ pub fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
 /// Carries out a plan on disk. `before` is what the file held.
 ///
 /// # Errors
-/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`. Native files are as before then, unless bytes had to be moved.
+/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`. Header, index and
+/// trailer of native files are as before then, unless bytes had to be moved; a chunk that was being updated may be lost.
 pub fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
     if !disk.backend.is_native() {
         return by_callbacks(plan, disk);
