@@ -3,6 +3,8 @@
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::{PhantomData, PhantomPinned};
 use std::mem::size_of;
+#[cfg(feature = "abi7")]
+use std::mem::offset_of;
 
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_storage,
@@ -30,6 +32,7 @@ const _: () = assert!(size_of::<blosc2_metalayer>() == 24);
 
 /// A super-chunk. Only the library allocates it: read it through the pointer, never copy or embed it
 /// (`abi.md` 3.6).
+// With the feature `abi7` the places are those of SOVERSION 7 (`abi.md` 12).
 #[repr(C)]
 pub struct blosc2_schunk {
     /// Always 0.
@@ -49,8 +52,10 @@ pub struct blosc2_schunk {
     /// Uncompressed bytes of a chunk; -1 = still empty, 0 = chunks of different sizes.
     pub chunksize: i32,
     /// Second Blosc2 flags that all chunks share (`BLOSC2_VL_BLOCKS`).
+    #[cfg(not(feature = "abi7"))]
     pub flags2: u8,
     /// Non-zero: the chunks use dictionaries.
+    #[cfg(not(feature = "abi7"))]
     pub use_dict: u8,
     /// Filter ids.
     pub filters: [u8; BLOSC2_MAX_FILTERS as usize],
@@ -95,9 +100,23 @@ pub struct blosc2_schunk {
     /// True: a view, whose chunks belong to another array.
     pub view: bool,
     /// Counts the changes to the metalayers, and the times that a change by another process was found.
+    #[cfg(not(feature = "abi7"))]
+    pub change_tick: i64,
+    // What the public struct of SOVERSION 7 lacks lies behind it, in memory that only the library knows of.
+    /// As the field of that name before the filters in the present layout.
+    #[cfg(feature = "abi7")]
+    pub flags2: u8,
+    /// As the field of that name before the filters in the present layout.
+    #[cfg(feature = "abi7")]
+    pub use_dict: u8,
+    /// As the last field of the present layout.
+    #[cfg(feature = "abi7")]
     pub change_tick: i64,
 }
+#[cfg(not(feature = "abi7"))]
 const _: () = assert!(size_of::<blosc2_schunk>() == 65_840);
+#[cfg(feature = "abi7")]
+const _: () = assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);
 
 /// A point in time, only good for differences: `struct timespec` on Unix.
 #[cfg(not(windows))]
