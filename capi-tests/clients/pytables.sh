@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# PyTables: the wheel bundles a C-Blosc2 of SONAME 7 and reads blosc2_schunk through inline functions of that release's
+# headers. Our library of that ABI (cargo feature abi7) takes its place, and PyTables' own tests run on it.
+# `quick` runs those of chunked arrays, of which a library with the present layout fails dozens.
+source "$(dirname "$0")/common.sh"
+version=3.11.1
+
+py=$(environment pytables "tables==$version")
+site=$(site_packages "$py")
+lib=$(library 7)
+bundled=$(echo "$site"/tables.libs/libblosc2-*.so.7)
+[ -f "$bundled" ] || { echo "the wheel bundles no libblosc2" >&2; exit 1; }
+# A copy that PyTables would load first, were the bundled one not there already.
+for file in "$bundled" "$site/tables/libblosc2.so"; do rm -f "$file"; cp "$lib" "$file"; done
+assert_runs_on "$lib" "$py" "import tables"
+
+log=$work/pytables.log
+mkdir -p "$work/pytables-run"
+cd "$work/pytables-run"
+case $mode in
+  quick) tests=(unittest tables.tests.test_carray) expected="Ran 495 tests" skipped=40 what="tests of chunked arrays" ;;
+  all) tests=(tables.tests.test_all) expected="Ran 6851 tests" skipped=202 what="tests" ;;
+esac
+say "PyTables $version: $what"
+verdict=failed
+if "$py" -m "${tests[@]}" >"$log" 2>&1 && grep -q "^$expected" "$log" && grep -q "^OK (skipped=$skipped)" "$log"; then verdict=passed; fi
+[ $verdict = passed ] || grep -E '^(FAIL|ERROR|Ran|OK|FAILED)' "$log" | head -40 >&2 || true
+result "PyTables $version" "bundled \`libblosc2-*.so.7\` replaced (\`abi7\`)" \
+  "${expected#Ran }${what#tests} run, ${skipped} skipped (as with its own library)" $verdict
