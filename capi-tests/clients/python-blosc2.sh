@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Python-Blosc2: the extension module of the wheel holds C-Blosc2 as a static library, so there is no file to swap. The
+# module is built once more from the package's own blosc2_ext.pyx against our headers, linked with libblosc2.so.9, and put
+# in the wheel's place; what else the wheel's module holds (the expression evaluator) is taken from that module, as a
+# shared library. Then the package's own tests run; b2h5py, which reads HDF5 files through it, runs its own too.
+# `quick` runs the tests of chunks, super-chunks, frames and slices of arrays. BLOSC2_LIBRARY names another library
+# instead of ours (to see what the reference does).
+source "$(dirname "$0")/common.sh"
+version=$reference_version
+b2h5py_version=0.5.1
+
+py=$(environment python-blosc2 "blosc2==$version" "b2h5py==$b2h5py_version" cython setuptools pytest pytest-xdist psutil h5py hdf5plugin)
+site=$(site_packages "$py")/blosc2
+source=$work/python-blosc2-source
+sources blosc2 "$version" "$source" src/blosc2 tests examples pytest.ini conftest.py
+lib=${BLOSC2_LIBRARY:-$(library 9)}
+
+build=$work/python-blosc2-build
+if [ ! -f "$build/complete" ]; then
+  say "building the extension module"
+  rm -rf "$build"
+  mkdir -p "$build"
+  cp "$site/blosc2_ext.abi3.so" "$build/libminiexpr.so"
+  "$python" "$clients/miniexpr_header.py" "$source/src/blosc2/blosc2_ext.pyx" >"$build/miniexpr.h"
+  : >"$build/miniexpr_numpy.h"
+  "$py" -m cython "$source/src/blosc2/blosc2_ext.pyx" -o "$build/blosc2_ext.c"
+  ln -sf "$lib" "$build/libblosc2.so"
+  "${CC:-cc}" -O1 -fPIC -shared -fvisibility=hidden -w -I"$build" -I"$source/src/blosc2" -I"$root/include" \
+    -I"$("$py" -c 'import sysconfig; print(sysconfig.get_path("include"))')" \
+    -I"$("$py" -c 'import numpy; print(numpy.get_include())')" \
+    "$build/blosc2_ext.c" "$source/src/blosc2/matmul_kernels.c" -o "$build/blosc2_ext.abi3.so" \
+    -L"$build" -lblosc2 -l:libminiexpr.so -Wl,-rpath,'$ORIGIN/lib' -ldl -lm
+  touch "$build/complete"
+fi
+rm -f "$site"/lib/libblosc2.* "$site/blosc2_ext.abi3.so"
+cp "$build/blosc2_ext.abi3.so" "$site/"
+cp "$build/libminiexpr.so" "$site/lib/"
+cp "$lib" "$site/lib/libblosc2.so.9"
+assert_runs_on "$lib" "$py" "import blosc2"
+
+# Not of the library: a test of a script that the source distribution leaves out, and one that asks the run-time
+# compiler of the expression evaluator to find symbols in the module that is a shared library here.
+deselected=(
+  --deselect tests/ctable/test_remote_ctable.py::test_parallel_metadata_benchmark
+  --deselect tests/ndarray/test_dsl_kernels.py::test_validate_dsl_jit_reports_compile_and_fallback
+)
+case $mode in
+  quick) tests=(tests/test_schunk*.py tests/test_vlmeta.py tests/test_storage.py tests/test_compress2.py tests/test_decompress.py tests/test_ufilters.py tests/test_ucodecs.py tests/test_prefilters.py tests/test_postfilters.py tests/ndarray/test_getitem.py tests/ndarray/test_setitem.py tests/ndarray/test_resize.py tests/ndarray/test_lossy.py tests/ndarray/test_slice.py) ;;
+  all) tests=(tests) ;;
+esac
+say "python-blosc2 $version"
+cd "$source"
+[ "$mode" = all ] || tests=($(ls ${tests[@]} 2>/dev/null))
+log=$work/python-blosc2.log
+verdict=failed
+if "$py" -m pytest -q -n "${JOBS:-2}" -p no:cacheprovider -p no:unraisableexception "${deselected[@]}" "${tests[@]}" >"$log" 2>&1; then verdict=passed; fi
+[ $verdict = passed ] || grep -E '^(FAILED|ERROR)' "$log" | cut -c1-200 | head -40 >&2 || true
+ok=0
+result "python-blosc2 $version" "extension module built from its source against our headers, linked with \`libblosc2.so.9\`" \
+  "$(tail -1 "$log" | sed 's/ in .*//') (2 deselected)" $verdict || ok=1
+
+say "b2h5py $b2h5py_version"
+log=$work/b2h5py.log
+verdict=failed
+if "$py" -m unittest discover -s "${site%/*}/b2h5py/tests" -t "${site%/*}" >"$log" 2>&1 && grep -q '^OK' "$log"; then verdict=passed; fi
+result "b2h5py $b2h5py_version" "through that module" "$(sed -n 's/^Ran \([0-9]* tests\).*/\1/p' "$log") run" $verdict || ok=1
+exit $ok
