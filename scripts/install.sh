@@ -1,7 +1,11 @@
 #!/bin/sh
 # Builds the library and installs it for C programs: headers, shared and static library, pkg-config and CMake files.
 #
-#   scripts/install.sh --prefix DIR [--libdir lib] [--default-link static|shared] [--profile release]
+#   scripts/install.sh --prefix DIR [--libdir lib] [--default-link static|shared] [--profile release] [--abi 9|7]
+#                      [--runtime-only]
+#
+# --abi 7 gives the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
+# installs the shared library and no more, so that the one for old programs may stand beside the present one.
 #
 # DESTDIR is put before every installed path, for packagers. For ELF systems with GNU binutils; LD, OBJCOPY, STRIP,
 # NM, READELF, AR and CARGO name other tools.
@@ -11,11 +15,12 @@
 # it may stand beside another zstd, LZ4 or Rust library in one program.
 set -eu
 
-prefix='' libdir=lib default_link=static profile=release
+prefix='' libdir=lib default_link=static profile=release abi=9 runtime_only=no
 while [ $# -gt 0 ]; do
   case $1 in
     --*=*) option=${1%%=*} value=${1#*=}; shift ;;
-    --prefix | --libdir | --default-link | --profile)
+    --runtime-only) runtime_only=yes; shift; continue ;;
+    --prefix | --libdir | --default-link | --profile | --abi)
       [ $# -ge 2 ] || { echo "$1 needs a value" >&2; exit 2; }
       option=$1 value=$2; shift 2 ;;
     -h | --help) sed -n '2,/^set -eu/{/^set/d;s/^# \{0,1\}//;p;}' "$0"; exit 0 ;;
@@ -26,6 +31,7 @@ while [ $# -gt 0 ]; do
     --libdir) libdir=$value ;;
     --default-link) default_link=$value ;;
     --profile) profile=$value ;;
+    --abi) abi=$value ;;
     *) echo "unknown option $option" >&2; exit 2 ;;
   esac
 done
@@ -33,14 +39,17 @@ done
 case $prefix in /*) ;; *) prefix=$PWD/$prefix ;; esac
 case $libdir in /* | *..*) echo "--libdir is relative to the prefix" >&2; exit 2 ;; esac
 case $default_link in static | shared) ;; *) echo "--default-link is static or shared" >&2; exit 2 ;; esac
+case $abi in 9 | 7) ;; *) echo "--abi is 9 or 7" >&2; exit 2 ;; esac
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 target=${CARGO_TARGET_DIR:-$root/target}
+features=
+if [ "$abi" = 7 ]; then target=$target/abi7 features=abi7; fi
 case $profile in dev) built=$target/debug ;; *) built=$target/$profile ;; esac
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-(cd "$root" && "${CARGO:-cargo}" build --lib --profile "$profile" --target-dir "$target")
+(cd "$root" && "${CARGO:-cargo}" build --lib --profile "$profile" --features "$features" --target-dir "$target")
 [ -f "$built/libblosc2.so" ] || { echo "no $built/libblosc2.so: this script is for ELF systems" >&2; exit 1; }
 
 # What is installed says itself which version it is.
@@ -50,7 +59,9 @@ version=$version_major.$(version_part MINOR).$(version_part RELEASE)
 soname=$("${READELF:-readelf}" -d "$built/libblosc2.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
 [ -n "$soname" ] || { echo "the shared library has no SONAME" >&2; exit 1; }
 case $("${READELF:-readelf}" -h "$built/libblosc2.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
+# Both libraries may lie in one directory.
 shared_file=libblosc2.so.$version
+[ "$abi" = 9 ] || shared_file=libblosc2.so.$abi.$version
 
 # The shared library's exports are the ABI, for the static one too.
 exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort; }
@@ -84,10 +95,16 @@ put() { # mode directory file...
   mkdir -p "$directory"
   for file; do install -m "$mode" "$file" "$directory/"; done
 }
-put 644 "$at/include" "$root/include/blosc2.h" "$root/include/b2nd.h"
-put 644 "$at/include/blosc2" "$root"/include/blosc2/*.h
 put 755 "$at/$libdir" "$work/$shared_file"
 ln -sf "$shared_file" "$at/$libdir/$soname"
+if [ $runtime_only = yes ]; then
+  echo "Blosc2 $version ($soname) is installed in $at"
+  exit 0
+fi
+headers=$root/include
+[ "$abi" = 9 ] || headers=$root/include-abi$abi
+put 644 "$at/include" "$headers/blosc2.h" "$headers/b2nd.h"
+put 644 "$at/include/blosc2" "$root"/include/blosc2/*.h
 ln -sf "$soname" "$at/$libdir/libblosc2.so"
 put 644 "$at/$libdir" "$work/libblosc2.a"
 fill blosc2.pc

@@ -1,7 +1,7 @@
 //! Pins the ABI: size and place of every field of every public struct and the value of every constant, in Rust and in
 //! C, against one table, `capi-tests/abi-table.def`, which repeats `abi.md` 3 and 5. Where the headers of the
 //! reference are there, the same C program compiled against them has to print the same.
-#![cfg(all(target_pointer_width = "64", unix))]
+#![cfg(all(target_pointer_width = "64", unix, not(feature = "abi7")))]
 
 use std::mem::{offset_of, size_of};
 use std::path::Path;
@@ -327,6 +327,19 @@ fn prototypes_are_those_of_the_specification() {
     if let Some(include) = reference_include() {
         build("prototypes.c", &include, "theirs.o", &only_compile);
     }
+}
+
+/// The headers for programs of SOVERSION 7; `capi-tests/clients/old-headers.sh` checks the same table against those that
+/// the C library had then.
+#[test]
+fn the_headers_of_abi7_have_its_layout() {
+    let shared = root().join("include");
+    build(
+        "abi7_layout.c",
+        &root().join("include-abi7"),
+        "abi7.o",
+        &["-c".into(), "-I".into(), shared.into()],
+    );
 }
 
 /// The places of the context that tuner plugins and white-box programs know (`abi.md` 4.3, 4.4).

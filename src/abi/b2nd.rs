@@ -66,6 +66,10 @@ pub struct b2nd_array_t {
     /// Format of that text; 0 = NumPy's.
     pub dtype_format: i8,
     /// The super-chunk's `change_tick` when the fields were last brought up to date.
+    #[cfg(not(feature = "abi7"))]
+    pub last_tick: i64,
+    /// The same, in a place that only the library knows of: the struct of SOVERSION 7 ends before it.
+    #[cfg(feature = "abi7")]
     pub last_tick: i64,
 }
 const _: () = assert!(size_of::<b2nd_array_t>() == 1376);

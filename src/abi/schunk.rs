@@ -2,9 +2,9 @@
 
 use std::ffi::{c_char, c_int, c_void};
 use std::marker::{PhantomData, PhantomPinned};
-use std::mem::size_of;
 #[cfg(feature = "abi7")]
 use std::mem::offset_of;
+use std::mem::size_of;
 
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_storage,
@@ -116,7 +116,8 @@ pub struct blosc2_schunk {
 #[cfg(not(feature = "abi7"))]
 const _: () = assert!(size_of::<blosc2_schunk>() == 65_840);
 #[cfg(feature = "abi7")]
-const _: () = assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);
+const _: () =
+    assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);
 
 /// A point in time, only good for differences: `struct timespec` on Unix.
 #[cfg(not(windows))]

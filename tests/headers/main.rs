@@ -16,6 +16,7 @@ mod inlines;
 mod source;
 mod template;
 
+use source::Abi;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Once;
@@ -46,9 +47,18 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
     entries.into_iter().flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
 }
 
-/// Every header as it should be, with its name.
-fn made() -> Vec<(&'static str, String)> {
-    let mut items = source::read(root());
+/// The headers that differ for programs built with the layout of SOVERSION 7, in `include-abi7/`; the rest is shared.
+const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
+
+/// Every committed header as it should be, with its path.
+fn made() -> Vec<(PathBuf, String)> {
+    let nine = made_for(Abi::Nine).into_iter().map(|(name, text)| (Path::new("include").join(name), text));
+    let seven = made_for(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
+    nine.chain(seven.map(|(name, text)| (Path::new("include-abi7").join(name), text))).collect()
+}
+
+fn made_for(abi: Abi) -> Vec<(&'static str, String)> {
+    let mut items = source::read(root(), abi);
     let made = HEADERS
         .map(|name| {
             let source = root().join("include-src").join(name);
@@ -67,9 +77,9 @@ fn bless_if_asked() {
     DONE.call_once(|| {
         if std::env::var_os("BLESS").is_some() {
             for (name, text) in made() {
-                let path = root().join("include").join(name);
-                fs::create_dir_all(path.parent().expect("a parent")).expect("include/ can be made");
-                fs::write(&path, text).expect("include/ can be written");
+                let path = root().join(name);
+                fs::create_dir_all(path.parent().expect("a parent")).expect("the directory can be made");
+                fs::write(&path, text).expect("a header can be written");
             }
         }
     });
@@ -79,23 +89,25 @@ fn bless_if_asked() {
 fn committed_headers_are_current() {
     bless_if_asked();
     for (name, text) in made() {
-        let committed = fs::read_to_string(root().join("include").join(name)).unwrap_or_default();
-        assert!(text == committed, "include/{name} is stale: run BLESS=1 cargo test --test headers");
+        let committed = fs::read_to_string(root().join(&name)).unwrap_or_default();
+        assert!(text == committed, "{} is stale: run BLESS=1 cargo test --test headers", name.display());
     }
 }
 
 #[test]
-fn nothing_else_lies_in_include() {
+fn nothing_else_lies_beside_them() {
     bless_if_asked();
-    let dir = root().join("include");
-    let mut found: Vec<_> = files_below(&dir)
-        .iter()
-        .map(|p| p.strip_prefix(&dir).expect("below include/").to_string_lossy().into_owned())
-        .collect();
-    found.sort();
-    let mut expected = HEADERS.map(String::from).to_vec();
-    expected.sort();
-    assert_eq!(found, expected);
+    for (place, names) in [("include", &HEADERS[..]), ("include-abi7", &ABI7_HEADERS[..])] {
+        let dir = root().join(place);
+        let mut found: Vec<_> = files_below(&dir)
+            .iter()
+            .map(|p| p.strip_prefix(&dir).expect("below the directory").to_string_lossy().into_owned())
+            .collect();
+        found.sort();
+        let mut expected: Vec<_> = names.iter().map(|name| name.to_string()).collect();
+        expected.sort();
+        assert_eq!(found, expected, "{place}/");
+    }
 }
 
 #[test]

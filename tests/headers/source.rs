@@ -78,7 +78,19 @@ const BY_HAND: [&str; 11] = [
     "DIMS",
 ];
 
-pub fn read(root: &Path) -> Items {
+/// Which layout a header describes (`abi.md` 12).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Abi {
+    /// The present one.
+    Nine,
+    /// That of the feature `abi7`.
+    Seven,
+}
+
+/// The macro that stands for the feature `abi7` in what cbindgen writes; it never reaches a header.
+const ABI7: &str = "BLOSC2_FEATURE_ABI7";
+
+pub fn read(root: &Path, abi: Abi) -> Items {
     let mut items = Items {
         constants: BTreeMap::new(),
         constant_order: Vec::new(),
@@ -88,7 +100,7 @@ pub fn read(root: &Path) -> Items {
     for file in crate::files_below(&root.join("src/abi/constants")) {
         read_constants(&file, &mut items);
     }
-    read_types_and_functions(root, &mut items);
+    read_types_and_functions(root, abi, &mut items);
     items
 }
 
@@ -116,7 +128,7 @@ fn read_constants(file: &Path, items: &mut Items) {
     }
 }
 
-fn read_types_and_functions(root: &Path, items: &mut Items) {
+fn read_types_and_functions(root: &Path, abi: Abi, items: &mut Items) {
     let text = run_cbindgen(root);
     for block in text.split("\n\n") {
         let block = block.trim_matches('\n');
@@ -128,7 +140,7 @@ fn read_types_and_functions(root: &Path, items: &mut Items) {
         if BY_HAND.contains(&name) {
             continue;
         }
-        let item = Item { doc: comment::to_c(&doc, ""), text: tidy(code), placed: false };
+        let item = Item { doc: comment::to_c(&doc, ""), text: of_abi(&tidy(code), abi), placed: false };
         let map = if code.starts_with("typedef ") { &mut items.types } else { &mut items.functions };
         assert!(map.insert(name.to_string(), item).is_none(), "{name} is there twice");
     }
@@ -157,6 +169,7 @@ fn run_cbindgen(root: &Path) -> String {
     ];
     config.export.exclude = BY_HAND.map(String::from).to_vec();
     config.defines.insert("windows".into(), "_WIN32".into());
+    config.defines.insert("feature = abi7".into(), ABI7.into());
     // Only what a function needs is printed, unless it is asked for by name.
     for path in crate::files_below(&root.join("src/abi")) {
         let text = std::fs::read_to_string(path).expect("a readable source file");
@@ -223,4 +236,25 @@ fn tidy(code: &str) -> String {
     }
     // After a field of some platforms only, cbindgen puts the semicolon outside the condition.
     out.replace("\n#endif\n  ;\n", ";\n#endif\n")
+}
+
+/// The code for one layout: a field that exists without the feature `abi7` only is public in the present layout, one
+/// that exists with it only is private memory of the library.
+fn of_abi(code: &str, abi: Abi) -> String {
+    let public = format!("#if !defined({ABI7})");
+    let private = format!("#if defined({ABI7})");
+    let mut out = String::new();
+    let mut keep = None;
+    for line in code.lines() {
+        match keep {
+            None if line == public => keep = Some(abi == Abi::Nine),
+            None if line == private => keep = Some(false),
+            None => out.extend([line, "\n"]),
+            Some(_) if line == "#endif" => keep = None,
+            Some(true) => out.extend([line, "\n"]),
+            Some(false) => {}
+        }
+    }
+    assert!(keep.is_none() && !out.contains(ABI7), "a condition that is not understood:\n{code}");
+    out
 }
