@@ -1,5 +1,5 @@
 //! Installs the library into a temporary directory with `scripts/install.sh` and uses it from C as a stranger would:
-//! by file name, through pkg-config and through CMake, shared and static (`abi.md` 8).
+//! by file name, with `-lblosc2`, through pkg-config, CMake and Meson, shared and static (`abi.md` 8).
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -116,6 +116,18 @@ fn a_program_links_with_the_files() {
     run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
 }
 
+/// `cc program.c -lblosc2`, and what it says that it needs.
+#[test]
+fn a_program_links_with_lblosc2() {
+    let lib = prefix().join("lib");
+    let mut place = OsString::from("-L");
+    place.push(&lib);
+    let program = build("installed.c", &prefix().join("include"), "lblosc2", &[place, "-lblosc2".into()]);
+    let output = run(Command::new("readelf").arg("-d").arg(&program));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("[libblosc2.so.9]"));
+    run(Command::new(program).env("LD_LIBRARY_PATH", lib));
+}
+
 /// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
 #[test]
 fn a_blosc1_program_compiles_and_links() {
@@ -161,6 +173,39 @@ fn a_program_links_through_pkg_config() {
         .arg(&program)
         .env("PKG_CONFIG_PATH", &directory));
     run(Command::new(&program).env("LD_LIBRARY_PATH", prefix().join("lib")));
+
+    // The static library needs what `--static` adds, and no shared one at run time.
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config-static");
+    let libraries = "$(pkg-config --cflags --libs --static blosc2 | sed 's/-lblosc2/-l:libblosc2.a/')";
+    run(Command::new("sh")
+        .arg("-c")
+        .arg(format!("eval \"${{CC:-cc}} \\\"$0\\\" -o \\\"$1\\\" {libraries}\""))
+        .arg(root().join("capi-tests/installed.c"))
+        .arg(&program)
+        .env("PKG_CONFIG_PATH", &directory));
+    run(&mut Command::new(&program));
+}
+
+#[test]
+fn a_program_links_through_meson() {
+    if !(tool_is_there("meson") && tool_is_there("ninja") && tool_is_there("pkg-config")) {
+        return;
+    }
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("meson-user");
+    if place.exists() {
+        fs::remove_dir_all(&place).expect("the build of the last run can be removed");
+    }
+    let mut program = OsString::from("-Dprogram=");
+    program.push(root().join("capi-tests/installed.c"));
+    run(Command::new("meson")
+        .arg("setup")
+        .arg(program)
+        .arg(&place)
+        .arg(root().join("capi-tests/meson-user"))
+        .env("PKG_CONFIG_PATH", prefix().join("lib/pkgconfig")));
+    run(Command::new("meson").args(["compile", "-C"]).arg(&place));
+    run(Command::new(place.join("with_shared")).env("LD_LIBRARY_PATH", prefix().join("lib")));
+    run(&mut Command::new(place.join("with_static")));
 }
 
 #[test]
@@ -192,7 +237,13 @@ fn a_program_links_through_cmake() {
 
 #[test]
 fn wrong_arguments_are_refused() {
-    for arguments in [&[][..], &["--prefix"], &["--libdir", "/abs", "--prefix", "x"], &["--nonsense"]] {
+    for arguments in [
+        &[][..],
+        &["--prefix"],
+        &["--abi", "8", "--prefix", "x"],
+        &["--libdir", "/abs", "--prefix", "x"],
+        &["--nonsense"],
+    ] {
         let output =
             Command::new(root().join("scripts/install.sh")).args(arguments).output().expect("a shell");
         assert_eq!(output.status.code(), Some(2), "{arguments:?}");

@@ -21,7 +21,9 @@ results=$(mktemp)
 trap 'rm -f "$results" "$results.md"' EXIT
 export CLIENTS_RESULTS=$results
 failed=()
-for client in pytables python-blosc2 imagecodecs old-headers; do
+clients=(pytables python-blosc2 old-headers)
+[ $mode = quick ] || clients+=(imagecodecs)
+for client in "${clients[@]}"; do
   capi-tests/clients/$client.sh "$mode" || failed+=("$client")
 done
 
