@@ -30,6 +30,9 @@ pub struct Workspace {
     zstd: zstd::State,
 }
 
+/// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
+pub const WRITE_AHEAD: usize = 128;
+
 /// Compresses single streams.
 pub trait Encoder: Sync {
     /// Compresses `src` into `dest`. Returns the number of bytes written; 0 when the result does not fit into
@@ -42,4 +45,20 @@ pub trait Decoder: Sync {
     /// Decompresses the whole of `src` into `dest` and returns the number of bytes written; any number but
     /// `dest.len()` means that the stream is bad (0: the codec found out itself).
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
+
+    /// As [`decode`](Self::decode) of the first `src_len` bytes of `src` into the first `dest_len` of `dest`. A codec
+    /// may read what lies behind them, and leave garbage there, so that short streams need fewer checks.
+    ///
+    /// # Panics
+    /// If the buffers are shorter than that.
+    fn decode_ahead(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        src_len: usize,
+        dest: &mut [u8],
+        dest_len: usize,
+    ) -> Result<usize> {
+        self.decode(workspace, &src[..src_len], &mut dest[..dest_len])
+    }
 }

@@ -196,7 +196,8 @@ impl Context {
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
-        let started = Instant::now();
+        // Only tuners of the program are told how long it took.
+        let started = self.with_head(|head| (head.tuner_id > 0).then(Instant::now));
         // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
         let largest = match source {
             Source::Blocks(sources) => {
@@ -220,7 +221,9 @@ impl Context {
         }
         let header = compress::compress(&params, source, dest)?;
         self.publish_compression(&params, &header, source);
-        tuner::update(self, started.elapsed().as_secs_f64())?;
+        if let Some(started) = started {
+            tuner::update(self, started.elapsed().as_secs_f64())?;
+        }
         Ok(usize::try_from(header.cbytes).unwrap_or(0))
     }
 

@@ -52,6 +52,9 @@ pub enum Input<'a> {
 }
 
 impl Chain {
+    /// No steps at all.
+    pub const NONE: Chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1 };
+
     /// The steps of a pipeline for items of `typesize` bytes (1..=255).
     #[inline]
     pub fn new(filters: &[u8; MAX_FILTERS], metas: &[u8; MAX_FILTERS], typesize: usize) -> Self {

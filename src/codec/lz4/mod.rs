@@ -281,14 +281,20 @@ pub(super) fn compress_hc_with(
     Ok(usize::try_from(written).unwrap_or(0))
 }
 
-/// Decompresses all of `src`; 0 if it is bad or needs more than `dest`.
-pub(super) fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
-    decode::block(src, dest, &[]).unwrap_or(0)
-}
-
-/// As [`decompress`], with the dictionary that the encoder had.
-pub(super) fn decompress_with(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> usize {
-    decode::block(src, dest, dictionary).unwrap_or(0)
+/// Decompresses the first `src_len` bytes of `src`, which were made with `dictionary`, into the first `dest_len` of
+/// `dest`; 0 if they are bad or need more. What lies behind is room to read and write ahead: the bytes of `dest` there
+/// are garbage afterwards.
+///
+/// # Panics
+/// If the buffers are shorter than that.
+pub(super) fn decompress(
+    src: &[u8],
+    src_len: usize,
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+) -> usize {
+    decode::block(decode::Source { ahead: src, len: src_len }, dest, dest_len, dictionary).unwrap_or(0)
 }
 
 fn c_int_len(bytes: &[u8]) -> Option<c_int> {

@@ -186,8 +186,6 @@ fn collapse(plan: &mut Plan, cbytes: Option<usize>) -> Option<usize> {
 
 /// Stores the data as they are, or as a prefilter makes them.
 fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &mut [u8]) -> Result<()> {
-    let encoder = ChunkEncoder::Missing(params.compcode);
-    let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
     let body = &mut dest[plan.header.len()..][..source.len()];
     if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
         let nthreads = jobs::nthreads_for(params.nthreads, bytes.len(), plan.blocks.blocksize());
@@ -196,6 +194,8 @@ fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &
             return Ok(());
         }
     }
+    let encoder = ChunkEncoder::Missing(params.compcode);
+    let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
     let nthreads = jobs::nthreads_for(params.nthreads, source.len(), plan.blocks.blocksize());
     let out = SharedOut::new(body);
     jobs::for_each_block(nthreads, 0..blocks.nblocks(), |nblock, worker| {

@@ -57,4 +57,18 @@ impl Decoder for ChunkDecoder<'_> {
             }
         }
     }
+
+    fn decode_ahead(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        src_len: usize,
+        dest: &mut [u8],
+        dest_len: usize,
+    ) -> Result<usize> {
+        match self {
+            ChunkDecoder::BuiltIn(decoder) => decoder.decode_ahead(workspace, src, src_len, dest, dest_len),
+            _ => self.decode(workspace, &src[..src_len], &mut dest[..dest_len]),
+        }
+    }
 }

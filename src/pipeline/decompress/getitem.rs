@@ -3,7 +3,7 @@
 use super::super::params::DecompressParams;
 use super::super::scratch;
 use super::reader::{ChunkReader, Simple};
-use super::{Decompressed, first_block};
+use super::{Decompressed, first_block, plain_content};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -87,6 +87,12 @@ pub fn getitem(
     let range = wanted.resolve(header, dest.len())?;
     let nbytes = range.len();
     if nbytes == 0 {
+        return Ok(Decompressed { nbytes, used_dictionary: false });
+    }
+    if let Some(bytes) = plain_content(params, header, chunk)
+        && let Some(bytes) = bytes.get(range.clone())
+    {
+        copy(bytes, &mut dest[..nbytes]);
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
     if header.special().is_err() {

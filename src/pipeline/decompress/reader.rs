@@ -11,7 +11,7 @@ use crate::chunk::lazy::Trailer;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
-use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Workspace};
+use crate::codec::{BuiltIn, Decoder, DecoderDictionary, WRITE_AHEAD, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -98,7 +98,11 @@ impl<'a> ChunkReader<'a> {
         if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &body {
             largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
         }
-        let chain = &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize));
+        let chain = match body {
+            // No filter has seen them.
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => &Chain::NONE,
+            _ => &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize)),
+        };
         then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
     }
 
@@ -172,8 +176,8 @@ impl<'a> ChunkReader<'a> {
 
     /// Length that each of a worker's buffers needs, in bytes.
     pub fn buffer_len(&self) -> usize {
-        // What a lazy block may take in the frame.
-        self.largest + 4 * usize::from(self.header.typesize)
+        // What a lazy block may take in the frame; room for decoders to write ahead.
+        self.largest + (4 * usize::from(self.header.typesize)).max(WRITE_AHEAD)
     }
 
     /// Lends a worker's buffers, long enough for this chunk.
@@ -249,8 +253,9 @@ impl<'a> ChunkReader<'a> {
             Body::Coded { .. } | Body::Varlen(_) | Body::LazyCoded(_) | Body::LazyVarlen(..) => {}
         }
         let in_place = self.header.is_instrumented() || self.chain.works_in_place();
-        let coded = if in_place { &mut *dest } else { &mut front[..dest.len()] };
-        self.decode_streams(nblock, stream, workspace, coded)?;
+        let len = dest.len();
+        let coded = if in_place { &mut *dest } else { &mut front[..] };
+        self.decode_streams(nblock, stream, workspace, coded, len)?;
         if self.header.is_instrumented() {
             return Ok(());
         }
@@ -284,13 +289,15 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
-    /// Decodes the streams of a block, filters not yet undone. `lazy` is a buffer for a block from a frame.
+    /// Decodes the streams of a block of `len` bytes, filters not yet undone, into the start of `dest`; the rest of
+    /// `dest` is garbage afterwards. `lazy` is a buffer for a block from a frame.
     fn decode_streams(
         &self,
         nblock: usize,
         lazy: &mut [u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
+        len: usize,
     ) -> Result<()> {
         let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
         match &self.body {
@@ -300,9 +307,9 @@ impl<'a> ChunkReader<'a> {
                     return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
                 }
                 let bytes = &self.chunk[start..];
-                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest);
+                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len);
                 if decoded.is_err() && self.may_predate_the_split_mark() {
-                    return self.decode_split(1, &decoder, bytes, workspace, dest).or(decoded);
+                    return self.decode_split(1, &decoder, bytes, workspace, dest, len).or(decoded);
                 }
                 decoded
             }
@@ -310,17 +317,17 @@ impl<'a> ChunkReader<'a> {
                 let start = self.block_start(nblock)?;
                 let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
                 let bytes = lazy::read_block(trailer, self.source()?, nblock, start, limit, lazy)?;
-                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest)
+                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len)
             }
             Body::Varlen(table) => {
                 let payload = table[nblock].payload(self.chunk);
-                decode_payload(&decoder, payload, workspace, dest)
+                decode_payload(&decoder, payload, workspace, &mut dest[..len])
             }
             Body::LazyVarlen(trailer, table) => {
                 let payload = lazy::read_payload(trailer, self.source()?, &table[nblock])?;
-                decode_payload(&decoder, &payload, workspace, dest)
+                decode_payload(&decoder, &payload, workspace, &mut dest[..len])
             }
-            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, dest),
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, &mut dest[..len]),
         }
     }
 
@@ -343,28 +350,35 @@ impl<'a> ChunkReader<'a> {
         !self.header.is_extended() && self.header.version <= version::BLOSC1 && self.header.is_split()
     }
 
-    /// Decodes the streams of one of the equal blocks; they are at the start of `bytes`.
+    /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`.
     fn decode_split(
         &self,
         nstreams: usize,
-        decoder: &dyn Decoder,
+        decoder: &ChunkDecoder<'_>,
         bytes: &[u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
+        len: usize,
     ) -> Result<()> {
-        let neblock = dest.len() / nstreams;
+        let neblock = len / nstreams;
         if neblock == 0 {
-            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {} bytes", dest.len()));
+            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
         }
-        if neblock * nstreams != dest.len() {
-            return Err(err!(Data, "{nstreams} streams do not divide a block of {} bytes", dest.len()));
+        if neblock * nstreams != len {
+            return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
         }
         let mut pos = 0;
-        for part in dest.chunks_exact_mut(neblock) {
+        for nstream in 0..nstreams {
+            let dest = &mut dest[nstream * neblock..];
             match stream::read(bytes, &mut pos, neblock)? {
-                Stream::Run(value) => part.fill(value),
-                Stream::Raw(raw) => copy(raw, part),
-                Stream::Coded(coded) => decode_exactly(decoder, coded, workspace, part)?,
+                Stream::Run(value) => dest[..neblock].fill(value),
+                Stream::Raw(raw) => copy(raw, &mut dest[..neblock]),
+                Stream::Coded(coded) => {
+                    // Behind a stream there are others, and behind its place theirs.
+                    let ahead = &bytes[pos - coded.len()..];
+                    let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
+                    check_length(coded, decoded, neblock)?;
+                }
             }
         }
         Ok(())
@@ -453,8 +467,14 @@ fn decode_exactly(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = decoder.decode(workspace, coded, dest)?;
-    if len != dest.len() {
-        return Err(err!(Data, "a stream of {} bytes gave {len} of {}", coded.len(), dest.len()));
+    check_length(coded, len, dest.len())
+}
+
+/// A stream has to give all the bytes that it stands for.
+#[inline]
+fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
+    if len != wanted {
+        return Err(err!(Data, "a stream of {} bytes gave {len} of {wanted}", coded.len()));
     }
     Ok(())
 }
