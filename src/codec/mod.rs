@@ -7,6 +7,9 @@ mod built_in;
 mod dictionary;
 mod lz4;
 mod match_copy;
+#[cfg(feature = "ndlz")]
+pub mod ndlz;
+mod plugin;
 mod zlib;
 mod zstd;
 
@@ -14,6 +17,7 @@ mod zstd;
 mod tests;
 
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
+pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
 
 pub mod blosclz;
@@ -26,6 +30,8 @@ use crate::error::Result;
 pub struct Workspace {
     blosclz: blosclz::Tables,
     lz4: lz4::State,
+    #[cfg(feature = "ndlz")]
+    ndlz: ndlz::Tables,
     zlib: zlib::State,
     zstd: zstd::State,
 }

@@ -69,8 +69,8 @@ pub fn gather_means(
     let cells = Cells::clipped(side, typesize, container, src.len())
         .ok_or_else(|| err!(FilterPipeline, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
     match typesize {
-        4 => cells.gather_means::<4>(src, dest, F32_MEAN),
-        8 => cells.gather_means::<8>(src, dest, F64_MEAN),
+        4 => cells.gather_means(src, dest, add_f32, divide_f32),
+        8 => cells.gather_means(src, dest, add_f64, divide_f64),
         _ => return Err(err!(FilterPipeline, "ndmean of items of {typesize} bytes")),
     }
     Ok(())
@@ -228,40 +228,46 @@ impl Cells {
         });
     }
 
-    fn gather_means<const T: usize>(&self, src: &[u8], dest: &mut [u8], mean: Mean<T>) {
+    fn gather_means<const T: usize>(
+        &self,
+        src: &[u8],
+        dest: &mut [u8],
+        add: impl Fn([u8; T], [u8; T]) -> [u8; T],
+        divide: impl Fn([u8; T], usize) -> [u8; T],
+    ) {
         let (mut rest, _) = dest.as_chunks_mut::<T>();
         self.for_each_cell(|origin, items| {
             let len = items[self.ndim - 1] * T;
             let mut sum = [0; T];
             self.for_each_row(origin, items, |start| {
                 for item in src[start..start + len].as_chunks::<T>().0 {
-                    sum = (mean.add)(sum, *item);
+                    sum = add(sum, *item);
                 }
             });
             let count = items.iter().product();
             let (cell, behind) = std::mem::take(&mut rest).split_at_mut(count);
-            cell.fill((mean.divide)(sum, count));
+            cell.fill(divide(sum, count));
             rest = behind;
         });
     }
 }
 
-/// How the numbers of a size are added and divided. The sum goes item by item, so that it is the same everywhere.
-#[derive(Clone, Copy)]
-struct Mean<const T: usize> {
-    add: fn([u8; T], [u8; T]) -> [u8; T],
-    divide: fn([u8; T], usize) -> [u8; T],
+/// Adds floats. The sum goes item by item, so that it is the same everywhere.
+fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
+    (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
 }
 
-const F32_MEAN: Mean<4> = Mean {
-    add: |a, b| (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes(),
-    divide: |sum, count| (f32::from_ne_bytes(sum) / count as f32).to_ne_bytes(),
-};
+fn divide_f32(sum: [u8; 4], count: usize) -> [u8; 4] {
+    (f32::from_ne_bytes(sum) / count as f32).to_ne_bytes()
+}
 
-const F64_MEAN: Mean<8> = Mean {
-    add: |a, b| (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes(),
-    divide: |sum, count| (f64::from_ne_bytes(sum) / count as f64).to_ne_bytes(),
-};
+fn add_f64(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
+    (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes()
+}
+
+fn divide_f64(sum: [u8; 8], count: usize) -> [u8; 8] {
+    (f64::from_ne_bytes(sum) / count as f64).to_ne_bytes()
+}
 
 /// Copies a row of a cell, which mostly is short and of one of a few lengths.
 #[inline(always)]

@@ -42,7 +42,7 @@ pub struct ChunkReader<'a> {
     params: &'a DecompressParams<'a>,
     body: Body<'a>,
     blocks: Blocks,
-    chain: &'a Chain,
+    chain: &'a Chain<'a>,
     dictionary: Option<DecoderDictionary>,
     nblocks: usize,
     largest: usize,
@@ -98,7 +98,8 @@ impl<'a> ChunkReader<'a> {
         if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &body {
             largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
         }
-        let chain = &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize));
+        let typesize = usize::from(header.typesize);
+        let chain = &Chain::new(&header.filters, &header.filters_meta, typesize, params.container);
         then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
     }
 
@@ -255,8 +256,7 @@ impl<'a> ChunkReader<'a> {
             return Ok(());
         }
         if in_place {
-            self.chain.backward_in_place(dest, reference);
-            return Ok(());
+            return self.chain.backward_in_place(dest, reference);
         }
         let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
         self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
