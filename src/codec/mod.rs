@@ -17,6 +17,8 @@ pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
 
 pub mod blosclz;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 
 use crate::error::Result;
 
