@@ -17,10 +17,12 @@ mod zstd;
 mod tests;
 
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
-pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
+pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
 
 pub mod blosclz;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 
 use crate::error::Result;
 
@@ -32,6 +34,8 @@ pub struct Workspace {
     lz4: lz4::State,
     #[cfg(feature = "ndlz")]
     ndlz: ndlz::Tables,
+    #[cfg(feature = "zfp")]
+    zfp: zfp::Scratch,
     zlib: zlib::State,
     zstd: zstd::State,
 }

@@ -98,6 +98,11 @@ impl<'c> Chain<'c> {
         chain
     }
 
+    /// Whether decompression leaves blocks as the codec gives them.
+    pub fn undoes_nothing(&self) -> bool {
+        self.steps().iter().all(|step| !step.is_undone())
+    }
+
     fn steps(&self) -> &[Step] {
         &self.steps[..self.len]
     }

@@ -52,6 +52,16 @@ impl<'a> ChunkDecoder<'a> {
     }
 }
 
+impl ChunkDecoder<'_> {
+    /// The decoder, if it can decode bytes of a block without the rest.
+    pub fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
+        match self {
+            ChunkDecoder::Plugin(decoder) if decoder.decodes_parts() => Some(decoder),
+            _ => None,
+        }
+    }
+}
+
 impl Decoder for ChunkDecoder<'_> {
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self {
