@@ -7,6 +7,9 @@ mod built_in;
 mod dictionary;
 mod lz4;
 mod match_copy;
+#[cfg(feature = "ndlz")]
+pub mod ndlz;
+mod plugin;
 mod zlib;
 mod zstd;
 
@@ -15,8 +18,11 @@ mod tests;
 
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
+pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
 
 pub mod blosclz;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 
 use crate::error::Result;
 
@@ -26,6 +32,10 @@ use crate::error::Result;
 pub struct Workspace {
     blosclz: blosclz::Tables,
     lz4: lz4::State,
+    #[cfg(feature = "ndlz")]
+    ndlz: ndlz::Tables,
+    #[cfg(feature = "zfp")]
+    zfp: zfp::Scratch,
     zlib: zlib::State,
     zstd: zstd::State,
 }

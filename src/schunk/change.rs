@@ -424,11 +424,12 @@ impl SuperChunk {
             Some(src) => Source::Buffer(src),
             None => Source::Absent(nbytes),
         };
+        let container_of = |schunk| self.container_in(schunk);
         let cbytes = if cctx.calls_back() {
-            cctx.compress(source, dest)
+            cctx.compress_in(source, dest, container_of)
         } else {
             let _use = self.cctx_use.lock();
-            cctx.compress(source, dest)
+            cctx.compress_in(source, dest, container_of)
         }?;
         if cbytes == 0 {
             return Err(err!(Failure, "{nbytes} bytes could not be compressed"));

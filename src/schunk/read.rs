@@ -2,12 +2,14 @@
 
 use super::SuperChunk;
 use super::sync::ReadSession;
-use crate::chunk::ChunkHeader;
+use crate::abi::blosc2_schunk;
+use crate::chunk::{ChunkHeader, Container};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
 use crate::malloc::Malloced;
-use crate::pipeline::context::{ReadSettings, decoding_calls_back};
+use crate::pipeline::container;
+use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 
@@ -72,7 +74,26 @@ impl SuperChunk {
             source,
             nchunk,
             schunk: self.handle(),
+            container: settings.container.get(),
         }
+    }
+
+    /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
+    /// metalayers may show them in other dimensions. The gate is held.
+    fn container(&self) -> Option<Container> {
+        let owner = self.owner()?;
+        // SAFETY: the public struct of one of ours, whose metalayers do not change behind the gate.
+        unsafe { container::of_schunk(owner.as_ptr()) }
+    }
+
+    /// As [`container`](Self::container), for a context whose super-chunk is `schunk`.
+    pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
+        if std::ptr::eq(schunk, self.as_ptr()) {
+            let _reading = self.gate.read();
+            return self.container();
+        }
+        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        unsafe { container::of_schunk(schunk) }
     }
 
     /// Lends chunk `nchunk` as it is stored, or its lazy form.
@@ -129,6 +150,11 @@ impl SuperChunk {
         let mut attempt = |lazily| {
             self.fetch(&session, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
+                if decoding_asks_for_container(&header)
+                    && let Some(container) = self.container()
+                {
+                    settings.container.get_or_init(|| container);
+                }
                 if needs_copy(&header) {
                     return Ok(None);
                 }

@@ -119,8 +119,12 @@ impl SuperChunk {
             if range == (0..header.nbytes()) {
                 // A mask is for whole chunks.
                 let mask = self.read_settings(true).mask;
-                let whole =
-                    ReadSettings { mask, nthreads: settings.nthreads, postfilter: settings.postfilter };
+                let whole = ReadSettings {
+                    mask,
+                    nthreads: settings.nthreads,
+                    postfilter: settings.postfilter,
+                    container: settings.container.clone(),
+                };
                 let params = self.decompress_params(&whole, nchunk, source);
                 return self.decode(chunk, header, &params, dest).map(|_| ());
             }

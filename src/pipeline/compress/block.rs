@@ -28,7 +28,7 @@ pub struct BlockEncoder<'a> {
     /// What is compressed.
     pub source: Source<'a>,
     /// The filters.
-    pub chain: Chain,
+    pub chain: Chain<'a>,
     /// The codec.
     pub encoder: &'a dyn Encoder,
     /// Fills the blocks instead of the source.

@@ -110,7 +110,7 @@ fn compress_blocks(
 }
 
 fn block_encoder<'a>(
-    params: &CompressParams,
+    params: &'a CompressParams,
     plan: &'a Plan,
     source: Source<'a>,
     blocksize: i32,
@@ -119,7 +119,7 @@ fn block_encoder<'a>(
     BlockEncoder {
         plan,
         source,
-        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize),
+        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize, params.container.as_ref()),
         encoder,
         prefilter: params.prefilter,
         cparams: SharedCparams(params.for_callbacks(plan.typesize as i32, blocksize)),

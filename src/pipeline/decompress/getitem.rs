@@ -134,9 +134,13 @@ fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) 
                 reader.decode(nblock, 0, &mut buffers, workspace, place, reference)?;
                 continue;
             }
+            let inside = part.start - block.start..part.end - block.start;
+            if reader.decode_part(nblock, inside.clone(), &mut buffers, workspace, place)? {
+                continue;
+            }
             let whole = &mut item[..block.len()];
             reader.decode(nblock, 0, &mut buffers, workspace, whole, reference)?;
-            copy(&whole[part.start - block.start..part.end - block.start], place);
+            copy(&whole[inside], place);
         }
         Ok(())
     })

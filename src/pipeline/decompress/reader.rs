@@ -42,7 +42,7 @@ pub struct ChunkReader<'a> {
     params: &'a DecompressParams<'a>,
     body: Body<'a>,
     blocks: Blocks,
-    chain: &'a Chain,
+    chain: &'a Chain<'a>,
     dictionary: Option<DecoderDictionary>,
     nblocks: usize,
     largest: usize,
@@ -98,10 +98,11 @@ impl<'a> ChunkReader<'a> {
         if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &body {
             largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
         }
+        let typesize = usize::from(header.typesize);
         let chain = match body {
             // No filter has seen them.
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => &Chain::NONE,
-            _ => &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize)),
+            _ => &Chain::new(&header.filters, &header.filters_meta, typesize, params.container),
         };
         then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
     }
@@ -260,11 +261,41 @@ impl<'a> ChunkReader<'a> {
             return Ok(());
         }
         if in_place {
-            self.chain.backward_in_place(dest, reference);
-            return Ok(());
+            return self.chain.backward_in_place(dest, reference);
         }
         let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
         self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// Decodes the bytes `part` of block `nblock` into `dest`, which is as long, where the codec can do so without the
+    /// rest of the block and nobody else has to see that. `false` if not; `dest` is untouched then.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    pub fn decode_part(
+        &self,
+        nblock: usize,
+        part: Range<usize>,
+        buffers: &mut Buffers<'_>,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<bool> {
+        let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
+        let Some(decoder) = decoder.of_parts() else { return Ok(false) };
+        let is_as_coded = self.chain.undoes_nothing() && !self.header.is_instrumented();
+        if !is_as_coded || self.params.postfilter.is_some() || self.nstreams(nblock) != 1 {
+            return Ok(false);
+        }
+        let bytes = match &self.body {
+            Body::Coded { first } => self.block_bytes(nblock, *first)?,
+            Body::LazyCoded(trailer) => self.lazy_block_bytes(trailer, nblock, buffers.stream)?,
+            _ => return Ok(false),
+        };
+        let nbytes = self.range(nblock).len();
+        match stream::read(bytes, &mut 0, nbytes)? {
+            Stream::Coded(coded) => decoder.decode_part(workspace, coded, nbytes, part, dest),
+            Stream::Run(_) | Stream::Raw(_) => Ok(false),
+        }
     }
 
     /// Fills `dest` with a block that no codec has seen.
@@ -302,11 +333,7 @@ impl<'a> ChunkReader<'a> {
         let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
         match &self.body {
             Body::Coded { first } => {
-                let start = self.block_start(nblock)?;
-                if start < *first || start >= self.chunk.len() {
-                    return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
-                }
-                let bytes = &self.chunk[start..];
+                let bytes = self.block_bytes(nblock, *first)?;
                 let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len);
                 if decoded.is_err() && self.may_predate_the_split_mark() {
                     return self.decode_split(1, &decoder, bytes, workspace, dest, len).or(decoded);
@@ -314,9 +341,7 @@ impl<'a> ChunkReader<'a> {
                 decoded
             }
             Body::LazyCoded(trailer) => {
-                let start = self.block_start(nblock)?;
-                let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
-                let bytes = lazy::read_block(trailer, self.source()?, nblock, start, limit, lazy)?;
+                let bytes = self.lazy_block_bytes(trailer, nblock, lazy)?;
                 self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len)
             }
             Body::Varlen(table) => {
@@ -329,6 +354,27 @@ impl<'a> ChunkReader<'a> {
             }
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, &mut dest[..len]),
         }
+    }
+
+    /// The bytes from the first stream of a block on; no block begins before `first`.
+    fn block_bytes(&self, nblock: usize, first: usize) -> Result<&'a [u8]> {
+        let start = self.block_start(nblock)?;
+        if start < first || start >= self.chunk.len() {
+            return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
+        }
+        Ok(&self.chunk[start..])
+    }
+
+    /// As [`block_bytes`](Self::block_bytes), of a lazy chunk: the block is read into `buffer`.
+    fn lazy_block_bytes<'b>(
+        &self,
+        trailer: &Trailer<'_>,
+        nblock: usize,
+        buffer: &'b mut [u8],
+    ) -> Result<&'b [u8]> {
+        let start = self.block_start(nblock)?;
+        let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
+        lazy::read_block(trailer, self.source()?, nblock, start, limit, buffer)
     }
 
     /// Where the first stream of block `nblock` begins in the chunk, in bytes.
