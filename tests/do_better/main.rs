@@ -29,6 +29,7 @@ mod frame_mapping;
 mod getitem;
 mod header;
 mod instrumented;
+mod plugins;
 mod prefilters;
 mod processes;
 mod registration;
