@@ -165,8 +165,7 @@ fn one(bench: &Bench, case: &Case, typesize: i32, blockshape: &[i32], report: &m
     let compress = |side: &mut Side| {
         assert!(side.compressor.compress(&src, &mut side.dest) > 0);
     };
-    let compression =
-        speed_ratio(&bench.options, 1, || compress(&mut ours), || compress(&mut reference));
+    let compression = speed_ratio(&bench.options, 1, || compress(&mut ours), || compress(&mut reference));
     let chunk = reference.chunk.clone();
     let decompress = |side: &mut Side| {
         assert_eq!(side.decompressor.decompress(&chunk, &mut side.content), src.len() as i32);

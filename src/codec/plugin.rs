@@ -70,11 +70,16 @@ pub struct PluginEncoder {
 }
 
 impl Encoder for PluginEncoder {
-    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), allow(unused_variables, reason = "no codec wants them"))]
+    #[cfg_attr(
+        not(any(feature = "ndlz", feature = "zfp")),
+        allow(unused_variables, reason = "no codec wants them")
+    )]
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
             #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => ndlz::compress(&mut workspace.ndlz, self.meta, self.container.as_ref(), src, dest),
+            Plugin::Ndlz => {
+                ndlz::compress(&mut workspace.ndlz, self.meta, self.container.as_ref(), src, dest)
+            }
             #[cfg(feature = "zfp")]
             Plugin::Zfp(mode) => {
                 // Without a super-chunk data are stored as they are; without a shape that is an error (9.2).
@@ -98,7 +103,10 @@ pub struct PluginDecoder<'a> {
 }
 
 impl Decoder for PluginDecoder<'_> {
-    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), allow(unused_variables, reason = "no codec wants them"))]
+    #[cfg_attr(
+        not(any(feature = "ndlz", feature = "zfp")),
+        allow(unused_variables, reason = "no codec wants them")
+    )]
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
             #[cfg(feature = "ndlz")]
@@ -145,7 +153,8 @@ impl PluginDecoder<'_> {
                 let array = self.array()?;
                 let typesize = usize::try_from(array.typesize).unwrap_or(0).max(1);
                 let shape = self.container.and_then(|container| container.blockshape);
-                let is_whole = shape.and_then(|shape| shape.checked(typesize, nbytes)).map(|(n, _)| n) == Some(nbytes);
+                let is_whole =
+                    shape.and_then(|shape| shape.checked(typesize, nbytes)).map(|(n, _)| n) == Some(nbytes);
                 if !is_whole || !part.start.is_multiple_of(typesize) || !part.end.is_multiple_of(typesize) {
                     return Ok(false);
                 }

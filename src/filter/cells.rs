@@ -122,13 +122,8 @@ impl Cells {
         if there != nbytes {
             return None;
         }
-        let mut cells = Cells {
-            ndim,
-            extents: [1; MAX_DIM],
-            sides: [1; MAX_DIM],
-            strides: [0; MAX_DIM],
-            typesize,
-        };
+        let mut cells =
+            Cells { ndim, extents: [1; MAX_DIM], sides: [1; MAX_DIM], strides: [0; MAX_DIM], typesize };
         let mut stride = typesize;
         for dim in (0..ndim).rev() {
             cells.extents[dim] = given[dim];

@@ -5,8 +5,8 @@
 
 use super::callbacks::{Postfilter, Prefilter};
 use super::compress::{self, Source, plan};
-use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
 use super::container;
+use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
 use super::filters;
 use super::params::{CompressParams, DecompressParams, Handle, Handles};
 use super::{overrides, tuner};

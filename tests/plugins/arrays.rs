@@ -8,7 +8,8 @@ use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::{
-    BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline,
+    BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE,
+    pipeline,
 };
 
 /// What a point of the sample is.
@@ -21,8 +22,10 @@ struct Case {
 fn shapes(random: &mut Random, ndim: usize, least: i32) -> (Vec<i64>, Vec<i32>, Vec<i32>) {
     let most = [200, 40, 14, 9][ndim.min(4) - 1];
     let blockshape: Vec<i32> = (0..ndim).map(|_| least + random.below(most) as i32).collect();
-    let chunkshape: Vec<i32> = blockshape.iter().map(|block| block + random.below(*block as usize * 2) as i32).collect();
-    let shape = chunkshape.iter().map(|&chunk| i64::from(chunk) + random.below(chunk as usize) as i64).collect();
+    let chunkshape: Vec<i32> =
+        blockshape.iter().map(|block| block + random.below(*block as usize * 2) as i32).collect();
+    let shape =
+        chunkshape.iter().map(|&chunk| i64::from(chunk) + random.below(chunk as usize) as i64).collect();
     (shape, chunkshape, blockshape)
 }
 
@@ -30,7 +33,9 @@ fn shapes(random: &mut Random, ndim: usize, least: i32) -> (Vec<i64>, Vec<i32>, 
 fn rate_is_harmless(blockshape: &[i32], typesize: i32, meta: u8) -> bool {
     let cells: f64 = blockshape.iter().map(|extent| f64::from((extent + 3) / 4)).product();
     let items: f64 = blockshape.iter().copied().map(f64::from).product();
-    let bits = (4f64.powi(blockshape.len() as i32) * f64::from(meta) / 100.0 * f64::from(typesize) * 8.0).max(12.0) + 1.0;
+    let bits = (4f64.powi(blockshape.len() as i32) * f64::from(meta) / 100.0 * f64::from(typesize) * 8.0)
+        .max(12.0)
+        + 1.0;
     cells * bits / 8.0 + 8.0 < items * f64::from(typesize)
 }
 
@@ -51,7 +56,8 @@ impl Case {
         };
         let mut params = Params { typesize, ..Params::default() };
         let mut filters: Vec<(u8, u8)> = Vec::new();
-        let mut data = *random.pick(&[Data::Ramp, Data::SmoothFloats, Data::LowEntropy, Data::Records, Data::Sparse]);
+        let mut data =
+            *random.pick(&[Data::Ramp, Data::SmoothFloats, Data::LowEntropy, Data::Records, Data::Sparse]);
         params.codec = *random.pick(&[0, 1, 5]);
         match kind {
             0 => {
@@ -61,7 +67,8 @@ impl Case {
                     filters.push((SHUFFLE, 0));
                     params.splitmode = 1;
                 }
-                data = *random.pick(&[Data::LowEntropy, Data::Records, Data::Sparse, Data::Text, Data::Noise]);
+                data =
+                    *random.pick(&[Data::LowEntropy, Data::Records, Data::Sparse, Data::Text, Data::Noise]);
             }
             1 => (params.codec, params.codec_meta) = (ZFP_ACC, *random.pick(&[0xf8, 0xfd, 0xff, 0, 1, 3])),
             2 => (params.codec, params.codec_meta) = (ZFP_PREC, *random.pick(&[0, 1, 4, 10, 20, 50, 64])),
@@ -76,7 +83,9 @@ impl Case {
             7 => filters.push((INT_TRUNC, *random.pick(&[1, 5, 8, 0xff, 0xfd]))),
             // Without bytes behind the streams, which the reference loses.
             8 => filters.extend([(SHUFFLE, 0), (BYTEDELTA_BUGGY, typesize as u8)]),
-            _ => filters.extend([(NDCELL, *random.pick(&[2, 3])), (*random.pick(&[SHUFFLE, 2, BYTEDELTA]), 0)]),
+            _ => {
+                filters.extend([(NDCELL, *random.pick(&[2, 3])), (*random.pick(&[SHUFFLE, 2, BYTEDELTA]), 0)])
+            }
         }
         if is_zfp {
             data = Data::SmoothFloats;
@@ -119,6 +128,12 @@ fn both_libraries_make_and_read_the_same_arrays() {
         let ((rc, mine), (their_rc, theirs)) = (make(ours), make(reference));
         if case.is_broken_in_reference() {
             assert!(rc < 0 || mine.is_some_and(|mine| mine.to_cbuffer().is_ok()), "{what}");
+            continue;
+        }
+        // In a chunk that does not get shorter, what remains of its destination may be less than the reference's NDLZ asks
+        // for: it fails then, where ours stores the data as they are.
+        if spec.params.codec == NDLZ && (rc, their_rc) == (0, -1) {
+            assert!(mine.is_some_and(|mine| mine.to_cbuffer() == Ok(items)), "{what}");
             continue;
         }
         assert_eq!(rc, their_rc, "{what}");
@@ -172,7 +187,8 @@ fn boxes(random: &mut Random, what: &str, arrays: &[&Array], content: &[u8]) {
 
 /// A box of a buffer.
 pub fn cut(content: &[u8], shape: &[i64], limits: &[(i64, i64)], typesize: usize) -> Vec<u8> {
-    let Some(((&extent, rest), (&(start, stop), other))) = shape.split_first().zip(limits.split_first()) else {
+    let Some(((&extent, rest), (&(start, stop), other))) = shape.split_first().zip(limits.split_first())
+    else {
         return content.to_vec();
     };
     let len = content.len() / extent as usize;

@@ -6,7 +6,7 @@ use crate::support::data::Data;
 use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
-use crate::{BYTEDELTA, NDCELL, NDLZ, NDMEAN, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline};
+use crate::{BYTEDELTA, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline};
 
 /// Where the blocks' shape is in the metalayer of an array of two dimensions, without the markers.
 const BLOCKSHAPE: [usize; 2] = [3 + 19 + 11 + 2, 3 + 19 + 11 + 7];
@@ -20,15 +20,17 @@ fn metalayers_that_lie() {
         (ZFP_ACC, 0xfe, &[], 4),
         (ZFP_PREC, 20, &[], 8),
         (ZFP_RATE, 30, &[], 4),
-        (1, 0, &[(NDCELL, 3)], 4),
-        (1, 0, &[(NDMEAN, 3)], 8),
-        (1, 0, &[(BYTEDELTA, 0)], 4),
+        (1, 0, &[(NDCELL, 3), (SHUFFLE, 0)], 4),
+        (1, 0, &[(NDMEAN, 3), (SHUFFLE, 0)], 8),
+        (1, 0, &[(SHUFFLE, 0), (BYTEDELTA, 0)], 4),
     ] {
         let mut spec = Spec::new(&[40, 60], &[20, 30], &[10, 15], typesize);
         let (filters, metas) = pipeline(filters);
         spec.params = Params { codec, codec_meta, typesize, filters, metas, ..Params::default() };
-        let data = if typesize == 1 { Data::LowEntropy } else { Data::SmoothFloats };
-        let items = data.generate(random, typesize as usize, spec.nbytes());
+        let items = match typesize {
+            1 => crate::cells(spec.nbytes()),
+            _ => Data::SmoothFloats.generate(random, typesize as usize, spec.nbytes()),
+        };
         let array = spec.filled(ours, &items);
         let good = array.schunk().meta_get("b2nd").expect("the metalayer");
         let (mut frame, _) = array.to_cframe().expect("a frame");

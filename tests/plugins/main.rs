@@ -25,6 +25,11 @@ const BYTEDELTA_BUGGY: u8 = 34;
 const BYTEDELTA: u8 = 35;
 const INT_TRUNC: u8 = 36;
 
+/// Bytes of which cells repeat.
+fn cells(nbytes: usize) -> Vec<u8> {
+    (0..nbytes).map(|at| (at / 4 % 3) as u8).collect()
+}
+
 /// A pipeline of one or two filters in the last slots.
 fn pipeline(filters: &[(u8, u8)]) -> ([u8; 6], [u8; 6]) {
     let (mut ids, mut metas) = ([0; 6], [0; 6]);

@@ -9,7 +9,10 @@ use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
-use crate::{BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline};
+use crate::{
+    BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE,
+    pipeline,
+};
 
 /// Reads `PLUGIN_MUTANTS` damaged chunks of an array with these parameters.
 fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
@@ -17,7 +20,8 @@ fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
     let random = &mut Random::new(from_environment("PLUGIN_SEED", 1) + u64::from(codec_meta));
     let (ids, metas) = pipeline(filters);
     let params = Params { codec, codec_meta, typesize, filters: ids, metas, ..Params::default() };
-    let kinds = if typesize == 1 { [Data::LowEntropy, Data::Records] } else { [Data::SmoothFloats, Data::Ramp] };
+    let kinds =
+        if typesize == 1 { [Data::LowEntropy, Data::Records] } else { [Data::SmoothFloats, Data::Ramp] };
     let originals: Vec<_> = kinds
         .into_iter()
         .map(|kind| {

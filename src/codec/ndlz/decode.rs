@@ -3,7 +3,8 @@
 //! Streams are not trusted: every piece is checked to lie in the stream, and every row in the block.
 
 use super::stream::{
-    CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, Place, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS, grid,
+    CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, Place, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
+    grid,
 };
 
 /// A stream with the place that is read next.
@@ -111,7 +112,8 @@ fn rows_of_4<const C: usize>(
         }
         PAIR..0xc0 => {
             let code = usize::from(token - PAIR);
-            let rows = if code == 0 { [2, 3] } else { [code >> 5, (code >> 3).wrapping_sub(4 * (code >> 5))] };
+            let rows =
+                if code == 0 { [2, 3] } else { [code >> 5, (code >> 3).wrapping_sub(4 * (code >> 5))] };
             let found = reader.target(token_at, 2 * C)?;
             fill(cell, |row| is_one_of(&rows, row).map(|n| &found[n * C..]), reader)
         }

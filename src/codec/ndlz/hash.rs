@@ -16,7 +16,8 @@ pub fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
     let stripes = N / 16;
     let mut h = SEED.wrapping_add(P5);
     if stripes > 0 {
-        let mut lanes = [SEED.wrapping_add(P1).wrapping_add(P2), SEED.wrapping_add(P2), SEED, SEED.wrapping_sub(P1)];
+        let mut lanes =
+            [SEED.wrapping_add(P1).wrapping_add(P2), SEED.wrapping_add(P2), SEED, SEED.wrapping_sub(P1)];
         for stripe in 0..stripes {
             for (n, lane) in lanes.iter_mut().enumerate() {
                 let word = word(16 * stripe + 4 * n);

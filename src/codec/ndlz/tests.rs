@@ -35,7 +35,10 @@ fn encoded(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
 
 /// A block of a grid of cells.
 fn block_of_cells<const C: usize>(cells: &[&[[u8; C]; C]], columns: usize) -> Vec<u8> {
-    cells.chunks(columns).flat_map(|cells| (0..C).flat_map(move |row| cells.iter().flat_map(move |c| c[row]))).collect()
+    cells
+        .chunks(columns)
+        .flat_map(|cells| (0..C).flat_map(move |row| cells.iter().flat_map(move |c| c[row])))
+        .collect()
 }
 
 #[test]
@@ -63,7 +66,8 @@ fn streams_of_cells_of_4() {
     assert_eq!(encoded(4, [12, 16], &block, 192), expected);
 
     let block: Vec<u8> = (0..6).flat_map(|r| (0..10).map(move |c| c / 4 + 10 * (r / 4))).collect();
-    let expected = hex("02060000000a00000040004001000202020202020202000a0a0a0a0a0a0a0a000b0b0b0b0b0b0b0b000c0c0c0c");
+    let expected =
+        hex("02060000000a00000040004001000202020202020202000a0a0a0a0a0a0a0a000b0b0b0b0b0b0b0b000c0c0c0c");
     assert_eq!(encoded(4, [6, 10], &block, 200), expected);
 }
 
@@ -195,7 +199,9 @@ fn what_encoders_refuse() {
     }
     refused(4, None);
     refused(4, Some(Container { typesize: 1, blockshape: None }));
-    for shape in [&[][..], &[64], &[4, 4, 4], &[8, 9], &[-8, -8], &[0, 64], &[65536, 65536], &[1 << 30, 1 << 30]] {
+    for shape in
+        [&[][..], &[64], &[4, 4, 4], &[8, 9], &[-8, -8], &[0, 64], &[65536, 65536], &[1 << 30, 1 << 30]]
+    {
         refused(4, Some(array(shape)));
     }
     assert_eq!(compress(&mut tables, 8, Some(&array(&[8, 8])), &block, &mut dest[..16]).unwrap(), 0);

@@ -61,9 +61,12 @@ fn dumps_of_the_document() {
         hex("62 23 23 24 25 25 26 27 27 b2 29 29 2a 2b 2b 2c 2d 2d 38 2f 2f 30 31 31 32 33 33 f4 35 35 36 37 37 38 39 39
              e6 21")
     );
-    let plain = hex("01 05 06 07 07 08 09 09 0a 0b 0b 0c 0d 0d 0e 0f 0f 10 11 d8 12 13 13 14 15 15 16 17 17 18 19 19 1a
-                     1b 1b 1c 1d 1d a0 1f");
-    let restarting = hex("01 05 06 07 07 08 09 09 0a 0b 0b 0c 0d 0d 0e 0f a6 10 11 d8 12 13 13 14 15 15 16 17 17 18 19 19
+    let plain = hex(
+        "01 05 06 07 07 08 09 09 0a 0b 0b 0c 0d 0d 0e 0f 0f 10 11 d8 12 13 13 14 15 15 16 17 17 18 19 19 1a
+                     1b 1b 1c 1d 1d a0 1f",
+    );
+    let restarting =
+        hex("01 05 06 07 07 08 09 09 0a 0b 0b 0c 0d 0d 0e 0f a6 10 11 d8 12 13 13 14 15 15 16 17 17 18 19 19
                           1a 1b 1b 48 1d 1d a0 1f");
     assert_eq!(encoded(Plain, 4, &d2(0..76))[..40], plain);
     assert_eq!(encoded(Restarting, 4, &d2(0..76))[..40], restarting);

@@ -66,7 +66,8 @@ fn cells_of_any_shape() {
                     continue;
                 }
                 let order = model(side.into(), shape);
-                let expected: Vec<u8> = order.iter().flat_map(|&i| &src[i * item..][..item]).copied().collect();
+                let expected: Vec<u8> =
+                    order.iter().flat_map(|&i| &src[i * item..][..item]).copied().collect();
                 assert_eq!(out, expected, "{shape:?} {typesize} {side}");
                 let mut back = vec![0x5a; src.len()];
                 scatter(side, Some(&container), &out, &mut back).unwrap();
@@ -111,7 +112,8 @@ fn dumps_of_ndcell() {
 #[test]
 fn dumps_of_ndmean() {
     let means = |shape: &[i32], side| {
-        let src: Vec<u8> = (0..shape.iter().product::<i32>()).flat_map(|i| (i as f32).to_ne_bytes()).collect();
+        let src: Vec<u8> =
+            (0..shape.iter().product::<i32>()).flat_map(|i| (i as f32).to_ne_bytes()).collect();
         let mut out = vec![0; src.len()];
         gather_means(side, 4, Some(&array(4, shape)), &src, &mut out)?;
         Ok::<Vec<f32>, crate::Error>(out.as_chunks::<4>().0.iter().map(|&b| f32::from_ne_bytes(b)).collect())
@@ -146,7 +148,8 @@ fn means_come_back_to_their_places() {
             }
             scatter_means(side, Some(&container), &out, &mut back).unwrap();
             // Cells without items in common have the sums that they had.
-            let sum = |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_ne_bytes(b)).sum::<f64>();
+            let sum =
+                |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_ne_bytes(b)).sum::<f64>();
             assert!((sum(&back) - sum(&src)).abs() < 1e-6 * sum(&src).abs() + 1e-9, "{shape:?} {side}");
             let mut again = vec![0; src.len()];
             gather(side, 8, Some(&container), &back, &mut again).ok();

@@ -3,9 +3,7 @@
 use super::super::callbacks::UserEncoder;
 use super::super::params::CompressParams;
 use super::plan::Plan;
-use crate::codec::{
-    BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace,
-};
+use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;

@@ -119,12 +119,7 @@ fn block_encoder<'a>(
     BlockEncoder {
         plan,
         source,
-        chain: Chain::new(
-            &params.filters,
-            &params.filters_meta,
-            plan.typesize,
-            params.container.as_ref(),
-        ),
+        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize, params.container.as_ref()),
         encoder,
         prefilter: params.prefilter,
         cparams: SharedCparams(params.for_callbacks(plan.typesize as i32, blocksize)),

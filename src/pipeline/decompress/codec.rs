@@ -4,9 +4,7 @@ use super::super::callbacks::UserDecoder;
 use super::super::params::DecompressParams;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::codec_format;
-use crate::codec::{
-    BuiltIn, BuiltInDecoder, Decoder, DecoderDictionary, Plugin, PluginDecoder, Workspace,
-};
+use crate::codec::{BuiltIn, BuiltInDecoder, Decoder, DecoderDictionary, Plugin, PluginDecoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
