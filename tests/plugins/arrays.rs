@@ -179,18 +179,18 @@ fn boxes(random: &mut Random, what: &str, arrays: &[&Array], content: &[u8]) {
                 })
                 .collect();
             let (start, stop): (Vec<i64>, Vec<i64>) = limits.iter().copied().unzip();
-            let expected = cut(content, array.shape(), &limits, array.typesize());
+            let expected = cut(content, array.shape(), &limits);
             assert!(array.get(&start, &stop) == Ok(expected), "{what}: {limits:?}");
         }
     }
 }
 
 /// A box of a buffer.
-pub fn cut(content: &[u8], shape: &[i64], limits: &[(i64, i64)], typesize: usize) -> Vec<u8> {
+pub fn cut(content: &[u8], shape: &[i64], limits: &[(i64, i64)]) -> Vec<u8> {
     let Some(((&extent, rest), (&(start, stop), other))) = shape.split_first().zip(limits.split_first())
     else {
         return content.to_vec();
     };
     let len = content.len() / extent as usize;
-    (start..stop).flat_map(|at| cut(&content[at as usize * len..][..len], rest, other, typesize)).collect()
+    (start..stop).flat_map(|at| cut(&content[at as usize * len..][..len], rest, other)).collect()
 }
