@@ -16,8 +16,10 @@
 //! | the block shape is not the buffer's size | 0, before the type size is looked at | `Failure` if larger; smaller: fine, the rest is left untouched | `Failure` if items lie outside |
 //! | the type size is neither 4 nor 8 | `Failure` | `Failure` | `Failure` |
 //! | the result is not smaller than the source, or does not fit | 0 | | |
-//! | the stream ends too early | | `Data` | `Data` |
+//! | the stream ends too early | | `Data` | `Data` if it lacks bits of the items |
 //! | no memory for an aligned copy | `MemoryAlloc` | `MemoryAlloc` | `MemoryAlloc` |
+//!
+//! A stream whose last word is cut short is taken to go on with zeros (`codecs.md` 10.8).
 //!
 //! 0 means "store it raw". Where no super-chunk or no metalayer `b2nd` gives an [`Array`], the caller decides
 //! (`codecs.md` 9.2 and 9.3).
@@ -186,7 +188,7 @@ impl Zfp {
         }
         let scalar = Scalar::of(array.typesize)?;
         let room = dest.len().min(src.len().saturating_sub(1)) / 8 * 8;
-        if self.mode == Mode::Rate && self.rate_nbytes(&shape, scalar) > room {
+        if self.mode == Mode::Rate && self.rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
             return Ok(0);
         }
         let config = self.config(&shape, scalar)?;
@@ -221,6 +223,15 @@ impl Zfp {
                 array.blockshape
             ));
         };
+        // The reference looks here, too; in the other modes it decodes what lies behind the stream.
+        if self.mode == Mode::Rate && src.len() < self.rate_bits(&shape, scalar).div_ceil(8) {
+            return Err(err!(
+                Data,
+                "a ZFP stream of {} bytes for blocks of shape {:?} with {self:?}",
+                src.len(),
+                shape.extents()
+            ));
+        }
         match scalar {
             Scalar::Float => decode_values::<f32>(&config, &shape, scratch, src, block)?,
             Scalar::Double => decode_values::<f64>(&config, &shape, scratch, src, block)?,
@@ -236,12 +247,9 @@ impl Zfp {
         (bits as u32).max(scalar.header_bits())
     }
 
-    /// Bytes of a block at a fixed rate (`codecs.md` 10.10).
-    fn rate_nbytes(self, shape: &Shape, scalar: Scalar) -> usize {
-        shape
-            .ncells()
-            .checked_mul(self.cell_bits(shape, scalar) as usize)
-            .map_or(usize::MAX, |bits| bits.div_ceil(64).saturating_mul(8))
+    /// Bits of a block at a fixed rate (`codecs.md` 10.10), which are padded to whole words.
+    fn rate_bits(self, shape: &Shape, scalar: Scalar) -> usize {
+        shape.ncells().saturating_mul(self.cell_bits(shape, scalar) as usize)
     }
 
     /// The limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
