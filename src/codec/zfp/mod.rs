@@ -27,6 +27,7 @@
 #![forbid(unsafe_code)]
 
 mod items;
+mod line;
 mod memory;
 
 pub use memory::Scratch;
@@ -191,8 +192,16 @@ impl Zfp {
         if self.mode == Mode::Rate && self.rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
             return Ok(0);
         }
-        let config = self.config(&shape, scalar)?;
+        let limits = self.limits(&shape, scalar);
         let dest = &mut dest[..room];
+        if shape.ndim == 1 {
+            let len = match scalar {
+                Scalar::Float => line::encode::<f32>(&limits, src, dest),
+                Scalar::Double => line::encode::<f64>(&limits, src, dest),
+            };
+            return Ok(len.unwrap_or(0));
+        }
+        let config = limits.config()?;
         match scalar {
             Scalar::Float => encode_values::<f32>(&config, &shape, scratch, src, dest),
             Scalar::Double => encode_values::<f64>(&config, &shape, scratch, src, dest),
@@ -213,7 +222,7 @@ impl Zfp {
     ) -> Result<usize> {
         let shape = Shape::of(array.blockshape)?;
         let scalar = Scalar::of(array.typesize)?;
-        let config = self.config(&shape, scalar)?;
+        let limits = self.limits(&shape, scalar);
         let len = dest.len();
         let block = shape.nbytes(array.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
         let Some(block) = block else {
@@ -232,6 +241,18 @@ impl Zfp {
                 shape.extents()
             ));
         }
+        if shape.ndim == 1 {
+            let whole = match scalar {
+                Scalar::Float => line::decode::<f32>(&limits, src, block),
+                Scalar::Double => line::decode::<f64>(&limits, src, block),
+            };
+            return if whole {
+                Ok(len)
+            } else {
+                Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len()))
+            };
+        }
+        let config = limits.config()?;
         match scalar {
             Scalar::Float => decode_values::<f32>(&config, &shape, scratch, src, block)?,
             Scalar::Double => decode_values::<f64>(&config, &shape, scratch, src, block)?,
@@ -253,20 +274,20 @@ impl Zfp {
     }
 
     /// The limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
-    fn config(self, shape: &Shape, scalar: Scalar) -> Result<ZfpConfig> {
-        let (min, max) = FREE_BITS;
+    fn limits(self, shape: &Shape, scalar: Scalar) -> Limits {
+        let (min_bits, max_bits) = FREE_BITS;
+        let free = Limits { min_bits, max_bits, precision: MAX_PRECISION, min_exponent: MIN_EXPONENT };
         match self.mode {
-            Mode::Accuracy => ZfpConfig::expert(min, max, MAX_PRECISION, self.min_exponent()),
+            Mode::Accuracy => Limits { min_exponent: self.min_exponent(), ..free },
             Mode::Precision => {
                 let precision = u32::from(self.meta) + 3 + 2 * shape.ndim as u32;
-                ZfpConfig::expert(min, max, precision.min(MAX_PRECISION), MIN_EXPONENT)
+                Limits { precision: precision.min(MAX_PRECISION), ..free }
             }
             Mode::Rate => {
                 let bits = self.cell_bits(shape, scalar);
-                ZfpConfig::expert(bits, bits, MAX_PRECISION, MIN_EXPONENT)
+                Limits { min_bits: bits, max_bits: bits, ..free }
             }
         }
-        .map_err(|error| err!(Failure, "ZFP parameters of {self:?}: {error}"))
     }
 
     /// The bit plane of the tolerance: the binary exponent of the largest power of 2 that is not above `10^meta`.
@@ -274,6 +295,26 @@ impl Zfp {
         let power = f64::from(self.meta as i8);
         // Exact for 0; every other power of 10 in reach is far from a power of 2.
         (power * std::f64::consts::LOG2_10).floor() as i32
+    }
+}
+
+/// What bounds the bits of a cell, in the terms of ZFP.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Fewest bits; shorter cells are padded.
+    min_bits: u32,
+    /// Most bits; never below the header's.
+    max_bits: u32,
+    /// Most bit planes.
+    precision: u32,
+    /// The lowest bit plane that matters, as a power of 2.
+    min_exponent: i32,
+}
+
+impl Limits {
+    fn config(&self) -> Result<ZfpConfig> {
+        ZfpConfig::expert(self.min_bits, self.max_bits, self.precision, self.min_exponent)
+            .map_err(|error| err!(Failure, "{self:?}: {error}"))
     }
 }
 
