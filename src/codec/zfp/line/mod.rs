@@ -50,9 +50,8 @@ fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<
         return;
     }
     bits.put(2 * biased as u64 + 1, T::HEADER_BITS);
-    let pieces = planes::interleave(T::quantise(values, exponent), planes.min(T::WIDTH));
     let budget = limits.max_bits - T::HEADER_BITS;
-    let used = planes::encode(&pieces, planes.min(T::WIDTH), budget, bits);
+    let used = planes::encode(&T::quantise(values, exponent), planes.min(T::WIDTH), budget, bits);
     bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
 }
 
@@ -78,7 +77,7 @@ fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [T; CELL] {
     }
     let exponent = bits.take(T::HEADER_BITS - 1) as i32 - T::BIAS;
     let planes = planes_of(limits, exponent).min(T::WIDTH);
-    let (pieces, used) = planes::decode(planes, limits.max_bits - T::HEADER_BITS, bits);
+    let (values, used) = planes::decode(planes, limits.max_bits - T::HEADER_BITS, bits);
     bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
-    T::restore(planes::separate(pieces, planes), exponent)
+    T::restore(values, exponent)
 }
