@@ -5,6 +5,8 @@
 
 mod bits;
 mod planes;
+#[cfg(test)]
+mod tests;
 mod value;
 
 use super::Limits;
