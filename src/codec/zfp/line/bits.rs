@@ -39,8 +39,13 @@ impl<'a> Writer<'a> {
     }
 
     /// So many bits 0.
+    #[inline(always)]
     pub fn pad(&mut self, count: u32) {
         let total = self.count + count;
+        if total < 64 {
+            self.count = total;
+            return;
+        }
         for _ in 0..total / 64 {
             self.flush();
             self.word = 0;
