@@ -2,9 +2,9 @@
 //!
 //! Owns what the three codecs 33, 34 and 35 do with the bytes of one block, and the items of a fixed-rate stream.
 //! Knows no ids, no registry, no super-chunk: the array's block shape and the type size come as an [`Array`]. The bit
-//! streams themselves are the work of the crate `zfp-rs`, and in one dimension, where it is slow, of [`line`]: bit for bit
-//! those of the reference's zfp 1.0.1 but for one improvement: blocks of tiny magnitude, whose values the reference destroys, are scaled in two steps (`codecs.md`
-//! 10.9); it reads the result correctly.
+//! streams themselves are the work of the crate `zfp-rs`, and in one dimension, where it is slow, of `line`: bit for bit
+//! those of the reference's zfp 1.0.1 but for one improvement. Cells of tiny magnitude, whose values the reference
+//! destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result correctly.
 //!
 //! # Who refuses what
 //!
