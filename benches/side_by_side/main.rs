@@ -22,6 +22,7 @@ mod codec_grid;
 mod datasets;
 mod items;
 mod options;
+mod plugins;
 mod report;
 mod schunk;
 mod small;
@@ -44,12 +45,13 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 6] = [
     ("chunks", chunks::run),
     ("small", small::run),
     ("items", items::run),
     ("schunk", schunk::run),
     ("boxes", boxes::run),
+    ("plugins", plugins::run),
 ];
 
 fn main() -> ExitCode {

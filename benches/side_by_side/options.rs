@@ -7,7 +7,7 @@ use crate::datasets;
 pub const USAGE: &str = "\
 options (lists are separated by commas):
   --full            every level asked for on larger chunks and all data sets, with more rounds
-  --group LIST      chunks, small, items, schunk, boxes           (default: all)
+  --group LIST      chunks, small, items, schunk, boxes, plugins  (default: all)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)

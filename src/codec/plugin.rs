@@ -188,3 +188,22 @@ fn as_data(error: Error) -> Error {
         _ => Error::new(ErrorKind::Data, format!("{error}")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_has_what_it_was_asked_for() {
+        for (code, is_there) in [
+            (31, false),
+            (32, cfg!(feature = "ndlz")),
+            (33, cfg!(feature = "zfp")),
+            (34, cfg!(feature = "zfp")),
+            (35, cfg!(feature = "zfp")),
+            (36, false),
+        ] {
+            assert_eq!(Plugin::from_compcode(code).is_some(), is_there, "{code}");
+        }
+    }
+}

@@ -29,6 +29,8 @@ mod frame_mapping;
 mod getitem;
 mod header;
 mod instrumented;
+#[cfg(all(feature = "ndlz", feature = "zfp", feature = "plugin-filters"))]
+mod plugins;
 mod prefilters;
 mod processes;
 mod registration;

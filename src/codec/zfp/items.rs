@@ -59,7 +59,7 @@ impl Zfp {
         let dimensionality = ZfpDimensionality::try_from(shape.ndim as u32)
             .map_err(|error| err!(Failure, "ZFP of {} dimensions: {error}", shape.ndim))?;
         let bits = self.cell_bits(&shape, scalar) as usize;
-        let cells = Cells { config: self.config(&shape, scalar)?, dimensionality, shape, bits, src };
+        let cells = Cells { config: self.limits(&shape, scalar).config()?, dimensionality, shape, bits, src };
         match scalar {
             Scalar::Float => cells.decode::<f32>(&mut scratch.stream, items, dest)?,
             Scalar::Double => cells.decode::<f64>(&mut scratch.stream, items, dest)?,
