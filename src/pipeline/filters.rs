@@ -118,11 +118,14 @@ impl Chain {
                     None => delta::encode_first(self.typesize, src, dest),
                 },
                 Step::TruncPrec { precision } => trunc_prec::truncate(precision, self.typesize, src, dest)?,
-                Step::User { id, meta, forward: Some(function), .. } => {
+                Step::User { id, meta, forward, .. } => {
+                    let function = match forward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.forward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
-                }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no forward function"));
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
             }
@@ -175,7 +178,13 @@ impl Chain {
                     bitshuffle::bitunshuffle_v2(self.typesize, src, out);
                 }
                 Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
-                Step::User { id, meta, backward: Some(function), .. } => {
+                Step::User { id, meta, backward, .. } => {
+                    let function = match backward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.backward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     // A positive value ends the block's pipeline, which is no error if it is at its end anyway
                     // (filters.md 15 Q3).
                     if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
@@ -184,9 +193,6 @@ impl Chain {
                         }
                         break;
                     }
-                }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no backward function"));
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
                 Step::Delta | Step::TruncPrec { .. } => {}

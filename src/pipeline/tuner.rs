@@ -5,15 +5,22 @@
 
 use super::context::Context;
 use super::stune::Choice;
+use crate::abi::blosc2_tuner;
 use crate::err;
 use crate::error::Result;
-use crate::registry::{self, Tuner};
+use crate::registry;
 use crate::trace;
 use std::ffi::c_void;
 use std::ptr;
 
-fn find(id: i32) -> Result<Tuner> {
-    registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))
+/// The function that `hook` picks of the tuner with that id, from its plugin library if it was registered without.
+fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
+    let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
+    let function = match hook(&registered.functions) {
+        Some(function) => Some(function),
+        None => hook(&registry::load_tuner(id)?.functions),
+    };
+    function.ok_or_else(|| err!(Failure, "tuner {id} lacks a function"))
 }
 
 /// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
@@ -27,9 +34,7 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
     if id <= 0 {
         return Ok(());
     }
-    let Some(init) = find(id)?.functions.init else {
-        return Err(err!(Failure, "tuner {id} has no init function"));
-    };
+    let init = function(id, |tuner| tuner.init)?;
     // SAFETY: the caller's function, with a context that is whole and the caller's own pointer.
     let code = unsafe { init(config, context.as_ptr(), ptr::null_mut()) };
     if code < 0 {
@@ -46,11 +51,8 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
 pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
     let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
     if id > 0 {
-        let functions = find(id)?.functions;
-        let hook = if has_state { functions.next_cparams } else { functions.next_blocksize };
-        let Some(hook) = hook else {
-            return Err(err!(Failure, "tuner {id} lacks a function for the next compression"));
-        };
+        let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
+        let hook = function(id, next)?;
         // SAFETY: the caller's function, with a context that is whole.
         let code = unsafe { hook(context.as_ptr()) };
         if code < 0 {
@@ -87,9 +89,7 @@ pub fn update(context: &Context, seconds: f64) -> Result<()> {
     if id <= 0 || !has_state {
         return Ok(());
     }
-    let Some(update) = find(id)?.functions.update else {
-        return Err(err!(Failure, "tuner {id} has no update function"));
-    };
+    let update = function(id, |tuner| tuner.update)?;
     // SAFETY: the caller's function, with a context that is whole.
     let code = unsafe { update(context.as_ptr(), seconds) };
     if code < 0 {
@@ -104,11 +104,14 @@ pub fn release(context: &Context) {
     if id <= 0 || !has_state {
         return;
     }
-    if let Some(free) = registry::tuner(id).and_then(|tuner| tuner.functions.free) {
-        // SAFETY: the caller's function, with a context that is whole.
-        let code = unsafe { free(context.as_ptr()) };
-        if code < 0 {
-            trace::warning(|| format!("free of tuner {id} returned {code}"));
+    match function(id, |tuner| tuner.free) {
+        Ok(free) => {
+            // SAFETY: the caller's function, with a context that is whole.
+            let code = unsafe { free(context.as_ptr()) };
+            if code < 0 {
+                trace::warning(|| format!("free of tuner {id} returned {code}"));
+            }
         }
+        Err(error) => trace::warning(|| format!("the state of a tuner is lost: {error}")),
     }
 }

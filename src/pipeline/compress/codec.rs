@@ -30,9 +30,10 @@ impl<'a> ChunkEncoder<'a> {
         if let Some(codec) = BuiltIn::from_compcode(params.compcode) {
             return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
         }
-        match registry::codec(params.compcode).and_then(|codec| codec.encoder) {
-            Some(function) => ChunkEncoder::User(UserEncoder {
-                function,
+        match registry::codec(params.compcode) {
+            Some(codec) => ChunkEncoder::User(UserEncoder {
+                compcode: params.compcode,
+                function: codec.encoder,
                 meta: params.compcode_meta,
                 cparams: params.for_callbacks(plan.typesize as i32, blocksize),
                 chunk: source.cast(),

@@ -33,11 +33,11 @@ impl<'a> ChunkDecoder<'a> {
         }
         let user = (format == codec_format::UDCODEC)
             .then(|| registry::codec(i32::from(header.udcompcode)))
-            .flatten()
-            .and_then(|codec| codec.decoder);
+            .flatten();
         match user {
-            Some(function) => ChunkDecoder::User(UserDecoder {
-                function,
+            Some(codec) => ChunkDecoder::User(UserDecoder {
+                compcode: header.udcompcode,
+                function: codec.decoder,
                 meta: header.compcode_meta,
                 dparams: params.for_callbacks(i32::from(header.typesize)),
                 chunk: chunk.as_ptr().cast(),
