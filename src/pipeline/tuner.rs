@@ -5,7 +5,7 @@
 
 use super::context::Context;
 use super::stune::Choice;
-use crate::abi::blosc2_tuner;
+use crate::abi::{ContextHead, blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -23,6 +23,51 @@ fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> 
     function.ok_or_else(|| err!(Failure, "tuner {id} lacks a function"))
 }
 
+/// What a tuner leaves alone, and what one that was built for another layout of the context may hit instead of its
+/// own fields (`abi.md` 4.3): these would be followed later.
+#[derive(Clone, Copy, PartialEq)]
+struct Untouchable {
+    schunk: *mut c_void,
+    prefilter: Option<usize>,
+    preparams: *mut c_void,
+    block_maskout: *mut c_void,
+    do_compress: i32,
+}
+
+impl Untouchable {
+    fn of(head: &ContextHead) -> Untouchable {
+        Untouchable {
+            schunk: head.schunk.cast(),
+            prefilter: head.prefilter.map(|function| function as usize),
+            preparams: head.preparams.cast(),
+            block_maskout: head.block_maskout.cast(),
+            do_compress: head.do_compress,
+        }
+    }
+}
+
+/// Runs a hook. What no tuner may change is as before afterwards.
+fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
+    let (before, prefilter) = context.with_head(|head| (Untouchable::of(head), head.prefilter));
+    let code = hook(context.as_ptr());
+    context.with_head(|head| {
+        if Untouchable::of(head) == before {
+            return;
+        }
+        head.schunk = before.schunk.cast();
+        head.prefilter = prefilter;
+        head.preparams = before.preparams.cast();
+        head.block_maskout = before.block_maskout.cast();
+        head.do_compress = before.do_compress;
+        trace::warning(|| {
+            format!(
+                "tuner {id} was built for another layout of the context: what it chooses may have no effect"
+            )
+        });
+    });
+    code
+}
+
 /// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
 ///
 /// # Safety
@@ -36,7 +81,7 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
     }
     let init = function(id, |tuner| tuner.init)?;
     // SAFETY: the caller's function, with a context that is whole and the caller's own pointer.
-    let code = unsafe { init(config, context.as_ptr(), ptr::null_mut()) };
+    let code = run(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
     if code < 0 {
         return Err(err!(Tuner, "init of tuner {id} returned {code}"));
     }
@@ -54,7 +99,7 @@ pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
         let hook = function(id, next)?;
         // SAFETY: the caller's function, with a context that is whole.
-        let code = unsafe { hook(context.as_ptr()) };
+        let code = run(context, id, |context| unsafe { hook(context) });
         if code < 0 {
             return Err(err!(Tuner, "tuner {id} returned {code}"));
         }
@@ -91,7 +136,7 @@ pub fn update(context: &Context, seconds: f64) -> Result<()> {
     }
     let update = function(id, |tuner| tuner.update)?;
     // SAFETY: the caller's function, with a context that is whole.
-    let code = unsafe { update(context.as_ptr(), seconds) };
+    let code = run(context, id, |context| unsafe { update(context, seconds) });
     if code < 0 {
         return Err(err!(Tuner, "update of tuner {id} returned {code}"));
     }
