@@ -4,6 +4,7 @@
 //! The reference does the same beside ours, except where it is known to crash. Every scenario runs in a process
 //! of its own, since the search depends on the environment and plugins stay loaded.
 
+#[allow(dead_code)] // one of its two entry points is enough here
 #[path = "../do_better/alone.rs"]
 mod alone;
 mod probes;

@@ -237,3 +237,32 @@ fn modules_of_the_working_directory() {
         },
     );
 }
+
+/// A package that cannot be imported, as some cannot without the Python binding of the C library: its library is used
+/// all the same.
+#[test]
+fn packages_that_cannot_be_imported() {
+    with_plugins(
+        "search::packages_that_cannot_be_imported",
+        |place| {
+            let package = place.join("installed/blosc2_broken");
+            fs::create_dir_all(&package).expect("a directory");
+            fs::write(package.join("__init__.py"), "raise RuntimeError('no binding')\n").expect("a file");
+            build(Kind::Codec, &[], &package.join(file_of("broken")));
+            let empty = place.join("installed/blosc2_empty");
+            fs::create_dir_all(&empty).expect("a directory");
+            fs::write(empty.join("__init__.py"), "raise RuntimeError('no binding')\n").expect("a file");
+            fs::create_dir(place.join("bin")).expect("a directory");
+        },
+        |place| {
+            // SAFETY: this process has one thread that does anything.
+            unsafe { std::env::set_var("PYTHONPATH", place.join("installed")) };
+            let library = Library::ours();
+            let broken = Probe::register(library, Kind::Codec, 200, "broken");
+            let told = broken.round_trip(library, 0);
+            assert!(told.ends_with("right"), "{told}");
+            let empty = Probe::register(library, Kind::Codec, 201, "empty");
+            assert_eq!(empty.round_trip(library, 0), "-7");
+        },
+    );
+}

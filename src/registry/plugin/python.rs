@@ -60,13 +60,24 @@ fn ask(name: &str) -> Option<CString> {
 }
 
 /// What the interpreter is to do. Python looks for modules in the working directory first, which may be that of a
-/// stranger's data: it is left out.
+/// stranger's data: it is left out. Some packages cannot be imported where the Python binding of the C library is not
+/// installed, although their library does not need it: then its place is told without importing them.
 fn program(name: &str) -> String {
     format!(
-        "import sys\n\
-         if sys.path[:1] == ['']: del sys.path[0]\n\
-         import blosc2_{name}\n\
-         blosc2_{name}.print_libpath()\n"
+        "import sys
+if sys.path[:1] == ['']: del sys.path[0]
+try:
+    import blosc2_{name}
+    blosc2_{name}.print_libpath()
+except Exception:
+    import importlib.util, os
+    spec = importlib.util.find_spec('blosc2_{name}')
+    places = spec and spec.submodule_search_locations or []
+    files = [os.path.join(place, 'libblosc2_{name}.so') for place in places]
+    files = [file for file in files if os.path.isfile(file)]
+    if not files: raise
+    sys.stdout.write(files[0])
+"
     )
 }
 
