@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn nothing_there() {
-        let reason = load::<2>("there_is_no_such_plugin").err().expect("a reason");
+        let reason = load::<2>("there_is_no_such_plugin").expect_err("a reason");
         assert!(reason.contains("libblosc2_there_is_no_such_plugin.so"), "{reason}");
     }
 }
