@@ -1,4 +1,4 @@
-/* A plugin library, good or broken, for tests/plugins. One of CODEC, FILTER and TUNER is defined, and at most one of
+/* A plugin library, good or broken, for tests/dynamic_plugins. One of CODEC, FILTER and TUNER is defined, and at most one of
 
      NO_INFO            nothing is called `info`
      INFO_IS_FUNCTION   what is called `info` is a function
