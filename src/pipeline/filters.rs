@@ -166,11 +166,14 @@ impl<'c> Chain<'c> {
                 Step::Cells { side, means: true } => {
                     cells::gather_means(side, self.typesize, self.container, src, dest)?;
                 }
-                Step::User { id, meta, forward: Some(function), .. } => {
+                Step::User { id, meta, forward, .. } => {
+                    let function = match forward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.forward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
-                }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no forward function"));
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
             }
@@ -225,7 +228,13 @@ impl<'c> Chain<'c> {
                 Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
                 Step::Cells { side, means: false } => cells::scatter(side, self.container, src, out)?,
                 Step::Cells { side, means: true } => cells::scatter_means(side, self.container, src, out)?,
-                Step::User { id, meta, backward: Some(function), .. } => {
+                Step::User { id, meta, backward, .. } => {
+                    let function = match backward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.backward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     // A positive value ends the block's pipeline, which is no error if it is at its end anyway
                     // (filters.md 15 Q3).
                     if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
@@ -234,9 +243,6 @@ impl<'c> Chain<'c> {
                         }
                         break;
                     }
-                }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no backward function"));
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
                 Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => {}

@@ -1,8 +1,11 @@
 //! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
 //! register. The codecs and filters that the format itself defines are not here; `codec` and `filter` have them.
 //!
-//! The tables hold C function pointers, but never call them; `pipeline` does.
+//! The tables hold C function pointers, but never call them; `pipeline` does. What is registered without functions
+//! has them in a plugin library, which is loaded when they are first needed, while no lock is held.
 
+mod loading;
+mod plugin;
 mod table;
 
 use crate::abi::{
@@ -17,6 +20,8 @@ use table::{Entry, Table, Verdict};
 
 /// The first id that callers may register.
 pub const FIRST_USER_ID: i32 = 160;
+
+pub use loading::{load_codec, load_filter, load_tuner};
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]

@@ -36,9 +36,10 @@ impl<'a> ChunkEncoder<'a> {
             let typesize = plan.typesize;
             return ChunkEncoder::Plugin(codec.encoder(params.compcode_meta, typesize, params.container));
         }
-        match registry::codec(params.compcode).and_then(|codec| codec.encoder) {
-            Some(function) => ChunkEncoder::User(UserEncoder {
-                function,
+        match registry::codec(params.compcode) {
+            Some(codec) => ChunkEncoder::User(UserEncoder {
+                compcode: params.compcode,
+                function: codec.encoder,
                 meta: params.compcode_meta,
                 cparams: params.for_callbacks(plan.typesize as i32, blocksize),
                 chunk: source.cast(),

@@ -37,10 +37,11 @@ impl<'a> ChunkDecoder<'a> {
         if let Some(codec) = code.and_then(Plugin::from_compcode) {
             return ChunkDecoder::Plugin(codec.decoder(header.compcode_meta, params.container));
         }
-        let user = code.and_then(registry::codec).and_then(|codec| codec.decoder);
+        let user = code.and_then(registry::codec);
         match user {
-            Some(function) => ChunkDecoder::User(UserDecoder {
-                function,
+            Some(codec) => ChunkDecoder::User(UserDecoder {
+                compcode: header.udcompcode,
+                function: codec.decoder,
                 meta: header.compcode_meta,
                 dparams: params.for_callbacks(i32::from(header.typesize)),
                 chunk: chunk.as_ptr().cast(),
