@@ -105,14 +105,20 @@ impl Case {
     /// All items.
     pub fn data(&self) -> Vec<u8> {
         let mut random = Random::new(21);
-        let mut at = vec![0i64; self.ndim()];
+        let mut at = vec![0usize; self.ndim()];
         let count = self.shape.iter().product::<i64>() as usize;
         let mut bytes = Vec::with_capacity(count * self.typesize());
+        let wave = |dim: usize, wave: fn(f64) -> f64, times: f64| -> Vec<f64> {
+            let extent = self.shape[dim];
+            (0..extent).map(|n| wave(times * n as f64 / extent as f64 + dim as f64)).collect()
+        };
+        let sines: Vec<_> = (0..self.ndim()).map(|dim| wave(dim, f64::sin, 7.0)).collect();
+        let cosines: Vec<_> = (0..self.ndim()).map(|dim| wave(dim, f64::cos, 3.0)).collect();
         for _ in 0..count {
-            let place = |dim: usize| at[dim] as f64 / self.shape[dim] as f64;
             let value: f64 = (0..self.ndim())
                 .map(|dim| {
-                    (7.0 * place(dim) + dim as f64).sin() * (3.0 * place((dim + 1) % self.ndim())).cos()
+                    let next = (dim + 1) % self.ndim();
+                    sines[dim][at[dim]] * cosines[next][at[next]]
                 })
                 .sum();
             match self.items {
@@ -129,7 +135,7 @@ impl Case {
             }
             for (place, &extent) in at.iter_mut().zip(self.shape).rev() {
                 *place += 1;
-                if *place < extent {
+                if *place < extent as usize {
                     break;
                 }
                 *place = 0;
