@@ -6,6 +6,8 @@
 mod codec;
 mod getitem;
 mod lazy;
+mod part;
+mod previous;
 mod reader;
 mod varlen;
 mod visit;
@@ -15,9 +17,11 @@ mod lazy_tests;
 
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
+pub use part::read_item;
+pub use previous::Previous;
 pub use reader::ChunkReader;
 pub use varlen::VarlenReader;
-pub use visit::{Content, visit_blocks};
+pub use visit::{Content, Visit, pays, visit_blocks};
 
 use super::jobs;
 use super::params::DecompressParams;
