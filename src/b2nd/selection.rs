@@ -11,7 +11,7 @@ use super::geometry::Geometry;
 use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::decompress::Content;
+use crate::pipeline::decompress::{Content, Visit};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::gathered::{Changes, Coverage};
@@ -481,6 +481,37 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
+/// Takes from the blocks of a chunk what is selected of them.
+struct SelectionReader<'a> {
+    part: &'a ChunkPart<'a>,
+    target: &'a Target,
+    /// Where blocks have places in common.
+    one_by_one: Option<&'a Mutex<()>>,
+}
+
+impl Visit for SelectionReader<'_> {
+    fn wanted(&self, n: usize, len: usize) -> Range<usize> {
+        let block = self.part.block(n);
+        // Pieces go up.
+        let first = block.pieces[..block.ndim].iter().filter_map(|pieces| pieces.first());
+        let start = first.map(|piece| piece.in_block).sum();
+        if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
+    }
+
+    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+        let _alone = self.one_by_one.map(Mutex::lock);
+        let block = self.part.block(n);
+        // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
+        // one.
+        unsafe {
+            match content {
+                Content::Bytes(bytes) => block.gather(bytes, self.target),
+                Content::Zeros => block.clear(self.target),
+            }
+        }
+    }
+}
+
 impl Array {
     /// Reads the items at the crossings of the `selection` into `dest`. What is not selected of the buffer stays as it
     /// is.
@@ -502,18 +533,7 @@ impl Array {
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            let visit = |n: usize, content: Content<'_>| {
-                let _alone = one_by_one.as_ref().map(Mutex::lock);
-                let block = part.block(n);
-                // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks
-                // come one by one.
-                unsafe {
-                    match content {
-                        Content::Bytes(bytes) => block.gather(bytes, &target),
-                        Content::Zeros => block.clear(&target),
-                    }
-                }
-            };
+            let visit = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &visit)
                 .map_err(failed)
