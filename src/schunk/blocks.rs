@@ -4,7 +4,7 @@ use super::SuperChunk;
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::context::ReadSettings;
+use crate::pipeline::context::{Context, ReadSettings};
 use crate::pipeline::decompress::{self, BlockSource, Content, ItemRange, Visit};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
@@ -140,9 +140,11 @@ impl SuperChunk {
     }
 
     /// How many threads may read different chunks at once: 1 where reading runs a program's functions, which see one
-    /// thread at a time, or other threads than the library's do the work.
+    /// thread at a time or ask which chunk is at work, or where other threads than the library's do the work.
     pub fn threads_for_chunks(&self) -> usize {
-        let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1) || pool::has_callback();
+        let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
+            || pool::has_callback()
+            || self.cctx().is_ok_and(Context::calls_back);
         let settings = self.read_settings(false);
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
