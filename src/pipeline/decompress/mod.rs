@@ -14,6 +14,8 @@ mod visit;
 
 #[cfg(test)]
 mod lazy_tests;
+#[cfg(test)]
+mod part_tests;
 
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
