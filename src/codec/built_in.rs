@@ -64,6 +64,15 @@ impl BuiltIn {
         }
     }
 
+    /// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it:
+    /// how many are there, fewer for a bad stream. `None` for a codec that only decompresses whole streams.
+    pub fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+        match self {
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
+            BuiltIn::BloscLz | BuiltIn::Zlib | BuiltIn::Zstd => None,
+        }
+    }
+
     /// The codec that decodes that format code.
     pub fn from_format(format: u8) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)

@@ -233,7 +233,7 @@ impl Context {
             Source::Blocks(sources) => {
                 Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
             }
-            Source::Buffer(_) | Source::Absent(_) => None,
+            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => None,
         };
         let set_largest = || self.with_head(|head| head.blocksize = largest.unwrap_or(head.blocksize));
         set_largest();
@@ -505,6 +505,17 @@ impl Context {
         self.with_head(|head| head.typesize = i32::from(typesize));
     }
 
+    /// As [`note_typesize`](Self::note_typesize), unless there is a postfilter; whether there is none.
+    pub fn note_cached(&self, typesize: u8) -> bool {
+        self.with_head(|head| {
+            if head.postfilter.is_some() {
+                return false;
+            }
+            head.typesize = i32::from(typesize);
+            true
+        })
+    }
+
     /// Whether compressing runs a program's functions.
     pub fn calls_back(&self) -> bool {
         self.with_head(|head| {
@@ -513,6 +524,18 @@ impl Context {
                 || is_callers_codec(head.compcode)
                 || head.filters.iter().any(|&id| is_callers_filter(id))
         })
+    }
+
+    /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
+    /// `blocksize` bytes long: nothing that the program set up looks at the source or at several blocks.
+    pub fn takes_gathered(&self, blocksize: usize) -> bool {
+        !self.calls_back()
+            && !self.instrumented
+            && self.with_head(|head| {
+                head.use_dict == 0
+                    && !head.filters.contains(&filter_id::DELTA)
+                    && usize::try_from(head.blocksize).is_ok_and(|size| size == blocksize)
+            })
     }
 
     /// Notes in the head what the last chunk was.

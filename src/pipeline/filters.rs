@@ -118,6 +118,15 @@ impl<'c> Chain<'c> {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
     }
 
+    /// For a pipeline that at most shuffles: the number of bytes that are shuffled, 1 for none.
+    pub fn shuffled_unit(&self) -> Option<usize> {
+        match *self.steps() {
+            [] => Some(1),
+            [Step::Shuffle { nstreams }] => Some(nstreams.max(1)),
+            _ => None,
+        }
+    }
+
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
     pub fn works_in_place(&self) -> bool {
         self.steps().iter().all(|s| s.works_in_place() || !s.is_undone())

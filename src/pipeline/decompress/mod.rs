@@ -6,18 +6,24 @@
 mod codec;
 mod getitem;
 mod lazy;
+mod part;
+mod previous;
 mod reader;
 mod varlen;
 mod visit;
 
 #[cfg(test)]
 mod lazy_tests;
+#[cfg(test)]
+mod part_tests;
 
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
+pub use part::read_item;
+pub use previous::Previous;
 pub use reader::ChunkReader;
 pub use varlen::VarlenReader;
-pub use visit::{Content, visit_blocks};
+pub use visit::{Content, Visit, pays, visit_blocks};
 
 use super::jobs;
 use super::params::DecompressParams;

@@ -377,6 +377,35 @@ impl<'a> ChunkReader<'a> {
         lazy::read_block(trailer, self.source()?, nblock, start, limit, buffer)
     }
 
+    /// How block `nblock` is stored, if that is no more than streams of a codec of the format, shuffled or not: the number
+    /// of bytes whose places shuffling has changed (1 without), the streams, and how many they are.
+    pub fn plain_streams(&self, nblock: usize) -> Option<(usize, &'a [u8], usize)> {
+        let is_plain = self.params.postfilter.is_none()
+            && self.dictionary.is_none()
+            && !self.header.is_instrumented()
+            && !self.may_predate_the_split_mark();
+        let unit = self.chain.shuffled_unit().filter(|_| is_plain)?;
+        let nstreams = self.nstreams(nblock);
+        let is_divided = nstreams > 0 && self.range(nblock).len().is_multiple_of(nstreams);
+        self.encoded(nblock).filter(|_| is_divided).map(|encoded| (unit, encoded, nstreams))
+    }
+
+    /// The streams of one of the equal coded blocks, as they are; `None` where they make no sense, or where the chunk is
+    /// of another kind or not in memory.
+    pub fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
+        let Body::Coded { first } = self.body else { return None };
+        let start = self.block_start(nblock).ok().filter(|&start| start >= first)?;
+        let bytes = self.chunk.get(start..)?;
+        let nstreams = self.nstreams(nblock);
+        let len = self.range(nblock).len();
+        let neblock = len.checked_div(nstreams).filter(|neblock| neblock * nstreams == len && len > 0)?;
+        let mut pos = 0;
+        for _ in 0..nstreams {
+            stream::read(bytes, &mut pos, neblock).ok()?;
+        }
+        bytes.get(..pos)
+    }
+
     /// Where the first stream of block `nblock` begins in the chunk, in bytes.
     fn block_start(&self, nblock: usize) -> Result<usize> {
         let start = read_i32(self.chunk, self.header.len() + 4 * nblock);
