@@ -85,6 +85,27 @@ impl Disk {
         stream.write_at(0, bytes, WriteShape::Bytes)
     }
 
+    /// Writes a chunk file, which counts once it is published; beside its place if the chunk of a file that is there is
+    /// `replaced`. Only for native files.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileWrite`; no file is left behind then.
+    pub fn stage_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<StagedFile> {
+        let place = self.chunk_path(number)?;
+        let path = if replaced { joined(&place, ".new") } else { place.clone() };
+        let stream = self.backend.open(&path, OpenMode::Create)?;
+        let staged = StagedFile { path, place: replaced.then_some(place), is_published: false };
+        if let Some(place) = &staged.place
+            && let (Some(file), Ok(old)) = (stream.as_file(), paths::as_path(place).metadata())
+        {
+            // Whoever may read the chunk that is there may read the one that comes in its place, and nobody else.
+            file.set_permissions(old.permissions())
+                .map_err(|error| err!(FileOpen, "the permissions of a chunk file: {error}"))?;
+        }
+        stream.write_at(0, bytes, WriteShape::Bytes)?;
+        Ok(staged)
+    }
+
     /// Removes a chunk file, if it is there.
     ///
     /// # Errors
@@ -97,6 +118,37 @@ impl Disk {
         match (&self.directory, u32::try_from(number)) {
             (Some(directory), Ok(number)) => Ok(inside(directory, &format!("{number:08X}.chunk"))),
             _ => Err(err!(InvalidHeader, "there is no chunk file {number}")),
+        }
+    }
+}
+
+/// A chunk file that is written, but does not count yet: it goes when it is dropped.
+pub struct StagedFile {
+    path: CString,
+    /// Where it shall be, if it is not there already.
+    place: Option<CString>,
+    is_published: bool,
+}
+
+impl StagedFile {
+    /// Puts the file in its place; one that was there is gone, in one step.
+    ///
+    /// # Errors
+    /// `FileWrite`.
+    pub fn publish(mut self) -> Result<()> {
+        if let Some(place) = &self.place {
+            std::fs::rename(paths::as_path(&self.path), paths::as_path(place))
+                .map_err(|error| err!(FileWrite, "{:?} cannot get its place: {error}", self.path))?;
+        }
+        self.is_published = true;
+        Ok(())
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        if !self.is_published {
+            let _ = std::fs::remove_file(paths::as_path(&self.path));
         }
     }
 }

@@ -251,8 +251,7 @@ impl Frame {
         let nchunks = offsets.len();
         let mut inner = self.inner.write();
         inner.layout = layout;
-        inner.index.offsets = offsets;
-        inner.index.encoder.forget();
+        inner.index.replace(offsets);
         if self.disk.is_some() {
             inner.images = Images { header: header_image, index: index_image, trailer: trailer_image };
         }

@@ -195,6 +195,14 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+        self.compress_chunk(source, dest, self.with_head(|head| current_nchunk(head.schunk)))
+    }
+
+    /// As [`compress`](Self::compress); prefilters are told that it is chunk `nchunk`.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress).
+    pub fn compress_chunk(&self, source: Source<'_>, dest: &mut [u8], nchunk: i64) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
         let started = Instant::now();
         // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
@@ -213,7 +221,7 @@ impl Context {
             // There is nothing to cut: the header tells what was asked for.
             self.with_head(|head| head.blocksize = requested);
         }
-        let mut params = self.compress_params();
+        let mut params = self.compress_params(nchunk);
         plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {
             params.use_dict = false;
@@ -238,7 +246,7 @@ impl Context {
         let source = Source::Absent(nbytes);
         let nbytes_for_tuner = self.begin(source, dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params();
+        let params = self.compress_params(self.with_head(|head| current_nchunk(head.schunk)));
         plan::check(&params, nbytes, dest.len(), false)?;
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
@@ -264,7 +272,7 @@ impl Context {
     }
 
     /// What the head says now.
-    fn compress_params(&self) -> CompressParams {
+    fn compress_params(&self, nchunk: i64) -> CompressParams {
         let handles_of = |head: &ContextHead| Handles {
             schunk: head.schunk.cast(),
             tuner_params: head.tuner_params,
@@ -286,7 +294,7 @@ impl Context {
             short_header: false,
             prefilter: self.prefilter(),
             tuner_id: head.tuner_id,
-            nchunk: current_nchunk(head.schunk),
+            nchunk,
             handles: handles_of(head),
         })
     }

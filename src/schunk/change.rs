@@ -261,8 +261,17 @@ impl SuperChunk {
             owner.update_chunk(at, chunk)?;
             return Ok(self.counters().nchunks);
         }
+        self.update_in(&mut self.changing(false)?, at, chunk)
+    }
+
+    /// As [`update_chunk`](Self::update_chunk), with leave to change that is there already. This is no view.
+    pub(super) fn update_in(
+        &self,
+        session: &mut ChangeSession<'_>,
+        at: i64,
+        chunk: Incoming<'_>,
+    ) -> Result<i64> {
         let failed = as_code(ErrorKind::ChunkUpdate);
-        let mut session = self.changing(false)?;
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&at) {
             return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
@@ -272,7 +281,7 @@ impl SuperChunk {
             rules::check_mix(self.counters().flags2, &info).map_err(&failed)?;
         }
         self.note_current(at);
-        let old = self.old_chunk(&mut session, at)?;
+        let old = self.old_chunk(session, at)?;
         let before = self.counters();
         let mut after = rules::update(&before, self.keeping(), at, &info, &old).map_err(&failed)?;
         if self.frame().is_none() {
@@ -284,6 +293,7 @@ impl SuperChunk {
             let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
             let old_len = rules::counted(&old);
             let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
+            session.header = None;
             self.apply(&change, &after).map_err(&failed)?;
             chunk.release();
         }
@@ -365,14 +375,15 @@ impl SuperChunk {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
-        self.note_current(self.counters().nchunks);
+        let at = self.counters().nchunks;
+        self.note_current(at);
         if self.frame().is_none() && nbytes >= OWN_BLOCK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
-            let cbytes = self.compress_into(src, nbytes, &mut block)?;
+            let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
             block.truncate(cbytes);
             return self.append_chunk(Incoming::Take(&mut Some(block)));
         }
-        self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
+        self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
     /// Compresses `content` and puts it in the place of chunk `at`.
@@ -382,22 +393,23 @@ impl SuperChunk {
     /// [`update_chunk`](Self::update_chunk).
     pub fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
         self.check_index(at)?;
-        self.with_compressed(Some(content), content.len(), |chunk| {
+        self.with_compressed(at, Some(content), content.len(), |chunk| {
             self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())
         })
     }
 
-    /// Compresses into a block of its own.
+    /// Compresses what shall be chunk `nchunk` into a block of its own.
     ///
     /// # Errors
     /// Those of compression.
-    pub(super) fn compress(&self, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
-        self.with_compressed(src, nbytes, Malloced::copy_of)
+    pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
+        self.with_compressed(nchunk, src, nbytes, Malloced::copy_of)
     }
 
-    /// Compresses with the super-chunk's context and lends the chunk to `then`.
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context and lends the chunk to `then`.
     fn with_compressed<R>(
         &self,
+        nchunk: i64,
         src: Option<&[u8]>,
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
@@ -409,7 +421,7 @@ impl SuperChunk {
             room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
             room.resize(needed, 0);
         }
-        let compressed = self.compress_into(src, nbytes, &mut room[..needed]);
+        let compressed = self.compress_into(nchunk, src, nbytes, &mut room[..needed]);
         let result = compressed.and_then(|cbytes| then(&room[..cbytes]));
         if room.len() <= KEPT {
             let _ = COMPRESSED.try_with(|place| place.set(room));
@@ -417,18 +429,25 @@ impl SuperChunk {
         result
     }
 
-    /// Compresses with the super-chunk's context into `dest`, which has room for the chunk; its length.
-    fn compress_into(&self, src: Option<&[u8]>, nbytes: usize, dest: &mut [u8]) -> Result<usize> {
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;
+    /// its length. The public struct tells another number as soon as another thread reads.
+    fn compress_into(
+        &self,
+        nchunk: i64,
+        src: Option<&[u8]>,
+        nbytes: usize,
+        dest: &mut [u8],
+    ) -> Result<usize> {
         let cctx = self.cctx()?;
         let source = match src {
             Some(src) => Source::Buffer(src),
             None => Source::Absent(nbytes),
         };
         let cbytes = if cctx.calls_back() {
-            cctx.compress(source, dest)
+            cctx.compress_chunk(source, dest, nchunk)
         } else {
             let _use = self.cctx_use.lock();
-            cctx.compress(source, dest)
+            cctx.compress_chunk(source, dest, nchunk)
         }?;
         if cbytes == 0 {
             return Err(err!(Failure, "{nbytes} bytes could not be compressed"));

@@ -6,6 +6,7 @@ use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
+use crate::frame::header::FrameHeader;
 use crate::malloc::Malloced;
 use crate::pipeline::context::{ReadSettings, decoding_calls_back};
 use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
@@ -75,17 +76,18 @@ impl SuperChunk {
         }
     }
 
-    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    /// Lends chunk `nchunk` as it is stored, or its lazy form. The gate is held; `header` is that of the frame, if there
+    /// is one.
     fn fetch<R>(
         &self,
-        session: &ReadSession<'_>,
+        header: Option<&FrameHeader>,
         nchunk: i64,
         lazily: bool,
         purpose: Purpose,
         then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
-        let (Some(frame), Some(header)) = (self.frame(), &session.header) else {
+        let (Some(frame), Some(header)) = (self.frame(), header) else {
             // Another thread may have taken chunks away in the meantime.
             if nchunk >= self.counters().nchunks {
                 return Err(gone());
@@ -125,9 +127,28 @@ impl SuperChunk {
         settings: &ReadSettings,
         then: &mut Then<'_, R>,
     ) -> Result<R> {
+        if let Some(done) = self.with_chunk_at(session.header.as_ref(), nchunk, lazily, settings, then)? {
+            return Ok(done);
+        }
+        let copy = self.copy_at(session.header.as_ref(), nchunk)?;
+        drop(session);
+        then(&copy, &ChunkHeader::parse(&copy)?, None)
+    }
+
+    /// As [`with_chunk`](Self::with_chunk), with the gate held, before and after, and the header of the frame. `None`,
+    /// and nothing was done, where decoding runs a program's functions: that needs a [copy](Self::copy_at), and the gate
+    /// open.
+    pub(super) fn with_chunk_at<R>(
+        &self,
+        header: Option<&FrameHeader>,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<Option<R>> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(&session, nchunk, lazily, Purpose::Look, |chunk, source| {
+            self.fetch(header, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
                 if needs_copy(&header) {
                     return Ok(None);
@@ -135,17 +156,16 @@ impl SuperChunk {
                 then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
             })
         };
-        let done = match attempt(lazily) {
+        match attempt(lazily) {
             // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
             Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
             done => done,
-        }?;
-        if let Some(done) = done {
-            return Ok(done);
         }
-        let copy = self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())?;
-        drop(session);
-        then(&copy, &ChunkHeader::parse(&copy)?, None)
+    }
+
+    /// A copy of a whole chunk. The gate is held.
+    pub(super) fn copy_at(&self, header: Option<&FrameHeader>, nchunk: i64) -> Result<Malloced> {
+        self.fetch(header, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
     }
 
     /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
@@ -188,7 +208,7 @@ impl SuperChunk {
     pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
+        self.fetch(session.header.as_ref(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
             Fetched::Borrowed(bytes) => Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len())),
             chunk => chunk.into_owned().map(Handed::Owned),
         })
@@ -201,7 +221,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
+        self.copy_at(session.header.as_ref(), nchunk)
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
