@@ -265,14 +265,19 @@ impl SuperChunk {
             _ => err!(ChunkUpdate, "{error}"),
         };
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
-        let mut session = match self.cctx().is_ok_and(|cctx| !cctx.calls_back()) {
-            true => Some(target.changing(false).map_err(not_stored)?),
-            false => None,
-        };
-        for part in span.parts() {
+        let failed = |error: Error| err!(Failure, "{error}");
+        let calls_back = self.cctx().map_err(failed)?.calls_back();
+        let mut session = None;
+        for (n, part) in span.parts().enumerate() {
+            if n == 0 && !calls_back {
+                // What is behind the last chunk is no reason to wait for the lock.
+                if !self.is_whole(&part, span.chunksize) {
+                    self.check_index(part.nchunk).map_err(failed)?;
+                }
+                session = Some(target.changing(false).map_err(not_stored)?);
+            }
             let chunk = self.chunk_with(&part, span.chunksize, &src[part.buffer.clone()], &mut session);
-            let chunk = chunk.map_err(|error| err!(Failure, "{error}"))?;
-            let chunk = Incoming::Take(&mut Some(chunk));
+            let chunk = Incoming::Take(&mut Some(chunk.map_err(failed)?));
             match &mut session {
                 Some(session) => target.update_in(session, part.nchunk, chunk),
                 None => self.update_chunk(part.nchunk, chunk),
@@ -280,6 +285,19 @@ impl SuperChunk {
             .map_err(not_stored)?;
         }
         Ok(())
+    }
+
+    /// Whether a part is all that a chunk has.
+    fn is_whole(&self, part: &Part, chunksize: i64) -> bool {
+        let counters = self.counters();
+        let last_len = match counters.nbytes % chunksize {
+            0 => chunksize,
+            rest => rest,
+        };
+        // What is behind the last chunk cannot be stored in any way.
+        let is_last = part.nchunk >= counters.nchunks - 1;
+        let end = part.range.end as i64;
+        part.range.start == 0 && (end == chunksize || (is_last && end == last_len))
     }
 
     /// What becomes of a chunk when `src` is put into a part of it. A session for changing ends where decoding runs a
@@ -291,15 +309,7 @@ impl SuperChunk {
         src: &[u8],
         session: &mut Option<ChangeSession<'_>>,
     ) -> Result<Malloced> {
-        let counters = self.counters();
-        let last_len = match counters.nbytes % chunksize {
-            0 => chunksize,
-            rest => rest,
-        };
-        // What is behind the last chunk cannot be stored in any way.
-        let is_last = part.nchunk >= counters.nchunks - 1;
-        let end = part.range.end as i64;
-        if part.range.start == 0 && (end == chunksize || (is_last && end == last_len)) {
+        if self.is_whole(part, chunksize) {
             self.note_current(part.nchunk);
             return self.compress(part.nchunk, Some(src), src.len());
         }
