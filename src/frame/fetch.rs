@@ -161,6 +161,7 @@ impl Frame {
             return room.lend(len, then);
         }
         let at = self.check_offset(offset, header)?;
+        disk.check_reader();
         disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
@@ -221,6 +222,7 @@ impl Frame {
         let guess = usize::try_from(self.bound(nchunk, offset, header)).unwrap_or(LAZY_HEAD);
         let place = i64::try_from(at).unwrap_or(i64::MAX);
         let nchunk = i32::try_from(nchunk).unwrap_or(i32::MAX);
+        disk.check_reader();
         let chunk = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
             lazy_image(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, (nchunk, place))

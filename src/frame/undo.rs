@@ -64,7 +64,7 @@ impl<'a> Undo<'a> {
         let mut pieces = Vec::new();
         for (from, to) in [(start, chunks_end.min(end)), (old.frame_len.max(start), after_all.min(end))] {
             if from < to {
-                pieces.push((from, read_piece(stream, disk.base, from, to - from)?));
+                pieces.push((from, read_piece(stream, disk.base + from, to - from)?));
             }
         }
         Ok(Undo { old, images, pieces, size, moved: Progress::default() })
@@ -112,9 +112,13 @@ impl<'a> Undo<'a> {
     }
 }
 
-fn read_piece(stream: &Stream, base: u64, at: u64, len: u64) -> Result<Vec<u8>> {
+/// Reads so many bytes of a file, or as many as there are.
+///
+/// # Errors
+/// `FileRead`, `MemoryAlloc`.
+pub fn read_piece(stream: &Stream, at: u64, len: u64) -> Result<Vec<u8>> {
     let mut bytes = buffer(len)?;
-    let got = stream.read_at(base + at, &mut bytes)?;
+    let got = stream.read_at(at, &mut bytes)?;
     bytes.truncate(got);
     Ok(bytes)
 }
@@ -179,7 +183,7 @@ fn move_back(
     let mut done = 0;
     while done < back.len {
         let (at, len) = back.segment(done);
-        let segment = read_piece(stream, base, back.from + at, len).and_then(|segment| {
+        let segment = read_piece(stream, base + back.from + at, len).and_then(|segment| {
             let complete = segment.len() as u64 == len;
             if complete { Ok(segment) } else { Err::<_, Error>(err!(FileRead, "{len} bytes that were moved")) }
         });

@@ -5,7 +5,7 @@
 //! order.
 
 use super::FrameKind;
-use super::disk::{Disk, StagedFile};
+use super::disk::{Disk, WrittenFile};
 use super::header::FRAME_LEN_POSITION;
 use super::plan::{Layout, Move, Plan};
 use super::undo::{self, Undo};
@@ -63,13 +63,12 @@ pub fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> R
     if !disk.backend.is_native() {
         return by_callbacks(plan, disk);
     }
-    // The file of a chunk that is replaced stands until nothing else can fail.
-    let staged = plan.chunk_file.map(|file| disk.stage_chunk_file(file.number, file.bytes, file.replaces));
-    let staged = staged.transpose()?;
+    let chunk_file = plan.chunk_file.map(|file| disk.put_chunk_file(file.number, file.bytes, file.replaces));
+    let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
     let mut undo = Undo::read(plan, disk, &stream, old, before)?;
     let written = natively(plan, disk, &stream, &mut undo);
-    if let Err(error) = written.and_then(|()| staged.map_or(Ok(()), StagedFile::publish)) {
+    if let Err(error) = written.and_then(|()| chunk_file.map_or(Ok(()), WrittenFile::finish)) {
         undo.put_back(plan, disk, &stream);
         return Err(error);
     }

@@ -49,9 +49,13 @@ impl SuperChunk {
                     let reading = self.gate.read();
                     let section = frame.lock(false)?;
                     let header = Some(frame.look()?.header);
+                    self.forget_block();
                     return Ok(ReadSession { header, _section: Some(section), _reading: reading });
                 }
                 continue;
+            }
+            if look.chunks_may_differ {
+                self.forget_block();
             }
             return Ok(ReadSession { header: Some(look.header), _section: Some(section), _reading: reading });
         }
@@ -83,7 +87,7 @@ impl SuperChunk {
     /// Looks at the frame and reads it anew if it is another; whether it was, and its header. The gate is held for a
     /// change.
     fn resync(&self, frame: &Frame) -> Result<(bool, FrameHeader)> {
-        let look = frame.look()?;
+        let look = frame.look_closely()?;
         if !look.is_stale {
             return Ok((false, look.header));
         }
