@@ -278,27 +278,27 @@ impl ChunkInfo {
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
     pub fn of(chunk: &[u8]) -> Result<Self> {
-        let header =
-            ChunkHeader::parse_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
-        let extension = if header.is_extended() && header.cbytes >= EXTENDED_HEADER_LENGTH as i32 {
-            chunk.get(..32)
-        } else {
-            None
-        };
-        let (flags2, special) = match extension {
-            Some(bytes) => {
-                let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
-                (bytes[offset::BLOSC2_FLAGS2], Special::from_bits(bits).ok().flatten())
-            }
-            None => (0, None),
-        };
-        Ok(ChunkInfo {
+        let mut header = ChunkHeader::default();
+        header.read_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
+        let mut info = ChunkInfo {
             nbytes: header.nbytes,
             cbytes: header.cbytes,
             blocksize: header.blocksize,
-            flags2,
-            special: special.filter(|&kind| kind != Special::Value),
-        })
+            flags2: 0,
+            special: None,
+        };
+        if header.is_extended()
+            && header.cbytes >= EXTENDED_HEADER_LENGTH as i32
+            && let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
+        {
+            let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
+            info.flags2 = bytes[offset::BLOSC2_FLAGS2];
+            if bits != 0 {
+                let special = Special::from_bits(bits).ok().flatten();
+                info.special = special.filter(|&kind| kind != Special::Value);
+            }
+        }
+        Ok(info)
     }
 }
 

@@ -510,6 +510,15 @@ impl Frame {
         }
     }
 
+    /// Where the frame in memory is, until it changes, and its length; `None` on disk.
+    pub fn memory(&self) -> Option<(*mut u8, usize)> {
+        if self.disk.is_some() {
+            return None;
+        }
+        let inner = self.inner.read_recursive();
+        Some((inner.memory.as_ptr(), inner.memory.bytes().len()))
+    }
+
     /// Lends the frame in memory to `then`; `None` on disk.
     pub fn with_memory<R>(&self, then: impl FnOnce(&mut Growing) -> R) -> Option<R> {
         if self.disk.is_some() {

@@ -3,7 +3,7 @@
 //! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
 //! Nothing is published, and nothing was taken from the caller, after an error.
 
-use super::SuperChunk;
+use super::{Keeping, SuperChunk};
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
@@ -98,9 +98,36 @@ impl SuperChunk {
     /// stored, `Lock`.
     pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
+        if self.has_no_frame() {
+            let _changing = self.start_change()?;
+            return self.insert_plain(self.counters().nchunks, chunk, &info, ErrorKind::ChunkAppend);
+        }
         let mut session = self.changing(true)?;
         let at = self.counters().nchunks;
         self.insert(&mut session, at, chunk, info, ErrorKind::ChunkAppend)
+    }
+
+    /// Whether chunks are kept one by one in memory, by this super-chunk itself. That never changes.
+    fn has_no_frame(&self) -> bool {
+        !self.is_view() && self.frame().is_none()
+    }
+
+    /// Inserts a chunk where there is no frame. The gate is held for a change, and `at` is a place among the chunks.
+    fn insert_plain(&self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
+        let failed = as_code(kind);
+        let before = self.counters();
+        let last = match before.nchunks {
+            0 => None,
+            nchunks => Some(self.nbytes_of_last(nchunks, None)?),
+        };
+        let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
+        self.note_current(at);
+        let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+        self.insert_in_memory(at, block).map_err(&failed)?;
+        self.set_counters(&after);
+        let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
+        self.last_nbytes.store(last, Ordering::Relaxed);
+        Ok(after.nchunks)
     }
 
     /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
@@ -115,6 +142,9 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
         }
         let info = facts(chunk.bytes())?;
+        if self.frame().is_none() {
+            return self.insert_plain(at, chunk, &info, ErrorKind::ChunkInsert);
+        }
         self.insert(&mut session, at, chunk, info, ErrorKind::ChunkInsert)
     }
 
@@ -143,17 +173,11 @@ impl SuperChunk {
         let keeping = self.keeping();
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
         self.note_current(at);
-        if self.frame().is_none() {
-            let block =
-                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-            self.insert_in_memory(at, block).map_err(&failed)?;
-        } else {
-            let value = self.prepare_variable(&before, &mut after, &info, None).map_err(&failed)?;
-            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-            let change = Change::Insert { at: at as usize, chunk: payload };
-            self.apply(&change, &after).map_err(&failed)?;
-            chunk.release();
-        }
+        let value = self.prepare_variable(&before, &mut after, &info, None).map_err(&failed)?;
+        let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+        let change = Change::Insert { at: at as usize, chunk: payload };
+        self.apply(&change, &after).map_err(&failed)?;
+        chunk.release();
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
         self.last_nbytes.store(last, Ordering::Relaxed);
@@ -261,6 +285,10 @@ impl SuperChunk {
             owner.update_chunk(at, chunk)?;
             return Ok(self.counters().nchunks);
         }
+        if self.has_no_frame() {
+            let _changing = self.start_change()?;
+            return self.update_plain(at, chunk);
+        }
         self.update_in(&mut self.changing(false)?, at, chunk)
     }
 
@@ -271,35 +299,53 @@ impl SuperChunk {
         at: i64,
         chunk: Incoming<'_>,
     ) -> Result<i64> {
+        if self.frame().is_none() {
+            return self.update_plain(at, chunk);
+        }
         let failed = as_code(ErrorKind::ChunkUpdate);
-        let nchunks = self.counters().nchunks;
-        if !(0..nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
-        }
-        let info = facts(chunk.bytes())?;
-        if nchunks > 1 {
-            rules::check_mix(self.counters().flags2, &info).map_err(&failed)?;
-        }
-        self.note_current(at);
+        let info = self.check_update(at, &chunk)?;
         let old = self.old_chunk(session, at)?;
         let before = self.counters();
         let mut after = rules::update(&before, self.keeping(), at, &info, &old).map_err(&failed)?;
-        if self.frame().is_none() {
-            let block =
-                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-            self.replace_in_memory(at, block);
-        } else {
-            let value = self.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
-            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-            let old_len = rules::counted(&old);
-            let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
-            session.header = None;
-            self.apply(&change, &after).map_err(&failed)?;
-            chunk.release();
-        }
+        let value = self.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
+        let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+        let old_len = rules::counted(&old);
+        let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
+        session.header = None;
+        self.apply(&change, &after).map_err(&failed)?;
+        chunk.release();
         self.set_counters(&after);
         self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
         Ok(after.nchunks)
+    }
+
+    /// Puts another chunk in the place of one where there is no frame. The gate is held for a change.
+    fn update_plain(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+        let failed = as_code(ErrorKind::ChunkUpdate);
+        let info = self.check_update(at, &chunk)?;
+        let before = self.counters();
+        let old = self.chunk_in_memory(at).and_then(ChunkInfo::of);
+        let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
+        let after = rules::update(&before, Keeping::Memory, at, &info, &old).map_err(&failed)?;
+        let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+        self.replace_in_memory(at, block);
+        self.set_counters(&after);
+        self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        Ok(after.nchunks)
+    }
+
+    /// Sees that a chunk can come in the place of another, as far as that can be told without that; its facts.
+    fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
+        let counters = self.counters();
+        if !(0..counters.nchunks).contains(&at) {
+            return Err(err!(InvalidParam, "chunk {at} of {}", counters.nchunks));
+        }
+        let info = facts(chunk.bytes())?;
+        if counters.nchunks > 1 {
+            rules::check_mix(counters.flags2, &info).map_err(as_code(ErrorKind::ChunkUpdate))?;
+        }
+        self.note_current(at);
+        Ok(info)
     }
 
     /// The facts of a chunk that is to go; the frame is looked at first.

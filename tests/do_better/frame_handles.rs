@@ -72,7 +72,7 @@ fn frame_6_3_small_reads_see_updates_of_the_same_length() {
             let path = scratch.fresh();
             let w = SuperChunk::create(ours(), store, &path, &int32());
             for seed in 0..3 {
-                assert!(w.append(&noise(seed)).is_ok(), "{store:?}");
+                assert!(w.append_chunk(&chunk(&noise(seed))).is_ok(), "{store:?}");
             }
             let r = open(&path);
             let (mut before, pauses) = (noise(1), [0, 0, 1, 30, 60, 0, 40]);
