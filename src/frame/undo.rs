@@ -107,7 +107,9 @@ impl<'a> Undo<'a> {
         }
         note(stream.truncate(size));
         if let Some(error) = first_error {
-            trace::warning(|| format!("a frame that could not be written could not be restored either: {error}"));
+            trace::warning(|| {
+                format!("a frame that could not be written could not be restored either: {error}")
+            });
         }
     }
 }
@@ -167,13 +169,7 @@ impl Move {
 }
 
 /// Moves back what [`move_bytes`] has moved.
-fn move_back(
-    stream: &Stream,
-    base: u64,
-    moved: Move,
-    progress: Progress,
-    note: &mut dyn FnMut(Result<()>),
-) {
+fn move_back(stream: &Stream, base: u64, moved: Move, progress: Progress, note: &mut dyn FnMut(Result<()>)) {
     // Perhaps a part of it was overwritten by itself.
     if progress.done < moved.len && !progress.segment.is_empty() {
         let at = base + moved.from + progress.at;
@@ -185,7 +181,11 @@ fn move_back(
         let (at, len) = back.segment(done);
         let segment = read_piece(stream, base + back.from + at, len).and_then(|segment| {
             let complete = segment.len() as u64 == len;
-            if complete { Ok(segment) } else { Err::<_, Error>(err!(FileRead, "{len} bytes that were moved")) }
+            if complete {
+                Ok(segment)
+            } else {
+                Err::<_, Error>(err!(FileRead, "{len} bytes that were moved"))
+            }
         });
         note(segment.and_then(|bytes| stream.write_at(base + back.to + at, &bytes, WriteShape::Bytes)));
         done += len;

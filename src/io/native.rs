@@ -75,8 +75,10 @@ pub fn stamp_at(path: &CStr) -> Option<Stamped> {
         // SAFETY: a string, and a struct to be filled.
         unsafe { libc::stat(path.as_ptr(), place) }
     })?;
-    let times =
-        [(found.st_mtime as i64, found.st_mtime_nsec as i64), (found.st_ctime as i64, found.st_ctime_nsec as i64)];
+    let times = [
+        (found.st_mtime as i64, found.st_mtime_nsec as i64),
+        (found.st_ctime as i64, found.st_ctime_nsec as i64),
+    ];
     let is_coarse = times.iter().all(|&(_, ns)| ns == 0);
     let tick = if is_coarse { COARSE_TICK } else { TICK };
     Some(Stamped {

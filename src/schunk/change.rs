@@ -3,10 +3,10 @@
 //! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
 //! Nothing is published, and nothing was taken from the caller, after an error.
 
-use super::{Keeping, SuperChunk};
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
+use super::{Keeping, SuperChunk};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, flag2, offset, version};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;

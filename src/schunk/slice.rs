@@ -159,9 +159,10 @@ impl SuperChunk {
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done = self.with_chunk_at(header, part.nchunk, lazily, settings, &mut |chunk, header, source| {
-            self.decode_part(part, chunk, header, source, settings, dest)
-        })?;
+        let done =
+            self.with_chunk_at(header, part.nchunk, lazily, settings, &mut |chunk, header, source| {
+                self.decode_part(part, chunk, header, source, settings, dest)
+            })?;
         Ok(done.is_some())
     }
 
@@ -318,9 +319,10 @@ impl SuperChunk {
             self.check_index(part.nchunk)?;
             let settings = self.read_settings(true);
             let header = session.header(self)?;
-            content = self.with_chunk_at(header, part.nchunk, false, &settings, &mut |chunk, header, source| {
-                self.content(part.nchunk, chunk, header, source, &settings)
-            })?;
+            content =
+                self.with_chunk_at(header, part.nchunk, false, &settings, &mut |chunk, header, source| {
+                    self.content(part.nchunk, chunk, header, source, &settings)
+                })?;
         }
         let mut content = match content {
             Some(content) => content,
