@@ -62,7 +62,9 @@ impl<'a> Undo<'a> {
         let chunks_end = plan.moved.map_or(old.index_at(), |moved| moved.from);
         let after_all = size.saturating_sub(disk.base);
         let mut pieces = Vec::new();
-        for (from, to) in [(start, chunks_end.min(end)), (old.frame_len.max(start), after_all.min(end))] {
+        for (from, to) in [(start, chunks_end), (old.frame_len.max(start), after_all)] {
+            // No more than there is, whatever a header claims.
+            let to = to.min(end).min(after_all);
             if from < to {
                 pieces.push((from, read_piece(stream, disk.base + from, to - from)?));
             }
