@@ -50,23 +50,25 @@ impl<'a> Undo<'a> {
         images: &'a Images,
     ) -> Result<Self> {
         let size = stream.size()?;
+        // Without chunks no index is written (see the writer).
+        let index = plan.index.as_ref().filter(|index| plan.trailer.as_ref().is_none_or(|t| index.0 < t.0));
         let writes = [
             plan.moved.map(|moved| (moved.to, moved.len)),
             plan.payload.map(|(at, bytes)| (at, bytes.len() as u64)),
-            plan.index.as_ref().map(|(at, bytes)| (*at, bytes.len() as u64)),
+            index.map(|(at, bytes)| (*at, bytes.len() as u64)),
             plan.trailer.as_ref().map(|(at, bytes)| (*at, bytes.len() as u64)),
         ];
-        let start = writes.iter().flatten().map(|write| write.0).min().unwrap_or(u64::MAX);
-        let end = writes.iter().flatten().map(|write| write.0 + write.1).max().unwrap_or(0);
         // Bytes that are moved away are found again; what is behind the frame is somebody else's.
         let chunks_end = plan.moved.map_or(old.index_at(), |moved| moved.from);
         let after_all = size.saturating_sub(disk.base);
         let mut pieces = Vec::new();
-        for (from, to) in [(start, chunks_end), (old.frame_len.max(start), after_all)] {
+        for (at, len) in writes.into_iter().flatten() {
             // No more than there is, whatever a header claims.
-            let to = to.min(end).min(after_all);
-            if from < to {
-                pieces.push((from, read_piece(stream, disk.base + from, to - from)?));
+            let end = (at + len).min(after_all);
+            for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
+                if from < to {
+                    pieces.push((from, read_piece(stream, disk.base + from, to - from)?));
+                }
             }
         }
         Ok(Undo { old, images, pieces, size, moved: Progress::default() })
