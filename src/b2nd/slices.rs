@@ -431,9 +431,9 @@ impl Visit for BoxReader<'_> {
         let strides = &self.transfer.geometry.strides().item_block;
         let typesize = self.transfer.geometry.typesize() as usize;
         let (mut first, mut last) = (0, 0);
-        for dim in 0..self.transfer.ndim() {
-            first += common.start[dim] * strides[dim];
-            last += (common.start[dim] + common.shape[dim] - 1) * strides[dim];
+        for (dim, stride) in strides.iter().enumerate().take(self.transfer.ndim()) {
+            first += common.start[dim] * stride;
+            last += (common.start[dim] + common.shape[dim] - 1) * stride;
         }
         let (first, end) = (first as usize * typesize, (last as usize + 1) * typesize);
         if end <= len { first..end } else { 0..len }

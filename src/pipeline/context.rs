@@ -211,18 +211,21 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+        let nchunk = self.with_head(|head| current_nchunk(head.schunk));
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
-        self.compress_in(source, dest, |schunk| unsafe { container::of_schunk(schunk) })
+        self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
 
-    /// As [`compress`](Self::compress), with what `container_of` finds out of the context's super-chunk, should it be needed.
+    /// As [`compress`](Self::compress); prefilters are told that it is chunk `nchunk`, and codecs and filters what
+    /// `container_of` finds out of the context's super-chunk, should it be needed.
     ///
     /// # Errors
     /// As [`compress`](Self::compress).
-    pub fn compress_in(
+    pub fn compress_chunk(
         &self,
         source: Source<'_>,
         dest: &mut [u8],
+        nchunk: i64,
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
     ) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
@@ -244,7 +247,7 @@ impl Context {
             // There is nothing to cut: the header tells what was asked for.
             self.with_head(|head| head.blocksize = requested);
         }
-        let mut params = self.compress_params();
+        let mut params = self.compress_params(nchunk);
         if container::is_needed(params.compcode, &params.filters) {
             params.container = container_of(params.handles.schunk.cast());
         }
@@ -274,7 +277,7 @@ impl Context {
         let source = Source::Absent(nbytes);
         let nbytes_for_tuner = self.begin(source, dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params();
+        let params = self.compress_params(self.with_head(|head| current_nchunk(head.schunk)));
         plan::check(&params, nbytes, dest.len(), false)?;
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
@@ -300,7 +303,7 @@ impl Context {
     }
 
     /// What the head says now.
-    fn compress_params(&self) -> CompressParams {
+    fn compress_params(&self, nchunk: i64) -> CompressParams {
         let handles_of = |head: &ContextHead| Handles {
             schunk: head.schunk.cast(),
             tuner_params: head.tuner_params,
@@ -322,7 +325,7 @@ impl Context {
             short_header: false,
             prefilter: self.prefilter(),
             tuner_id: head.tuner_id,
-            nchunk: current_nchunk(head.schunk),
+            nchunk,
             handles: handles_of(head),
             container: None,
         })
@@ -523,6 +526,13 @@ impl Context {
                 || head.tuner_id > 0
                 || is_callers_codec(head.compcode)
                 || head.filters.iter().any(|&id| is_callers_filter(id))
+        })
+    }
+
+    /// The super-chunk that codecs and filters of this context may ask about; `None` where they ask about none.
+    pub fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
+        self.with_head(|head| {
+            container::is_needed(head.compcode, &head.filters).then_some(head.schunk.cast_const().cast())
         })
     }
 

@@ -53,8 +53,8 @@ pub fn for_each_block(
     queue.finish(finished)
 }
 
-/// Calls `work(n)` once for each of `items`, on `nthreads` threads in no particular order, or in ascending order if that is
-/// 1. What runs jobs of its own inside does so on its thread alone, with working memory as usual. Stops at the first
+/// Calls `work(n)` once for each of `items`, on `nthreads` threads in no particular order, or in ascending order if that
+/// is one. What runs jobs of its own inside does so on its thread alone, with working memory as usual. Stops at the first
 /// error, which becomes the result.
 ///
 /// # Errors

@@ -4,8 +4,8 @@
 
 use super::SuperChunk;
 use super::change::Incoming;
-use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::chunk::{ChunkHeader, Container};
 use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
@@ -109,6 +109,8 @@ impl SuperChunk {
         }
         let mut blocks =
             Blocks { chunksize, blocksize, changes, previous: None, is_other: AtomicBool::new(false) };
+        // The gate comes before the context.
+        let container = self.asked_container(self.cctx()?);
         let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
         let compressed = if keeps {
             self.with_chunk(at, false, &settings, &mut |chunk, header, source| {
@@ -121,14 +123,14 @@ impl SuperChunk {
                 let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
                     let blocks =
                         Blocks { previous: Some(previous), is_other: AtomicBool::new(false), ..blocks };
-                    self.compress_blocks(&blocks, &mut room)
+                    self.compress_blocks(at, &blocks, container, &mut room)
                 })?;
                 self.note_read(header, &done);
                 Ok(cbytes)
             })
         } else {
             blocks.previous = None;
-            self.compress_blocks(&blocks, &mut room)
+            self.compress_blocks(at, &blocks, container, &mut room)
         };
         let result = match compressed {
             Ok(Some(cbytes)) => self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(|_| ()),
@@ -142,9 +144,15 @@ impl SuperChunk {
         result
     }
 
-    /// Compresses the blocks into `room`, which grows if need be; the length of the chunk, or `None` where the context
+    /// Compresses the blocks of chunk `at` into `room`, which grows if need be; the length of the chunk, or `None` where the context
     /// wants blocks of another size.
-    fn compress_blocks(&self, blocks: &Blocks<'_>, room: &mut Vec<u8>) -> Result<Option<usize>> {
+    fn compress_blocks(
+        &self,
+        at: i64,
+        blocks: &Blocks<'_>,
+        container: Option<Container>,
+        room: &mut Vec<u8>,
+    ) -> Result<Option<usize>> {
         let needed = blocks.chunksize + EXTENDED_HEADER_LENGTH;
         if room.len() < needed {
             room.clear();
@@ -153,7 +161,7 @@ impl SuperChunk {
         }
         let cctx = self.cctx()?;
         let _use = self.cctx_use.lock();
-        match cctx.compress(Source::Gathered(blocks), &mut room[..needed]) {
+        match cctx.compress_chunk(Source::Gathered(blocks), &mut room[..needed], at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.chunksize)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

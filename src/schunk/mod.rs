@@ -201,7 +201,8 @@ impl SuperChunk {
         self.last_nbytes.store(-1, Ordering::Relaxed);
     }
 
-    /// The block that was decoded last is true no more. The gate is held for a change.
+    /// The block that was decoded last is true no more. The gate is held; a thread that just reads waits for one that
+    /// puts a block there.
     fn forget_block(&self) {
         if self.has_block.load(Ordering::Relaxed) {
             self.has_block.store(false, Ordering::Relaxed);

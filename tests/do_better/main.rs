@@ -21,6 +21,7 @@ mod checks;
 mod delta;
 mod dictionaries;
 mod environment;
+mod failed_writes;
 mod frame_backends;
 mod frame_changes;
 mod frame_handles;

@@ -152,7 +152,6 @@ impl Case {
         for nchunk in 0..from.nchunks() {
             to.update_chunk(nchunk, &from.get_chunk(nchunk).expect("a chunk")).expect("an update");
         }
-        drop((from, to));
         [own, theirs]
     }
 }
