@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs capi-tests/threads.c and schunk_threads.c, eight threads inside the library at once, under race detectors. Fails at
-# whatever is not in the suppression files, which say for each entry why it may stay.
+# Runs capi-tests/threads.c, schunk_threads.c and registry_threads.c, eight threads inside the library at once, under race
+# detectors. Fails at whatever is not in the suppression files, which say for each entry why it may stay.
 #
 #     scripts/check-threads.sh [tsan] [helgrind]
 #
@@ -46,15 +46,20 @@ tsan() {
         cargo build --quiet --lib -Zbuild-std --target "$host"
     libraries=$target/tsan/$host/debug
     ln -sf libblosc2.so "$libraries/libblosc2.so.9"
-    for name in "threads --ours" schunk_threads; do
-        program=$target/${name% *}-tsan
+    # Plugins that the last program loads; what they do is not watched.
+    for kind in codec filter; do
+        $compiler -std=gnu11 -O1 -shared -fPIC -Iinclude "-D$(echo $kind | tr a-z A-Z)" capi-tests/plugin.c \
+            -o "$libraries/libblosc2_probe_$kind.so"
+    done
+    for name in "threads --ours" schunk_threads "registry_threads probe_codec probe_filter"; do
+        program=$target/${name%% *}-tsan
         # The runtime of rustc, not that of the C compiler, and once, in the program.
-        $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name% *}.c" -o "$program.o"
+        $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name%% *}.c" -o "$program.o"
         $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
             -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
         # shellcheck disable=SC2046 # the arguments of the program are words
         TSAN_OPTIONS="suppressions=$root/capi-tests/tsan.supp print_suppressions=1 exitcode=66" \
-            "$program" $(echo "$name" | cut -s -d' ' -f2)
+            LD_LIBRARY_PATH="$libraries" "$program" $(echo "$name" | cut -s -d' ' -f2-)
     done
     ran=1
 }

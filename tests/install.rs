@@ -236,6 +236,19 @@ fn a_program_links_through_cmake() {
 }
 
 #[test]
+fn packages_work_in_an_empty_root() {
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let output = run(Command::new(root().join("capi-tests/packages.sh"))
+        .arg(temporary.join("packages"))
+        .arg(PROFILE)
+        .env("CARGO_TARGET_DIR", temporary.parent().expect("the target directory")));
+    let said = String::from_utf8_lossy(&output.stderr);
+    for reason in said.lines().filter_map(|line| line.strip_prefix("skipped: ")) {
+        skipped(reason);
+    }
+}
+
+#[test]
 fn wrong_arguments_are_refused() {
     for arguments in [
         &[][..],

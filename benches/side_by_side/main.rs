@@ -7,6 +7,7 @@
 //! cargo bench --bench side_by_side -- --full --threads 1,2
 //! cargo bench --bench side_by_side -- --group items --codecs lz4,zstd --levels all
 //! cargo bench --bench side_by_side -- --group schunk   # lz4 at level 5; --full: 20 000 chunks in a frame, too
+//! cargo bench --bench side_by_side -- --group arrays   # lz4 at level 5; one thread and two
 //! cargo bench --bench side_by_side -- --help
 //! ```
 //!
@@ -16,12 +17,14 @@
 #[path = "../../tests/support/mod.rs"]
 mod support;
 
+mod arrays;
 mod boxes;
 mod chunks;
 mod codec_grid;
 mod datasets;
 mod items;
 mod options;
+mod plugins;
 mod report;
 mod schunk;
 mod small;
@@ -44,12 +47,14 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 5] = [
+const GROUPS: [Group; 7] = [
     ("chunks", chunks::run),
     ("small", small::run),
     ("items", items::run),
     ("schunk", schunk::run),
     ("boxes", boxes::run),
+    ("plugins", plugins::run),
+    ("arrays", arrays::run),
 ];
 
 fn main() -> ExitCode {

@@ -7,14 +7,14 @@ use crate::datasets;
 pub const USAGE: &str = "\
 options (lists are separated by commas):
   --full            every level asked for on larger chunks and all data sets, with more rounds
-  --group LIST      chunks, small, items, schunk, boxes           (default: all)
+  --group LIST      chunks, small, items, schunk, boxes, arrays, plugins  (default: all)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)
   --threads LIST    numbers of threads                            (default: 1)
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
-  --only TEXT       of group schunk: the cells with this in their name
+  --only TEXT       of groups schunk and arrays: the cells with this in their name
   --rounds N        batches of each library per figure            (default: 5; --full: 15)
   --summary         only means and worst cells";
 

@@ -37,7 +37,7 @@ impl Report {
         self.cells.push(Cell { family, name, ratios });
     }
 
-    /// Prints the geometric means, over each family and over all, and the worst cell of each column.
+    /// Prints the geometric means, over each family and over all, and the worst cells.
     pub fn summarise(&self) {
         println!("\n{}: geometric means of {} cells", self.group, self.cells.len());
         print_line("", self.columns.iter().map(|column| column.to_string()));
@@ -47,6 +47,7 @@ impl Report {
         families.dedup();
         for family in families {
             self.print_means(family, |cell| cell.family == family);
+            self.print_worst(family);
         }
         self.print_means("all", |_| true);
         for (number, column) in self.columns.iter().enumerate() {
@@ -56,6 +57,14 @@ impl Report {
             }
         }
         println!();
+    }
+
+    /// The worst cell of a family, in the first column.
+    fn print_worst(&self, family: &str) {
+        let cells = self.cells.iter().filter(|cell| cell.family == family);
+        if let Some(cell) = cells.min_by(|a, b| a.ratios[0].total_cmp(&b.ratios[0])) {
+            println!("    worst: {:.2} at {}", cell.ratios[0], cell.name);
+        }
     }
 
     fn print_means(&self, name: &str, wanted: impl Fn(&&Cell) -> bool + Copy) {

@@ -45,7 +45,7 @@ deselected=(
   --deselect tests/ndarray/test_dsl_kernels.py::test_validate_dsl_jit_reports_compile_and_fallback
 )
 case $mode in
-  quick) deselected+=(-k "not int_trunc"); tests=(tests/test_schunk*.py tests/test_vlmeta.py tests/test_storage.py tests/test_compress2.py tests/test_decompress.py tests/test_ufilters.py tests/test_ucodecs.py tests/test_prefilters.py tests/test_postfilters.py tests/ndarray/test_getitem.py tests/ndarray/test_setitem.py tests/ndarray/test_resize.py tests/ndarray/test_slice.py) ;;
+  quick) tests=(tests/test_schunk*.py tests/test_vlmeta.py tests/test_storage.py tests/test_compress2.py tests/test_decompress.py tests/test_ufilters.py tests/test_ucodecs.py tests/test_prefilters.py tests/test_postfilters.py tests/ndarray/test_getitem.py tests/ndarray/test_setitem.py tests/ndarray/test_resize.py tests/ndarray/test_slice.py tests/ndarray/test_lossy.py) ;;
   all) tests=(tests) ;;
 esac
 say "python-blosc2 $version"

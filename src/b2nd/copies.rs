@@ -156,7 +156,8 @@ fn join(target: &Array, other: &Array, theirs: &Geometry, axis: usize, offset: i
     let is_aligned = theirs.chunkshape() == new.chunkshape()
         && theirs.blockshape() == new.blockshape()
         && offset.checked_rem(chunk) == Some(0);
-    let mut buffer = Malloced::zeroed(usize::try_from(theirs.chunk_nbytes()?).unwrap_or(0))?;
+    let len = if is_aligned { 0 } else { usize::try_from(theirs.chunk_nbytes()?).unwrap_or(0) };
+    let mut buffer = Malloced::zeroed(len)?;
     let mut chunks = theirs.chunks_of_box(&[0; MAX_DIM][..ndim], theirs.shape());
     while let Some(part) = chunks.next_part() {
         if is_aligned {

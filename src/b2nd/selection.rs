@@ -8,12 +8,13 @@
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
-use super::slices::{Target, expect, failed};
+use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::Malloced;
-use crate::pipeline::decompress::Content;
+use crate::pipeline::decompress::{Content, Visit};
+use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
+use crate::schunk::gathered::{Changes, Coverage};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::ptr;
@@ -274,27 +275,28 @@ impl Sorted {
         self.axes.len()
     }
 
+    /// How many chunks are touched.
+    fn count(&self) -> usize {
+        self.axes.iter().fold(1, |count: usize, axis| count.saturating_mul(axis.chunks.len()))
+    }
+
+    /// The `n`-th of the chunks that are touched, which go up.
+    fn chunk(&self, n: usize) -> ChunkPart<'_> {
+        let mut part = ChunkPart { sorted: self, number: 0, rows: Default::default(), is_whole: true };
+        let mut rest = n;
+        for (dim, axis) in self.axes.iter().enumerate().rev() {
+            let chunk = &axis.chunks[rest % axis.chunks.len()];
+            rest /= axis.chunks.len();
+            part.rows[dim] = chunk.rows.clone();
+            part.number += chunk.nchunk;
+            part.is_whole &= chunk.is_whole;
+        }
+        part
+    }
+
     /// Goes through the chunks that are touched, in ascending order.
     fn each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
-        let mut counts = [1; MAX_DIM];
-        for (count, axis) in counts.iter_mut().zip(&self.axes) {
-            *count = axis.chunks.len();
-        }
-        let mut at = Odometer::new(&counts[..self.ndim()]);
-        while let Some(position) = at.next() {
-            let chunks = |dim: usize| &self.axes[dim].chunks[position[dim]];
-            let mut rows: [Range<usize>; MAX_DIM] = Default::default();
-            for (dim, range) in rows.iter_mut().enumerate().take(self.ndim()) {
-                *range = chunks(dim).rows.clone();
-            }
-            then(&ChunkPart {
-                sorted: self,
-                number: (0..self.ndim()).map(|dim| chunks(dim).nchunk).sum(),
-                rows,
-                is_whole: (0..self.ndim()).all(|dim| chunks(dim).is_whole),
-            })?;
-        }
-        Ok(())
+        (0..self.count()).try_for_each(|n| then(&self.chunk(n)))
     }
 }
 
@@ -479,6 +481,37 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
+/// Takes from the blocks of a chunk what is selected of them.
+struct SelectionReader<'a> {
+    part: &'a ChunkPart<'a>,
+    target: &'a Target,
+    /// Where blocks have places in common.
+    one_by_one: Option<&'a Mutex<()>>,
+}
+
+impl Visit for SelectionReader<'_> {
+    fn wanted(&self, n: usize, len: usize) -> Range<usize> {
+        let block = self.part.block(n);
+        // Pieces go up.
+        let first = block.pieces[..block.ndim].iter().filter_map(|pieces| pieces.first());
+        let start = first.map(|piece| piece.in_block).sum();
+        if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
+    }
+
+    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+        let _alone = self.one_by_one.map(Mutex::lock);
+        let block = self.part.block(n);
+        // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
+        // one.
+        unsafe {
+            match content {
+                Content::Bytes(bytes) => block.gather(bytes, self.target),
+                Content::Zeros => block.clear(self.target),
+            }
+        }
+    }
+}
+
 impl Array {
     /// Reads the items at the crossings of the `selection` into `dest`. What is not selected of the buffer stays as it
     /// is.
@@ -498,24 +531,20 @@ impl Array {
         let sorted = selection.sort(Repeated::All)?;
         let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
-        sorted.each_chunk(|part| {
+        let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            let visit = |n, content: Content<'_>| {
-                let _alone = one_by_one.as_ref().map(Mutex::lock);
-                let block = part.block(n);
-                // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks
-                // come one by one.
-                unsafe {
-                    match content {
-                        Content::Bytes(bytes) => block.gather(bytes, &target),
-                        Content::Zeros => block.clear(&target),
-                    }
-                }
-            };
+            let visit = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &visit)
                 .map_err(failed)
-        })
+        };
+        let decoded = sorted.count().saturating_mul(sorted.blocksize);
+        match threads_for(schunk, sorted.count(), decoded) {
+            nthreads if nthreads > 1 && one_by_one.is_none() => {
+                jobs::for_each(nthreads, 0..sorted.count(), |n| read(&sorted.chunk(n)))
+            }
+            _ => sorted.each_chunk(read),
+        }
     }
 
     /// Writes the items at the crossings of the `selection` from `src`. Of coordinates that are equal the last one in its
@@ -541,22 +570,34 @@ fn write(schunk: &SuperChunk, selection: &Selection<'_>, src: &[u8]) -> Result<(
         return schunk.put_content(0, &src[..selection.span]).map_err(failed);
     }
     let sorted = selection.sort(Repeated::Last)?;
-    let mut content = Malloced::zeroed(sorted.chunksize)?;
+    let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.each_chunk(|part| {
-        if !part.is_whole {
-            // Chunks that nobody has set leave the buffer as it is. Padding keeps what it has.
-            content.fill(0);
-            let nbytes = schunk.decompress_chunk(part.number, &mut content).map_err(failed)?;
-            expect(nbytes, sorted.chunksize)?;
-        }
-        for n in 0..part.len() {
-            let block = part.block(n);
-            let begin = block.number.saturating_mul(sorted.blocksize);
-            let bytes = content.get_mut(begin..).and_then(|rest| rest.get_mut(..sorted.blocksize));
-            let bytes =
-                bytes.ok_or_else(|| err!(Failure, "block {} is outside of its chunk", block.number))?;
-            block.scatter(src, bytes)?;
-        }
-        schunk.put_content(part.number, &content).map_err(failed)
+        let changes = SelectedChanges { numbers: part.numbers()?, part, src };
+        schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
     })
+}
+
+/// What a selection changes in the blocks of a chunk.
+struct SelectedChanges<'a> {
+    part: &'a ChunkPart<'a>,
+    /// The blocks, in ascending order.
+    numbers: Vec<usize>,
+    src: &'a [u8],
+}
+
+impl Changes for SelectedChanges<'_> {
+    fn coverage(&self, nblock: usize) -> Coverage {
+        match (self.numbers.binary_search(&nblock), self.part.is_whole) {
+            (Err(_), _) => Coverage::Nothing,
+            (Ok(_), true) => Coverage::All,
+            (Ok(_), false) => Coverage::Part,
+        }
+    }
+
+    fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
+        match self.numbers.binary_search(&nblock) {
+            Ok(n) => self.part.block(n).scatter(self.src, block),
+            Err(_) => Ok(()),
+        }
+    }
 }

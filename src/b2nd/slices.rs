@@ -14,9 +14,13 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::Context;
-use crate::pipeline::decompress::Content;
+use crate::pipeline::decompress::{Content, Visit};
+use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
+use crate::schunk::gathered::{Changes, Coverage};
+use std::ops::Range;
+use std::slice;
 
 /// A box of an array, and the buffer that its items come from or go to.
 struct Transfer<'a> {
@@ -182,6 +186,10 @@ impl Array {
             };
             return schunk.decompress_chunk(0, item).map(|_| ()).map_err(failed);
         }
+        if let Some((nchunk, at)) = one_item(geometry, start, stop, buffershape, dest.len()) {
+            let sizes = (geometry.chunk_nbytes()? as usize, geometry.block_nbytes()? as usize);
+            return schunk.read_item(nchunk, at, dest, sizes).map_err(failed);
+        }
         let checked = Transfer::new(geometry, start, stop, buffershape, dest.len());
         let transfer = match checked {
             Ok(Some(transfer)) => transfer,
@@ -198,6 +206,16 @@ impl Array {
         }
         let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
         let mut chunks = geometry.chunks_of_box(start, stop);
+        let count = usize::try_from(chunks.len()).unwrap_or(usize::MAX);
+        let nthreads = threads_for(schunk, count, dest.len());
+        if nthreads > 1 {
+            return jobs::for_each(nthreads, 0..count, |n| {
+                let mut chunks = chunks.clone();
+                chunks.rewind(n as i64);
+                chunks.next_part().map_or(Ok(()), |part| read_part(schunk, &transfer, part, &target))
+            })
+            .map_err(failed);
+        }
         while let Some(part) = chunks.next_part() {
             read_part(schunk, &transfer, part, &target).map_err(failed)?;
         }
@@ -237,24 +255,18 @@ impl Array {
         let Some(transfer) = Transfer::new(geometry, start, stop, buffershape, src.len())? else {
             return Ok(());
         };
-        if let Some(number) = transfer.whole_chunk() {
-            return write_whole(schunk, &transfer, number, src).map_err(failed);
+        if let Some(number) = transfer.whole_chunk()
+            && write_whole(schunk, &transfer, number, src).map_err(failed)?
+        {
+            return Ok(());
         }
-        let (chunksize, _) = transfer.sizes()?;
-        let mut content = Malloced::zeroed(chunksize)?;
+        let sizes = transfer.sizes()?;
         let mut chunks = geometry.chunks_of_box(start, stop);
-        let mut is_clean = true;
         while let Some(part) = chunks.next_part() {
             let extents = transfer.extents_of_chunk(part.number);
-            if !is_clean {
-                content.fill(0);
-            }
-            is_clean = false;
-            if part.shape[..geometry.ndim()] != extents[..geometry.ndim()] {
-                read_content(schunk, &transfer, part.number, &mut content).map_err(failed)?;
-            }
-            scatter(&transfer, part, src, &mut content)?;
-            schunk.put_content(part.number, &content).map_err(failed)?;
+            let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
+            let changes = BoxChanges { transfer: &transfer, part, src };
+            schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
         }
         Ok(())
     }
@@ -317,6 +329,37 @@ fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
     Ok(())
 }
 
+/// For a box that is one item of the array, in a buffer of just that: the number of its chunk, and its place in there in
+/// bytes.
+fn one_item(
+    geometry: &Geometry,
+    start: &[i64],
+    stop: &[i64],
+    buffershape: &[i64],
+    len: usize,
+) -> Option<(i64, usize)> {
+    let typesize = usize::try_from(geometry.typesize()).ok().filter(|&size| size == len && size > 0)?;
+    let (mut nchunk, mut nblock, mut item) = (0i64, 0i64, 0i64);
+    for (dim, (&at, &extent)) in start.iter().zip(geometry.shape()).enumerate() {
+        // `at` is not negative, and an extent with items has chunks and blocks with items.
+        if !(0..extent).contains(&at) || stop[dim] != at + 1 || buffershape[dim] != 1 {
+            return None;
+        }
+        let (chunk, block) = (geometry.chunkshape()[dim] as u32, geometry.blockshape()[dim] as u32);
+        let along = match u32::try_from(at) {
+            // Divisions of 32 bits take a fraction of the time.
+            Ok(at) => (i64::from(at / chunk), at % chunk),
+            Err(_) => (at / i64::from(chunk), (at % i64::from(chunk)) as u32),
+        };
+        nchunk = nchunk * geometry.chunks_along(dim) + along.0;
+        nblock = nblock * geometry.blocks_along(dim) + i64::from(along.1 / block);
+        item = item * i64::from(block) + i64::from(along.1 % block);
+    }
+    geometry.chunk_nbytes().ok()?;
+    let at = nblock.checked_mul(i64::from(geometry.blocknitems()))?.checked_add(item)?;
+    Some((nchunk, usize::try_from(at).ok()?.checked_mul(typesize)?))
+}
+
 /// Whether every byte of the buffer is one of an item of the array.
 fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
     let geometry = transfer.geometry;
@@ -329,6 +372,19 @@ fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
         items = items.saturating_mul(extent);
     }
     i64::try_from(len).is_ok_and(|len| len == items)
+}
+
+/// So many bytes are worth a job.
+const MIN_PARALLEL: usize = 64 << 10;
+
+/// How many threads read `count` chunks, each by itself, for a buffer of `len` bytes: more than 1 if there are enough
+/// chunks to keep all busy. Fewer are read one after the other, the blocks of each by all threads.
+pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usize {
+    if count < 2 || len < MIN_PARALLEL {
+        return 1;
+    }
+    let nthreads = schunk.threads_for_chunks();
+    if count >= 2 * nthreads { nthreads } else { 1 }
 }
 
 /// Reads a part of a chunk, block by block.
@@ -348,26 +404,77 @@ fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: 
         }
         blocks
     };
-    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &|n, content| {
-        let mut tiles = tiles.clone();
-        tiles.rewind(n as i64);
-        let Some(block) = tiles.next_part() else { return Ok(()) };
-        let (ndim, typesize) = (transfer.ndim(), transfer.geometry.typesize());
-        let to = transfer.buffer_side(&block.at)?;
+    let reader = BoxReader { transfer, part, blocks: &blocks, blocksize, target };
+    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &reader)
+}
+
+/// Takes from the blocks of a chunk what a part of the box has of them.
+struct BoxReader<'a> {
+    transfer: &'a Transfer<'a>,
+    part: &'a Part,
+    /// The blocks, and bytes of one.
+    blocks: &'a [usize],
+    blocksize: usize,
+    target: &'a Target,
+}
+
+impl BoxReader<'_> {
+    fn common(&self, n: usize) -> Result<Common> {
+        let common = self.blocks.get(n).and_then(|&nblock| Common::new(self.transfer, self.part, nblock));
+        common.ok_or_else(|| err!(Failure, "no block {n} of the part"))
+    }
+}
+
+impl Visit for BoxReader<'_> {
+    fn wanted(&self, n: usize, len: usize) -> Range<usize> {
+        let Ok(common) = self.common(n) else { return 0..len };
+        let strides = &self.transfer.geometry.strides().item_block;
+        let typesize = self.transfer.geometry.typesize() as usize;
+        let (mut first, mut last) = (0, 0);
+        for (dim, stride) in strides.iter().enumerate().take(self.transfer.ndim()) {
+            first += common.start[dim] * stride;
+            last += (common.start[dim] + common.shape[dim] - 1) * stride;
+        }
+        let (first, end) = (first as usize * typesize, (last as usize + 1) * typesize);
+        if end <= len { first..end } else { 0..len }
+    }
+
+    fn in_place(&self, n: usize, decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+        let (common, geometry) = (self.common(n).ok()?, self.transfer.geometry);
+        let strides = &geometry.strides().item_block;
+        let mut first = 0;
+        for (dim, &extent) in geometry.blockshape().iter().enumerate() {
+            let is_same = extent == 1 || self.transfer.strides[dim] == strides[dim];
+            if !is_same || common.shape[dim] != i64::from(extent) {
+                return None;
+            }
+            first += common.at[dim] * self.transfer.strides[dim];
+        }
+        let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
+        let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
+        // SAFETY: inside the buffer, and no other block has these items.
+        let dest = unsafe { slice::from_raw_parts_mut(self.target.start.add(first), end - first) };
+        Some(decode(dest))
+    }
+
+    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+        let common = self.common(n)?;
+        let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
+        let to = self.transfer.buffer_side(&common.at)?;
         match content {
             Content::Bytes(bytes) => {
-                let from = transfer.block_side(&block.start)?;
-                let copy = BoxCopy::new(&block.shape[..ndim], typesize, &from, &to)?;
+                let from = self.transfer.block_side(&common.start)?;
+                let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
                 // SAFETY: the buffer is as long, and no other block has these items.
-                unsafe { copy.rows().copy_shared(bytes, target.start, target.len) }
+                unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             Content::Zeros => {
-                let fill = BoxFill::new(&block.shape[..ndim], typesize, &to)?;
+                let fill = BoxFill::new(&common.shape[..ndim], typesize, &to)?;
                 // SAFETY: as above.
-                unsafe { fill.rows().fill_shared(target.start, target.len, &[0]) }
+                unsafe { fill.rows().fill_shared(self.target.start, self.target.len, &[0]) }
             }
         }
-    })
+    }
 }
 
 /// Reads a chunk that the box is.
@@ -389,20 +496,18 @@ fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &
     copy.copy(&content, dest)
 }
 
-/// Writes a chunk that the box is.
-fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<()> {
+/// Writes a chunk that the box is, if its items lie in the buffer as in the chunk; whether they do.
+fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<bool> {
     let (chunksize, _) = transfer.sizes()?;
     let ndim = transfer.ndim();
     let shape = transfer.chunkshape();
     let from = transfer.buffer_side(&[0; MAX_DIM])?;
     let to = transfer.chunk_side(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
-    if copy.rows().count() == 1 {
-        return schunk.put_content(number, &src[..chunksize]);
+    if copy.rows().count() != 1 {
+        return Ok(false);
     }
-    let mut content = Malloced::zeroed(chunksize)?;
-    copy.copy(src, &mut content)?;
-    schunk.put_content(number, &content)
+    schunk.put_content(number, &src[..chunksize]).map(|()| true)
 }
 
 /// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
@@ -418,19 +523,62 @@ pub(super) fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
     Ok(())
 }
 
-/// Copies the items of a part of the box into the content of its chunk.
-fn scatter(transfer: &Transfer<'_>, part: &Part, src: &[u8], content: &mut [u8]) -> Result<()> {
-    let (_, blocksize) = transfer.sizes()?;
-    let ndim = transfer.ndim();
-    let mut blocks = transfer.geometry.blocks_of_part(part);
-    while let Some(block) = blocks.next_part() {
-        let begin = block.number as usize * blocksize;
-        let Some(bytes) = content.get_mut(begin..begin + blocksize) else {
-            return Err(err!(Failure, "block {} is outside of its chunk", block.number));
-        };
-        let from = transfer.buffer_side(&block.at)?;
-        let to = transfer.block_side(&block.start)?;
-        BoxCopy::new(&block.shape[..ndim], transfer.geometry.typesize(), &from, &to)?.copy(src, bytes)?;
+/// What a part of the box changes in the blocks of its chunk.
+struct BoxChanges<'a> {
+    transfer: &'a Transfer<'a>,
+    part: &'a Part,
+    src: &'a [u8],
+}
+
+/// What a part of the box and a block have in common: where that begins in the block and in the box, and its extents.
+struct Common {
+    start: [i64; MAX_DIM],
+    at: [i64; MAX_DIM],
+    shape: [i64; MAX_DIM],
+}
+
+impl Common {
+    /// `None` if they have nothing in common.
+    fn new(transfer: &Transfer<'_>, part: &Part, nblock: usize) -> Option<Common> {
+        let geometry = transfer.geometry;
+        let mut common = Common { start: [0; MAX_DIM], at: [0; MAX_DIM], shape: [1; MAX_DIM] };
+        let mut rest = i64::try_from(nblock).ok()?;
+        for dim in (0..geometry.ndim()).rev() {
+            let along = geometry.blocks_along(dim).max(1);
+            let block = i64::from(geometry.blockshape()[dim]);
+            let begin = rest % along * block;
+            rest /= along;
+            let first = part.start[dim];
+            let start = first.max(begin);
+            let extent = (first + part.shape[dim]).min(begin + block) - start;
+            if extent <= 0 {
+                return None;
+            }
+            common.start[dim] = start - begin;
+            common.at[dim] = part.at[dim] + (start - first);
+            common.shape[dim] = extent;
+        }
+        Some(common)
     }
-    Ok(())
+}
+
+impl Changes for BoxChanges<'_> {
+    fn coverage(&self, nblock: usize) -> Coverage {
+        match Common::new(self.transfer, self.part, nblock) {
+            None => Coverage::Nothing,
+            Some(common) => {
+                let blockshape = self.transfer.geometry.blockshape();
+                let is_all = common.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
+                if is_all { Coverage::All } else { Coverage::Part }
+            }
+        }
+    }
+
+    fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()> {
+        let Some(common) = Common::new(self.transfer, self.part, nblock) else { return Ok(()) };
+        let from = self.transfer.buffer_side(&common.at)?;
+        let to = self.transfer.block_side(&common.start)?;
+        let shape = &common.shape[..self.transfer.ndim()];
+        BoxCopy::new(shape, self.transfer.geometry.typesize(), &from, &to)?.copy(self.src, block)
+    }
 }

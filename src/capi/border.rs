@@ -2,6 +2,7 @@
 
 use crate::abi::{blosc2_context, blosc2_schunk};
 use crate::chunk::ChunkHeader;
+use crate::chunk::format::{flag2, offset};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
@@ -130,7 +131,9 @@ pub unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
 /// # Safety
 /// The rules of the module `capi`.
 pub unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlocks<'a>> {
-    if !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
+    // Most chunks are told by a look at one byte, which 16-byte headers do not have.
+    let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
+    if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
         return None;
     }
     let schunk = context.with_head(|head| head.schunk);

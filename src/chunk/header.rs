@@ -48,9 +48,19 @@ impl ChunkHeader {
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
     pub fn parse_basic(bytes: &[u8]) -> Result<Self> {
         let mut header = ChunkHeader::default();
-        header.read_fixed_part(bytes)?;
-        header.clamp_blocksize();
+        header.read_basic(bytes)?;
         Ok(header)
+    }
+
+    /// As [`parse_basic`](Self::parse_basic), into a header that is default.
+    ///
+    /// # Errors
+    /// Those of [`parse_basic`](Self::parse_basic); the fields mean nothing then.
+    #[inline]
+    pub fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
+        self.read_fixed_part(bytes)?;
+        self.clamp_blocksize();
+        Ok(())
     }
 
     /// Parses the header that is there, 16 or 32 bytes long, with all checks of `chunk.md` 2.1 and 2.4.

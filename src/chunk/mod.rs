@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod blocks;
+pub mod container;
 pub mod dictionary;
 pub mod format;
 pub mod header;
@@ -15,6 +16,7 @@ pub mod stream;
 pub mod varlen;
 
 pub use blocks::Blocks;
+pub use container::{BlockShape, Container};
 pub use header::ChunkHeader;
 pub use special::Special;
 

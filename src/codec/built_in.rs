@@ -64,6 +64,15 @@ impl BuiltIn {
         }
     }
 
+    /// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it:
+    /// how many are there, fewer for a bad stream. `None` for a codec that only decompresses whole streams.
+    pub fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+        match self {
+            BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
+            BuiltIn::BloscLz | BuiltIn::Zlib | BuiltIn::Zstd => None,
+        }
+    }
+
     /// The codec that decodes that format code.
     pub fn from_format(format: u8) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)
@@ -149,18 +158,36 @@ pub struct BuiltInDecoder<'a> {
 }
 
 impl Decoder for BuiltInDecoder<'_> {
+    #[inline]
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        self.decode_ahead(workspace, src, src.len(), dest, dest.len())
+    }
+
+    fn decode_ahead(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        src_len: usize,
+        dest: &mut [u8],
+        dest_len: usize,
+    ) -> Result<usize> {
+        if let BuiltIn::BloscLz = self.codec {
+            return Ok(blosclz::decompress_ahead(src, src_len, dest, dest_len));
+        }
+        if let BuiltIn::Lz4 | BuiltIn::Lz4Hc = self.codec {
+            let dictionary = match self.dictionary {
+                Some(DecoderForm::Lz4(dictionary)) => dictionary,
+                _ => &[][..],
+            };
+            return Ok(lz4::decompress(src, src_len, dest, dest_len, dictionary));
+        }
+        let (src, dest) = (&src[..src_len], &mut dest[..dest_len]);
         match (self.codec, self.dictionary) {
-            (BuiltIn::BloscLz, _) => Ok(blosclz::decompress(src, dest)),
-            (BuiltIn::Lz4 | BuiltIn::Lz4Hc, Some(DecoderForm::Lz4(dictionary))) => {
-                Ok(lz4::decompress_with(src, dest, dictionary))
-            }
-            (BuiltIn::Lz4 | BuiltIn::Lz4Hc, _) => Ok(lz4::decompress(src, dest)),
             (BuiltIn::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
-            (BuiltIn::Zstd, Some(DecoderForm::Zstd(dictionary))) => {
+            (_, Some(DecoderForm::Zstd(dictionary))) => {
                 zstd::decompress_with(&mut workspace.zstd, src, dest, dictionary)
             }
-            (BuiltIn::Zstd, _) => zstd::decompress(&mut workspace.zstd, src, dest),
+            (_, _) => zstd::decompress(&mut workspace.zstd, src, dest),
         }
     }
 }

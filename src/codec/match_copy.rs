@@ -18,8 +18,10 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
         // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
         unsafe { copy_match::<Portable>(dest.as_mut_ptr().add(out), back, wide) };
     }
-    for at in out + wide..end {
-        dest[at] = dest[at - back];
+    if wide < length {
+        for at in out + wide..end {
+            dest[at] = dest[at - back];
+        }
     }
     Some(())
 }

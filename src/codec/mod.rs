@@ -7,6 +7,9 @@ mod built_in;
 mod dictionary;
 mod lz4;
 mod match_copy;
+#[cfg(feature = "ndlz")]
+pub mod ndlz;
+mod plugin;
 mod zlib;
 mod zstd;
 
@@ -15,8 +18,11 @@ mod tests;
 
 pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
+pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
 
 pub mod blosclz;
+#[cfg(feature = "zfp")]
+pub mod zfp;
 
 use crate::error::Result;
 
@@ -26,9 +32,16 @@ use crate::error::Result;
 pub struct Workspace {
     blosclz: blosclz::Tables,
     lz4: lz4::State,
+    #[cfg(feature = "ndlz")]
+    ndlz: ndlz::Tables,
+    #[cfg(feature = "zfp")]
+    zfp: zfp::Scratch,
     zlib: zlib::State,
     zstd: zstd::State,
 }
+
+/// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
+pub const WRITE_AHEAD: usize = 128;
 
 /// Compresses single streams.
 pub trait Encoder: Sync {
@@ -42,4 +55,20 @@ pub trait Decoder: Sync {
     /// Decompresses the whole of `src` into `dest` and returns the number of bytes written; any number but
     /// `dest.len()` means that the stream is bad (0: the codec found out itself).
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
+
+    /// As [`decode`](Self::decode) of the first `src_len` bytes of `src` into the first `dest_len` of `dest`. A codec
+    /// may read what lies behind them, and leave garbage there, so that short streams need fewer checks.
+    ///
+    /// # Panics
+    /// If the buffers are shorter than that.
+    fn decode_ahead(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        src_len: usize,
+        dest: &mut [u8],
+        dest_len: usize,
+    ) -> Result<usize> {
+        self.decode(workspace, &src[..src_len], &mut dest[..dest_len])
+    }
 }

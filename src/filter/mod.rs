@@ -1,4 +1,4 @@
-//! The block filters of the format (`filters.md` 4 to 7) and their SIMD kernels.
+//! The block filters of the format (`filters.md` 4 to 11) and their SIMD kernels.
 //!
 //! A filter here is a plain function from one block to another of the same length: no contexts, no
 //! pipelines, no allocation. Which slot holds which filter, and what is undone when, is the business of
@@ -8,9 +8,12 @@
 //! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
 
 pub mod bitshuffle;
+pub mod bytedelta;
+pub mod cells;
 pub mod copy;
 pub mod cpu;
 pub mod delta;
+pub mod int_trunc;
 pub mod shuffle;
 pub mod trunc_prec;
 

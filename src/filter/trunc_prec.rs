@@ -37,14 +37,19 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
     };
     let whole = src.len() / typesize * typesize;
     dest[whole..].copy_from_slice(&src[whole..]);
-    let (src, dest) = (&src[..whole], &mut dest[..whole]);
+    and_words(mask, &src[..whole], &mut dest[..whole]);
+    Ok(())
+}
+
+/// ANDs every native word of 8 bytes of `src` with `mask` into `dest`, which has the same length. What is left behind the
+/// last of them gets the first bytes of the mask.
+pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels have AVX2, and `level` is available.
         cpu::Level::Avx2 | cpu::Level::Avx512 => unsafe { apply_avx2(mask, src, dest) },
         _ => apply(mask, src, dest),
     }
-    Ok(())
 }
 
 // The compiler vectorises the loop for the instructions of the function that it ends up in.
@@ -55,8 +60,6 @@ fn apply_avx2(mask: u64, src: &[u8], dest: &mut [u8]) {
     apply(mask, src, dest);
 }
 
-/// ANDs every native word of `src` with `mask`; the length is a multiple of 4, and of 8 unless both halves of the mask are
-/// equal.
 #[inline(always)]
 fn apply(mask: u64, src: &[u8], dest: &mut [u8]) {
     let (src_words, src_rest) = src.as_chunks::<8>();

@@ -1,9 +1,11 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
 use super::FrameKind;
+use super::undo;
 use crate::err;
 use crate::error::Result;
-use crate::io::{Backend, CachedReader, OpenMode, Stream, WriteShape, paths};
+use crate::io::{Backend, CachedReader, OpenMode, Stamped, Stream, WriteShape, paths, stamp_at};
+use crate::trace;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 
@@ -19,6 +21,8 @@ pub struct Disk {
     /// Where the frame begins in that file, in bytes.
     pub base: u64,
     directory: Option<CString>,
+    /// The handle is kept for directories, too, where the reference keeps none (`frame.md` 5.4): every writer that we
+    /// know changes the index file in place, and one that replaces it is noticed as for other files.
     reader: CachedReader,
 }
 
@@ -46,9 +50,20 @@ impl Disk {
         }
     }
 
-    /// Whether the path names another file than the one that was read last.
-    pub fn was_replaced(&self) -> bool {
-        self.reader.revalidate()
+    /// The state of the file with header, index and trailer; `None` when nothing is there, or a program's back-end or a
+    /// mapping is what is read.
+    pub fn stamp(&self) -> Option<Stamped> {
+        if self.backend.is_native() { stamp_at(&self.path) } else { None }
+    }
+
+    /// Whether the path, where `there` is now, names another file than the one that was read last.
+    pub fn was_replaced(&self, there: Option<&Stamped>) -> bool {
+        self.reader.revalidate(there.map(|there| there.stamp.identity))
+    }
+
+    /// Sees that the kept handle is still ours before it is read from; a new one is opened if it is not.
+    pub fn check_reader(&self) {
+        self.reader.drop_if_lost();
     }
 
     /// Reads with the frame's read handle.
@@ -85,6 +100,27 @@ impl Disk {
         stream.write_at(0, bytes, WriteShape::Bytes)
     }
 
+    /// Writes a chunk file, over the chunk that is there if that is `replaced`, and tells how to take that back. Only for
+    /// native files.
+    ///
+    /// # Errors
+    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; everything is as before then.
+    pub fn put_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<WrittenFile> {
+        let path = self.chunk_path(number)?;
+        // Neither a new file nor one that is cut first: file systems take many times longer over both.
+        if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
+            let size = stream.size()?;
+            let old = undo::read_piece(&stream, 0, size)?;
+            let done = stream.write_at(0, bytes, WriteShape::Bytes);
+            let written = WrittenFile(Some(Before::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
+            return done.map(|()| written);
+        }
+        let stream = self.backend.open(&path, OpenMode::Create)?;
+        let written = WrittenFile(Some(Before::Nothing { path }));
+        stream.write_at(0, bytes, WriteShape::Bytes)?;
+        Ok(written)
+    }
+
     /// Removes a chunk file, if it is there.
     ///
     /// # Errors
@@ -97,6 +133,51 @@ impl Disk {
         match (&self.directory, u32::try_from(number)) {
             (Some(directory), Ok(number)) => Ok(inside(directory, &format!("{number:08X}.chunk"))),
             _ => Err(err!(InvalidHeader, "there is no chunk file {number}")),
+        }
+    }
+}
+
+/// A chunk file that was written. When it is dropped it becomes what it was, unless it was [finished](Self::finish).
+pub struct WrittenFile(Option<Before>);
+
+/// What was there before a chunk file was written.
+enum Before {
+    /// No file, or none that counted.
+    Nothing { path: CString },
+    /// A chunk; the new one is `len` bytes long.
+    Chunk { stream: Stream, bytes: Vec<u8>, len: u64 },
+}
+
+impl WrittenFile {
+    /// Leaves the file as it was written. What it has too many is only cut off now, since on a full disk it might not
+    /// come back.
+    ///
+    /// # Errors
+    /// `FileTruncate`; the file is as before then.
+    pub fn finish(mut self) -> Result<()> {
+        if let Some(Before::Chunk { stream, bytes, len }) = &self.0
+            && *len < bytes.len() as u64
+        {
+            stream.truncate(*len)?;
+        }
+        self.0 = None;
+        Ok(())
+    }
+}
+
+impl Drop for WrittenFile {
+    fn drop(&mut self) {
+        let restored = match self.0.take() {
+            None => Ok(()),
+            Some(Before::Nothing { path }) => std::fs::remove_file(paths::as_path(&path))
+                .map_err(|error| err!(FileRemove, "{path:?}: {error}")),
+            Some(Before::Chunk { stream, bytes, .. }) => {
+                let written = stream.write_at(0, &bytes, WriteShape::Bytes);
+                written.and(stream.truncate(bytes.len() as u64))
+            }
+        };
+        if let Err(error) = restored {
+            trace::warning(|| format!("a chunk file could not be restored: {error}"));
         }
     }
 }

@@ -161,6 +161,7 @@ impl Frame {
             return room.lend(len, then);
         }
         let at = self.check_offset(offset, header)?;
+        disk.check_reader();
         disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
@@ -221,6 +222,7 @@ impl Frame {
         let guess = usize::try_from(self.bound(nchunk, offset, header)).unwrap_or(LAZY_HEAD);
         let place = i64::try_from(at).unwrap_or(i64::MAX);
         let nchunk = i32::try_from(nchunk).unwrap_or(i32::MAX);
+        disk.check_reader();
         let chunk = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
             lazy_image(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, (nchunk, place))
@@ -276,27 +278,27 @@ impl ChunkInfo {
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
     pub fn of(chunk: &[u8]) -> Result<Self> {
-        let header =
-            ChunkHeader::parse_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
-        let extension = if header.is_extended() && header.cbytes >= EXTENDED_HEADER_LENGTH as i32 {
-            chunk.get(..32)
-        } else {
-            None
-        };
-        let (flags2, special) = match extension {
-            Some(bytes) => {
-                let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
-                (bytes[offset::BLOSC2_FLAGS2], Special::from_bits(bits).ok().flatten())
-            }
-            None => (0, None),
-        };
-        Ok(ChunkInfo {
+        let mut header = ChunkHeader::default();
+        header.read_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
+        let mut info = ChunkInfo {
             nbytes: header.nbytes,
             cbytes: header.cbytes,
             blocksize: header.blocksize,
-            flags2,
-            special: special.filter(|&kind| kind != Special::Value),
-        })
+            flags2: 0,
+            special: None,
+        };
+        if header.is_extended()
+            && header.cbytes >= EXTENDED_HEADER_LENGTH as i32
+            && let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
+        {
+            let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
+            info.flags2 = bytes[offset::BLOSC2_FLAGS2];
+            if bits != 0 {
+                let special = Special::from_bits(bits).ok().flatten();
+                info.special = special.filter(|&kind| kind != Special::Value);
+            }
+        }
+        Ok(info)
     }
 }
 

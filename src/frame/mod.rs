@@ -9,7 +9,7 @@
 //! | [`msgpack`] | the few msgpack forms that header and trailer are made of |
 //!
 //! | [`plan`] | what a change does to a frame: images, and where they go |
-//! | [`writer`] | carrying out a plan in place |
+//! | [`writer`], [`undo`] | carrying out a plan in place; taking back one that failed |
 //! | [`disk`] | the files of a frame |
 //! | [`store`], [`fetch`] | a frame as a store of chunks: opening, changing; getting at chunks |
 //!
@@ -24,6 +24,7 @@ pub mod msgpack;
 pub mod plan;
 pub mod store;
 pub mod trailer;
+pub mod undo;
 pub mod writer;
 
 pub use header::FrameKind;

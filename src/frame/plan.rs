@@ -114,11 +114,22 @@ pub struct Move {
     pub len: u64,
 }
 
+/// A chunk in a file of its own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ChunkFile<'a> {
+    /// The number that names it.
+    pub number: u64,
+    /// The chunk.
+    pub bytes: &'a [u8],
+    /// Whether a chunk that counts has the number now.
+    pub replaces: bool,
+}
+
 /// What is to be written, in this order: chunk file, moved bytes, payload, index, header, trailer; then the frame
 /// ends at `frame_len`, and files that are superseded go.
 pub struct Plan<'a> {
-    /// A chunk file with that number and content (sparse frames).
-    pub chunk_file: Option<(u64, &'a [u8])>,
+    /// A chunk file (sparse frames).
+    pub chunk_file: Option<ChunkFile<'a>>,
     /// A chunk file that nothing refers to any more; whether it goes before the index is written.
     pub removed_file: Option<(u64, bool)>,
     /// Bytes that make room, or close a gap.
@@ -152,6 +163,8 @@ pub struct Index {
     pub offsets: Offsets,
     /// Compressed blocks of the last image.
     pub encoder: IndexEncoder,
+    /// [`Offsets::max_number`], once that was asked for and as long as it is known.
+    highest: Option<i64>,
 }
 
 /// How to take back what [`plan`] did to an index.
@@ -167,12 +180,20 @@ pub enum Undo {
 }
 
 impl Index {
+    /// Another index, since the frame is another.
+    pub fn replace(&mut self, offsets: Offsets) {
+        self.offsets = offsets;
+        self.encoder.forget();
+        self.highest = None;
+    }
+
     /// Takes back what a plan has done.
     ///
     /// # Errors
     /// `MemoryAlloc`.
     pub fn undo(&mut self, undo: Undo) -> Result<()> {
         self.encoder.forget();
+        self.highest = None;
         match undo {
             Undo::Nothing => Ok(()),
             Undo::Inserted(at) => self.offsets.remove(at).map(|_| ()),
@@ -184,14 +205,22 @@ impl Index {
         }
     }
 
+    /// Puts an entry in.
+    fn insert(&mut self, at: usize, code: i64) -> Result<()> {
+        self.offsets.insert(at, code)?;
+        self.highest = self.highest.map(|highest| highest.max(code));
+        Ok(())
+    }
+
     fn code(&self, at: usize) -> Result<i64> {
         self.offsets.get(at).ok_or_else(|| err!(InvalidParam, "chunk {at} of {}", self.offsets.len()))
     }
 
     /// A number for a new chunk file. One above all, as the reference gives; but not beyond `cbytes - 32`, since
     /// the reference does not open a directory with such a number (`frame.md` 9): then the lowest that is free.
-    fn next_number(&self, cbytes: u64) -> Result<u64> {
-        let next = u64::try_from(self.offsets.max_number()).map_or(0, |max| max + 1);
+    fn next_number(&mut self, cbytes: u64) -> Result<u64> {
+        let highest = *self.highest.get_or_insert_with(|| self.offsets.max_number());
+        let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
         if next <= cbytes.saturating_sub(32) { Ok(next) } else { self.offsets.lowest_free_number() }
     }
 }
@@ -227,7 +256,7 @@ struct Edited<'a> {
     changed_from: usize,
     /// Entries for which the reference makes room when it compresses the index.
     capacity: usize,
-    chunk_file: Option<(u64, &'a [u8])>,
+    chunk_file: Option<ChunkFile<'a>>,
     removed_file: Option<(u64, bool)>,
     moved: Option<Move>,
     payload: Option<(u64, &'a [u8])>,
@@ -254,7 +283,7 @@ fn edit<'a>(
         Change::Insert { at, chunk } => {
             let mut edited = Edited::at(at, len + 1);
             let place = place_new(layout, index, chunk, target, &mut edited)?;
-            index.offsets.insert(at, code_of(place))?;
+            index.insert(at, code_of(place))?;
             Ok((edited, Undo::Inserted(at)))
         }
         Change::Update { at, chunk, old_len } => update(layout, index, at, chunk, old_len, target),
@@ -265,6 +294,7 @@ fn edit<'a>(
                 edited.removed_file = Some((number, true));
             }
             index.offsets.remove(at)?;
+            index.highest = index.highest.filter(|&highest| code < highest);
             Ok((edited, Undo::Removed(at, code)))
         }
         Change::Reorder { order } => {
@@ -275,6 +305,7 @@ fn edit<'a>(
         }
         Change::Fill { special, nchunks } => {
             let offsets = Offsets::Uniform { code: code_of(Place::Special(special)), len: nchunks };
+            index.highest = None;
             Ok((Edited::at(0, nchunks), Undo::All(std::mem::replace(&mut index.offsets, offsets))))
         }
     }
@@ -283,7 +314,7 @@ fn edit<'a>(
 /// Gives a new chunk its place: the end of the data section, or a file of its own.
 fn place_new<'a>(
     layout: &Layout,
-    index: &Index,
+    index: &mut Index,
     chunk: Payload<'a>,
     target: &Target<'_>,
     edited: &mut Edited<'a>,
@@ -302,7 +333,7 @@ fn place_new<'a>(
             if number > u64::from(u32::MAX) {
                 return Err(err!(FileWrite, "chunk file {number} has no name"));
             }
-            edited.chunk_file = Some((number, bytes));
+            edited.chunk_file = Some(ChunkFile { number, bytes, replaces: false });
             Ok(Place::Payload(number))
         }
     }
@@ -323,18 +354,20 @@ fn update<'a>(
     let Ok(old_place) = u64::try_from(old) else {
         let place = place_new(layout, index, chunk, target, &mut edited)?;
         let before = copy_of(&index.offsets)?;
+        index.highest = None;
         index.offsets.set(at, code_of(place))?;
         return Ok((edited, Undo::All(before)));
     };
     if layout.kind == FrameKind::Sparse {
         return match chunk {
             Payload::Bytes(bytes) => {
-                edited.chunk_file = Some((old_place, bytes));
+                edited.chunk_file = Some(ChunkFile { number: old_place, bytes, replaces: true });
                 Ok((edited, Undo::Nothing))
             }
             Payload::Special(special) => {
                 edited.removed_file = Some((old_place, false));
                 let before = copy_of(&index.offsets)?;
+                index.highest = None;
                 index.offsets.set(at, code_of(Place::Special(special)))?;
                 Ok((edited, Undo::All(before)))
             }
@@ -356,6 +389,7 @@ fn update<'a>(
         edited.payload = Some((layout.header_len + old_place, bytes));
     }
     let before = copy_of(&index.offsets)?;
+    index.highest = None;
     if new_len != old_len {
         edited.changed_from = 0;
         index.offsets.shift_behind(old_place, new_len as i64 - old_len as i64)?;

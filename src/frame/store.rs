@@ -16,7 +16,7 @@ use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
 use crate::chunk::{ChunkHeader, format::EXTENDED_HEADER_LENGTH};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::io::{Backend, FrameLock, Locked, OpenMode, WriteShape};
+use crate::io::{Backend, FrameLock, Locked, OpenMode, Stamp, Stamped, WriteShape};
 use crate::malloc::Growing;
 use parking_lot::RwLock;
 use std::ffi::CStr;
@@ -50,6 +50,17 @@ pub(super) struct Inner {
     pub index: Index,
     /// What the files hold, besides chunks.
     pub images: Images,
+    /// The last look at the file, if that is worth something.
+    seen: Option<Seen>,
+}
+
+/// A look at a file of which every change would show in its stamp.
+struct Seen {
+    stamp: Stamp,
+    header: FrameHeader,
+    /// Whether the file is the frame and no more: then none can change its length without changing that of the file,
+    /// by mappings neither, which are stamped late.
+    is_whole_file: bool,
 }
 
 /// A name and a content.
@@ -73,6 +84,9 @@ pub struct Look {
     pub header: FrameHeader,
     /// Whether the frame is another than the one that is known.
     pub is_stale: bool,
+    /// Whether chunks may have others in their places, although the frame is as long as it was: for files of the
+    /// library's own back-end, unless their stamps say that it is not so.
+    pub chunks_may_differ: bool,
 }
 
 /// Where a new frame goes.
@@ -115,7 +129,7 @@ impl Frame {
             }
         };
         let images = if disk.is_some() { images } else { Images::default() };
-        let inner = Inner { memory, layout, index: Index::default(), images };
+        let inner = Inner { memory, layout, index: Index::default(), images, seen: None };
         Ok(Frame::assemble(kind, disk, inner))
     }
 
@@ -146,6 +160,7 @@ impl Frame {
             layout: layout_of(&header, FrameKind::Contiguous, 0),
             index: Index::default(),
             images: Images::default(),
+            seen: None,
         };
         let frame = Frame::assemble(FrameKind::Contiguous, None, inner);
         let trailer_len = frame.read_trailer_len(header.frame_len)?;
@@ -161,8 +176,8 @@ impl Frame {
     pub fn open(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<(Frame, Contents)> {
         let disk = Disk::new(kind, path, base, backend);
         let layout = Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
-        let inner =
-            Inner { memory: Growing::new(), layout, index: Index::default(), images: Images::default() };
+        let (memory, images) = (Growing::new(), Images::default());
+        let inner = Inner { memory, layout, index: Index::default(), images, seen: None };
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
         // Where others may be writing just now, a frame that makes no sense is looked at again.
         let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
@@ -251,8 +266,8 @@ impl Frame {
         let nchunks = offsets.len();
         let mut inner = self.inner.write();
         inner.layout = layout;
-        inner.index.offsets = offsets;
-        inner.index.encoder.forget();
+        inner.index.replace(offsets);
+        inner.seen = None;
         if self.disk.is_some() {
             inner.images = Images { header: header_image, index: index_image, trailer: trailer_image };
         }
@@ -362,19 +377,52 @@ impl Frame {
         plan::copy_of(&self.inner.read_recursive().index.offsets)
     }
 
-    /// Looks at the frame before it is used.
+    /// Looks at the frame before it is read. A file whose stamp is that of the last look is not opened.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, and those of a header that is none.
     pub fn look(&self) -> Result<Look> {
-        let replaced = self.disk.as_ref().is_some_and(|disk| disk.was_replaced());
-        if replaced {
+        let there = self.disk.as_ref().and_then(|disk| disk.stamp());
+        if let Some(there) = &there
+            && !self.force_refresh.load(Ordering::Relaxed)
+            && let Some(seen) = &self.inner.read_recursive().seen
+            && seen.stamp == there.stamp
+            && seen.is_whole_file
+        {
+            return Ok(Look { header: seen.header.clone(), is_stale: false, chunks_may_differ: false });
+        }
+        self.look_with(there)
+    }
+
+    /// Looks at the frame before it is changed: reads its header in any case.
+    ///
+    /// # Errors
+    /// As [`look`](Self::look).
+    pub fn look_closely(&self) -> Result<Look> {
+        self.look_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
+    }
+
+    fn look_with(&self, there: Option<Stamped>) -> Result<Look> {
+        let Some(disk) = &self.disk else {
+            let header = self.read_header()?;
+            return Ok(Look { header, is_stale: false, chunks_may_differ: false });
+        };
+        if disk.was_replaced(there.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
         }
         let header = self.read_header()?;
-        let forced = self.disk.is_some() && self.force_refresh.load(Ordering::Relaxed);
+        let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced || header.frame_len != self.len();
-        Ok(Look { header, is_stale: is_stale && self.disk.is_some() })
+        let Some(Stamped { stamp, is_settled }) = there else {
+            let chunks_may_differ = disk.backend.is_native();
+            return Ok(Look { header, is_stale, chunks_may_differ });
+        };
+        let is_known = self.inner.read_recursive().seen.as_ref().is_some_and(|seen| seen.stamp == stamp);
+        if !is_known && is_settled && !is_stale {
+            let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
+            self.inner.write().seen = Some(Seen { stamp, header: header.clone(), is_whole_file });
+        }
+        Ok(Look { header, is_stale, chunks_may_differ: !is_known })
     }
 
     /// Reads the frame anew, since it is another than the one that is known. `None` when it makes no sense yet: the
@@ -421,6 +469,7 @@ impl Frame {
             let meanwhile =
                 if self.calls_back() { plan::copy_of(&inner.index.offsets)? } else { Offsets::default() };
             let index = std::mem::take(&mut inner.index);
+            inner.seen = None;
             inner.index.offsets = meanwhile;
             (index, inner.layout, std::mem::take(&mut inner.images))
         };
@@ -459,6 +508,15 @@ impl Frame {
                 undone.and(Err(error))
             }
         }
+    }
+
+    /// Where the frame in memory is, until it changes, and its length; `None` on disk.
+    pub fn memory(&self) -> Option<(*mut u8, usize)> {
+        if self.disk.is_some() {
+            return None;
+        }
+        let inner = self.inner.read_recursive();
+        Some((inner.memory.as_ptr(), inner.memory.bytes().len()))
     }
 
     /// Lends the frame in memory to `then`; `None` on disk.

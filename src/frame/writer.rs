@@ -1,23 +1,21 @@
 //! Carrying out a [`Plan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
 //!
 //! The layout is the reference's. On native files the parts that touch are written at once and the header last, and
-//! what a failed write has hit is put back. Other back-ends see the writes of the reference, in its order.
+//! what a failed write has hit is put back ([`super::undo`]). Other back-ends see the writes of the reference, in its
+//! order.
 
 use super::FrameKind;
-use super::disk::Disk;
+use super::disk::{Disk, WrittenFile};
 use super::header::FRAME_LEN_POSITION;
 use super::plan::{Layout, Move, Plan};
+use super::undo::{self, Undo};
 use crate::err;
 use crate::error::Result;
 use crate::io::{OpenMode, Stream, WriteShape};
 use crate::malloc::Growing;
 use crate::trace;
 
-/// Bytes that are moved at a time.
-const SEGMENT: u64 = 1 << 20;
-
-/// What a frame file held before a change, besides chunks: enough to put it back as long as no chunk was moved or
-/// overwritten.
+/// What a frame file held before a change, besides chunks.
 #[derive(Default)]
 pub struct Images {
     /// The header.
@@ -60,29 +58,29 @@ pub fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
 /// Carries out a plan on disk. `before` is what the file held.
 ///
 /// # Errors
-/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`. Header, index and
-/// trailer of native files are as before then, unless bytes had to be moved; a chunk that was being updated may be lost.
+/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are as before then.
 pub fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
     if !disk.backend.is_native() {
         return by_callbacks(plan, disk);
     }
-    if let Some((number, bytes)) = plan.chunk_file {
-        disk.write_chunk_file(number, bytes)?;
-    }
+    let chunk_file = plan.chunk_file.map(|file| disk.put_chunk_file(file.number, file.bytes, file.replaces));
+    let chunk_file = chunk_file.transpose()?;
     let stream = disk.backend.open(&disk.path, OpenMode::Update)?;
-    if let Err(error) = natively(plan, disk, &stream) {
-        if plan.moved.is_none() {
-            restore(disk, &stream, old, before);
-        }
+    let mut undo = Undo::read(plan, disk, &stream, old, before)?;
+    let written = natively(plan, disk, &stream, &mut undo);
+    if let Err(error) = written.and_then(|()| chunk_file.map_or(Ok(()), WrittenFile::finish)) {
+        undo.put_back(plan, disk, &stream);
         return Err(error);
     }
     remove_superseded(plan, disk, |_| true);
     Ok(())
 }
 
-fn natively(plan: &Plan<'_>, disk: &Disk, stream: &Stream) -> Result<()> {
+fn natively(plan: &Plan<'_>, disk: &Disk, stream: &Stream, undo: &mut Undo<'_>) -> Result<()> {
+    let mut size = undo.size();
     if let Some(moved) = plan.moved {
-        move_bytes(stream, disk.base, moved)?;
+        undo.move_bytes(stream, disk.base, moved)?;
+        size = size.max(disk.base + moved.to + moved.len);
     }
     let mut parts: Vec<(u64, &[u8])> = Vec::new();
     parts.extend(plan.payload);
@@ -104,44 +102,28 @@ fn natively(plan: &Plan<'_>, disk: &Disk, stream: &Stream) -> Result<()> {
         });
         let run: Vec<&[u8]> = touching.map(|part| part.1).collect();
         stream.write_vectored_at(disk.base + at, &run)?;
+        size = size.max(disk.base + end);
         rest = &rest[run.len()..];
     }
     stream.write_at(disk.base, &plan.header, WriteShape::Item)?;
     let end = disk.base + plan.layout.frame_len;
-    if plan.trailer.is_some() && stream.size()? > end {
+    if plan.trailer.is_some() && size > end {
         stream.truncate(end)?;
     }
     Ok(())
 }
 
-/// Puts the parts back that a failed change may have hit. They were there before, so they fit.
-fn restore(disk: &Disk, stream: &Stream, old: &Layout, before: &Images) {
-    let parts = [
-        (old.index_at(), &before.index),
-        (old.frame_len - old.trailer_len, &before.trailer),
-        (0, &before.header),
-    ];
-    let put_back = |(at, bytes): (u64, &Vec<u8>)| {
-        if bytes.is_empty() { Ok(()) } else { stream.write_at(disk.base + at, bytes, WriteShape::Bytes) }
-    };
-    let restored =
-        parts.into_iter().try_for_each(put_back).and_then(|()| stream.truncate(disk.base + old.frame_len));
-    if let Err(error) = restored {
-        trace::warning(|| format!("a frame that could not be written could not be restored either: {error}"));
-    }
-}
-
 /// Carries out a plan with the opens and writes of the reference (`frame.md` 5.2).
 fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
     let open = || disk.backend.open(&disk.path, OpenMode::Update);
-    if let Some((number, bytes)) = plan.chunk_file {
-        disk.write_chunk_file(number, bytes)?;
+    if let Some(file) = plan.chunk_file {
+        disk.write_chunk_file(file.number, file.bytes)?;
     }
     remove_superseded(plan, disk, |before_index| before_index);
     if let Some((at, bytes)) = &plan.index {
         let stream = open()?;
         if let Some(moved) = plan.moved {
-            move_bytes(&stream, disk.base, moved)?;
+            undo::move_bytes(&stream, disk.base, moved, &mut undo::Progress::default())?;
         }
         match plan.payload {
             Some((at, bytes)) => stream.write_at(disk.base + at, bytes, WriteShape::Bytes)?,
@@ -174,20 +156,4 @@ fn remove_superseded(plan: &Plan<'_>, disk: &Disk, now: impl FnOnce(bool) -> boo
     {
         trace::warning(|| format!("chunk file {number} stays behind: {error}"));
     }
-}
-
-/// Moves bytes inside a file, segment by segment, so that none is overwritten before it was read.
-fn move_bytes(stream: &Stream, base: u64, moved: Move) -> Result<()> {
-    let mut buffer = vec![0; usize::try_from(moved.len.min(SEGMENT)).unwrap_or(0)];
-    let upwards = moved.to > moved.from;
-    let mut done = 0;
-    while done < moved.len {
-        let len = (moved.len - done).min(SEGMENT);
-        let at = if upwards { moved.len - done - len } else { done };
-        let segment = &mut buffer[..len as usize];
-        stream.read_exact_at(base + moved.from + at, segment)?;
-        stream.write_at(base + moved.to + at, segment, WriteShape::Bytes)?;
-        done += len;
-    }
-    Ok(())
 }

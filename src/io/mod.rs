@@ -25,6 +25,7 @@ mod user;
 
 pub use backend::Backend;
 pub use lock::{FrameLock, Locked};
+pub use native::{Stamp, Stamped, stamp_at};
 pub use reader::CachedReader;
 pub use stream::Stream;
 

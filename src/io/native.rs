@@ -39,23 +39,83 @@ pub fn identity(file: &File) -> Option<(u64, u64)> {
     })
 }
 
-/// As [`identity`], of the file that is at a path now, links followed; `None` when there is none.
-pub fn identity_at(path: &CStr) -> Option<(u64, u64)> {
-    identity_with(|place| {
+/// What tells whether a file at a path is still as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stamp {
+    /// Device and number.
+    pub identity: (u64, u64),
+    /// Length in bytes.
+    pub size: u64,
+    /// When its content changed last, and when anything about it did: seconds and nanoseconds.
+    times: [(i64, i64); 2],
+}
+
+/// The stamp of a file, and what it is worth.
+#[derive(Clone, Copy, Debug)]
+pub struct Stamped {
+    /// The stamp.
+    pub stamp: Stamp,
+    /// Whether a change from now on would give another stamp. One in the same tick of the file system's clock as the
+    /// last would not.
+    pub is_settled: bool,
+}
+
+/// Longer than a tick of the clock that stamps files, in nanoseconds.
+const TICK: i128 = 20_000_000;
+/// The same for file systems that keep whole seconds.
+const COARSE_TICK: i128 = 3_000_000_000;
+
+/// The stamp of the file that is at a path now, links followed; `None` when there is none.
+#[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
+pub fn stamp_at(path: &CStr) -> Option<Stamped> {
+    let nanoseconds = |(s, ns): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(ns);
+    // Before the file is looked at: what changes later is stamped later.
+    let now = nanoseconds(now());
+    let found = stat_with(|place| {
         // SAFETY: a string, and a struct to be filled.
         unsafe { libc::stat(path.as_ptr(), place) }
+    })?;
+    let times = [
+        (found.st_mtime as i64, found.st_mtime_nsec as i64),
+        (found.st_ctime as i64, found.st_ctime_nsec as i64),
+    ];
+    let is_coarse = times.iter().all(|&(_, ns)| ns == 0);
+    let tick = if is_coarse { COARSE_TICK } else { TICK };
+    Some(Stamped {
+        stamp: Stamp {
+            identity: (found.st_dev as u64, found.st_ino as u64),
+            size: u64::try_from(found.st_size).unwrap_or(0),
+            times,
+        },
+        is_settled: times.iter().all(|&time| now - nanoseconds(time) > tick),
     })
+}
+
+/// The time by the clock that stamps files.
+#[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
+fn now() -> (i64, i64) {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const CLOCK: libc::clockid_t = libc::CLOCK_REALTIME_COARSE;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const CLOCK: libc::clockid_t = libc::CLOCK_REALTIME;
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a struct to be filled; if it is not, nothing is ever settled.
+    unsafe { libc::clock_gettime(CLOCK, &mut time) };
+    (time.tv_sec as i64, time.tv_nsec as i64)
 }
 
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
 fn identity_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(u64, u64)> {
+    stat_with(stat).map(|found| (found.st_dev as u64, found.st_ino as u64))
+}
+
+fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> {
     let mut found = MaybeUninit::<libc::stat>::uninit();
     if stat(found.as_mut_ptr()) != 0 {
         return None;
     }
     // SAFETY: it was filled.
-    let found = unsafe { found.assume_init() };
-    Some((found.st_dev as u64, found.st_ino as u64))
+    Some(unsafe { found.assume_init() })
 }
 
 /// Reads as many bytes as there are, up to the length of `dest`.

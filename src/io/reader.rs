@@ -47,6 +47,11 @@ impl Kept {
     fn stream(&self) -> &Stream {
         self.stream.as_ref().expect("a stream until it is dropped")
     }
+
+    /// Whether the descriptor is that of another file by now, or of none.
+    fn is_lost(&self) -> bool {
+        self.stream().as_file().and_then(native::identity) != Some(self.identity)
+    }
 }
 
 impl Drop for Kept {
@@ -108,35 +113,46 @@ impl CachedReader {
         CachedReader { backend, path, state: RwLock::new(State { kept: None, place }) }
     }
 
-    /// A reader that opens the file for every use: the index file of a sparse frame is replaced too often.
+    /// A reader that opens the file for every use, as all do once too many keep theirs.
+    #[cfg(test)]
     pub fn uncached(backend: Backend, path: CString) -> Self {
         CachedReader { backend, path, state: RwLock::new(State { kept: None, place: Place::None }) }
     }
 
     /// The path that is read.
+    #[cfg(test)]
     pub fn path(&self) -> &CString {
         &self.path
     }
 
-    /// Drops a handle whose path names another file by now, or that the program closed; true if that was so: what
-    /// was read before is of another file. A path that names nothing is no reason: the old file can still be read.
-    pub fn revalidate(&self) -> bool {
+    /// Drops a handle whose path names another file by now, `there`, or that the program closed; true if that was so:
+    /// what was read before is of another file. A path that names nothing is no reason: the old file can still be read.
+    pub fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
         let Some(kept) = self.kept() else { return false };
-        let now = kept.stream().as_file().and_then(native::identity);
-        let still_ours = now == Some(kept.identity);
-        let replaced = native::identity_at(&self.path).is_some_and(|there| there != kept.identity);
-        if still_ours && !replaced {
+        let is_lost = kept.is_lost();
+        if !is_lost && there.is_none_or(|there| there == kept.identity) {
             return false;
         }
-        if !still_ours {
+        self.drop_kept(&kept, is_lost);
+        true
+    }
+
+    /// Drops a handle that the program closed.
+    pub fn drop_if_lost(&self) {
+        if let Some(kept) = self.kept().filter(|kept| kept.is_lost()) {
+            self.drop_kept(&kept, true);
+        }
+    }
+
+    fn drop_kept(&self, kept: &Arc<Kept>, is_lost: bool) {
+        if is_lost {
             kept.lost.store(true, Ordering::Relaxed);
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have put a newer one there.
-        if state.kept.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &kept)) {
+        if state.kept.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, kept)) {
             state.kept = None;
         }
-        true
     }
 
     /// Lets `read` use the kept handle, or one opened for this call.

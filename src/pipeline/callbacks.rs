@@ -3,18 +3,18 @@
 //! All of it rests on the same word of the ABI: a callback reads and writes only the buffers it is given, within
 //! the sizes it is given, and may be called from several threads at once. What it returns is not trusted.
 
-use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
+use crate::abi::{
+    blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_cparams, blosc2_dparams,
+    blosc2_postfilter_params, blosc2_prefilter_params,
+};
 use crate::codec::{Decoder, Encoder, Workspace};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
+use crate::registry;
 use std::ffi::{c_int, c_void};
 
 type PrefilterFn = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> c_int;
 type PostfilterFn = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> c_int;
-type EncoderFn =
-    unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut blosc2_cparams, *const c_void) -> c_int;
-type DecoderFn =
-    unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut blosc2_dparams, *const c_void) -> c_int;
 type ForwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_cparams, u8) -> c_int;
 type BackwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_dparams, u8) -> c_int;
 
@@ -170,8 +170,10 @@ impl Postfilter {
 
 /// A caller's encoder, ready for the streams of one chunk.
 pub struct UserEncoder {
-    /// The caller's function.
-    pub function: EncoderFn,
+    /// Id of the codec.
+    pub compcode: i32,
+    /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
+    pub function: blosc2_codec_encoder_cb,
     /// The codec's own byte.
     pub meta: u8,
     /// What it is told of the compression.
@@ -186,9 +188,14 @@ unsafe impl Sync for UserEncoder {}
 impl Encoder for UserEncoder {
     fn encode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let mut cparams = self.cparams;
+        let lacks = || err!(CodecSupport, "codec {} has no encoder", self.compcode);
+        let function = match self.function {
+            Some(function) => function,
+            None => registry::load_codec(self.compcode)?.encoder.ok_or_else(lacks)?,
+        };
         // SAFETY: the caller's function with true pointers and lengths.
         let code = unsafe {
-            (self.function)(
+            function(
                 src.as_ptr(),
                 c_len(src.len()),
                 dest.as_mut_ptr(),
@@ -205,8 +212,10 @@ impl Encoder for UserEncoder {
 
 /// A caller's decoder, ready for the streams of one chunk.
 pub struct UserDecoder {
-    /// The caller's function.
-    pub function: DecoderFn,
+    /// Id of the codec.
+    pub compcode: u8,
+    /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
+    pub function: blosc2_codec_decoder_cb,
     /// The codec's own byte.
     pub meta: u8,
     /// What it is told of the decompression.
@@ -221,9 +230,14 @@ unsafe impl Sync for UserDecoder {}
 impl Decoder for UserDecoder {
     fn decode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let mut dparams = self.dparams;
+        let lacks = || err!(CodecSupport, "codec {} has no decoder", self.compcode);
+        let function = match self.function {
+            Some(function) => function,
+            None => registry::load_codec(i32::from(self.compcode))?.decoder.ok_or_else(lacks)?,
+        };
         // SAFETY: the caller's function with true pointers and lengths.
         let code = unsafe {
-            (self.function)(
+            function(
                 src.as_ptr(),
                 c_len(src.len()),
                 dest.as_mut_ptr(),

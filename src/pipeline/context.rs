@@ -5,7 +5,9 @@
 
 use super::callbacks::{Postfilter, Prefilter};
 use super::compress::{self, Source, plan};
+use super::container;
 use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
+use super::filters;
 use super::params::{CompressParams, DecompressParams, Handle, Handles};
 use super::{overrides, tuner};
 use crate::abi::{
@@ -13,14 +15,15 @@ use crate::abi::{
     blosc2_prefilter_params, blosc2_schunk,
 };
 use crate::chunk::format::{filter_id, flag2};
-use crate::chunk::{ChunkHeader, Special};
-use crate::codec::BuiltIn;
+use crate::chunk::{ChunkHeader, Container, Special};
+use crate::codec::{BuiltIn, Plugin};
 use crate::err;
 use crate::error::Result;
 use crate::{pool, registry};
 use std::cell::{Cell, UnsafeCell};
 use std::mem;
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
 
@@ -45,17 +48,30 @@ pub struct ReadSettings {
     pub postfilter: Option<Postfilter>,
     /// Blocks to leave out of a whole chunk, one byte each.
     pub mask: Option<Vec<u8>>,
+    /// What the super-chunk tells of itself, once a chunk was found that needs it.
+    pub container: OnceLock<Container>,
 }
 
 /// Whether decoding the chunk with that header runs a program's functions.
 pub fn decoding_calls_back(header: &ChunkHeader) -> bool {
-    BuiltIn::from_format(header.codec_format()).is_none()
+    let format = header.codec_format();
+    (BuiltIn::from_format(format).is_none() && is_callers_codec(i32::from(header.udcompcode)))
         || header.filters.iter().any(|&id| is_callers_filter(id))
 }
 
-/// Whether the filter is none of the format's own.
+/// Whether decoding the chunk with that header takes the super-chunk around it.
+pub fn decoding_asks_for_container(header: &ChunkHeader) -> bool {
+    container::is_needed(i32::from(header.udcompcode), &header.filters)
+}
+
+/// Whether the codec is none of the library's own.
+fn is_callers_codec(compcode: i32) -> bool {
+    BuiltIn::from_compcode(compcode).is_none() && Plugin::from_compcode(compcode).is_none()
+}
+
+/// Whether the filter is none of the library's own.
 fn is_callers_filter(id: u8) -> bool {
-    id > filter_id::TRUNC_PREC
+    id > filter_id::TRUNC_PREC && !filters::is_plugin(id)
 }
 
 /// Values of the head's `thread_backend`.
@@ -195,14 +211,32 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+        let nchunk = self.with_head(|head| current_nchunk(head.schunk));
+        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
+    }
+
+    /// As [`compress`](Self::compress); prefilters are told that it is chunk `nchunk`, and codecs and filters what
+    /// `container_of` finds out of the context's super-chunk, should it be needed.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress).
+    pub fn compress_chunk(
+        &self,
+        source: Source<'_>,
+        dest: &mut [u8],
+        nchunk: i64,
+        container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
+    ) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
-        let started = Instant::now();
+        // Only tuners of the program are told how long it took.
+        let started = self.with_head(|head| (head.tuner_id > 0).then(Instant::now));
         // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
         let largest = match source {
             Source::Blocks(sources) => {
                 Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
             }
-            Source::Buffer(_) | Source::Absent(_) => None,
+            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => None,
         };
         let set_largest = || self.with_head(|head| head.blocksize = largest.unwrap_or(head.blocksize));
         set_largest();
@@ -213,14 +247,19 @@ impl Context {
             // There is nothing to cut: the header tells what was asked for.
             self.with_head(|head| head.blocksize = requested);
         }
-        let mut params = self.compress_params();
+        let mut params = self.compress_params(nchunk);
+        if container::is_needed(params.compcode, &params.filters) {
+            params.container = container_of(params.handles.schunk.cast());
+        }
         plan::check(&params, source.len(), dest.len(), true)?;
         if params.clevel == 0 {
             params.use_dict = false;
         }
         let header = compress::compress(&params, source, dest)?;
         self.publish_compression(&params, &header, source);
-        tuner::update(self, started.elapsed().as_secs_f64())?;
+        if let Some(started) = started {
+            tuner::update(self, started.elapsed().as_secs_f64())?;
+        }
         Ok(usize::try_from(header.cbytes).unwrap_or(0))
     }
 
@@ -238,7 +277,7 @@ impl Context {
         let source = Source::Absent(nbytes);
         let nbytes_for_tuner = self.begin(source, dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params();
+        let params = self.compress_params(self.with_head(|head| current_nchunk(head.schunk)));
         plan::check(&params, nbytes, dest.len(), false)?;
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
@@ -264,7 +303,7 @@ impl Context {
     }
 
     /// What the head says now.
-    fn compress_params(&self) -> CompressParams {
+    fn compress_params(&self, nchunk: i64) -> CompressParams {
         let handles_of = |head: &ContextHead| Handles {
             schunk: head.schunk.cast(),
             tuner_params: head.tuner_params,
@@ -286,8 +325,9 @@ impl Context {
             short_header: false,
             prefilter: self.prefilter(),
             tuner_id: head.tuner_id,
-            nchunk: current_nchunk(head.schunk),
+            nchunk,
             handles: handles_of(head),
+            container: None,
         })
     }
 
@@ -351,10 +391,14 @@ impl Context {
         self.check_decompression()?;
         let mask = self.take_mask();
         let postfilter = self.postfilter();
-        let params =
-            DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), mask.as_deref()) };
         let mut header = ChunkHeader::default();
         header.read(chunk)?;
+        let container = self.container_for(&header);
+        let params = DecompressParams {
+            source,
+            container: container.as_ref(),
+            ..self.decompress_params(postfilter.as_ref(), mask.as_deref())
+        };
         let done = decompress::decompress(&params, &header, chunk, dest)?;
         self.publish_decompression(&header, &done);
         Ok(done.nbytes)
@@ -373,9 +417,14 @@ impl Context {
         dest: &mut [u8],
     ) -> Result<usize> {
         let postfilter = self.postfilter();
-        let params = DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), None) };
         let mut header = ChunkHeader::default();
         header.read(chunk)?;
+        let container = self.container_for(&header);
+        let params = DecompressParams {
+            source,
+            container: container.as_ref(),
+            ..self.decompress_params(postfilter.as_ref(), None)
+        };
         let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
         if self.with_head(|head| head.do_compress == 0) {
             self.publish_decompression(&header, &done);
@@ -396,7 +445,12 @@ impl Context {
     ) -> Result<R> {
         self.check_decompression()?;
         let postfilter = self.postfilter();
-        let params = DecompressParams { source, ..self.decompress_params(postfilter.as_ref(), None) };
+        let container = ChunkHeader::parse(chunk).ok().and_then(|header| self.container_for(&header));
+        let params = DecompressParams {
+            source,
+            container: container.as_ref(),
+            ..self.decompress_params(postfilter.as_ref(), None)
+        };
         VarlenReader::open(&params, chunk, then)
     }
 
@@ -422,7 +476,18 @@ impl Context {
             source: None,
             nchunk: current_nchunk(head.schunk),
             schunk: Handle(head.schunk.cast()),
+            container: None,
         })
+    }
+
+    /// What the context's super-chunk tells of itself, where decoding the chunk with that header needs it.
+    fn container_for(&self, header: &ChunkHeader) -> Option<Container> {
+        if !decoding_asks_for_container(header) {
+            return None;
+        }
+        let schunk = self.with_head(|head| head.schunk);
+        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        unsafe { container::of_schunk(schunk) }
     }
 
     /// What the super-chunk of this context needs to know to read a chunk by itself. Several threads may read at once:
@@ -430,7 +495,7 @@ impl Context {
     pub fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
         let nthreads = self.with_head(|head| threads(head.new_nthreads));
-        ReadSettings { nthreads, postfilter: self.postfilter(), mask }
+        ReadSettings { nthreads, postfilter: self.postfilter(), mask, container: OnceLock::new() }
     }
 
     /// Notes in the head what chunk the super-chunk has read.
@@ -443,14 +508,44 @@ impl Context {
         self.with_head(|head| head.typesize = i32::from(typesize));
     }
 
+    /// As [`note_typesize`](Self::note_typesize), unless there is a postfilter; whether there is none.
+    pub fn note_cached(&self, typesize: u8) -> bool {
+        self.with_head(|head| {
+            if head.postfilter.is_some() {
+                return false;
+            }
+            head.typesize = i32::from(typesize);
+            true
+        })
+    }
+
     /// Whether compressing runs a program's functions.
     pub fn calls_back(&self) -> bool {
         self.with_head(|head| {
             head.prefilter.is_some()
                 || head.tuner_id > 0
-                || BuiltIn::from_compcode(head.compcode).is_none()
+                || is_callers_codec(head.compcode)
                 || head.filters.iter().any(|&id| is_callers_filter(id))
         })
+    }
+
+    /// The super-chunk that codecs and filters of this context may ask about; `None` where they ask about none.
+    pub fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
+        self.with_head(|head| {
+            container::is_needed(head.compcode, &head.filters).then_some(head.schunk.cast_const().cast())
+        })
+    }
+
+    /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
+    /// `blocksize` bytes long: nothing that the program set up looks at the source or at several blocks.
+    pub fn takes_gathered(&self, blocksize: usize) -> bool {
+        !self.calls_back()
+            && !self.instrumented
+            && self.with_head(|head| {
+                head.use_dict == 0
+                    && !head.filters.contains(&filter_id::DELTA)
+                    && usize::try_from(head.blocksize).is_ok_and(|size| size == blocksize)
+            })
     }
 
     /// Notes in the head what the last chunk was.

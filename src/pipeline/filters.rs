@@ -2,14 +2,21 @@
 //! forwards and backwards on one block, between scratch buffers. The source is never written.
 
 use super::callbacks;
+use crate::abi::{
+    BLOSC_FILTER_BYTEDELTA, BLOSC_FILTER_BYTEDELTA_BUGGY, BLOSC_FILTER_INT_TRUNC, BLOSC_FILTER_NDCELL,
+    BLOSC_FILTER_NDMEAN,
+};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter_backward_cb, blosc2_filter_forward_cb};
+use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::err;
 use crate::error::Result;
+use crate::filter::bytedelta::{self, Revision};
 use crate::filter::copy::copy;
-use crate::filter::{bitshuffle, delta, shuffle, trunc_prec};
+use crate::filter::{bitshuffle, cells, delta, int_trunc, shuffle, trunc_prec};
 use crate::registry;
 use std::mem;
+use std::num::NonZeroUsize;
 
 /// One active slot.
 #[derive(Clone, Copy)]
@@ -21,6 +28,19 @@ enum Step {
     Delta,
     TruncPrec {
         precision: i8,
+    },
+    IntTrunc {
+        precision: i8,
+    },
+    ByteDelta {
+        revision: Revision,
+        /// `None` where only the super-chunk could tell.
+        nstreams: Option<NonZeroUsize>,
+    },
+    Cells {
+        side: u8,
+        /// Whether items become the mean of their cell.
+        means: bool,
     },
     User {
         id: u8,
@@ -36,10 +56,11 @@ enum Step {
 
 /// The active slots of a pipeline, in the order of compression.
 #[derive(Clone, Copy)]
-pub struct Chain {
+pub struct Chain<'c> {
     steps: [Step; MAX_FILTERS],
     len: usize,
     typesize: usize,
+    container: Option<&'c Container>,
 }
 
 /// Where a block is before it is filtered.
@@ -51,11 +72,22 @@ pub enum Input<'a> {
     Front(usize),
 }
 
-impl Chain {
-    /// The steps of a pipeline for items of `typesize` bytes (1..=255).
+impl Chain<'_> {
+    /// No steps at all.
+    pub const NONE: Chain<'static> =
+        Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1, container: None };
+}
+
+impl<'c> Chain<'c> {
+    /// The steps of a pipeline for items of `typesize` bytes (1..=255), in a chunk of `container`.
     #[inline]
-    pub fn new(filters: &[u8; MAX_FILTERS], metas: &[u8; MAX_FILTERS], typesize: usize) -> Self {
-        let mut chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize };
+    pub fn new(
+        filters: &[u8; MAX_FILTERS],
+        metas: &[u8; MAX_FILTERS],
+        typesize: usize,
+        container: Option<&'c Container>,
+    ) -> Self {
+        let mut chain = Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize, container };
         for (&id, &meta) in filters.iter().zip(metas) {
             chain.steps[chain.len] = match id {
                 filter_id::NONE => continue,
@@ -65,14 +97,16 @@ impl Chain {
                 filter_id::BITSHUFFLE => Step::Bitshuffle,
                 filter_id::DELTA => Step::Delta,
                 filter_id::TRUNC_PREC => Step::TruncPrec { precision: meta as i8 },
-                id => match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
-                    Some(f) => Step::User { id, meta, forward: f.forward, backward: f.backward },
-                    None => Step::Unknown { id },
-                },
+                id => plugin(id, meta, container).unwrap_or_else(|| registered(id, meta)),
             };
             chain.len += 1;
         }
         chain
+    }
+
+    /// Whether decompression leaves blocks as the codec gives them.
+    pub fn undoes_nothing(&self) -> bool {
+        self.steps().iter().all(|step| !step.is_undone())
     }
 
     fn steps(&self) -> &[Step] {
@@ -84,9 +118,18 @@ impl Chain {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
     }
 
+    /// For a pipeline that at most shuffles: the number of bytes that are shuffled, 1 for none.
+    pub fn shuffled_unit(&self) -> Option<usize> {
+        match *self.steps() {
+            [] => Some(1),
+            [Step::Shuffle { nstreams }] => Some(nstreams.max(1)),
+            _ => None,
+        }
+    }
+
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
     pub fn works_in_place(&self) -> bool {
-        self.steps().iter().all(|s| matches!(s, Step::Delta | Step::TruncPrec { .. }))
+        self.steps().iter().all(|s| s.works_in_place() || !s.is_undone())
     }
 
     /// Filters a block and returns where it is then: `input` itself if there is nothing to do, else one of the
@@ -108,6 +151,10 @@ impl Chain {
             Input::Front(len) => (&[][..], len, true),
         };
         for step in self.steps() {
+            if let (Step::ByteDelta { revision, nstreams }, true) = (step, in_front) {
+                bytedelta::encode_in_place(*revision, known(*nstreams)?, &mut front[..len]);
+                continue;
+            }
             let src = if in_front { &front[..len] } else { block };
             let dest = &mut back[..len];
             match *step {
@@ -118,11 +165,24 @@ impl Chain {
                     None => delta::encode_first(self.typesize, src, dest),
                 },
                 Step::TruncPrec { precision } => trunc_prec::truncate(precision, self.typesize, src, dest)?,
-                Step::User { id, meta, forward: Some(function), .. } => {
-                    callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
+                Step::IntTrunc { precision } => int_trunc::truncate(precision, self.typesize, src, dest)?,
+                Step::ByteDelta { revision, nstreams } => {
+                    bytedelta::encode(revision, known(nstreams)?, src, dest);
                 }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no forward function"));
+                Step::Cells { side, means: false } => {
+                    cells::gather(side, self.typesize, self.container, src, dest)?;
+                }
+                Step::Cells { side, means: true } => {
+                    cells::gather_means(side, self.typesize, self.container, src, dest)?;
+                }
+                Step::User { id, meta, forward, .. } => {
+                    let function = match forward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.forward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
+                    callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
             }
@@ -154,9 +214,9 @@ impl Chain {
         // Steps that write somewhere else; the last of them writes to `dest`.
         let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
         for (index, step) in self.steps().iter().enumerate().rev() {
-            if matches!(step, Step::Delta) {
+            if step.works_in_place() {
                 let data = if in_dest { &mut *dest } else { &mut front[..len] };
-                undo_delta(self.typesize, data, reference);
+                self.undo_in_place(step, data, reference)?;
                 continue;
             }
             if !step.moves() {
@@ -175,7 +235,15 @@ impl Chain {
                     bitshuffle::bitunshuffle_v2(self.typesize, src, out);
                 }
                 Step::Bitshuffle => bitshuffle::bitunshuffle(self.typesize, src, out),
-                Step::User { id, meta, backward: Some(function), .. } => {
+                Step::Cells { side, means: false } => cells::scatter(side, self.container, src, out)?,
+                Step::Cells { side, means: true } => cells::scatter_means(side, self.container, src, out)?,
+                Step::User { id, meta, backward, .. } => {
+                    let function = match backward {
+                        Some(function) => Some(function),
+                        None => registry::load_filter(id)?.backward,
+                    };
+                    let function =
+                        function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     // A positive value ends the block's pipeline, which is no error if it is at its end anyway
                     // (filters.md 15 Q3).
                     if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
@@ -185,11 +253,8 @@ impl Chain {
                         break;
                     }
                 }
-                Step::User { id, .. } => {
-                    return Err(err!(FilterPipeline, "filter {id} has no backward function"));
-                }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is not registered")),
-                Step::Delta | Step::TruncPrec { .. } => {}
+                Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => {}
             }
             mem::swap(&mut front, &mut back);
         }
@@ -203,11 +268,66 @@ impl Chain {
     }
 
     /// Undoes a pipeline that [works in place](Self::works_in_place) on the block in `dest`.
-    pub fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) {
-        for _ in self.steps().iter().filter(|s| matches!(s, Step::Delta)) {
-            undo_delta(self.typesize, dest, reference);
-        }
+    ///
+    /// # Errors
+    /// As [`backward`](Self::backward).
+    pub fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
+        self.steps().iter().rev().try_for_each(|step| self.undo_in_place(step, dest, reference))
     }
+
+    /// Undoes a step that [works in place](Step::works_in_place); others are left out.
+    fn undo_in_place(&self, step: &Step, data: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
+        match *step {
+            Step::Delta => undo_delta(self.typesize, data, reference),
+            Step::ByteDelta { revision, nstreams } => {
+                let nstreams = nstreams.ok_or_else(|| err!(Failure, "bytedelta of unknown items"))?;
+                bytedelta::decode_in_place(revision, nstreams.get(), data);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A filter that callers have registered.
+fn registered(id: u8, meta: u8) -> Step {
+    match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
+        Some(f) => Step::User { id, meta, forward: f.forward, backward: f.backward },
+        None => Step::Unknown { id },
+    }
+}
+
+/// A filter of the library's own range, if this build has it.
+fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
+    if !is_plugin(id) {
+        return None;
+    }
+    // Where the byte does not tell, the super-chunk does: its item size is not the chunk's if that was capped.
+    let nstreams = || {
+        let items = container.and_then(|container| usize::try_from(container.typesize).ok());
+        NonZeroUsize::new(if meta == 0 { items.unwrap_or(0) } else { usize::from(meta) })
+    };
+    match i32::from(id) {
+        BLOSC_FILTER_NDCELL => Some(Step::Cells { side: meta, means: false }),
+        BLOSC_FILTER_NDMEAN => Some(Step::Cells { side: meta, means: true }),
+        BLOSC_FILTER_BYTEDELTA_BUGGY => {
+            Some(Step::ByteDelta { revision: Revision::Restarting, nstreams: nstreams() })
+        }
+        BLOSC_FILTER_BYTEDELTA => Some(Step::ByteDelta { revision: Revision::Plain, nstreams: nstreams() }),
+        BLOSC_FILTER_INT_TRUNC => Some(Step::IntTrunc { precision: meta as i8 }),
+        _ => None,
+    }
+}
+
+/// Whether that is a filter of the library's own range, which this build has.
+pub fn is_plugin(id: u8) -> bool {
+    cfg!(feature = "plugin-filters")
+        && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))
+}
+
+/// The number of streams of a bytedelta, for compression.
+fn known(nstreams: Option<NonZeroUsize>) -> Result<usize> {
+    nstreams.map(NonZeroUsize::get).ok_or_else(|| err!(FilterPipeline, "bytedelta of unknown items"))
 }
 
 fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
@@ -220,15 +340,20 @@ fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
 impl Step {
     /// Whether there is anything to undo.
     fn is_undone(&self) -> bool {
-        !matches!(self, Step::TruncPrec { .. })
+        !matches!(self, Step::TruncPrec { .. } | Step::IntTrunc { .. })
+    }
+
+    /// Whether undoing the step happens where the block is.
+    fn works_in_place(&self) -> bool {
+        matches!(self, Step::Delta | Step::ByteDelta { .. })
     }
 
     /// Whether undoing the step needs another buffer for its result.
     fn moves(&self) -> bool {
         match self {
-            Step::Delta | Step::TruncPrec { .. } => false,
+            Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => false,
             Step::Unknown { id } => *id >= filter_id::FIRST_REGISTERED,
-            Step::Shuffle { .. } | Step::Bitshuffle | Step::User { .. } => true,
+            Step::Shuffle { .. } | Step::Bitshuffle | Step::Cells { .. } | Step::User { .. } => true,
         }
     }
 }

@@ -43,26 +43,71 @@ pub fn for_each_block(
             blocks.into_iter().try_for_each(|nblock| work(nblock, &mut worker))
         });
     }
-    let next = AtomicUsize::new(blocks.start);
-    let failed = AtomicBool::new(false);
-    let first_error: Mutex<Option<Error>> = Mutex::new(None);
+    let queue = Queue::new(blocks);
     let finished = pool::run(nthreads, &|tid| {
         scratch::with(|scratch| {
             let mut worker = Worker { tid, scratch };
-            while !failed.load(Ordering::Relaxed) {
-                let nblock = next.fetch_add(1, Ordering::Relaxed);
-                if nblock >= blocks.end {
-                    break;
-                }
-                if let Err(error) = work(nblock, &mut worker) {
-                    failed.store(true, Ordering::Relaxed);
-                    first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
-                }
-            }
+            queue.work_off(|nblock| work(nblock, &mut worker));
         });
     });
-    if let Some(error) = first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        return Err(error);
+    queue.finish(finished)
+}
+
+/// Calls `work(n)` once for each of `items`, on `nthreads` threads in no particular order, or in ascending order if that
+/// is one. What runs jobs of its own inside does so on its thread alone, with working memory as usual. Stops at the first
+/// error, which becomes the result.
+///
+/// # Errors
+/// The first that `work` returned.
+pub fn for_each(
+    nthreads: usize,
+    mut items: std::ops::Range<usize>,
+    work: impl Fn(usize) -> Result<()> + Sync,
+) -> Result<()> {
+    if nthreads <= 1 || items.len() <= 1 {
+        return items.try_for_each(work);
     }
-    finished
+    let queue = Queue::new(items);
+    let finished = pool::run(nthreads, &|_| queue.work_off(&work));
+    queue.finish(finished)
+}
+
+/// What is left to do of a job, and how it went.
+struct Queue {
+    next: AtomicUsize,
+    end: usize,
+    failed: AtomicBool,
+    first_error: Mutex<Option<Error>>,
+}
+
+impl Queue {
+    fn new(items: std::ops::Range<usize>) -> Queue {
+        Queue {
+            next: AtomicUsize::new(items.start),
+            end: items.end,
+            failed: AtomicBool::new(false),
+            first_error: Mutex::new(None),
+        }
+    }
+
+    /// One worker's part.
+    fn work_off(&self, mut work: impl FnMut(usize) -> Result<()>) {
+        while !self.failed.load(Ordering::Relaxed) {
+            let item = self.next.fetch_add(1, Ordering::Relaxed);
+            if item >= self.end {
+                break;
+            }
+            if let Err(error) = work(item) {
+                self.failed.store(true, Ordering::Relaxed);
+                self.first_error.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    }
+
+    fn finish(self, finished: Result<()>) -> Result<()> {
+        match self.first_error.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => finished,
+        }
+    }
 }

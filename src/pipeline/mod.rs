@@ -7,6 +7,7 @@
 //! | [`context`], [`global`] | contexts; the functions without one |
 //! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
+//! | [`container`] | what codecs and filters may know of a context's super-chunk |
 //! | [`stune`] | block size and split decisions |
 //! | [`compress`] | source -> plan -> blocks -> chunk |
 //! | [`decompress`] | chunk -> reader -> blocks -> bytes; items; variable-length blocks |
@@ -16,6 +17,7 @@
 
 pub mod callbacks;
 pub mod compress;
+pub mod container;
 pub mod context;
 pub mod decompress;
 pub mod filters;

@@ -3,6 +3,7 @@
 use super::callbacks::{Postfilter, Prefilter};
 use super::decompress::BlockSource;
 use crate::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
+use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use std::ffi::c_void;
 use std::ptr;
@@ -81,6 +82,8 @@ pub struct CompressParams {
     pub nchunk: i64,
     /// What callbacks get.
     pub handles: Handles,
+    /// The context's super-chunk, where a codec or filter of the library's own range asks for it.
+    pub container: Option<Container>,
 }
 
 impl Default for CompressParams {
@@ -103,6 +106,7 @@ impl Default for CompressParams {
             tuner_id: 0,
             nchunk: -1,
             handles: Handles::default(),
+            container: None,
         }
     }
 }
@@ -148,6 +152,8 @@ pub struct DecompressParams<'a> {
     pub nchunk: i64,
     /// The context's super-chunk, for callbacks.
     pub schunk: Handle,
+    /// The same, where a codec or filter of the library's own range asks for it.
+    pub container: Option<&'a Container>,
 }
 
 impl Default for DecompressParams<'_> {
@@ -159,6 +165,7 @@ impl Default for DecompressParams<'_> {
             source: None,
             nchunk: -1,
             schunk: Handle(ptr::null_mut()),
+            container: None,
         }
     }
 }

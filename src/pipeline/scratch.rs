@@ -60,19 +60,35 @@ impl Scratch {
 
 thread_local! {
     static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    /// For who works while the other is at work: a block is decoded to be part of one that is encoded.
+    static SECOND: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    /// How many are at work.
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Lends this thread's working memory to `work`. A nested call (a caller's callback that compresses) gets memory
-/// of its own.
+/// Lends this thread's working memory to `work`. A nested call (a caller's callback that compresses, a block that is
+/// decoded on the way to its encoding) gets memory of its own.
 pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut scratch = SCRATCH.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1)).unwrap_or(0);
+    let place = if depth == 0 { &SCRATCH } else { &SECOND };
+    let mut scratch = place.try_with(Cell::take).ok().flatten().unwrap_or_default();
+    let _level = Level;
     let result = work(&mut scratch);
     if scratch.buffers.len > KEPT {
         scratch.buffers = Aligned::default();
     }
     // A thread on its way out has no place for it any more.
-    let _ = SCRATCH.try_with(|place| place.set(Some(scratch)));
+    let _ = place.try_with(|place| place.set(Some(scratch)));
     result
+}
+
+/// Goes up again, also when a callback panics.
+struct Level;
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        let _ = DEPTH.try_with(|depth| depth.set(depth.get().saturating_sub(1)));
+    }
 }
 
 /// A zeroed allocation, of which the bytes from a cache-line boundary on are used.

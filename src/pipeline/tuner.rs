@@ -5,15 +5,67 @@
 
 use super::context::Context;
 use super::stune::Choice;
+use crate::abi::{ContextHead, blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
-use crate::registry::{self, Tuner};
+use crate::registry;
 use crate::trace;
 use std::ffi::c_void;
 use std::ptr;
 
-fn find(id: i32) -> Result<Tuner> {
-    registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))
+/// The function that `hook` picks of the tuner with that id, from its plugin library if it was registered without.
+fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
+    let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
+    let function = match hook(&registered.functions) {
+        Some(function) => Some(function),
+        None => hook(&registry::load_tuner(id)?.functions),
+    };
+    function.ok_or_else(|| err!(Failure, "tuner {id} lacks a function"))
+}
+
+/// What a tuner leaves alone, and what one that was built for another layout of the context may hit instead of its
+/// own fields (`abi.md` 4.3): these would be followed later.
+#[derive(Clone, Copy, PartialEq)]
+struct Untouchable {
+    schunk: *mut c_void,
+    prefilter: Option<usize>,
+    preparams: *mut c_void,
+    block_maskout: *mut c_void,
+    do_compress: i32,
+}
+
+impl Untouchable {
+    fn of(head: &ContextHead) -> Untouchable {
+        Untouchable {
+            schunk: head.schunk.cast(),
+            prefilter: head.prefilter.map(|function| function as usize),
+            preparams: head.preparams.cast(),
+            block_maskout: head.block_maskout.cast(),
+            do_compress: head.do_compress,
+        }
+    }
+}
+
+/// Runs a hook. What no tuner may change is as before afterwards.
+fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
+    let (before, prefilter) = context.with_head(|head| (Untouchable::of(head), head.prefilter));
+    let code = hook(context.as_ptr());
+    context.with_head(|head| {
+        if Untouchable::of(head) == before {
+            return;
+        }
+        head.schunk = before.schunk.cast();
+        head.prefilter = prefilter;
+        head.preparams = before.preparams.cast();
+        head.block_maskout = before.block_maskout.cast();
+        head.do_compress = before.do_compress;
+        trace::warning(|| {
+            format!(
+                "tuner {id} was built for another layout of the context: what it chooses may have no effect"
+            )
+        });
+    });
+    code
 }
 
 /// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
@@ -27,11 +79,9 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
     if id <= 0 {
         return Ok(());
     }
-    let Some(init) = find(id)?.functions.init else {
-        return Err(err!(Failure, "tuner {id} has no init function"));
-    };
+    let init = function(id, |tuner| tuner.init)?;
     // SAFETY: the caller's function, with a context that is whole and the caller's own pointer.
-    let code = unsafe { init(config, context.as_ptr(), ptr::null_mut()) };
+    let code = run(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
     if code < 0 {
         return Err(err!(Tuner, "init of tuner {id} returned {code}"));
     }
@@ -46,13 +96,10 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
 pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
     let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
     if id > 0 {
-        let functions = find(id)?.functions;
-        let hook = if has_state { functions.next_cparams } else { functions.next_blocksize };
-        let Some(hook) = hook else {
-            return Err(err!(Failure, "tuner {id} lacks a function for the next compression"));
-        };
+        let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
+        let hook = function(id, next)?;
         // SAFETY: the caller's function, with a context that is whole.
-        let code = unsafe { hook(context.as_ptr()) };
+        let code = run(context, id, |context| unsafe { hook(context) });
         if code < 0 {
             return Err(err!(Tuner, "tuner {id} returned {code}"));
         }
@@ -87,11 +134,9 @@ pub fn update(context: &Context, seconds: f64) -> Result<()> {
     if id <= 0 || !has_state {
         return Ok(());
     }
-    let Some(update) = find(id)?.functions.update else {
-        return Err(err!(Failure, "tuner {id} has no update function"));
-    };
+    let update = function(id, |tuner| tuner.update)?;
     // SAFETY: the caller's function, with a context that is whole.
-    let code = unsafe { update(context.as_ptr(), seconds) };
+    let code = run(context, id, |context| unsafe { update(context, seconds) });
     if code < 0 {
         return Err(err!(Tuner, "update of tuner {id} returned {code}"));
     }
@@ -104,11 +149,14 @@ pub fn release(context: &Context) {
     if id <= 0 || !has_state {
         return;
     }
-    if let Some(free) = registry::tuner(id).and_then(|tuner| tuner.functions.free) {
-        // SAFETY: the caller's function, with a context that is whole.
-        let code = unsafe { free(context.as_ptr()) };
-        if code < 0 {
-            trace::warning(|| format!("free of tuner {id} returned {code}"));
+    match function(id, |tuner| tuner.free) {
+        Ok(free) => {
+            // SAFETY: the caller's function, with a context that is whole.
+            let code = unsafe { free(context.as_ptr()) };
+            if code < 0 {
+                trace::warning(|| format!("free of tuner {id} returned {code}"));
+            }
         }
+        Err(error) => trace::warning(|| format!("the state of a tuner is lost: {error}")),
     }
 }

@@ -1,8 +1,11 @@
 //! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
 //! register. The codecs and filters that the format itself defines are not here; `codec` and `filter` have them.
 //!
-//! The tables hold C function pointers, but never call them; `pipeline` does.
+//! The tables hold C function pointers, but never call them; `pipeline` does. What is registered without functions
+//! has them in a plugin library, which is loaded when they are first needed, while no lock is held.
 
+mod loading;
+mod plugin;
 mod table;
 
 use crate::abi::{
@@ -17,6 +20,8 @@ use table::{Entry, Table, Verdict};
 
 /// The first id that callers may register.
 pub const FIRST_USER_ID: i32 = 160;
+
+pub use loading::{load_codec, load_filter, load_tuner};
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
@@ -91,11 +96,15 @@ impl Entry for Tuner {
     }
 }
 
-/// Ids and names of the library's codecs, in the order of registration (`codecs.md` 12.2).
-const LIBRARY_CODECS: [(u8, &CStr); 9] = [
+/// Ids and names of the library's codecs that this build has, in the order of registration (`codecs.md` 12.2).
+const LIBRARY_CODECS: &[(u8, &CStr)] = &[
+    #[cfg(feature = "ndlz")]
     (32, c"ndlz"),
+    #[cfg(feature = "zfp")]
     (33, c"zfp_acc"),
+    #[cfg(feature = "zfp")]
     (34, c"zfp_prec"),
+    #[cfg(feature = "zfp")]
     (35, c"zfp_rate"),
     (36, c"openhtj2k"),
     (37, c"grok"),
@@ -104,9 +113,19 @@ const LIBRARY_CODECS: [(u8, &CStr); 9] = [
     (40, c"htj2k"),
 ];
 
-/// Ids and names of the library's filters, in the order of registration.
-const LIBRARY_FILTERS: [(u8, &CStr); 5] =
-    [(32, c"ndcell"), (33, c"ndmean"), (34, c"bytedelta_buggy"), (35, c"bytedelta"), (36, c"int_trunc")];
+/// Ids and names of the library's filters that this build has, in the order of registration.
+const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
+    #[cfg(feature = "plugin-filters")]
+    (32, c"ndcell"),
+    #[cfg(feature = "plugin-filters")]
+    (33, c"ndmean"),
+    #[cfg(feature = "plugin-filters")]
+    (34, c"bytedelta_buggy"),
+    #[cfg(feature = "plugin-filters")]
+    (35, c"bytedelta"),
+    #[cfg(feature = "plugin-filters")]
+    (36, c"int_trunc"),
+];
 
 static CODECS: LazyLock<Table<Codec>> = LazyLock::new(|| {
     Table::new(

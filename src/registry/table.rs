@@ -49,6 +49,14 @@ impl<T: Entry> Table<T> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().find(|e| wanted(e)).copied()
     }
 
+    /// Changes the first entry for which `wanted` holds; how it is then.
+    pub fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let entry = entries.iter_mut().find(|e| wanted(e))?;
+        change(entry);
+        Some(*entry)
+    }
+
     /// Appends what `entry` makes of the copied name. The same id under the same name is no error and changes
     /// nothing.
     pub fn register(

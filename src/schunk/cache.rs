@@ -16,6 +16,8 @@ pub struct LastBlock {
     bytes: Vec<u8>,
     /// The chunk's item size.
     typesize: u8,
+    /// Chunk and block that a part was last read of without decoding all of it.
+    touched: Option<(i64, usize)>,
 }
 
 impl LastBlock {
@@ -41,6 +43,11 @@ impl LastBlock {
         }
         let at = range.start.checked_sub(self.start)?;
         Some((self.bytes.get(at..)?.get(..range.len())?, self.typesize))
+    }
+
+    /// Notes that a part of a block is read; whether the one before was of the same block, so that it is worth keeping.
+    pub fn touch(&mut self, nchunk: i64, nblock: usize) -> bool {
+        self.touched.replace((nchunk, nblock)) == Some((nchunk, nblock))
     }
 
     /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.

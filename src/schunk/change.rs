@@ -3,10 +3,10 @@
 //! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
 //! Nothing is published, and nothing was taken from the caller, after an error.
 
-use super::SuperChunk;
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
+use super::{Keeping, SuperChunk};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, flag2, offset, version};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;
@@ -98,9 +98,36 @@ impl SuperChunk {
     /// stored, `Lock`.
     pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
+        if self.has_no_frame() {
+            let _changing = self.start_change()?;
+            return self.insert_plain(self.counters().nchunks, chunk, &info, ErrorKind::ChunkAppend);
+        }
         let mut session = self.changing(true)?;
         let at = self.counters().nchunks;
         self.insert(&mut session, at, chunk, info, ErrorKind::ChunkAppend)
+    }
+
+    /// Whether chunks are kept one by one in memory, by this super-chunk itself. That never changes.
+    fn has_no_frame(&self) -> bool {
+        !self.is_view() && self.frame().is_none()
+    }
+
+    /// Inserts a chunk where there is no frame. The gate is held for a change, and `at` is a place among the chunks.
+    fn insert_plain(&self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
+        let failed = as_code(kind);
+        let before = self.counters();
+        let last = match before.nchunks {
+            0 => None,
+            nchunks => Some(self.nbytes_of_last(nchunks, None)?),
+        };
+        let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
+        self.note_current(at);
+        let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+        self.insert_in_memory(at, block).map_err(&failed)?;
+        self.set_counters(&after);
+        let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
+        self.last_nbytes.store(last, Ordering::Relaxed);
+        Ok(after.nchunks)
     }
 
     /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
@@ -115,6 +142,9 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "a place {at} among {nchunks} chunks"));
         }
         let info = facts(chunk.bytes())?;
+        if self.frame().is_none() {
+            return self.insert_plain(at, chunk, &info, ErrorKind::ChunkInsert);
+        }
         self.insert(&mut session, at, chunk, info, ErrorKind::ChunkInsert)
     }
 
@@ -143,17 +173,11 @@ impl SuperChunk {
         let keeping = self.keeping();
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
         self.note_current(at);
-        if self.frame().is_none() {
-            let block =
-                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-            self.insert_in_memory(at, block).map_err(&failed)?;
-        } else {
-            let value = self.prepare_variable(&before, &mut after, &info, None).map_err(&failed)?;
-            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-            let change = Change::Insert { at: at as usize, chunk: payload };
-            self.apply(&change, &after).map_err(&failed)?;
-            chunk.release();
-        }
+        let value = self.prepare_variable(&before, &mut after, &info, None).map_err(&failed)?;
+        let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+        let change = Change::Insert { at: at as usize, chunk: payload };
+        self.apply(&change, &after).map_err(&failed)?;
+        chunk.release();
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
         self.last_nbytes.store(last, Ordering::Relaxed);
@@ -261,35 +285,67 @@ impl SuperChunk {
             owner.update_chunk(at, chunk)?;
             return Ok(self.counters().nchunks);
         }
+        if self.has_no_frame() {
+            let _changing = self.start_change()?;
+            return self.update_plain(at, chunk);
+        }
+        self.update_in(&mut self.changing(false)?, at, chunk)
+    }
+
+    /// As [`update_chunk`](Self::update_chunk), with leave to change that is there already. This is no view.
+    pub(super) fn update_in(
+        &self,
+        session: &mut ChangeSession<'_>,
+        at: i64,
+        chunk: Incoming<'_>,
+    ) -> Result<i64> {
+        if self.frame().is_none() {
+            return self.update_plain(at, chunk);
+        }
         let failed = as_code(ErrorKind::ChunkUpdate);
-        let mut session = self.changing(false)?;
-        let nchunks = self.counters().nchunks;
-        if !(0..nchunks).contains(&at) {
-            return Err(err!(InvalidParam, "chunk {at} of {nchunks}"));
-        }
-        let info = facts(chunk.bytes())?;
-        if nchunks > 1 {
-            rules::check_mix(self.counters().flags2, &info).map_err(&failed)?;
-        }
-        self.note_current(at);
-        let old = self.old_chunk(&mut session, at)?;
+        let info = self.check_update(at, &chunk)?;
+        let old = self.old_chunk(session, at)?;
         let before = self.counters();
         let mut after = rules::update(&before, self.keeping(), at, &info, &old).map_err(&failed)?;
-        if self.frame().is_none() {
-            let block =
-                chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-            self.replace_in_memory(at, block);
-        } else {
-            let value = self.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
-            let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
-            let old_len = rules::counted(&old);
-            let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
-            self.apply(&change, &after).map_err(&failed)?;
-            chunk.release();
-        }
+        let value = self.prepare_variable(&before, &mut after, &info, Some(at)).map_err(&failed)?;
+        let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
+        let old_len = rules::counted(&old);
+        let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
+        session.header = None;
+        self.apply(&change, &after).map_err(&failed)?;
+        chunk.release();
         self.set_counters(&after);
         self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
         Ok(after.nchunks)
+    }
+
+    /// Puts another chunk in the place of one where there is no frame. The gate is held for a change.
+    fn update_plain(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+        let failed = as_code(ErrorKind::ChunkUpdate);
+        let info = self.check_update(at, &chunk)?;
+        let before = self.counters();
+        let old = self.chunk_in_memory(at).and_then(ChunkInfo::of);
+        let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
+        let after = rules::update(&before, Keeping::Memory, at, &info, &old).map_err(&failed)?;
+        let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
+        self.replace_in_memory(at, block);
+        self.set_counters(&after);
+        self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        Ok(after.nchunks)
+    }
+
+    /// Sees that a chunk can come in the place of another, as far as that can be told without that; its facts.
+    fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
+        let counters = self.counters();
+        if !(0..counters.nchunks).contains(&at) {
+            return Err(err!(InvalidParam, "chunk {at} of {}", counters.nchunks));
+        }
+        let info = facts(chunk.bytes())?;
+        if counters.nchunks > 1 {
+            rules::check_mix(counters.flags2, &info).map_err(as_code(ErrorKind::ChunkUpdate))?;
+        }
+        self.note_current(at);
+        Ok(info)
     }
 
     /// The facts of a chunk that is to go; the frame is looked at first.
@@ -365,14 +421,15 @@ impl SuperChunk {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
-        self.note_current(self.counters().nchunks);
+        let at = self.counters().nchunks;
+        self.note_current(at);
         if self.frame().is_none() && nbytes >= OWN_BLOCK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
-            let cbytes = self.compress_into(src, nbytes, &mut block)?;
+            let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
             block.truncate(cbytes);
             return self.append_chunk(Incoming::Take(&mut Some(block)));
         }
-        self.with_compressed(src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
+        self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
     /// Compresses `content` and puts it in the place of chunk `at`.
@@ -382,22 +439,23 @@ impl SuperChunk {
     /// [`update_chunk`](Self::update_chunk).
     pub fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
         self.check_index(at)?;
-        self.with_compressed(Some(content), content.len(), |chunk| {
+        self.with_compressed(at, Some(content), content.len(), |chunk| {
             self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())
         })
     }
 
-    /// Compresses into a block of its own.
+    /// Compresses what shall be chunk `nchunk` into a block of its own.
     ///
     /// # Errors
     /// Those of compression.
-    pub(super) fn compress(&self, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
-        self.with_compressed(src, nbytes, Malloced::copy_of)
+    pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
+        self.with_compressed(nchunk, src, nbytes, Malloced::copy_of)
     }
 
-    /// Compresses with the super-chunk's context and lends the chunk to `then`.
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context and lends the chunk to `then`.
     fn with_compressed<R>(
         &self,
+        nchunk: i64,
         src: Option<&[u8]>,
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
@@ -409,7 +467,7 @@ impl SuperChunk {
             room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
             room.resize(needed, 0);
         }
-        let compressed = self.compress_into(src, nbytes, &mut room[..needed]);
+        let compressed = self.compress_into(nchunk, src, nbytes, &mut room[..needed]);
         let result = compressed.and_then(|cbytes| then(&room[..cbytes]));
         if room.len() <= KEPT {
             let _ = COMPRESSED.try_with(|place| place.set(room));
@@ -417,18 +475,27 @@ impl SuperChunk {
         result
     }
 
-    /// Compresses with the super-chunk's context into `dest`, which has room for the chunk; its length.
-    fn compress_into(&self, src: Option<&[u8]>, nbytes: usize, dest: &mut [u8]) -> Result<usize> {
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;
+    /// its length. The public struct tells another number as soon as another thread reads.
+    fn compress_into(
+        &self,
+        nchunk: i64,
+        src: Option<&[u8]>,
+        nbytes: usize,
+        dest: &mut [u8],
+    ) -> Result<usize> {
         let cctx = self.cctx()?;
         let source = match src {
             Some(src) => Source::Buffer(src),
             None => Source::Absent(nbytes),
         };
         let cbytes = if cctx.calls_back() {
-            cctx.compress(source, dest)
+            cctx.compress_chunk(source, dest, nchunk, |schunk| self.container_in(schunk))
         } else {
+            // The gate comes before the context.
+            let container = self.asked_container(cctx);
             let _use = self.cctx_use.lock();
-            cctx.compress(source, dest)
+            cctx.compress_chunk(source, dest, nchunk, |_| container)
         }?;
         if cbytes == 0 {
             return Err(err!(Failure, "{nbytes} bytes could not be compressed"));

@@ -11,6 +11,7 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::format::flag2;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::frame::store::Frame;
 use crate::io::{Backend, OpenMode, WriteShape, paths};
 use crate::malloc::Malloced;
 use std::ffi::{CStr, CString};
@@ -166,12 +167,11 @@ impl SuperChunk {
     /// # Errors
     /// `SchunkCopy`.
     pub fn to_buffer(&self) -> Result<FrameBytes> {
-        if self.is_frame_in_memory() {
-            let _reading = self.gate.read();
-            let own = self.frame().and_then(|frame| {
-                frame.with_memory(|memory| FrameBytes::Own(memory.as_ptr(), memory.bytes().len()))
-            });
-            return own.ok_or_else(|| err!(SchunkCopy, "no frame in memory"));
+        if !self.is_view()
+            && let Some((start, len)) = self.frame().and_then(Frame::memory)
+        {
+            // A change from now on may move the frame: nobody has to be kept waiting.
+            return Ok(FrameBytes::Own(start, len));
         }
         let copy = self.as_frame()?;
         let bytes = copy.frame().and_then(|frame| {

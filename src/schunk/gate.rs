@@ -74,12 +74,14 @@ impl Gate {
     ///
     /// # Errors
     /// `Failure` when this very thread is using it.
+    #[inline]
     pub fn change(&self) -> Result<Changing<'_>> {
-        if self.owner.load(Ordering::Relaxed) == me() || self.is_held() {
+        let me = me();
+        if self.owner.load(Ordering::Relaxed) == me || self.is_held() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
         }
         let lock = self.lock.write();
-        self.owner.store(me(), Ordering::Relaxed);
+        self.owner.store(me, Ordering::Relaxed);
         Ok(Changing { gate: self, _lock: lock })
     }
 }

@@ -8,6 +8,7 @@
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
+//! | [`gathered`] | chunks made of blocks that change, for arrays |
 //! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
@@ -24,6 +25,7 @@ pub mod change;
 pub mod copy;
 pub mod create;
 pub mod gate;
+pub mod gathered;
 pub mod live;
 pub mod metalayers;
 pub mod open;
@@ -199,7 +201,8 @@ impl SuperChunk {
         self.last_nbytes.store(-1, Ordering::Relaxed);
     }
 
-    /// The block that was decoded last is true no more. The gate is held for a change.
+    /// The block that was decoded last is true no more. The gate is held; a thread that just reads waits for one that
+    /// puts a block there.
     fn forget_block(&self) {
         if self.has_block.load(Ordering::Relaxed) {
             self.has_block.store(false, Ordering::Relaxed);

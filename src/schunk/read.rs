@@ -2,12 +2,15 @@
 
 use super::SuperChunk;
 use super::sync::ReadSession;
-use crate::chunk::ChunkHeader;
+use crate::abi::blosc2_schunk;
+use crate::chunk::{ChunkHeader, Container};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
+use crate::frame::header::FrameHeader;
 use crate::malloc::Malloced;
-use crate::pipeline::context::{ReadSettings, decoding_calls_back};
+use crate::pipeline::container;
+use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 
@@ -72,20 +75,45 @@ impl SuperChunk {
             source,
             nchunk,
             schunk: self.handle(),
+            container: settings.container.get(),
         }
     }
 
-    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
+    /// metalayers may show them in other dimensions. The gate is held.
+    fn container(&self) -> Option<Container> {
+        let owner = self.owner()?;
+        // SAFETY: the public struct of one of ours, whose metalayers do not change behind the gate.
+        unsafe { container::of_schunk(owner.as_ptr()) }
+    }
+
+    /// What codecs and filters of the context ask about, if they do.
+    pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
+        cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
+    }
+
+    /// As [`container`](Self::container), for a context whose super-chunk is `schunk`.
+    pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
+        if std::ptr::eq(schunk, self.as_ptr()) {
+            let _reading = self.gate.read();
+            return self.container();
+        }
+        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        unsafe { container::of_schunk(schunk) }
+    }
+
+    /// Lends chunk `nchunk` as it is stored, or its lazy form. The gate is held; `header` is that of the frame, if there
+    /// is one.
     fn fetch<R>(
         &self,
-        session: &ReadSession<'_>,
+        header: Option<&FrameHeader>,
         nchunk: i64,
         lazily: bool,
         purpose: Purpose,
         then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
-        let (Some(frame), Some(header)) = (self.frame(), &session.header) else {
+        let (Some(frame), Some(header)) = (self.frame(), header) else {
             // Another thread may have taken chunks away in the meantime.
             if nchunk >= self.counters().nchunks {
                 return Err(gone());
@@ -125,27 +153,50 @@ impl SuperChunk {
         settings: &ReadSettings,
         then: &mut Then<'_, R>,
     ) -> Result<R> {
+        if let Some(done) = self.with_chunk_at(session.header.as_ref(), nchunk, lazily, settings, then)? {
+            return Ok(done);
+        }
+        let copy = self.copy_at(session.header.as_ref(), nchunk)?;
+        drop(session);
+        then(&copy, &ChunkHeader::parse(&copy)?, None)
+    }
+
+    /// As [`with_chunk`](Self::with_chunk), with the gate held, before and after, and the header of the frame. `None`,
+    /// and nothing was done, where decoding runs a program's functions: that needs a [copy](Self::copy_at), and the gate
+    /// open.
+    pub(super) fn with_chunk_at<R>(
+        &self,
+        header: Option<&FrameHeader>,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<Option<R>> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(&session, nchunk, lazily, Purpose::Look, |chunk, source| {
+            self.fetch(header, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
+                if decoding_asks_for_container(&header)
+                    && let Some(container) = self.container()
+                {
+                    settings.container.get_or_init(|| container);
+                }
                 if needs_copy(&header) {
                     return Ok(None);
                 }
                 then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
             })
         };
-        let done = match attempt(lazily) {
+        match attempt(lazily) {
             // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
             Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
             done => done,
-        }?;
-        if let Some(done) = done {
-            return Ok(done);
         }
-        let copy = self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())?;
-        drop(session);
-        then(&copy, &ChunkHeader::parse(&copy)?, None)
+    }
+
+    /// A copy of a whole chunk. The gate is held.
+    pub(super) fn copy_at(&self, header: Option<&FrameHeader>, nchunk: i64) -> Result<Malloced> {
+        self.fetch(header, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
     }
 
     /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
@@ -188,7 +239,7 @@ impl SuperChunk {
     pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
+        self.fetch(session.header.as_ref(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
             Fetched::Borrowed(bytes) => Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len())),
             chunk => chunk.into_owned().map(Handed::Owned),
         })
@@ -201,7 +252,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(&session, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
+        self.copy_at(session.header.as_ref(), nchunk)
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.

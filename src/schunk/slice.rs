@@ -2,9 +2,11 @@
 
 use super::SuperChunk;
 use super::change::Incoming;
+use super::sync::ChangeSession;
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::frame::header::FrameHeader;
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockSource, ItemRange};
@@ -69,7 +71,8 @@ pub fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
 }
 
 impl SuperChunk {
-    /// Reads items `start..stop` into `dest`, which has their size. Chunks before one that fails are read.
+    /// Reads items `start..stop` into `dest`, which has their size; all as they are at one time. Chunks before one that
+    /// fails are read.
     ///
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
@@ -78,10 +81,7 @@ impl SuperChunk {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
-        for part in span.parts() {
-            self.read_part(part.nchunk, part.range, &mut dest[part.buffer])?;
-        }
-        Ok(())
+        self.read_parts(span.parts(), dest)
     }
 
     /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
@@ -102,30 +102,94 @@ impl SuperChunk {
 
     /// Reads bytes `range` of a chunk into `dest`, which is as long.
     pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
-        self.check_index(nchunk)?;
+        let buffer = 0..dest.len();
+        self.read_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
+    }
+
+    /// Reads parts of chunks into their places in `dest`; all as they are at one time.
+    fn read_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
+        let Some(first) = parts.next() else { return Ok(()) };
+        self.check_index(first.nchunk)?;
         let settings = self.read_settings(false);
         let session = self.reading()?;
+        let header = session.header.as_ref();
+        let mut next = Some(first);
+        while let Some(part) = next {
+            if !self.read_part_at(header, &part, &settings, dest)? {
+                // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
+                let mut copies = Vec::new();
+                for part in std::iter::once(part).chain(parts) {
+                    let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(header, part.nchunk));
+                    let failed = copy.is_err();
+                    copies.push((part, copy));
+                    if failed {
+                        break;
+                    }
+                }
+                drop(session);
+                return copies.into_iter().try_for_each(|(part, copy)| {
+                    self.note_current(part.nchunk);
+                    let copy = copy?;
+                    self.decode_part(&part, &copy, &ChunkHeader::parse(&copy)?, None, &settings, dest)
+                });
+            }
+            next = parts.next();
+            if let Some(part) = &next {
+                self.check_index(part.nchunk)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a part of a chunk; the gate is held. Whether that was done: decoding that runs a program's functions is not.
+    fn read_part_at(
+        &self,
+        header: Option<&FrameHeader>,
+        part: &Part,
+        settings: &ReadSettings,
+        dest: &mut [u8],
+    ) -> Result<bool> {
         if settings.postfilter.is_none()
             && let Some(cache) = self.cache.try_lock()
-            && let Some(typesize) = cache.get(nchunk, range.start, dest)
+            && let Some(typesize) = cache.get(part.nchunk, part.range.start, &mut dest[part.buffer.clone()])
         {
             drop(cache);
             self.note_typesize(typesize);
-            return Ok(());
+            return Ok(true);
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
-        let lazily = range.len() != chunksize;
-        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk, header, source| {
-            if range == (0..header.nbytes()) {
-                // A mask is for whole chunks.
-                let mask = self.read_settings(true).mask;
-                let whole =
-                    ReadSettings { mask, nthreads: settings.nthreads, postfilter: settings.postfilter };
-                let params = self.decompress_params(&whole, nchunk, source);
-                return self.decode(chunk, header, &params, dest).map(|_| ());
-            }
-            self.read_blocks(nchunk, chunk, header, source, &settings, range.clone(), dest)
-        })
+        let lazily = part.range.len() != chunksize;
+        let done =
+            self.with_chunk_at(header, part.nchunk, lazily, settings, &mut |chunk, header, source| {
+                self.decode_part(part, chunk, header, source, settings, dest)
+            })?;
+        Ok(done.is_some())
+    }
+
+    /// Decodes a part of a chunk into its place in `dest`.
+    fn decode_part(
+        &self,
+        part: &Part,
+        chunk: &[u8],
+        header: &ChunkHeader,
+        source: Option<&dyn BlockSource>,
+        settings: &ReadSettings,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let dest = &mut dest[part.buffer.clone()];
+        if part.range == (0..header.nbytes()) {
+            // A mask is for whole chunks.
+            let mask = self.read_settings(true).mask;
+            let whole = ReadSettings {
+                mask,
+                nthreads: settings.nthreads,
+                postfilter: settings.postfilter,
+                container: settings.container.clone(),
+            };
+            let params = self.decompress_params(&whole, part.nchunk, source);
+            return self.decode(chunk, header, &params, dest).map(|_| ());
+        }
+        self.read_blocks(part.nchunk, chunk, header, source, settings, part.range.clone(), dest)
     }
 
     /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache.
@@ -190,8 +254,9 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Writes items `start..stop` from `src`, which has their size. Chunks before one that fails are written. Items
-    /// behind the end of a short last chunk are left out, unless the whole chunk is written.
+    /// Writes items `start..stop` from `src`, which has their size; other threads and handles see all of that or nothing,
+    /// unless compressing runs a program's functions. Chunks before one that fails are written. Items behind the end of a
+    /// short last chunk are left out, unless the whole chunk is written.
     ///
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
@@ -200,36 +265,81 @@ impl SuperChunk {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
-        let failed = |error: crate::error::Error| err!(Failure, "{error}");
-        for Part { nchunk, range, buffer } in span.parts() {
-            let counters = self.counters();
-            let last_len = match counters.nbytes % span.chunksize {
-                0 => span.chunksize,
-                rest => rest,
-            };
-            // What is behind the last chunk cannot be stored in any way.
-            let is_last = nchunk >= counters.nchunks - 1;
-            let end = range.end as i64;
-            let is_whole = range.start == 0 && (end == span.chunksize || (is_last && end == last_len));
-            let chunk = if is_whole {
-                self.note_current(nchunk);
-                self.compress(Some(&src[buffer]), range.len()).map_err(failed)?
-            } else {
-                let mut content = self.content_of_chunk(nchunk).map_err(failed)?;
-                // What is beyond a short last chunk is left out (`schunk.md` 12.2).
-                let there = range.start.min(content.len())..range.end.min(content.len());
-                let len = there.len();
-                content[there].copy_from_slice(&src[buffer][..len]);
-                self.compress(Some(&content), content.len()).map_err(failed)?
-            };
-            self.update_chunk(nchunk, Incoming::Take(&mut Some(chunk))).map_err(|error| {
-                match error.kind() {
-                    crate::error::ErrorKind::Lock => error,
-                    _ => err!(ChunkUpdate, "{error}"),
+        let not_stored = |error: Error| match error.kind() {
+            ErrorKind::Lock => error,
+            _ => err!(ChunkUpdate, "{error}"),
+        };
+        let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
+        let failed = |error: Error| err!(Failure, "{error}");
+        let calls_back = self.cctx().map_err(failed)?.calls_back();
+        let mut session = None;
+        for (n, part) in span.parts().enumerate() {
+            if n == 0 && !calls_back {
+                // What is behind the last chunk is no reason to wait for the lock.
+                if !self.is_whole(&part, span.chunksize) {
+                    self.check_index(part.nchunk).map_err(failed)?;
                 }
-            })?;
+                session = Some(target.changing(false).map_err(not_stored)?);
+            }
+            let chunk = self.chunk_with(&part, span.chunksize, &src[part.buffer.clone()], &mut session);
+            let chunk = Incoming::Take(&mut Some(chunk.map_err(failed)?));
+            match &mut session {
+                Some(session) => target.update_in(session, part.nchunk, chunk),
+                None => self.update_chunk(part.nchunk, chunk),
+            }
+            .map_err(not_stored)?;
         }
         Ok(())
+    }
+
+    /// Whether a part is all that a chunk has.
+    fn is_whole(&self, part: &Part, chunksize: i64) -> bool {
+        let counters = self.counters();
+        let last_len = match counters.nbytes % chunksize {
+            0 => chunksize,
+            rest => rest,
+        };
+        // What is behind the last chunk cannot be stored in any way.
+        let is_last = part.nchunk >= counters.nchunks - 1;
+        let end = part.range.end as i64;
+        part.range.start == 0 && (end == chunksize || (is_last && end == last_len))
+    }
+
+    /// What becomes of a chunk when `src` is put into a part of it. A session for changing ends where decoding runs a
+    /// program's functions.
+    fn chunk_with(
+        &self,
+        part: &Part,
+        chunksize: i64,
+        src: &[u8],
+        session: &mut Option<ChangeSession<'_>>,
+    ) -> Result<Malloced> {
+        if self.is_whole(part, chunksize) {
+            self.note_current(part.nchunk);
+            return self.compress(part.nchunk, Some(src), src.len());
+        }
+        let mut content = None;
+        if let Some(session) = session {
+            self.check_index(part.nchunk)?;
+            let settings = self.read_settings(true);
+            let header = session.header(self)?;
+            content =
+                self.with_chunk_at(header, part.nchunk, false, &settings, &mut |chunk, header, source| {
+                    self.content(part.nchunk, chunk, header, source, &settings)
+                })?;
+        }
+        let mut content = match content {
+            Some(content) => content,
+            None => {
+                *session = None;
+                self.content_of_chunk(part.nchunk)?
+            }
+        };
+        // What is beyond a short last chunk is left out (`schunk.md` 12.2).
+        let there = part.range.start.min(content.len())..part.range.end.min(content.len());
+        let len = there.len();
+        content[there].copy_from_slice(&src[..len]);
+        self.compress(part.nchunk, Some(&content), content.len())
     }
 
     /// The uncompressed content of a chunk.
@@ -237,10 +347,22 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
-            let mut content = Malloced::zeroed(header.nbytes())?;
-            self.decode(chunk, header, &self.decompress_params(&settings, nchunk, source), &mut content)?;
-            Ok(content)
+            self.content(nchunk, chunk, header, source, &settings)
         })
+    }
+
+    /// Decodes a chunk into memory of its own.
+    fn content(
+        &self,
+        nchunk: i64,
+        chunk: &[u8],
+        header: &ChunkHeader,
+        source: Option<&dyn BlockSource>,
+        settings: &ReadSettings,
+    ) -> Result<Malloced> {
+        let mut content = Malloced::zeroed(header.nbytes())?;
+        self.decode(chunk, header, &self.decompress_params(settings, nchunk, source), &mut content)?;
+        Ok(content)
     }
 
     /// The numbers of the chunks that items `start..stop` touch, without looking whether they are there

@@ -155,15 +155,20 @@ impl Gathering<'_> {
     /// Reads the items of one block, which are in ascending order.
     fn block(&self, items: &[Wanted]) -> Result<()> {
         let (first, end) = (items[0].0, items[items.len() - 1].0 + self.typesize);
-        let span = self.span(first, end);
+        let mut span = self.span(first, end);
         let mut bytes = BLOCK.try_with(Cell::take).unwrap_or_default();
         if bytes.len() < span.len() {
             bytes.try_reserve_exact(span.len() - bytes.len()).map_err(|_| err!(MemoryAlloc, "a block"))?;
             bytes.resize(span.len(), 0);
         }
-        let wanted = ItemRange::Bytes { start: span.start as i32, nbytes: span.len() as i32 };
-        let read =
-            decompress::getitem(self.params, self.header, self.chunk, wanted, &mut bytes[..span.len()]);
+        let read = if let Some(part) = self.part(first..end, &span, &mut bytes)? {
+            span = part;
+            Ok(())
+        } else {
+            let wanted = ItemRange::Bytes { start: span.start as i32, nbytes: span.len() as i32 };
+            decompress::getitem(self.params, self.header, self.chunk, wanted, &mut bytes[..span.len()])
+                .map(|_| ())
+        };
         if read.is_ok() {
             for &(at, place) in items {
                 // SAFETY: each position of the result is written once.
@@ -174,7 +179,23 @@ impl Gathering<'_> {
         if bytes.len() <= KEPT {
             let _ = BLOCK.try_with(|place| place.set(bytes));
         }
-        read.map(|_| ())
+        read
+    }
+
+    /// Reads the bytes `wanted` of the block that `span` is into `bytes`, if that pays and is possible; which those are.
+    fn part(
+        &self,
+        wanted: Range<usize>,
+        span: &Range<usize>,
+        bytes: &mut [u8],
+    ) -> Result<Option<Range<usize>>> {
+        let inside = wanted.start - span.start..wanted.end - span.start;
+        if *span == wanted || self.header.is_lazy() || !decompress::pays(&inside, span.len()) {
+            return Ok(None);
+        }
+        let place = &mut bytes[..wanted.len()];
+        let read = decompress::read_item(self.params, self.header, self.chunk, wanted.clone(), place)?;
+        Ok(read.map(|_| wanted))
     }
 
     /// What is read for bytes `first..end` of one block: the whole block where it has to be decoded, since then it is

@@ -49,9 +49,13 @@ impl SuperChunk {
                     let reading = self.gate.read();
                     let section = frame.lock(false)?;
                     let header = Some(frame.look()?.header);
+                    self.forget_block();
                     return Ok(ReadSession { header, _section: Some(section), _reading: reading });
                 }
                 continue;
+            }
+            if look.chunks_may_differ {
+                self.forget_block();
             }
             return Ok(ReadSession { header: Some(look.header), _section: Some(section), _reading: reading });
         }
@@ -64,10 +68,7 @@ impl SuperChunk {
     /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
     /// read.
     pub(super) fn changing(&self, resync: bool) -> Result<ChangeSession<'_>> {
-        if self.is_view() {
-            return Err(err!(InvalidParam, "a view cannot be changed in this way"));
-        }
-        let changing = self.gate.change()?;
+        let changing = self.start_change()?;
         let mut section = None;
         let mut header = None;
         if let Some(frame) = self.frame() {
@@ -76,14 +77,27 @@ impl SuperChunk {
                 header = Some(self.header_for_change(frame)?);
             }
         }
-        self.forget_block();
         Ok(ChangeSession { header, _section: section, _changing: changing })
+    }
+
+    /// As [`changing`](Self::changing), without a look at the frame, if there is one.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view, `Failure` from inside an I/O function.
+    #[inline]
+    pub(super) fn start_change(&self) -> Result<Changing<'_>> {
+        if self.is_view() {
+            return Err(err!(InvalidParam, "a view cannot be changed in this way"));
+        }
+        let changing = self.gate.change()?;
+        self.forget_block();
+        Ok(changing)
     }
 
     /// Looks at the frame and reads it anew if it is another; whether it was, and its header. The gate is held for a
     /// change.
     fn resync(&self, frame: &Frame) -> Result<(bool, FrameHeader)> {
-        let look = frame.look()?;
+        let look = frame.look_closely()?;
         if !look.is_stale {
             return Ok((false, look.header));
         }

@@ -2,11 +2,13 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
 use crate::support::calls::{Special, special_chunk};
+use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
 
@@ -55,6 +57,35 @@ fn frame_9_reorder_of_a_stale_handle() {
                 let rc = r.reorder(&[2, 1, 0]);
                 assert!(rc < 0, "{store:?}: three numbers for {} chunks: {rc}", model.len());
                 assert_chunks(&open(&path), store, &path, &model);
+            }
+        }
+    });
+}
+
+/// The frame stays as long as it was, so that it is not read anew: but small reads, which keep blocks, see other chunks.
+#[test]
+fn frame_6_3_small_reads_see_updates_of_the_same_length() {
+    alone("frame_handles::frame_6_3_small_reads_see_updates_of_the_same_length", || {
+        let scratch = Scratch::new();
+        let noise = |seed| Random::new(seed).bytes(4000);
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = SuperChunk::create(ours(), store, &path, &int32());
+            for seed in 0..3 {
+                assert!(w.append_chunk(&chunk(&noise(seed))).is_ok(), "{store:?}");
+            }
+            let r = open(&path);
+            let (mut before, pauses) = (noise(1), [0, 0, 1, 30, 60, 0, 40]);
+            for (round, pause) in pauses.into_iter().enumerate() {
+                for item in [0, 1, 0] {
+                    let expected = before[4 * item..][..4].to_vec();
+                    let (start, stop) = (1000 + item as i64, 1001 + item as i64);
+                    assert_eq!(r.get_slice(start, stop, 4), Ok(expected), "{store:?}, round {round}");
+                }
+                std::thread::sleep(Duration::from_millis(pause));
+                before = noise(100 + round as u64);
+                assert_eq!(w.update_chunk(1, &chunk(&before)), Ok(3), "{store:?}");
+                assert_eq!(r.refresh(), 0, "{store:?}");
             }
         }
     });

@@ -21,6 +21,7 @@ mod checks;
 mod delta;
 mod dictionaries;
 mod environment;
+mod failed_writes;
 mod frame_backends;
 mod frame_changes;
 mod frame_handles;
@@ -29,6 +30,8 @@ mod frame_mapping;
 mod getitem;
 mod header;
 mod instrumented;
+#[cfg(all(feature = "ndlz", feature = "zfp", feature = "plugin-filters"))]
+mod plugins;
 mod prefilters;
 mod processes;
 mod registration;

@@ -1,6 +1,6 @@
 //! Damaged frames: whatever the bytes are, opening, reading and changing them returns an error or a result that is
 //! consistent in itself. Nothing is read or written outside the buffers (which lie against inaccessible pages),
-//! nothing hangs or panics, and the memory in use grows by no more than [`memory::allowance`].
+//! nothing hangs or panics, and the memory in use grows by no more than [`support::memory::allowance`].
 //!
 //! ```text
 //! BLOSC2_MUTANTS=50000 cargo test --release --test mutated_frames
@@ -15,32 +15,23 @@ mod support;
 
 mod exercise;
 mod fields;
-mod memory;
 mod mutation;
 mod originals;
 
 use std::fs;
-use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use exercise::Exercise;
 use fields::Files;
 use originals::{Original, originals};
 use support::guard::GuardedBuffer;
 use support::library::Library;
-use support::random::{Random, from_environment};
+use support::mutants::{Family, Mutants};
+use support::random::Random;
 use support::super_chunk::SuperChunk;
 use support::super_chunk::scratch::Scratch;
 use support::watchdog;
 
-/// The variable that tells a child its cases: `first..last`.
-const CHILD: &str = "BLOSC2_FRAME_MUTANT_CHILD";
-const DEFAULT_SEED: u64 = 17;
-const DEFAULT_MUTANTS: u64 = 3000;
-/// Cases of one child.
-const RANGE: u64 = 2000;
-/// After so many crashes there is nothing to learn from the next.
-const ENOUGH: usize = 8;
+const FAMILY: Family = Family { prefix: "BLOSC2_MUTANT", seed: 17, mutants: 3000, forms: 3 };
 const CAPACITY: usize = 1 << 20;
 
 /// How a mutant reaches the library.
@@ -51,18 +42,39 @@ enum Form {
     Directory,
 }
 
-fn seed(form: Form) -> u64 {
-    from_environment("BLOSC2_MUTANT_SEED", DEFAULT_SEED) ^ (form as u64) << 32
+/// The cases of one form, and where they are run.
+struct Cases {
+    form: Form,
+    originals: Vec<Original>,
+    scratch: Scratch,
+    guarded: GuardedBuffer,
 }
 
-/// Case `index`: its bytes, and what it was made from.
-fn mutant<'a>(random: &mut Random, originals: &'a [Original]) -> (&'a Original, Files) {
-    let original = random.pick(originals);
-    let mut files = original.files.clone();
-    for _ in 0..*random.pick(&[0, 1, 1, 1, 1, 1, 2, 2, 3]) {
-        mutation::mutate(random, original, &mut files);
+impl Mutants for Cases {
+    /// Which original it was made from, and its bytes.
+    type Mutant = (usize, Files);
+
+    fn draw(&self, random: &mut Random) -> Self::Mutant {
+        let which = random.below(self.originals.len());
+        let original = &self.originals[which];
+        let mut files = original.files.clone();
+        for _ in 0..*random.pick(&[0, 1, 1, 1, 1, 1, 2, 2, 3]) {
+            mutation::mutate(random, original, &mut files);
+        }
+        (which, files)
     }
-    (original, files)
+
+    fn size(&self, (_, files): &Self::Mutant) -> usize {
+        files.values().map(Vec::len).sum()
+    }
+
+    fn run(&mut self, random: &mut Random, (_, files): &Self::Mutant) {
+        run_case(random, self.form, files, &self.scratch, &mut self.guarded);
+    }
+
+    fn describe(&self, (original, files): &Self::Mutant) -> String {
+        describe(&self.originals[*original], files)
+    }
 }
 
 /// Runs one case; a failed check panics.
@@ -120,43 +132,6 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
     }
 }
 
-fn child(form: Form, cases: std::ops::Range<u64>) {
-    let mut stderr = watchdog::Stderr::catch();
-    let originals = originals(form);
-    stderr.take();
-    let scratch = Scratch::new();
-    let mut guarded = GuardedBuffer::new(CAPACITY);
-    memory::limit_address_space();
-    watchdog::start(seed(form), Duration::from_secs(20));
-    let mut failures = 0;
-    for index in cases {
-        watchdog::case(index);
-        let random = &mut Random::of_item(seed(form), index);
-        let (original, files) = mutant(random, &originals);
-        let size: usize = files.values().map(Vec::len).sum();
-        let gauge = memory::Gauge::start();
-        let run = std::panic::AssertUnwindSafe(|| run_case(random, form, &files, &scratch, &mut guarded));
-        let failed = std::panic::catch_unwind(run).is_err();
-        let grown = gauge.grown();
-        let said = stderr.take();
-        // A panic inside the library is caught at its border and looks like an error code.
-        let panicked = said.contains("panicked") || said.contains("defect of the library");
-        let greedy = grown > memory::allowance(size);
-        if failed || panicked || greedy {
-            let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
-            stderr.say(&lines[lines.len().saturating_sub(30)..].join("\n"));
-            if greedy {
-                stderr.say(&format!("{grown} bytes of memory for {size} bytes of frame"));
-            }
-            let changes = describe(original, &files);
-            stderr.say(&format!("FAILED: {form:?} run {} case {index}: {changes}", seed(form)));
-            failures += 1;
-            assert!(failures < ENOUGH, "too many failures");
-        }
-    }
-    assert_eq!(failures, 0);
-}
-
 /// The original and where the mutant differs from it.
 fn describe(original: &Original, files: &Files) -> String {
     let mut text = format!("of {}", original.name);
@@ -178,51 +153,13 @@ fn describe(original: &Original, files: &Files) -> String {
     missing.fold(text, |text, name| text + &format!("; {name} is gone"))
 }
 
-/// Runs the test `name` of this executable again, as children that do the work, range by range; a range goes on
-/// behind a case that ended its child.
 fn in_children(name: &str, form: Form) {
-    if let Ok(range) = std::env::var(CHILD) {
-        let (first, last) = range.split_once("..").expect("a range of cases");
-        return child(form, first.parse().expect("a case")..last.parse().expect("a case"));
-    }
-    if Library::ours().is_reference() {
-        // It is known to crash on damaged frames (frame.md 9).
-        return;
-    }
-    let (mut first, end) = match std::env::var("BLOSC2_MUTANT_ONLY") {
-        Ok(text) => {
-            let case: u64 = text.parse().expect("BLOSC2_MUTANT_ONLY is a number");
-            (case, case + 1)
-        }
-        Err(_) => (0, from_environment("BLOSC2_MUTANTS", DEFAULT_MUTANTS).div_ceil(3)),
-    };
-    println!("{form:?}: seed {}, cases {first}..{end}", seed(form));
-    let mut reports = Vec::new();
-    while first < end && reports.len() < ENOUGH {
-        let last = end.min(first + RANGE);
-        let output = Command::new(std::env::current_exe().expect("path of the test executable"))
-            .args([name, "--exact", "--nocapture", "--test-threads=1"])
-            .env(CHILD, format!("{first}..{last}"))
-            // Errors are put into words, and panics inside are told.
-            .env("BLOSC_TRACE", "1")
-            .stdin(Stdio::null())
-            .output()
-            .expect("a child");
-        first = last;
-        if output.status.success() {
-            continue;
-        }
-        let errors = String::from_utf8_lossy(&output.stderr);
-        let tail: Vec<&str> = errors.lines().rev().take(40).collect();
-        let tail: Vec<&str> = tail.into_iter().rev().collect();
-        reports.push(format!("{}\n{}", output.status, tail.join("\n")));
-        let ended_at = errors.lines().rev().find_map(|line| {
-            let line = line.strip_prefix("CRASH in run ").or(line.strip_prefix("HANG in run "))?;
-            line.split(" case ").nth(1)?.split(' ').next()?.parse::<u64>().ok()
-        });
-        first = ended_at.map_or(first, |case| case + 1);
-    }
-    assert!(reports.is_empty(), "{name}: {} failed children\n{}", reports.len(), reports.join("\n\n"));
+    FAMILY.run(name, form, form as u64, || Cases {
+        form,
+        originals: originals(form),
+        scratch: Scratch::new(),
+        guarded: GuardedBuffer::new(CAPACITY),
+    });
 }
 
 #[test]

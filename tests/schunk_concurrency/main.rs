@@ -17,4 +17,5 @@ mod descriptors;
 mod fork;
 mod processes;
 mod readers;
+mod slices;
 mod writer;

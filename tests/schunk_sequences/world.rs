@@ -59,7 +59,8 @@ pub struct World {
     pub overtaken: bool,
     /// `data_len` is not what it should be in the reference (`DataLenOfCopiedFrame`).
     pub data_len_unknown: bool,
-    /// `meta_update` of a locking handle: the reference does not count it (schunk.md 25).
+    /// After `meta_update` of a locking handle, which the reference does not count (schunk.md 25), and `set_slice` over
+    /// several chunks, each of which it counts.
     pub counter_unknown: bool,
     pub current_unknown: bool,
     files: usize,

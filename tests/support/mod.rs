@@ -9,6 +9,8 @@ pub mod files;
 pub mod guard;
 pub mod known_defects;
 pub mod library;
+pub mod memory;
+pub mod mutants;
 pub mod random;
 pub mod sequences;
 pub mod short_header;

@@ -10,11 +10,23 @@ use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 /// Decompresses the whole of `src` into `dest` and returns the number of bytes produced; 0 when the stream is bad
 /// or does not fit. Bytes of `dest` beyond the result may have been written.
 pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
-    decode(src, dest).unwrap_or(0)
+    let (src_len, dest_len) = (src.len(), dest.len());
+    decompress_ahead(src, src_len, dest, dest_len)
 }
 
-fn decode(src: &[u8], dest: &mut [u8]) -> Option<usize> {
-    let mut state = State { src, dest, ip: 1, op: 0 };
+/// As [`decompress`] of the first `src_len` bytes of `src` into the first `dest_len` of `dest`. What lies behind them
+/// is room to read and write ahead: the bytes of `dest` there are garbage afterwards.
+///
+/// # Panics
+/// If the buffers are shorter than that.
+pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
+    decode(src, src_len, dest, dest_len).unwrap_or(0)
+}
+
+fn decode(ahead: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> Option<usize> {
+    assert!(dest_len <= dest.len());
+    let src = &ahead[..src_len];
+    let mut state = State { src, ahead, dest, dest_len, ip: 1, op: 0 };
     let first = *src.first()? as usize % MAX_LITERALS;
     state.literals(first + 1)?;
     state.fast()?;
@@ -33,7 +45,11 @@ struct Match {
 /// How much of the input is consumed, `ip`, and how much output there is, `op`.
 struct State<'a> {
     src: &'a [u8],
+    /// The stream, and what may be read behind it.
+    ahead: &'a [u8],
+    /// The output, and what may be written behind it.
     dest: &'a mut [u8],
+    dest_len: usize,
     ip: usize,
     op: usize,
 }
@@ -46,7 +62,7 @@ impl State<'_> {
     #[inline(always)]
     fn literals(&mut self, run: usize) -> Option<()> {
         let from = self.src.get(self.ip..self.ip + run)?;
-        self.dest.get_mut(self.op..self.op + run)?.copy_from_slice(from);
+        self.dest[..self.dest_len].get_mut(self.op..self.op + run)?.copy_from_slice(from);
         self.ip += run;
         self.op += run;
         Some(())
@@ -89,7 +105,7 @@ impl State<'_> {
             return self.literals(control + 1);
         }
         let found = self.match_token(control)?;
-        if found.length > self.dest.len() - self.op || found.distance > self.op {
+        if found.length > self.dest_len - self.op || found.distance > self.op {
             return None;
         }
         // A match that ends the input is checked but not copied.
@@ -117,20 +133,26 @@ impl State<'_> {
         }
     }
 
-    /// Tokens as long as both ends are far enough for copies of fixed size.
+    /// Tokens as long as there is room behind both ends for copies of fixed size.
     #[inline(always)]
     fn fast(&mut self) -> Option<()> {
-        let Some(in_end) = self.src.len().checked_sub(IN_MARGIN) else { return Some(()) };
+        let Some(in_end) = self.ahead.len().checked_sub(IN_MARGIN) else { return Some(()) };
         let capacity = self.dest.len();
         let Some(out_end) = capacity.checked_sub(COPY_MARGIN) else { return Some(()) };
-        let src = self.src.as_ptr();
+        let src_len = self.src.len();
+        // A token needs a byte of the stream.
+        let in_end = in_end.min(src_len - 1);
+        let src = self.ahead.as_ptr();
         let dest = self.dest.as_mut_ptr();
         let (mut ip, mut op) = (self.ip, self.op);
         while ip <= in_end && op <= out_end {
-            // Here `ip + IN_MARGIN` bytes of input and `op + COPY_MARGIN` of output exist.
+            // Here `ip + IN_MARGIN` bytes of input and `op + COPY_MARGIN` of output exist, in the stream or behind it.
             // SAFETY: `ip` is within the input, by the loop's condition.
             let control = unsafe { *src.add(ip) } as usize;
             if control < MAX_LITERALS {
+                if control + 2 > src_len - ip {
+                    return None;
+                }
                 // SAFETY: the margins hold a control byte and 32 bytes of input, and 32 bytes of output.
                 unsafe { copy::<32>(src.add(ip + 1), dest.add(op)) };
                 ip += control + 2;
@@ -140,31 +162,36 @@ impl State<'_> {
             if control < LONG_CODE << 5 {
                 // SAFETY: the input margin holds the longest such token, of 4 bytes.
                 let mut distance = (control % 32) << 8 | unsafe { *src.add(ip + 1) } as usize;
-                ip += 2;
+                let mut next = ip + 2;
                 if distance == NEAR_DISTANCE {
                     // SAFETY: as above.
-                    let (high, low) = unsafe { (*src.add(ip), *src.add(ip + 1)) };
+                    let (high, low) = unsafe { (*src.add(next), *src.add(next + 1)) };
                     distance += (high as usize) << 8 | low as usize;
-                    ip += 2;
+                    next += 2;
                 }
                 distance += 1;
+                if next >= src_len {
+                    // The last one, or cut off: that is for careful hands.
+                    break;
+                }
                 if distance > op {
                     return None;
                 }
                 // SAFETY: `distance` bytes come before `op`, and the output margin after it holds the copy.
                 unsafe { copy_short(dest.add(op), distance) };
+                ip = next;
                 op += (control >> 5) + 2;
                 continue;
             }
             self.ip = ip + 1;
             let found = self.match_token(control)?;
-            ip = self.ip;
             if found.length > capacity - op || found.distance > op {
                 return None;
             }
-            if ip == self.src.len() {
+            if self.ip == src_len {
                 break;
             }
+            ip = self.ip;
             // SAFETY: `distance` bytes come before `op`, and `length` after it, with the output margin for the first
             // kind of copy.
             unsafe {
@@ -177,6 +204,7 @@ impl State<'_> {
             op += found.length;
         }
         (self.ip, self.op) = (ip, op);
-        Some(())
+        // Past the end there was only room.
+        (op <= self.dest_len).then_some(())
     }
 }

@@ -17,6 +17,8 @@ const MORE: usize = 15;
 const MIN_MATCH: usize = 4;
 /// What a round of the fast loop reads without asking: a token, a chunk of literals, an offset.
 const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
+/// The shortest sequence with a match: a token and an offset.
+const SHORTEST: usize = 1 + 2;
 /// What it writes without asking: short literals, a short match, and what its copy overshoots.
 const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
 
@@ -25,29 +27,53 @@ const WINDOW: usize = 4096;
 /// Sequences of a window that have literals, from which on they are mixed.
 const MANY: usize = WINDOW / 24;
 
+/// Blocks up to this length, in bytes, are copied where there is room to read ahead.
+const SMALL: usize = 256;
+
 /// How far a block is decoded.
 struct Walk {
-    /// The position in the block, and that in its content.
+    /// The position in the block, and that in its content. A position one behind the end tells that all is done.
     at: usize,
     out: usize,
     /// Whether sequences with and without literals take turns, as in text, so that nobody can foretell which is next.
     mixed: bool,
 }
 
-/// Decodes all of `src` into `dest` and returns how many bytes it has. `None` if it is bad or needs more than `dest`. Matches
-/// may reach back into `dictionary`, as if it lay before `dest`.
-pub(super) fn block(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> Option<usize> {
+/// Where a block is, and how far its surroundings may be touched.
+pub(super) struct Source<'a> {
+    /// The block, and what may be read behind it.
+    pub ahead: &'a [u8],
+    /// Length of the block, in bytes, at most that of `ahead`.
+    pub len: usize,
+}
+
+/// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns how many bytes it has. `None` if it is bad or needs
+/// more. What lies behind those bytes is room to write ahead, and garbage afterwards. Matches may reach back into `dictionary`,
+/// as if it lay before `dest`.
+pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     let mut walk = Walk { at: 0, out: 0, mixed: false };
-    // The streams of a small block are not worth the call.
-    let is_small = src.len() < READ_AHEAD || dest.len() < WRITE_AHEAD;
+    let block = &src.ahead[..src.len];
+    let mut padded = [0; SMALL + 3 * READ_AHEAD];
+    let src = if src.len <= SMALL && src.ahead.len() - src.len < 3 * READ_AHEAD {
+        // The last stream of a chunk, with nothing behind it: most of so short a block would have to be done with every
+        // check.
+        padded[..src.len].copy_from_slice(block);
+        Source { ahead: &padded, len: src.len }
+    } else {
+        src
+    };
     loop {
-        if !is_small {
-            walk = fast(src, dest, walk)?;
+        // Without room there is nothing that the fast loop could do.
+        if walk.at + READ_AHEAD <= src.ahead.len() && walk.out + WRITE_AHEAD <= dest.len() {
+            walk = fast(&src, dest, walk)?;
+            if walk.at == block.len() + 1 {
+                return Some(walk.out).filter(|&out| out <= dest_len);
+            }
         }
         // The fast loop stops at the end of its window, or before a sequence that it cannot do: this one takes it, to its
         // end or to that of the block.
-        match sequence(src, dest, dictionary, walk.at, walk.out)? {
-            (next, written) if next == src.len() + 1 => return Some(written),
+        match sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
+            (next, written) if next == block.len() + 1 => return Some(written),
             next => (walk.at, walk.out) = next,
         }
     }
@@ -55,9 +81,11 @@ pub(super) fn block(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> Option<us
 
 /// Decodes the sequence at `src[at]` with every check, and returns the positions behind it. The last one has no
 /// match: the position is then one more than there are bytes.
+#[inline]
 fn sequence(
     src: &[u8],
     dest: &mut [u8],
+    dest_len: usize,
     dictionary: &[u8],
     mut at: usize,
     mut out: usize,
@@ -66,7 +94,8 @@ fn sequence(
     at += 1;
     let literals = length(src, &mut at, token >> 4)?;
     let end = at.checked_add(literals)?;
-    dest.get_mut(out..out.checked_add(literals)?)?.copy_from_slice(src.get(at..end)?);
+    // The fast loop may have gone too far: `out` then lies behind `dest_len`.
+    dest[..dest_len].get_mut(out..out.checked_add(literals)?)?.copy_from_slice(src.get(at..end)?);
     out += literals;
     at = end;
     if at == src.len() {
@@ -75,7 +104,7 @@ fn sequence(
     let back = usize::from(u16::from_le_bytes(*src.get(at..)?.first_chunk::<2>()?));
     at += 2;
     let length = length(src, &mut at, token & 0xf)?.checked_add(MIN_MATCH)?;
-    if back == 0 || length > dest.len() - out {
+    if back == 0 || length > dest_len - out {
         return None;
     }
     // The part of the match that lies in the dictionary.
@@ -111,7 +140,7 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
 
 /// Decodes whole sequences as long as there is room to read and write ahead, and up to the end of a window; stops at the
 /// first that it leaves alone.
-fn fast(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
+fn fast(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         let kernel = if walk.mixed { fast_avx2::<true> } else { fast_avx2::<false> };
@@ -128,7 +157,7 @@ fn fast(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn fast_avx2<const MIXED: bool>(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
+fn fast_avx2<const MIXED: bool>(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
     fast_anywhere::<Avx2, MIXED>(src, dest, walk)
 }
 
@@ -136,21 +165,31 @@ fn fast_avx2<const MIXED: bool>(src: &[u8], dest: &mut [u8], walk: Walk) -> Opti
 /// rest. Most matches in shuffled numbers follow each other directly: unless sequences are `MIXED`, the processor is
 /// made to guess that, by branches where none are needed.
 #[inline(always)]
-fn fast_anywhere<P: Periods, const MIXED: bool>(src: &[u8], dest: &mut [u8], walk: Walk) -> Option<Walk> {
-    let (Some(last_read), Some(last_write)) =
-        (src.len().checked_sub(READ_AHEAD), dest.len().checked_sub(WRITE_AHEAD))
-    else {
+fn fast_anywhere<P: Periods, const MIXED: bool>(
+    src: &Source<'_>,
+    dest: &mut [u8],
+    walk: Walk,
+) -> Option<Walk> {
+    let (Some(last_read), Some(last_write), Some(last_match)) = (
+        src.ahead.len().checked_sub(READ_AHEAD),
+        dest.len().checked_sub(WRITE_AHEAD),
+        src.len.checked_sub(SHORTEST),
+    ) else {
         return Some(walk);
     };
     let Walk { mut at, mut out, .. } = walk;
-    let last_read = last_read.min(at.saturating_add(WINDOW));
+    // A sequence that begins at `last_match` or before has its token and, without literals, its offset inside the block.
+    let last_read = last_read.min(last_match).min(at.saturating_add(WINDOW));
     let mut with_literals = 0;
-    let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
+    let (from, to) = (src.ahead.as_ptr(), dest.as_mut_ptr());
+    let readable = src.ahead.len();
+    let src = &src.ahead[..src.len];
+    let capacity = dest.len();
     while at <= last_read && out <= last_write {
         // A sequence that turns out to need more room is left alone: what it has written by then will be
         // written again.
         let (mut ahead, mut end) = (at + 1, out);
-        // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset are inside `src`.
+        // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
         let token = usize::from(unsafe { from.add(at).read() });
         if !MIXED && token < MORE {
             // No literals, and a short match.
@@ -183,11 +222,18 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(src: &[u8], dest: &mut [u8], wal
             }
             ahead += literals;
             end += literals;
+            if ahead + 2 > src.len() {
+                if ahead == src.len() {
+                    // The last one: where `sequence` would say that it ended.
+                    (at, out) = (ahead + 1, end);
+                }
+                break;
+            }
         } else {
             let literals = length(src, &mut ahead, MORE)?;
             // Then a chunk more may be read and written, and the match have its room.
-            if literals > src.len() - ahead
-                || src.len() - ahead - literals < READ_AHEAD + 32
+            if literals.saturating_add(2) > src.len() - ahead
+                || readable - ahead - literals < READ_AHEAD + 32
                 || end > last_write
                 || literals > last_write - end
             {
@@ -196,7 +242,7 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(src: &[u8], dest: &mut [u8], wal
             let mut copied = 0;
             while copied < literals {
                 // SAFETY: `copied` < `literals`, and 32 bytes behind the literals are inside both buffers: READ_AHEAD + 32
-                // are left in `src`, WRITE_AHEAD in `dest`.
+                // can be read, WRITE_AHEAD be written.
                 unsafe {
                     let chunk = from.add(ahead + copied).cast::<[u8; 32]>().read_unaligned();
                     to.add(end + copied).cast::<[u8; 32]>().write_unaligned(chunk);
@@ -221,7 +267,7 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(src: &[u8], dest: &mut [u8], wal
             continue;
         }
         length = self::length(src, &mut ahead, MORE)? + MIN_MATCH;
-        if length > dest.len() - end || dest.len() - end - length < OVERSHOOT {
+        if length > capacity - end || capacity - end - length < OVERSHOOT {
             break;
         }
         // SAFETY: 1 <= `back` <= `end`; `length` and OVERSHOOT bytes are inside `dest`: by WRITE_AHEAD after short
@@ -288,11 +334,23 @@ mod tests {
         }
     }
 
+    /// What all amounts of room behind the two buffers give alike.
     fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
-        let mut dest = vec![0xa5; capacity + 8];
-        let written = block(src, &mut dest[4..4 + capacity], dictionary);
-        assert!(dest[..4].iter().chain(&dest[4 + capacity..]).all(|&b| b == 0xa5), "wrote outside dest");
-        written.map(|written| dest[4..4 + written].to_vec())
+        let decode = |read_ahead: usize, write_ahead: usize| {
+            let mut ahead = src.to_vec();
+            ahead.extend((0..read_ahead).map(|i| (i * 37) as u8));
+            let mut dest = vec![0xa5; capacity + write_ahead + 8];
+            let room = &mut dest[4..4 + capacity + write_ahead];
+            let written = block(Source { ahead: &ahead, len: src.len() }, room, capacity, dictionary);
+            let outside = dest[..4].iter().chain(&dest[4 + capacity + write_ahead..]);
+            assert!(outside.into_iter().all(|&b| b == 0xa5), "wrote outside dest");
+            written.map(|written| dest[4..4 + written].to_vec())
+        };
+        let tight = decode(0, 0);
+        for (read_ahead, write_ahead) in [(40, 0), (0, 200), (1, 60), (7, 130), (19, 98), (300, 3000)] {
+            assert!(decode(read_ahead, write_ahead) == tight, "{read_ahead} and {write_ahead} bytes of room");
+        }
+        tight
     }
 
     struct Random(u64);

@@ -40,6 +40,13 @@ struct RawStreamHc {
 unsafe extern "C" {
     #[cfg(test)]
     fn LZ4_versionString() -> *const c_char;
+    fn LZ4_decompress_safe_partial(
+        src: *const c_char,
+        dest: *mut c_char,
+        src_size: c_int,
+        wanted: c_int,
+        capacity: c_int,
+    ) -> c_int;
     fn LZ4_createStream() -> *mut RawStream;
     fn LZ4_freeStream(stream: *mut RawStream) -> c_int;
     fn LZ4_resetStream(stream: *mut RawStream);
@@ -183,6 +190,25 @@ impl HcDictionary {
     }
 }
 
+/// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it; how
+/// many are there, fewer for a bad stream.
+pub(super) fn decode_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
+    let (Some(src_len), Ok(wanted)) = (c_int_len(src), c_int::try_from(wanted.min(dest.len()))) else {
+        return 0;
+    };
+    // SAFETY: `src` and `dest` are valid for the lengths given, and the library stays within both.
+    let written = unsafe {
+        LZ4_decompress_safe_partial(
+            src.as_ptr().cast(),
+            dest.as_mut_ptr().cast(),
+            src_len,
+            wanted,
+            capacity(dest),
+        )
+    };
+    usize::try_from(written).unwrap_or(0)
+}
+
 /// Compresses with the fast encoder at `clevel` 0..=9; 0 if the result does not fit.
 pub(super) fn compress_fast(src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
     let Some(src_len) = c_int_len(src) else { return 0 };
@@ -281,14 +307,20 @@ pub(super) fn compress_hc_with(
     Ok(usize::try_from(written).unwrap_or(0))
 }
 
-/// Decompresses all of `src`; 0 if it is bad or needs more than `dest`.
-pub(super) fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
-    decode::block(src, dest, &[]).unwrap_or(0)
-}
-
-/// As [`decompress`], with the dictionary that the encoder had.
-pub(super) fn decompress_with(src: &[u8], dest: &mut [u8], dictionary: &[u8]) -> usize {
-    decode::block(src, dest, dictionary).unwrap_or(0)
+/// Decompresses the first `src_len` bytes of `src`, which were made with `dictionary`, into the first `dest_len` of
+/// `dest`; 0 if they are bad or need more. What lies behind is room to read and write ahead: the bytes of `dest` there
+/// are garbage afterwards.
+///
+/// # Panics
+/// If the buffers are shorter than that.
+pub(super) fn decompress(
+    src: &[u8],
+    src_len: usize,
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+) -> usize {
+    decode::block(decode::Source { ahead: src, len: src_len }, dest, dest_len, dictionary).unwrap_or(0)
 }
 
 fn c_int_len(bytes: &[u8]) -> Option<c_int> {

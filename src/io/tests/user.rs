@@ -297,6 +297,6 @@ fn a_kept_reader_opens_a_programs_files_for_every_use() {
     for _ in 0..2 {
         reader.with(|stream| stream.read_exact_at(0, &mut [0; 4])).unwrap();
     }
-    assert!(!reader.revalidate());
+    assert!(!reader.revalidate(None));
     assert_eq!(store.take_log(), ["open a rb", "close", "open a rb", "close"]);
 }

@@ -28,7 +28,7 @@ pub struct BlockEncoder<'a> {
     /// What is compressed.
     pub source: Source<'a>,
     /// The filters.
-    pub chain: Chain,
+    pub chain: Chain<'a>,
     /// The codec.
     pub encoder: &'a dyn Encoder,
     /// Fills the blocks instead of the source.
@@ -113,7 +113,14 @@ impl BlockEncoder<'_> {
         let len = self.source.range(self.blocks(), nblock).len();
         let input = match (&self.prefilter, self.source.block(self.blocks(), nblock)) {
             (None, Some(block)) => Input::Block(block),
-            (None, None) => return Err(err!(NullPointer, "neither a source nor a prefilter")),
+            (None, None) => {
+                let Source::Gathered(gather) = self.source else {
+                    return Err(err!(NullPointer, "neither a source nor a prefilter"));
+                };
+                let range = self.source.range(self.blocks(), nblock);
+                gather.gather(nblock, range, &mut buffers.front[..len])?;
+                Input::Front(len)
+            }
             (Some(prefilter), _) => {
                 let ttmp = buffers.front.as_mut_ptr();
                 self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
@@ -134,7 +141,7 @@ impl BlockEncoder<'_> {
             return None;
         }
         match self.source {
-            Source::Blocks(_) => None,
+            Source::Blocks(_) | Source::Gathered(_) => None,
             Source::Buffer(_) | Source::Absent(_) => match self.prefiltered_reference.get() {
                 Some(reference) => Some(reference),
                 None => self.source.block(self.blocks(), 0),
@@ -147,6 +154,12 @@ impl BlockEncoder<'_> {
     /// # Errors
     /// Those of [`filtered`](Self::filtered); `CodecSupport`, `Data` or `WriteBuffer` when the codec fails.
     pub fn encode(&self, nblock: usize, worker: &mut Worker<'_>, out: &mut [u8]) -> Result<Option<usize>> {
+        if let Some(encoded) = self.encoded(nblock) {
+            return Ok(out.get_mut(..encoded.len()).map(|out| {
+                copy(encoded, out);
+                encoded.len()
+            }));
+        }
         let started = self.instrumented.then(Instant::now);
         self.filtered(nblock, worker, |block, spare, _, workspace| {
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
@@ -165,6 +178,9 @@ impl BlockEncoder<'_> {
         worker: &mut Worker<'_>,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
+        if let Some(encoded) = self.encoded(nblock) {
+            return then(encoded);
+        }
         let started = self.instrumented.then(Instant::now);
         self.filtered(nblock, worker, |block, spare, out, workspace| {
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
@@ -173,6 +189,14 @@ impl BlockEncoder<'_> {
                 None => Err(err!(WriteBuffer, "block {nblock} outgrew its buffer")),
             }
         })
+    }
+
+    /// The block as it is encoded elsewhere in the same way.
+    fn encoded(&self, nblock: usize) -> Option<&[u8]> {
+        match self.source {
+            Source::Gathered(gather) => gather.encoded(nblock, &self.plan.header),
+            Source::Buffer(_) | Source::Absent(_) | Source::Blocks(_) => None,
+        }
     }
 
     fn streams(
@@ -291,6 +315,9 @@ impl BlockEncoder<'_> {
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
     pub fn copy(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
         let Some(prefilter) = &self.prefilter else {
+            if let Source::Gathered(gather) = self.source {
+                return gather.gather(nblock, self.source.range(self.blocks(), nblock), dest);
+            }
             let Some(block) = self.source.block(self.blocks(), nblock) else {
                 return Err(err!(NullPointer, "neither a source nor a prefilter"));
             };

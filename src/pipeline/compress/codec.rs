@@ -3,7 +3,7 @@
 use super::super::callbacks::UserEncoder;
 use super::super::params::CompressParams;
 use super::plan::Plan;
-use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Workspace};
+use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -12,6 +12,8 @@ use crate::registry;
 pub enum ChunkEncoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInEncoder<'a>),
+    /// A codec of the library's own range.
+    Plugin(PluginEncoder),
     /// A registered codec.
     User(UserEncoder),
     /// A codec that nobody has: it only matters once a stream needs it (`codecs.md` 1.2).
@@ -30,9 +32,14 @@ impl<'a> ChunkEncoder<'a> {
         if let Some(codec) = BuiltIn::from_compcode(params.compcode) {
             return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
         }
-        match registry::codec(params.compcode).and_then(|codec| codec.encoder) {
-            Some(function) => ChunkEncoder::User(UserEncoder {
-                function,
+        if let Some(codec) = Plugin::from_compcode(params.compcode) {
+            let typesize = plan.typesize;
+            return ChunkEncoder::Plugin(codec.encoder(params.compcode_meta, typesize, params.container));
+        }
+        match registry::codec(params.compcode) {
+            Some(codec) => ChunkEncoder::User(UserEncoder {
+                compcode: params.compcode,
+                function: codec.encoder,
                 meta: params.compcode_meta,
                 cparams: params.for_callbacks(plan.typesize as i32, blocksize),
                 chunk: source.cast(),
@@ -46,6 +53,7 @@ impl Encoder for ChunkEncoder<'_> {
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self {
             ChunkEncoder::BuiltIn(encoder) => encoder.encode(workspace, src, dest),
+            ChunkEncoder::Plugin(encoder) => encoder.encode(workspace, src, dest),
             ChunkEncoder::User(encoder) => encoder.encode(workspace, src, dest),
             ChunkEncoder::Missing(code) => Err(err!(CodecSupport, "codec {code} cannot compress here")),
         }

@@ -40,7 +40,7 @@ fn sampling(encoder: &BlockEncoder<'_>) -> Option<Sampling> {
             }
             sources.iter().map(|s| s.len()).collect()
         }
-        Source::Buffer(_) | Source::Absent(_) => {
+        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
             let streams = if plan.split { plan.typesize } else { 1 };
             let count = (encoder.nblocks() * streams).max(MIN_SAMPLES);
             let size = nbytes / count / PART_OF_SAMPLE;

@@ -11,7 +11,7 @@ pub mod plan;
 mod source;
 mod special;
 
-pub use source::Source;
+pub use source::{Gather, Source};
 pub use special::special_chunk;
 
 use super::callbacks::SharedCparams;
@@ -42,7 +42,9 @@ use std::sync::OnceLock;
 pub fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
     let mut plan = match source {
         Source::Blocks(sources) => Plan::varlen(params, sources.len(), source.len()),
-        Source::Buffer(_) | Source::Absent(_) => Plan::new(params, source.len(), dest.len()),
+        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
+            Plan::new(params, source.len(), dest.len())
+        }
     };
     let mut coded = None;
     if !plan.is_plain() {
@@ -80,7 +82,7 @@ fn compress_blocks(
     let planned = *plan;
     let blocksize = match source {
         Source::Blocks(_) => source.largest_block(&plan.blocks) as i32,
-        Source::Buffer(_) | Source::Absent(_) => plan.header.blocksize,
+        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => plan.header.blocksize,
     };
     let encoder = ChunkEncoder::new(params, plan, blocksize, None, source.address());
     let mut blocks = block_encoder(params, &planned, source, blocksize, &encoder);
@@ -110,7 +112,7 @@ fn compress_blocks(
 }
 
 fn block_encoder<'a>(
-    params: &CompressParams,
+    params: &'a CompressParams,
     plan: &'a Plan,
     source: Source<'a>,
     blocksize: i32,
@@ -119,7 +121,7 @@ fn block_encoder<'a>(
     BlockEncoder {
         plan,
         source,
-        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize),
+        chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize, params.container.as_ref()),
         encoder,
         prefilter: params.prefilter,
         cparams: SharedCparams(params.for_callbacks(plan.typesize as i32, blocksize)),
@@ -186,8 +188,6 @@ fn collapse(plan: &mut Plan, cbytes: Option<usize>) -> Option<usize> {
 
 /// Stores the data as they are, or as a prefilter makes them.
 fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &mut [u8]) -> Result<()> {
-    let encoder = ChunkEncoder::Missing(params.compcode);
-    let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
     let body = &mut dest[plan.header.len()..][..source.len()];
     if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
         let nthreads = jobs::nthreads_for(params.nthreads, bytes.len(), plan.blocks.blocksize());
@@ -196,6 +196,8 @@ fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &
             return Ok(());
         }
     }
+    let encoder = ChunkEncoder::Missing(params.compcode);
+    let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
     let nthreads = jobs::nthreads_for(params.nthreads, source.len(), plan.blocks.blocksize());
     let out = SharedOut::new(body);
     jobs::for_each_block(nthreads, 0..blocks.nblocks(), |nblock, worker| {
@@ -210,7 +212,9 @@ fn describe_records(plan: &mut Plan, source: Source<'_>) {
     let record = size_of::<crate::abi::blosc2_instr>();
     let nstreams = match source {
         Source::Blocks(sources) => sources.len(),
-        Source::Buffer(_) | Source::Absent(_) => plan.blocks.total_streams(plan.split, plan.typesize),
+        Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
+            plan.blocks.total_streams(plan.split, plan.typesize)
+        }
     };
     plan.header.nbytes = (nstreams * record) as i32;
     if !matches!(source, Source::Blocks(_)) {

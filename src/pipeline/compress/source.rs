@@ -1,7 +1,25 @@
-//! What is compressed: one buffer, or the buffers of variable-length blocks.
+//! What is compressed: one buffer, the buffers of variable-length blocks, or blocks that somebody puts together.
 
-use crate::chunk::Blocks;
+use crate::chunk::{Blocks, ChunkHeader};
+use crate::error::Result;
 use std::ops::Range;
+
+/// Puts blocks together when they are wanted, so that nobody has to build the whole chunk first. For pipelines without
+/// delta, dictionary or prefilter, which look at more than one block or at the source itself.
+pub trait Gather: Sync {
+    /// Bytes in all.
+    fn nbytes(&self) -> usize;
+
+    /// Writes the bytes `range`, which are block `nblock`, into `dest`, which is as long. Called from any thread, once or
+    /// more for each block.
+    ///
+    /// # Errors
+    /// Whatever keeps the block from being there.
+    fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()>;
+
+    /// The streams of block `nblock` as another chunk has them, if that is encoded in the way that `header` tells of.
+    fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]>;
+}
 
 /// Where the uncompressed blocks come from.
 #[derive(Clone, Copy)]
@@ -12,6 +30,8 @@ pub enum Source<'a> {
     Absent(usize),
     /// One buffer for each block.
     Blocks(&'a [&'a [u8]]),
+    /// Equal blocks, each of which is put together when it is wanted.
+    Gathered(&'a dyn Gather),
 }
 
 impl<'a> Source<'a> {
@@ -21,6 +41,7 @@ impl<'a> Source<'a> {
             Source::Buffer(bytes) => bytes.len(),
             Source::Absent(nbytes) => *nbytes,
             Source::Blocks(blocks) => blocks.iter().map(|b| b.len()).sum(),
+            Source::Gathered(gather) => gather.nbytes(),
         }
     }
 
@@ -33,7 +54,7 @@ impl<'a> Source<'a> {
     pub fn nblocks(&self, blocks: &Blocks) -> usize {
         match self {
             Source::Blocks(sources) => sources.len(),
-            Source::Buffer(_) | Source::Absent(_) => blocks.count(),
+            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.count(),
         }
     }
 
@@ -41,7 +62,9 @@ impl<'a> Source<'a> {
     pub fn largest_block(&self, blocks: &Blocks) -> usize {
         match self {
             Source::Blocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
-            Source::Buffer(_) | Source::Absent(_) => blocks.blocksize().min(blocks.nbytes()),
+            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
+                blocks.blocksize().min(blocks.nbytes())
+            }
         }
     }
 
@@ -50,7 +73,7 @@ impl<'a> Source<'a> {
     pub fn range(&self, blocks: &Blocks, nblock: usize) -> Range<usize> {
         match self {
             Source::Blocks(sources) => 0..sources[nblock].len(),
-            Source::Buffer(_) | Source::Absent(_) => blocks.range(nblock),
+            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.range(nblock),
         }
     }
 
@@ -58,7 +81,7 @@ impl<'a> Source<'a> {
     pub fn block(&self, blocks: &Blocks, nblock: usize) -> Option<&'a [u8]> {
         match self {
             Source::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
-            Source::Absent(_) => None,
+            Source::Absent(_) | Source::Gathered(_) => None,
             Source::Blocks(sources) => Some(sources[nblock]),
         }
     }
@@ -67,7 +90,7 @@ impl<'a> Source<'a> {
     pub fn address(&self) -> *const u8 {
         match self {
             Source::Buffer(bytes) => bytes.as_ptr(),
-            Source::Absent(_) | Source::Blocks(_) => std::ptr::null(),
+            Source::Absent(_) | Source::Blocks(_) | Source::Gathered(_) => std::ptr::null(),
         }
     }
 }

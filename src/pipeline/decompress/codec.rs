@@ -4,7 +4,7 @@ use super::super::callbacks::UserDecoder;
 use super::super::params::DecompressParams;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::codec_format;
-use crate::codec::{BuiltIn, BuiltInDecoder, Decoder, DecoderDictionary, Workspace};
+use crate::codec::{BuiltIn, BuiltInDecoder, Decoder, DecoderDictionary, Plugin, PluginDecoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -13,6 +13,8 @@ use crate::registry;
 pub enum ChunkDecoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInDecoder<'a>),
+    /// A codec of the library's own range.
+    Plugin(PluginDecoder<'a>),
     /// A registered codec.
     User(UserDecoder),
     /// A codec that nobody has: it only matters once a stream needs it (`chunk.md` 1.4).
@@ -23,7 +25,7 @@ impl<'a> ChunkDecoder<'a> {
     /// The decoder that the header names: by the format bits, and only for the one format by the codec id.
     pub fn new(
         header: &ChunkHeader,
-        params: &DecompressParams<'_>,
+        params: &DecompressParams<'a>,
         dictionary: Option<&'a DecoderDictionary>,
         chunk: &[u8],
     ) -> Self {
@@ -31,13 +33,15 @@ impl<'a> ChunkDecoder<'a> {
         if let Some(codec) = BuiltIn::from_format(format) {
             return ChunkDecoder::BuiltIn(codec.decoder(dictionary));
         }
-        let user = (format == codec_format::UDCODEC)
-            .then(|| registry::codec(i32::from(header.udcompcode)))
-            .flatten()
-            .and_then(|codec| codec.decoder);
+        let code = Some(i32::from(header.udcompcode)).filter(|_| format == codec_format::UDCODEC);
+        if let Some(codec) = code.and_then(Plugin::from_compcode) {
+            return ChunkDecoder::Plugin(codec.decoder(header.compcode_meta, params.container));
+        }
+        let user = code.and_then(registry::codec);
         match user {
-            Some(function) => ChunkDecoder::User(UserDecoder {
-                function,
+            Some(codec) => ChunkDecoder::User(UserDecoder {
+                compcode: header.udcompcode,
+                function: codec.decoder,
                 meta: header.compcode_meta,
                 dparams: params.for_callbacks(i32::from(header.typesize)),
                 chunk: chunk.as_ptr().cast(),
@@ -47,14 +51,39 @@ impl<'a> ChunkDecoder<'a> {
     }
 }
 
+impl ChunkDecoder<'_> {
+    /// The decoder, if it can decode bytes of a block without the rest.
+    pub fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
+        match self {
+            ChunkDecoder::Plugin(decoder) if decoder.decodes_parts() => Some(decoder),
+            _ => None,
+        }
+    }
+}
+
 impl Decoder for ChunkDecoder<'_> {
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self {
             ChunkDecoder::BuiltIn(decoder) => decoder.decode(workspace, src, dest),
+            ChunkDecoder::Plugin(decoder) => decoder.decode(workspace, src, dest),
             ChunkDecoder::User(decoder) => decoder.decode(workspace, src, dest),
             ChunkDecoder::Missing(format) => {
                 Err(err!(CodecSupport, "no codec for format {format} can decompress here"))
             }
+        }
+    }
+
+    fn decode_ahead(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        src_len: usize,
+        dest: &mut [u8],
+        dest_len: usize,
+    ) -> Result<usize> {
+        match self {
+            ChunkDecoder::BuiltIn(decoder) => decoder.decode_ahead(workspace, src, src_len, dest, dest_len),
+            _ => self.decode(workspace, &src[..src_len], &mut dest[..dest_len]),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::super::params::DecompressParams;
 use super::super::scratch;
 use super::reader::{ChunkReader, Simple};
-use super::{Decompressed, first_block};
+use super::{Decompressed, first_block, plain_content};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -89,6 +89,12 @@ pub fn getitem(
     if nbytes == 0 {
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
+    if let Some(bytes) = plain_content(params, header, chunk)
+        && let Some(bytes) = bytes.get(range.clone())
+    {
+        copy(bytes, &mut dest[..nbytes]);
+        return Ok(Decompressed { nbytes, used_dictionary: false });
+    }
     if header.special().is_err() {
         return Err(Error::new(ErrorKind::SchunkSpecial, "a special value that is not defined"));
     }
@@ -128,9 +134,13 @@ fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) 
                 reader.decode(nblock, 0, &mut buffers, workspace, place, reference)?;
                 continue;
             }
+            let inside = part.start - block.start..part.end - block.start;
+            if reader.decode_part(nblock, inside.clone(), &mut buffers, workspace, place)? {
+                continue;
+            }
             let whole = &mut item[..block.len()];
             reader.decode(nblock, 0, &mut buffers, workspace, whole, reference)?;
-            copy(&whole[part.start - block.start..part.end - block.start], place);
+            copy(&whole[inside], place);
         }
         Ok(())
     })

@@ -6,18 +6,24 @@
 mod codec;
 mod getitem;
 mod lazy;
+mod part;
+mod previous;
 mod reader;
 mod varlen;
 mod visit;
 
 #[cfg(test)]
 mod lazy_tests;
+#[cfg(test)]
+mod part_tests;
 
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
+pub use part::read_item;
+pub use previous::Previous;
 pub use reader::ChunkReader;
 pub use varlen::VarlenReader;
-pub use visit::{Content, visit_blocks};
+pub use visit::{Content, Visit, pays, visit_blocks};
 
 use super::jobs;
 use super::params::DecompressParams;
@@ -53,6 +59,12 @@ pub fn decompress(
     let Some(dest) = dest.get_mut(..nbytes) else {
         return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
     };
+    if jobs::nthreads_for(params.nthreads, nbytes, header.blocksize as usize) == 1
+        && let Some(bytes) = plain_content(params, header, chunk)
+    {
+        copy(bytes, dest);
+        return Ok(Decompressed { nbytes, used_dictionary: false });
+    }
     ChunkReader::open(header, chunk, params, |reader| {
         let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());
         match (reader.as_simple(), params.mask, nthreads) {
@@ -61,6 +73,26 @@ pub fn decompress(
         }
         Ok(Decompressed { nbytes, used_dictionary: reader.has_dictionary() })
     })
+}
+
+/// The content of a chunk that stores it as it is, where a copy is all there is to do. `None` for a bad chunk, too: who
+/// opens it finds out what is wrong.
+fn plain_content<'a>(
+    params: &DecompressParams<'_>,
+    header: &ChunkHeader,
+    chunk: &'a [u8],
+) -> Option<&'a [u8]> {
+    let plain = header.is_memcpyed()
+        && header.special_bits() == 0
+        && !header.is_lazy()
+        && !header.has_varlen_blocks()
+        && params.postfilter.is_none()
+        && params.mask.is_none();
+    let end = header.len() + header.nbytes();
+    if !plain || usize::try_from(header.cbytes) != Ok(end) {
+        return None;
+    }
+    chunk.get(header.len()..end)
 }
 
 fn copy_simple(simple: &Simple<'_>, dest: &mut [u8]) -> Result<()> {

@@ -11,7 +11,7 @@ use crate::chunk::lazy::Trailer;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
-use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Workspace};
+use crate::codec::{BuiltIn, Decoder, DecoderDictionary, WRITE_AHEAD, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -42,7 +42,7 @@ pub struct ChunkReader<'a> {
     params: &'a DecompressParams<'a>,
     body: Body<'a>,
     blocks: Blocks,
-    chain: &'a Chain,
+    chain: &'a Chain<'a>,
     dictionary: Option<DecoderDictionary>,
     nblocks: usize,
     largest: usize,
@@ -98,7 +98,12 @@ impl<'a> ChunkReader<'a> {
         if let Body::Varlen(table) | Body::LazyVarlen(_, table) = &body {
             largest = table.iter().map(|b| b.nbytes).max().unwrap_or(0);
         }
-        let chain = &Chain::new(&header.filters, &header.filters_meta, usize::from(header.typesize));
+        let typesize = usize::from(header.typesize);
+        let chain = match body {
+            // No filter has seen them.
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => &Chain::NONE,
+            _ => &Chain::new(&header.filters, &header.filters_meta, typesize, params.container),
+        };
         then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
     }
 
@@ -172,8 +177,8 @@ impl<'a> ChunkReader<'a> {
 
     /// Length that each of a worker's buffers needs, in bytes.
     pub fn buffer_len(&self) -> usize {
-        // What a lazy block may take in the frame.
-        self.largest + 4 * usize::from(self.header.typesize)
+        // What a lazy block may take in the frame; room for decoders to write ahead.
+        self.largest + (4 * usize::from(self.header.typesize)).max(WRITE_AHEAD)
     }
 
     /// Lends a worker's buffers, long enough for this chunk.
@@ -249,17 +254,48 @@ impl<'a> ChunkReader<'a> {
             Body::Coded { .. } | Body::Varlen(_) | Body::LazyCoded(_) | Body::LazyVarlen(..) => {}
         }
         let in_place = self.header.is_instrumented() || self.chain.works_in_place();
-        let coded = if in_place { &mut *dest } else { &mut front[..dest.len()] };
-        self.decode_streams(nblock, stream, workspace, coded)?;
+        let len = dest.len();
+        let coded = if in_place { &mut *dest } else { &mut front[..] };
+        self.decode_streams(nblock, stream, workspace, coded, len)?;
         if self.header.is_instrumented() {
             return Ok(());
         }
         if in_place {
-            self.chain.backward_in_place(dest, reference);
-            return Ok(());
+            return self.chain.backward_in_place(dest, reference);
         }
         let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
         self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// Decodes the bytes `part` of block `nblock` into `dest`, which is as long, where the codec can do so without the
+    /// rest of the block and nobody else has to see that. `false` if not; `dest` is untouched then.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    pub fn decode_part(
+        &self,
+        nblock: usize,
+        part: Range<usize>,
+        buffers: &mut Buffers<'_>,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<bool> {
+        let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
+        let Some(decoder) = decoder.of_parts() else { return Ok(false) };
+        let is_as_coded = self.chain.undoes_nothing() && !self.header.is_instrumented();
+        if !is_as_coded || self.params.postfilter.is_some() || self.nstreams(nblock) != 1 {
+            return Ok(false);
+        }
+        let bytes = match &self.body {
+            Body::Coded { first } => self.block_bytes(nblock, *first)?,
+            Body::LazyCoded(trailer) => self.lazy_block_bytes(trailer, nblock, buffers.stream)?,
+            _ => return Ok(false),
+        };
+        let nbytes = self.range(nblock).len();
+        match stream::read(bytes, &mut 0, nbytes)? {
+            Stream::Coded(coded) => decoder.decode_part(workspace, coded, nbytes, part, dest),
+            Stream::Run(_) | Stream::Raw(_) => Ok(false),
+        }
     }
 
     /// Fills `dest` with a block that no codec has seen.
@@ -284,44 +320,90 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
-    /// Decodes the streams of a block, filters not yet undone. `lazy` is a buffer for a block from a frame.
+    /// Decodes the streams of a block of `len` bytes, filters not yet undone, into the start of `dest`; the rest of
+    /// `dest` is garbage afterwards. `lazy` is a buffer for a block from a frame.
     fn decode_streams(
         &self,
         nblock: usize,
         lazy: &mut [u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
+        len: usize,
     ) -> Result<()> {
         let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
         match &self.body {
             Body::Coded { first } => {
-                let start = self.block_start(nblock)?;
-                if start < *first || start >= self.chunk.len() {
-                    return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
-                }
-                let bytes = &self.chunk[start..];
-                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest);
+                let bytes = self.block_bytes(nblock, *first)?;
+                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len);
                 if decoded.is_err() && self.may_predate_the_split_mark() {
-                    return self.decode_split(1, &decoder, bytes, workspace, dest).or(decoded);
+                    return self.decode_split(1, &decoder, bytes, workspace, dest, len).or(decoded);
                 }
                 decoded
             }
             Body::LazyCoded(trailer) => {
-                let start = self.block_start(nblock)?;
-                let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
-                let bytes = lazy::read_block(trailer, self.source()?, nblock, start, limit, lazy)?;
-                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest)
+                let bytes = self.lazy_block_bytes(trailer, nblock, lazy)?;
+                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len)
             }
             Body::Varlen(table) => {
                 let payload = table[nblock].payload(self.chunk);
-                decode_payload(&decoder, payload, workspace, dest)
+                decode_payload(&decoder, payload, workspace, &mut dest[..len])
             }
             Body::LazyVarlen(trailer, table) => {
                 let payload = lazy::read_payload(trailer, self.source()?, &table[nblock])?;
-                decode_payload(&decoder, &payload, workspace, dest)
+                decode_payload(&decoder, &payload, workspace, &mut dest[..len])
             }
-            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, dest),
+            Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, &mut dest[..len]),
         }
+    }
+
+    /// The bytes from the first stream of a block on; no block begins before `first`.
+    fn block_bytes(&self, nblock: usize, first: usize) -> Result<&'a [u8]> {
+        let start = self.block_start(nblock)?;
+        if start < first || start >= self.chunk.len() {
+            return Err(err!(Data, "block {nblock} begins at {start} of {} bytes", self.chunk.len()));
+        }
+        Ok(&self.chunk[start..])
+    }
+
+    /// As [`block_bytes`](Self::block_bytes), of a lazy chunk: the block is read into `buffer`.
+    fn lazy_block_bytes<'b>(
+        &self,
+        trailer: &Trailer<'_>,
+        nblock: usize,
+        buffer: &'b mut [u8],
+    ) -> Result<&'b [u8]> {
+        let start = self.block_start(nblock)?;
+        let limit = self.blocks.blocksize() + 4 * usize::from(self.header.typesize);
+        lazy::read_block(trailer, self.source()?, nblock, start, limit, buffer)
+    }
+
+    /// How block `nblock` is stored, if that is no more than streams of a codec of the format, shuffled or not: the number
+    /// of bytes whose places shuffling has changed (1 without), the streams, and how many they are.
+    pub fn plain_streams(&self, nblock: usize) -> Option<(usize, &'a [u8], usize)> {
+        let is_plain = self.params.postfilter.is_none()
+            && self.dictionary.is_none()
+            && !self.header.is_instrumented()
+            && !self.may_predate_the_split_mark();
+        let unit = self.chain.shuffled_unit().filter(|_| is_plain)?;
+        let nstreams = self.nstreams(nblock);
+        let is_divided = nstreams > 0 && self.range(nblock).len().is_multiple_of(nstreams);
+        self.encoded(nblock).filter(|_| is_divided).map(|encoded| (unit, encoded, nstreams))
+    }
+
+    /// The streams of one of the equal coded blocks, as they are; `None` where they make no sense, or where the chunk is
+    /// of another kind or not in memory.
+    pub fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
+        let Body::Coded { first } = self.body else { return None };
+        let start = self.block_start(nblock).ok().filter(|&start| start >= first)?;
+        let bytes = self.chunk.get(start..)?;
+        let nstreams = self.nstreams(nblock);
+        let len = self.range(nblock).len();
+        let neblock = len.checked_div(nstreams).filter(|neblock| neblock * nstreams == len && len > 0)?;
+        let mut pos = 0;
+        for _ in 0..nstreams {
+            stream::read(bytes, &mut pos, neblock).ok()?;
+        }
+        bytes.get(..pos)
     }
 
     /// Where the first stream of block `nblock` begins in the chunk, in bytes.
@@ -343,28 +425,35 @@ impl<'a> ChunkReader<'a> {
         !self.header.is_extended() && self.header.version <= version::BLOSC1 && self.header.is_split()
     }
 
-    /// Decodes the streams of one of the equal blocks; they are at the start of `bytes`.
+    /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`.
     fn decode_split(
         &self,
         nstreams: usize,
-        decoder: &dyn Decoder,
+        decoder: &ChunkDecoder<'_>,
         bytes: &[u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
+        len: usize,
     ) -> Result<()> {
-        let neblock = dest.len() / nstreams;
+        let neblock = len / nstreams;
         if neblock == 0 {
-            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {} bytes", dest.len()));
+            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
         }
-        if neblock * nstreams != dest.len() {
-            return Err(err!(Data, "{nstreams} streams do not divide a block of {} bytes", dest.len()));
+        if neblock * nstreams != len {
+            return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
         }
         let mut pos = 0;
-        for part in dest.chunks_exact_mut(neblock) {
+        for nstream in 0..nstreams {
+            let dest = &mut dest[nstream * neblock..];
             match stream::read(bytes, &mut pos, neblock)? {
-                Stream::Run(value) => part.fill(value),
-                Stream::Raw(raw) => copy(raw, part),
-                Stream::Coded(coded) => decode_exactly(decoder, coded, workspace, part)?,
+                Stream::Run(value) => dest[..neblock].fill(value),
+                Stream::Raw(raw) => copy(raw, &mut dest[..neblock]),
+                Stream::Coded(coded) => {
+                    // Behind a stream there are others, and behind its place theirs.
+                    let ahead = &bytes[pos - coded.len()..];
+                    let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
+                    check_length(coded, decoded, neblock)?;
+                }
             }
         }
         Ok(())
@@ -453,8 +542,14 @@ fn decode_exactly(
     dest: &mut [u8],
 ) -> Result<()> {
     let len = decoder.decode(workspace, coded, dest)?;
-    if len != dest.len() {
-        return Err(err!(Data, "a stream of {} bytes gave {len} of {}", coded.len(), dest.len()));
+    check_length(coded, len, dest.len())
+}
+
+/// A stream has to give all the bytes that it stands for.
+#[inline]
+fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
+    if len != wanted {
+        return Err(err!(Data, "a stream of {} bytes gave {len} of {wanted}", coded.len()));
     }
     Ok(())
 }

@@ -3,10 +3,11 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::reader::{ChunkReader, Simple};
-use super::{Decompressed, first_block};
+use super::{Decompressed, first_block, part};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;
 use crate::error::Result;
+use std::ops::Range;
 
 /// The content of a block.
 #[derive(Clone, Copy)]
@@ -15,6 +16,37 @@ pub enum Content<'a> {
     Bytes(&'a [u8]),
     /// Nothing but zero bytes, or bytes that nobody has set.
     Zeros,
+}
+
+/// Who takes from blocks what he needs. The `n`-th is the one at that place of the list.
+pub trait Visit: Sync {
+    /// The bytes of the `n`-th block that are looked at; some.
+    fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
+        0..len
+    }
+
+    /// Has the `n`-th block decoded where it is wanted as it is, and returns what came of that; `None` if there is no such
+    /// place. `decode` gets memory as long as the block.
+    fn in_place(&self, _n: usize, _decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+        None
+    }
+
+    /// Takes what is needed of the `n`-th block, all of which is there, but only bytes that are wanted mean anything.
+    ///
+    /// # Errors
+    /// Whatever keeps it from being taken.
+    fn visit(&self, n: usize, content: Content<'_>) -> Result<()>;
+}
+
+impl<F: Fn(usize, Content<'_>) -> Result<()> + Sync> Visit for F {
+    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+        self(n, content)
+    }
+}
+
+/// Whether only so much of a block of `len` bytes is wanted that it pays not to decode the rest.
+pub fn pays(wanted: &Range<usize>, len: usize) -> bool {
+    !wanted.is_empty() && wanted.end <= len - len / 8
 }
 
 /// Decodes the blocks `blocks` of `chunk`, whose parsed header is `header`, and shows each to `visit`, with its place in
@@ -28,7 +60,7 @@ pub fn visit_blocks(
     header: &ChunkHeader,
     chunk: &[u8],
     blocks: &[usize],
-    visit: &(dyn Fn(usize, Content<'_>) -> Result<()> + Sync),
+    visit: &dyn Visit,
 ) -> Result<Decompressed> {
     if header.has_varlen_blocks() {
         return Err(err!(InvalidParam, "blocks of variable length"));
@@ -44,7 +76,7 @@ pub fn visit_blocks(
         };
         match reader.as_simple() {
             Some(Simple::Special { kind: Special::Zero | Special::Uninit, .. }) => {
-                (0..blocks.len()).try_for_each(|n| visit(n, Content::Zeros))?;
+                (0..blocks.len()).try_for_each(|n| visit.visit(n, Content::Zeros))?;
                 return Ok(done);
             }
             Some(Simple::Plain(bytes)) => {
@@ -53,7 +85,7 @@ pub fn visit_blocks(
                     let Some(bytes) = bytes.get(range) else {
                         return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", bytes.len()));
                     };
-                    visit(n, Content::Bytes(bytes))?;
+                    visit.visit(n, Content::Bytes(bytes))?;
                 }
                 return Ok(done);
             }
@@ -66,11 +98,24 @@ pub fn visit_blocks(
         jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
             let nblock = blocks[n];
             let (mut buffers, workspace) = reader.buffers(worker.scratch)?;
-            let item = std::mem::take(&mut buffers.item);
-            let block = &mut item[..reader.range(nblock).len()];
+            let len = reader.range(nblock).len();
             let reference = reference.as_deref().filter(|_| nblock > 0);
-            reader.decode(nblock, worker.tid, &mut buffers, workspace, block, reference)?;
-            visit(n, Content::Bytes(block))
+            let tid = worker.tid;
+            let done = visit.in_place(n, &mut |dest| {
+                reader.decode(nblock, tid, &mut buffers, workspace, dest, reference)
+            });
+            if let Some(done) = done {
+                return done;
+            }
+            let item = std::mem::take(&mut buffers.item);
+            let block = &mut item[..len];
+            let wanted = visit.wanted(n, len);
+            if !pays(&wanted, len)
+                || !part::decode_part(reader, nblock, wanted.clone(), &mut buffers, &mut block[wanted])?
+            {
+                reader.decode(nblock, tid, &mut buffers, workspace, block, reference)?;
+            }
+            visit.visit(n, Content::Bytes(block))
         })?;
         Ok(done)
     })

@@ -7,6 +7,7 @@ use super::reads::{blocks_on_demand, partial};
 use crate::chunks;
 use crate::known_defects::KnownDefect;
 use crate::model::{Model, Predicted};
+use crate::setup::Backend;
 use crate::side::BEFORE;
 use crate::support::known_defects::has_filter;
 use crate::support::random::Random;
@@ -168,6 +169,9 @@ pub fn set(world: &mut World, random: &mut Random) -> Done<Touched> {
         return Err(wrong!("set_slice_buffer [{start}, {stop}) gives {rc}, has to give {right}"));
     }
     world.current_unknown = rc < 0;
+    // Ours takes the lock once, the reference once for each chunk.
+    let touched = pieces(world, start, stop)?.len();
+    world.counter_unknown |= world.backend == Backend::Locking && touched > 1;
     let changed: Vec<usize> =
         (0..next.len()).filter(|&at| !Rc::ptr_eq(&next.chunks[at], &world.model.chunks[at])).collect();
     world.model = next;

@@ -1,0 +1,157 @@
+//! The arrays that are measured: shapes, items, and the same data at every run.
+
+use crate::datasets::Random;
+use crate::library::Library;
+use crate::support::array::{Array, Spec};
+
+/// What the items are like.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Items {
+    /// A smooth field, as weather or a simulation has them.
+    F32,
+    F64,
+    /// Counts that follow such a field, with a little noise.
+    I32,
+    I64,
+}
+
+/// An array to measure.
+pub struct Case {
+    pub name: &'static str,
+    shape: &'static [i64],
+    chunkshape: &'static [i32],
+    blockshape: &'static [i32],
+    items: Items,
+}
+
+pub const CASES: [Case; 5] = [
+    Case {
+        name: "2-d f32",
+        shape: &[1600, 1500],
+        chunkshape: &[400, 500],
+        blockshape: &[50, 250],
+        items: Items::F32,
+    },
+    Case {
+        name: "2-d i64",
+        shape: &[1024, 1024],
+        chunkshape: &[256, 512],
+        blockshape: &[64, 128],
+        items: Items::I64,
+    },
+    Case {
+        name: "3-d f32",
+        shape: &[160, 160, 160],
+        chunkshape: &[80, 80, 80],
+        blockshape: &[20, 20, 40],
+        items: Items::F32,
+    },
+    // Neither chunks nor blocks divide what they are parts of.
+    Case {
+        name: "3-d i32 padded",
+        shape: &[150, 130, 170],
+        chunkshape: &[64, 50, 60],
+        blockshape: &[16, 25, 32],
+        items: Items::I32,
+    },
+    Case {
+        name: "4-d f64",
+        shape: &[32, 32, 32, 32],
+        chunkshape: &[16, 16, 32, 32],
+        blockshape: &[8, 8, 8, 16],
+        items: Items::F64,
+    },
+];
+
+impl Case {
+    pub fn ndim(&self) -> usize {
+        self.shape.len()
+    }
+
+    pub fn shape(&self) -> &'static [i64] {
+        self.shape
+    }
+
+    pub fn blockshape(&self) -> &'static [i32] {
+        self.blockshape
+    }
+
+    pub fn typesize(&self) -> usize {
+        match self.items {
+            Items::F32 | Items::I32 => 4,
+            Items::F64 | Items::I64 => 8,
+        }
+    }
+
+    /// In memory, with LZ4 at level 5 after shuffle.
+    pub fn spec(&self, nthreads: i16) -> Spec {
+        let mut spec = Spec::new(self.shape, self.chunkshape, self.blockshape, self.typesize() as i32);
+        spec.params.codec = 1;
+        spec.params.nthreads = nthreads;
+        spec.dthreads = nthreads;
+        spec
+    }
+
+    /// The same, in other chunks and blocks.
+    pub fn other_spec(&self, nthreads: i16) -> Spec {
+        let mut spec = self.spec(nthreads);
+        for (chunk, block) in spec.chunkshape.iter_mut().zip(&mut spec.blockshape) {
+            *chunk = (*chunk / 2).max(1);
+            *block = (*block).min(*chunk);
+        }
+        spec
+    }
+
+    /// All items.
+    pub fn data(&self) -> Vec<u8> {
+        let mut random = Random::new(21);
+        let mut at = vec![0usize; self.ndim()];
+        let count = self.shape.iter().product::<i64>() as usize;
+        let mut bytes = Vec::with_capacity(count * self.typesize());
+        let wave = |dim: usize, wave: fn(f64) -> f64, times: f64| -> Vec<f64> {
+            let extent = self.shape[dim];
+            (0..extent).map(|n| wave(times * n as f64 / extent as f64 + dim as f64)).collect()
+        };
+        let sines: Vec<_> = (0..self.ndim()).map(|dim| wave(dim, f64::sin, 7.0)).collect();
+        let cosines: Vec<_> = (0..self.ndim()).map(|dim| wave(dim, f64::cos, 3.0)).collect();
+        for _ in 0..count {
+            let value: f64 = (0..self.ndim())
+                .map(|dim| {
+                    let next = (dim + 1) % self.ndim();
+                    sines[dim][at[dim]] * cosines[next][at[next]]
+                })
+                .sum();
+            match self.items {
+                Items::F32 => bytes.extend_from_slice(&((280.0 + 15.0 * value) as f32).to_le_bytes()),
+                Items::F64 => bytes.extend_from_slice(&(280.0 + 15.0 * value).to_le_bytes()),
+                Items::I32 => {
+                    let count = (1000.0 + 500.0 * value) as i32 + random.below(8) as i32;
+                    bytes.extend_from_slice(&count.to_le_bytes());
+                }
+                Items::I64 => {
+                    let count = (100_000.0 + 50_000.0 * value) as i64 + random.below(8) as i64;
+                    bytes.extend_from_slice(&count.to_le_bytes());
+                }
+            }
+            for (place, &extent) in at.iter_mut().zip(self.shape).rev() {
+                *place += 1;
+                if *place < extent as usize {
+                    break;
+                }
+                *place = 0;
+            }
+        }
+        bytes
+    }
+
+    /// An array of both libraries with the very same chunks: the reference's.
+    pub fn pair(&self, ours: &'static Library, reference: &'static Library, nthreads: i16) -> [Array; 2] {
+        let theirs = self.spec(nthreads).filled(reference, &self.data());
+        let own = self.spec(nthreads).zeros(ours);
+        let (from, to) = (theirs.schunk(), own.schunk());
+        for nchunk in 0..from.nchunks() {
+            to.update_chunk(nchunk, &from.get_chunk(nchunk).expect("a chunk")).expect("an update");
+        }
+        [own, theirs]
+    }
+}

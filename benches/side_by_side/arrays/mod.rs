@@ -1,0 +1,29 @@
+//! Group `arrays`: arrays of 2, 3 and 4 dimensions in memory, with LZ4 at level 5 and shuffle, on one thread and two.
+//!
+//! Both libraries read the chunks that the reference made. Before a cell is timed, their answers are compared.
+
+mod cases;
+mod changes;
+mod reads;
+
+use crate::Bench;
+use crate::report::Report;
+use cases::CASES;
+
+/// All cells, or those with a certain text in their names.
+pub fn run(bench: &Bench) -> Report {
+    let mut report = Report::new("arrays", &["speed"], bench.options.summary);
+    for nthreads in [1, 2] {
+        for case in &CASES {
+            let data = case.data();
+            reads::run(bench, &mut report, case, &data, nthreads);
+            changes::run(bench, &mut report, case, &data, nthreads);
+        }
+    }
+    report
+}
+
+/// Whether a cell is asked for.
+fn is_wanted(bench: &Bench, family: &str, name: &str) -> bool {
+    format!("{family} {name}").contains(&bench.options.only)
+}

@@ -1,0 +1,180 @@
+//! Group `plugins`: chunks of an array's blocks through the codecs and filters of the library's own range, in contexts that
+//! are told of the array.
+//!
+//! Filters alone are timed with a codec of the program that gives up at once, so that little else counts.
+
+use std::ffi::{c_int, c_void};
+
+use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams};
+
+use crate::Bench;
+use crate::calls::{OwnedContext, Params, dparams};
+use crate::library::Library;
+use crate::report::Report;
+use crate::support::array::{Array, Spec};
+use crate::support::data::Data;
+use crate::support::random::Random;
+use crate::timing::speed_ratio;
+
+/// Gives up.
+const NOTHING: u8 = 222;
+
+/// What is timed.
+struct Case {
+    family: &'static str,
+    codec: u8,
+    meta: u8,
+    filters: &'static [(u8, u8)],
+    typesizes: &'static [i32],
+    blockshapes: &'static [&'static [i32]],
+    data: Data,
+}
+
+const SQUARES: &[&[i32]] = &[&[64, 64], &[256, 256]];
+const ROWS: &[&[i32]] = &[&[1 << 12], &[1 << 15]];
+
+const CASES: [Case; 12] = [
+    case("bytedelta", NOTHING, 0, &[(35, 0)], &[4, 8], ROWS, Data::Ramp),
+    case("shuffle + bytedelta", NOTHING, 0, &[(1, 0), (35, 0)], &[2, 4, 8, 16], ROWS, Data::Ramp),
+    case("shuffle + bytedelta_buggy", NOTHING, 0, &[(1, 0), (34, 0)], &[4], ROWS, Data::Ramp),
+    case("shuffle + bytedelta, lz4", 1, 0, &[(1, 0), (35, 0)], &[4, 8], ROWS, Data::SmoothFloats),
+    case("int_trunc", NOTHING, 0, &[(36, 5)], &[1, 2, 4, 8], ROWS, Data::Ramp),
+    case("ndcell", NOTHING, 0, &[(32, 4)], &[1, 4, 8], SQUARES, Data::Ramp),
+    case("ndcell", NOTHING, 0, &[(32, 4)], &[4], &[&[32, 32, 32], &[12, 12, 12, 12]], Data::Ramp),
+    case("ndmean", NOTHING, 0, &[(33, 4)], &[4, 8], SQUARES, Data::SmoothFloats),
+    case("ndlz", 32, 4, &[], &[1], SQUARES, Data::LowEntropy),
+    case("ndlz", 32, 8, &[], &[1], SQUARES, Data::Records),
+    case("zfp accuracy", 33, 0xfd, &[], &[4, 8], SQUARES, Data::SmoothFloats),
+    case("zfp rate", 35, 25, &[], &[4, 8], SQUARES, Data::SmoothFloats),
+];
+
+const fn case(
+    family: &'static str,
+    codec: u8,
+    meta: u8,
+    filters: &'static [(u8, u8)],
+    typesizes: &'static [i32],
+    blockshapes: &'static [&'static [i32]],
+    data: Data,
+) -> Case {
+    Case { family, codec, meta, filters, typesizes, blockshapes, data }
+}
+
+unsafe extern "C" fn give_up(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+unsafe extern "C" fn no_decoder(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: *const c_void,
+) -> c_int {
+    -1
+}
+
+/// Blocks in a chunk.
+const BLOCKS: i32 = 4;
+
+/// The array of one library, a chunk of it, and contexts for more.
+struct Side {
+    _array: Array,
+    compressor: OwnedContext<'static>,
+    decompressor: OwnedContext<'static>,
+    chunk: Vec<u8>,
+    /// Room for streams that are no shorter, so that the chunk is not stored as it is.
+    dest: Vec<u8>,
+    content: Vec<u8>,
+}
+
+impl Side {
+    fn new(library: &'static Library, spec: &Spec, src: &[u8]) -> Side {
+        let array = spec.zeros(library);
+        let mut cparams = spec.params.cparams();
+        cparams.schunk = array.fields().sc.cast();
+        let mut params = dparams(1);
+        params.schunk = array.fields().sc.cast();
+        let mut compressor = OwnedContext::compressing(library, cparams).expect("a context");
+        let decompressor = OwnedContext::decompressing(library, params);
+        let mut dest = vec![0; src.len() + 4096];
+        let rc = compressor.compress(src, &mut dest);
+        assert!(rc > 0, "{}: {rc}: {spec:?}", library.name);
+        let chunk = dest[..rc as usize].to_vec();
+        Side { _array: array, compressor, decompressor, chunk, dest, content: vec![0; src.len()] }
+    }
+}
+
+/// Every case, on one thread.
+pub fn run(bench: &Bench) -> Report {
+    for library in [bench.ours, bench.reference] {
+        let mut codec = blosc2_codec {
+            compcode: NOTHING,
+            compname: c"nothing".as_ptr().cast_mut(),
+            complib: NOTHING,
+            version: 1,
+            encoder: Some(give_up),
+            decoder: Some(no_decoder),
+        };
+        // SAFETY: a codec with a name that lives for ever.
+        assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0, "a codec");
+    }
+    let mut report = Report::new("plugins", &["compress", "decompress"], bench.options.summary);
+    for case in &CASES {
+        for &typesize in case.typesizes {
+            for blockshape in case.blockshapes {
+                one(bench, case, typesize, blockshape, &mut report);
+            }
+        }
+    }
+    report
+}
+
+fn one(bench: &Bench, case: &Case, typesize: i32, blockshape: &[i32], report: &mut Report) {
+    let mut chunkshape = blockshape.to_vec();
+    chunkshape[0] *= BLOCKS;
+    let shape: Vec<i64> = chunkshape.iter().map(|&extent| extent.into()).collect();
+    let mut spec = Spec::new(&shape, &chunkshape, blockshape, typesize);
+    let (mut filters, mut metas) = ([0; 6], [0; 6]);
+    for (slot, &(id, meta)) in (6 - case.filters.len()..).zip(case.filters) {
+        (filters[slot], metas[slot]) = (id, meta);
+    }
+    spec.params = Params {
+        codec: case.codec,
+        codec_meta: case.meta,
+        typesize,
+        blocksize: blockshape.iter().product::<i32>() * typesize,
+        splitmode: 2,
+        filters,
+        metas,
+        ..Params::default()
+    };
+    let src = case.data.generate(&mut Random::new(1), typesize as usize, spec.nbytes());
+    let mut ours = Side::new(bench.ours, &spec, &src);
+    let mut reference = Side::new(bench.reference, &spec, &src);
+    let compress = |side: &mut Side| {
+        assert!(side.compressor.compress(&src, &mut side.dest) > 0);
+    };
+    let compression = speed_ratio(&bench.options, 1, || compress(&mut ours), || compress(&mut reference));
+    let chunk = reference.chunk.clone();
+    let decompress = |side: &mut Side| {
+        assert_eq!(side.decompressor.decompress(&chunk, &mut side.content), src.len() as i32);
+    };
+    decompress(&mut ours);
+    decompress(&mut reference);
+    assert!(ours.content == reference.content, "{}: other bytes", case.family);
+    let decompression =
+        speed_ratio(&bench.options, 1, || decompress(&mut ours), || decompress(&mut reference));
+    let name = format!("typesize {typesize} blocks {blockshape:?} meta {}", case.meta);
+    report.add(case.family, name, vec![compression, decompression]);
+}

@@ -1,0 +1,180 @@
+//! The ZFP codecs against the reference's, block by block, in one process: prints how many times as fast as the
+//! reference each is. What the reference spends on its chunk round the stream counts for it; it is little.
+//!
+//! ```text
+//! scripts/fetch-reference.sh
+//! cargo bench --bench zfp -- [only=precision] [kib=128]
+//! ```
+
+// The tests use more of it.
+#[allow(dead_code)]
+#[path = "../tests/zfp_exact/blocks.rs"]
+mod blocks;
+#[path = "../tests/support/mod.rs"]
+mod support;
+
+use std::hint::black_box;
+
+use blocks::{Reference, Stored};
+use blosc2::codec::zfp::{Array as Geometry, Mode, Scratch, Zfp};
+
+/// Batches of each contestant; the best one counts.
+const BATCHES: usize = 15;
+/// Seconds that a batch takes at least.
+const BATCH: f64 = 0.002;
+
+fn main() {
+    let Some((_, library)) = support::both() else { return };
+    let given = |key: &str| std::env::args().find_map(|a| Some(a.strip_prefix(key)?.to_owned()));
+    let (only, kib) =
+        (given("only=").unwrap_or_default(), given("kib=").map_or(128, |kib| kib.parse().expect("KiB")));
+    println!(
+        "{:<44}{:>8}{:>10}{:>10}{:>10}",
+        "times as fast as the reference", "size", "encode", "decode", "item"
+    );
+    let mut ratios = [const { Vec::new() }; 3];
+    for (mode, metas) in [
+        (Mode::Accuracy, [-6i8 as u8, -3i8 as u8, -1i8 as u8]),
+        (Mode::Precision, [4, 12, 28]),
+        (Mode::Rate, [10, 25, 50]),
+    ] {
+        for ndim in 1..=4 {
+            for typesize in [4, 8] {
+                for meta in metas {
+                    let zfp = Zfp { mode, meta };
+                    // With edges that are no multiples of 4, too.
+                    for odd in [0, 1] {
+                        let blockshape = shape(ndim, kib * 1024 / typesize as usize, odd);
+                        let geometry = Geometry { blockshape: &blockshape, typesize };
+                        let name = format!("{mode:?} {} {blockshape:?} f{}", meta as i8, typesize * 8);
+                        if name.to_lowercase().contains(&only) {
+                            let cell = measure(library, zfp, geometry, &name);
+                            ratios.iter_mut().zip(cell).for_each(|(all, ratio)| all.extend(ratio));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    for (name, ratios) in ["encode", "decode", "item"].iter().zip(&ratios).filter(|(_, all)| !all.is_empty())
+    {
+        let mean = (ratios.iter().map(|ratio: &f64| ratio.ln()).sum::<f64>() / ratios.len() as f64).exp();
+        let worst = ratios.iter().copied().fold(f64::INFINITY, f64::min);
+        println!("{name}: geometric mean {mean:.2}, worst {worst:.2} of {}", ratios.len());
+    }
+}
+
+/// A block of about so many items.
+fn shape(ndim: usize, items: usize, odd: i32) -> Vec<i32> {
+    let side = (items as f64).powf(1.0 / ndim as f64) as i32 / 4 * 4;
+    vec![side + odd; ndim]
+}
+
+/// A surface with a little noise, in the array's order.
+fn surface(geometry: Geometry<'_>) -> Vec<u8> {
+    let count: i32 = geometry.blockshape.iter().product();
+    let mut noise = 1u64;
+    let mut bytes = Vec::new();
+    for at in 0..count {
+        let (mut rest, mut value) = (at, 0.0);
+        for (axis, &extent) in geometry.blockshape.iter().enumerate().rev() {
+            value += (f64::from(rest % extent) * 0.05 / (axis + 1) as f64 + axis as f64).sin() * 50.0;
+            rest /= extent;
+        }
+        noise = noise.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        value += (noise >> 40) as f64 * 1e-9;
+        match geometry.typesize {
+            4 => bytes.extend_from_slice(&(value as f32).to_le_bytes()),
+            _ => bytes.extend_from_slice(&value.to_le_bytes()),
+        }
+    }
+    bytes
+}
+
+/// The ratios of encoding, decoding, and reading one item at a fixed rate; none if the block does not shrink.
+fn measure(
+    library: &'static support::library::Library,
+    zfp: Zfp,
+    geometry: Geometry<'_>,
+    name: &str,
+) -> [Option<f64>; 3] {
+    let block = surface(geometry);
+    let reference = Reference::new(library, zfp, geometry);
+    let chunk = reference.compress(&block);
+    let Stored::Coded(stream) = reference.stored(&chunk) else { return [None; 3] };
+    let mut scratch = Scratch::default();
+    let mut dest = vec![0; block.len()];
+    let mut room = vec![0; 2 * block.len() + 1024];
+    let encode = compare(
+        || {
+            let len = zfp.encode(geometry, &mut scratch, black_box(&block), &mut dest).expect("a good shape");
+            assert_eq!(len, stream.len());
+        },
+        || assert!(reference.compress_into(black_box(&block), &mut room) > 0),
+    );
+    let mut scratch = Scratch::default();
+    // Where it lies in a chunk, too.
+    let start = chunk.len() - stream.len();
+    let stream = &chunk[start..];
+    let decode = compare(
+        || assert!(zfp.decode(geometry, &mut scratch, black_box(stream), &mut dest).is_ok()),
+        || assert!(reference.decompress_into(black_box(&chunk), &mut room[..block.len()]) > 0),
+    );
+    let size = geometry.typesize as usize;
+    let count = block.len() / size;
+    let item = (zfp.mode == Mode::Rate).then(|| {
+        let (mut ours, mut theirs) = (0, 0);
+        let next = |at: &mut usize| {
+            *at = (*at * 5 + 12_345) % count;
+            *at
+        };
+        let mut value = [0; 8];
+        compare(
+            || {
+                let (at, out) = (next(&mut ours), &mut value[..size]);
+                assert!(zfp.decode_items(geometry, &mut scratch, stream, at..at + 1, out).expect("in it"));
+            },
+            || {
+                reference.item(&chunk, next(&mut theirs), &mut dest[..size]);
+            },
+        )
+    });
+    let ratio = block.len() as f64 / stream.len() as f64;
+    let shown = item.map_or(String::new(), |item| format!("{item:.2}"));
+    println!("{name:<44}{ratio:>8.2}{encode:>10.2}{decode:>10.2}{shown:>10}");
+    [Some(encode), Some(decode), item]
+}
+
+/// How many times as fast the first is.
+fn compare(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
+    let mut best = [f64::INFINITY; 2];
+    for _ in 0..BATCHES {
+        best[0] = best[0].min(batch(&mut ours));
+        best[1] = best[1].min(batch(&mut theirs));
+    }
+    best[1] / best[0]
+}
+
+/// Seconds per call.
+fn batch(work: &mut impl FnMut()) -> f64 {
+    let (start, mut calls) = (seconds(), 0);
+    loop {
+        // Reading the clock costs as much as an item does.
+        for _ in 0..(calls / 2).clamp(1, 1000) {
+            work();
+            calls += 1;
+        }
+        let elapsed = seconds() - start;
+        if elapsed > BATCH {
+            return elapsed / f64::from(calls);
+        }
+    }
+}
+
+/// For which the thread has run: others use the machine, too.
+fn seconds() -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a clock that Linux has, and a struct for its reading.
+    assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) }, 0, "a clock");
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}

@@ -1,0 +1,294 @@
+//! The encoder, which makes the decisions of the reference's, byte for byte (`codecs.md` 8.4).
+//!
+//! Cells, triples and pairs of rows that were written as they are go into tables by their hash. A cell is looked up as a
+//! whole first, then in parts, and what is found is written as a distance.
+
+use super::hash::hash;
+use super::stream::{
+    CELL, HEADER_LEN, LITERAL, NDIM, PAIR_OF_8, PAIRS, SAME, TRIPLE_OF_8, TRIPLES, TWO_PAIRS, grid,
+};
+
+/// Entries of a table; a hash has this many values.
+const ENTRIES: usize = 4096;
+
+/// Places in the stream by the hash of what stands there; 0 for none.
+type Table = [u32; ENTRIES];
+
+/// Distances from this one on are not written.
+const FARTHEST: usize = 65_535;
+
+/// The farthest that the reference's decoder finds rows of cells of 4, as seen from the token: its arithmetic wraps behind.
+const FARTHEST_ROWS: usize = 65_532;
+/// The same for a token with two distances.
+const FARTHEST_PAIRS: usize = 65_530;
+
+/// The encoder's memory, kept between streams.
+pub struct Tables {
+    cells: Box<Table>,
+    triples: Box<Table>,
+    pairs: Box<Table>,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        let empty = || Box::new([0; ENTRIES]);
+        Tables { cells: empty(), triples: empty(), pairs: empty() }
+    }
+}
+
+/// The slot of a piece.
+#[inline(always)]
+fn slot<const N: usize>(piece: &[u8; N]) -> usize {
+    (hash(piece) >> 20) as usize
+}
+
+/// Slots to which places are added when the cell is written as it is. Where a slot is not found in a cell, the one from
+/// before stays, and its entry is lost.
+struct Pending<const N: usize> {
+    slots: [usize; N],
+    places: [u32; N],
+}
+
+impl<const N: usize> Default for Pending<N> {
+    fn default() -> Self {
+        Pending { slots: [0; N], places: [0; N] }
+    }
+}
+
+impl<const N: usize> Pending<N> {
+    /// Begins a cell.
+    fn forget_places(&mut self) {
+        self.places = [0; N];
+    }
+
+    fn note(&mut self, n: usize, slot: usize, place: usize) {
+        self.slots[n] = slot;
+        self.places[n] = place as u32;
+    }
+
+    fn store(&self, table: &mut Table) {
+        if self.places[0] != 0 {
+            for (&slot, &place) in self.slots.iter().zip(&self.places) {
+                table[slot] = place;
+            }
+        }
+    }
+}
+
+/// A stream while it is written.
+struct Writer<'a> {
+    stream: &'a mut [u8],
+    len: usize,
+}
+
+impl Writer<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.stream[self.len..self.len + bytes.len()].copy_from_slice(bytes);
+        self.len += bytes.len();
+    }
+
+    /// A distance as it is written: `entry` as seen from the token at `token`, which is less than [`FARTHEST`].
+    fn put_offset(&mut self, token: usize, entry: usize) {
+        self.put(&((token - entry) as u16).to_le_bytes());
+    }
+
+    /// Where `piece` stands already, if the table's entry is such a place, and not too far from byte `from`.
+    #[inline(always)]
+    fn find<const N: usize>(&self, entry: u32, piece: &[u8; N], from: usize) -> Option<usize> {
+        let entry = entry as usize;
+        let is_there = entry != 0
+            && from.checked_sub(entry).is_some_and(|distance| (1..FARTHEST).contains(&distance))
+            && self.stream.get(entry..)?.first_chunk() == Some(piece);
+        is_there.then_some(entry)
+    }
+}
+
+/// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8; the length of the stream, or 0 when it does not get
+/// shorter. `dest` has room for the header.
+pub fn encode<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
+    let area = C * C;
+    if src.len() < area || dest.len() < 17 + (src.len() / area - 1) * 2 {
+        return 0;
+    }
+    let mut writer = Writer { stream: dest, len: 0 };
+    writer.put(&[NDIM]);
+    for extent in shape {
+        writer.put(&(extent as i32).to_le_bytes());
+    }
+    debug_assert_eq!(writer.len, HEADER_LEN);
+    for table in [&mut tables.cells, &mut tables.triples, &mut tables.pairs] {
+        table.fill(0);
+    }
+    let mut finder = Finder::default();
+    let mut cell = [[0; C]; C];
+    for place in grid::<C>(shape) {
+        if writer.len + area + 1 > writer.stream.len() {
+            return 0;
+        }
+        let rows = src[place.start..].chunks(shape[1]).take(place.rows);
+        if place.rows < C || place.columns < C {
+            writer.put(&[LITERAL]);
+            for row in rows {
+                writer.put(&row[..place.columns]);
+            }
+        } else {
+            for (bytes, row) in cell.iter_mut().zip(rows) {
+                bytes.copy_from_slice(&row[..C]);
+            }
+            finder.cell(tables, &cell, &mut writer);
+        }
+        if writer.len > src.len() {
+            return 0;
+        }
+    }
+    writer.len
+}
+
+/// What is remembered from one cell to the next. Cells of 4 use the first two slots of triples and three of pairs.
+#[derive(Default)]
+struct Finder {
+    triples: Pending<6>,
+    pairs: Pending<7>,
+}
+
+impl Finder {
+    /// Writes a whole cell.
+    #[inline(always)]
+    fn cell<const C: usize>(&mut self, tables: &mut Tables, cell: &[[u8; C]; C], writer: &mut Writer<'_>) {
+        let token = writer.len;
+        let bytes = cell.as_flattened();
+        if bytes.iter().all(|byte| *byte == bytes[0]) {
+            return writer.put(&[SAME, bytes[0]]);
+        }
+        self.triples.forget_places();
+        self.pairs.forget_places();
+        let found = match (bytes.first_chunk::<16>(), bytes.first_chunk::<64>()) {
+            (_, Some(bytes)) => self.cell_of_8(tables, bytes, writer),
+            (Some(bytes), None) => self.cell_of_4(tables, bytes, writer),
+            (None, None) => return,
+        };
+        if let Some(slot) = found {
+            tables.cells[slot] = (token + 1) as u32;
+            self.triples.store(&mut tables.triples);
+            self.pairs.store(&mut tables.pairs);
+            writer.put(&[LITERAL]);
+            writer.put(bytes);
+        }
+    }
+
+    /// Writes a cell of 4 if it or rows of it are found; else returns its slot.
+    #[inline(always)]
+    fn cell_of_4(&mut self, tables: &Tables, cell: &[u8; 16], writer: &mut Writer<'_>) -> Option<usize> {
+        let token = writer.len;
+        let whole = slot(cell);
+        if let Some(entry) = writer.find(tables.cells[whole], cell, token) {
+            writer.put(&[CELL]);
+            writer.put_offset(token, entry);
+            return None;
+        }
+        let row = |n: usize| &cell[4 * n..4 * n + 4];
+        let pairs = PAIRS.map(|(_, [i, j])| gather::<8>([row(i), row(j)]));
+        let pair_slots = pairs.map(|pair| slot(&pair));
+        let pair_at = |n: usize, token: usize, writer: &Writer<'_>| {
+            writer.find(tables.pairs[pair_slots[n]], &pairs[n], token + 4 * PAIRS[n].1[0])
+        };
+        // The rows 0 and j are pair j - 1, the two others the last pair but so many.
+        for (n, j) in (1..4).enumerate() {
+            let Some(first) = pair_at(n, token, writer) else { continue };
+            let Some(second) = pair_at(5 - n, token, writer) else { continue };
+            if token - first > FARTHEST_PAIRS || token - second > FARTHEST_PAIRS {
+                continue;
+            }
+            writer.put(&[TWO_PAIRS | j << 3]);
+            writer.put_offset(token, first);
+            writer.put_offset(token, second);
+            return None;
+        }
+        for (code, rows) in TRIPLES {
+            let triple = gather::<12>(rows.map(row));
+            let slot = slot(&triple);
+            let entry = tables.triples[slot];
+            let first = rows[0];
+            if entry == 0 && rows[2] == first + 2 {
+                self.triples.note(first, slot, token + 1 + 4 * first);
+            }
+            let found = writer.find(entry, &triple, token + 4 * first);
+            if let Some(entry) = found.filter(|entry| token - entry <= FARTHEST_ROWS) {
+                writer.put(&[code]);
+                writer.put_offset(token, entry);
+                (0..4).filter(|n| !rows.contains(n)).for_each(|n| writer.put(row(n)));
+                return None;
+            }
+        }
+        for (n, (code, rows)) in PAIRS.into_iter().enumerate() {
+            let first = rows[0];
+            if tables.pairs[pair_slots[n]] == 0 && rows[1] == first + 1 {
+                self.pairs.note(first, pair_slots[n], token + 1 + 4 * first);
+            }
+            if let Some(entry) = pair_at(n, token, writer).filter(|entry| token - entry <= FARTHEST_ROWS) {
+                writer.put(&[code]);
+                writer.put_offset(token, entry);
+                (0..4).filter(|n| !rows.contains(n)).for_each(|n| writer.put(row(n)));
+                return None;
+            }
+        }
+        Some(whole)
+    }
+
+    /// Writes a cell of 8 if it or rows of it are found; else returns its slot.
+    #[inline(always)]
+    fn cell_of_8(&mut self, tables: &Tables, cell: &[u8; 64], writer: &mut Writer<'_>) -> Option<usize> {
+        let token = writer.len;
+        let whole = slot(cell);
+        if let Some(entry) = writer.find(tables.cells[whole], cell, token) {
+            writer.put(&[CELL]);
+            writer.put_offset(token, entry);
+            return None;
+        }
+        let pending = &mut self.triples;
+        if rows_of_8::<24, 6>(TRIPLE_OF_8, &tables.triples, pending, cell, writer)
+            || rows_of_8::<16, 7>(PAIR_OF_8, &tables.pairs, &mut self.pairs, cell, writer)
+        {
+            return None;
+        }
+        Some(whole)
+    }
+}
+
+/// Writes a cell of 8 if `N` bytes of rows that follow each other are found; whether they were. There are `COUNT` places
+/// where they may begin.
+#[inline(always)]
+fn rows_of_8<const N: usize, const COUNT: usize>(
+    code: u8,
+    table: &Table,
+    pending: &mut Pending<COUNT>,
+    cell: &[u8; 64],
+    writer: &mut Writer<'_>,
+) -> bool {
+    let token = writer.len;
+    for first in 0..COUNT {
+        let Some(rows) = cell[8 * first..].first_chunk::<N>() else { continue };
+        let slot = slot(rows);
+        if table[slot] == 0 {
+            pending.note(first, slot, token + 1 + 8 * first);
+        }
+        if let Some(entry) = writer.find(table[slot], rows, token + 8 * first) {
+            writer.put(&[code | first as u8]);
+            writer.put_offset(token, entry);
+            writer.put(&cell[..8 * first]);
+            writer.put(&cell[8 * first + N..]);
+            return true;
+        }
+    }
+    false
+}
+
+/// Rows of 4 bytes one behind the other.
+#[inline(always)]
+fn gather<const N: usize>(rows: impl IntoIterator<Item = impl AsRef<[u8]>>) -> [u8; N] {
+    let mut bytes = [0; N];
+    for (place, row) in bytes.chunks_exact_mut(4).zip(rows) {
+        place.copy_from_slice(row.as_ref());
+    }
+    bytes
+}

@@ -1,0 +1,63 @@
+//! NDLZ, the codec for blocks of two dimensions (`codecs.md` 8): the block is cut into cells of 4 x 4 or 8 x 8 bytes,
+//! and rows of cells are found again in those before.
+//!
+//! | room | owns |
+//! |---|---|
+//! | [`stream`] | what both sides know: the header, the tokens, the grid of cells |
+//! | [`encode`] | the encoder, which finds what the reference's finds |
+//! | [`decode`] | the decoder, which takes all that the reference's takes |
+//! | [`hash`] | the hash of a piece of a cell |
+
+#![forbid(unsafe_code)]
+
+mod decode;
+mod encode;
+mod hash;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+pub use encode::Tables;
+
+use crate::chunk::Container;
+use crate::err;
+use crate::error::Result;
+
+/// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a side. The
+/// length of the stream; 0 if it is no shorter.
+///
+/// # Errors
+/// `Data` for another cell, or where the array and its block do not fit together.
+pub fn compress(
+    tables: &mut Tables,
+    cell: u8,
+    container: Option<&Container>,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<usize> {
+    let refused = || err!(Data, "NDLZ {cell} of {} bytes in {container:?}", src.len());
+    if cell != 4 && cell != 8 {
+        return Err(refused());
+    }
+    let shape = container.and_then(|c| c.blockshape).filter(|shape| shape.extents().len() == 2);
+    let (nbytes, extents) = shape.and_then(|shape| shape.checked(1, src.len())).ok_or_else(refused)?;
+    if nbytes != src.len() || dest.len() < stream::HEADER_LEN {
+        return Err(refused());
+    }
+    let shape = [extents[0], extents[1]];
+    match cell {
+        4 => Ok(encode::encode::<4>(tables, shape, src, dest)),
+        _ => Ok(encode::encode::<8>(tables, shape, src, dest)),
+    }
+}
+
+/// Decompresses a stream in cells of `cell` bytes a side. The number of bytes that the stream says it has; 0 if it is bad,
+/// if they do not fit, or for a cell other than 4 and 8.
+pub fn decompress(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
+    match cell {
+        4 => decode::decode::<4>(src, dest).unwrap_or(0),
+        8 => decode::decode::<8>(src, dest).unwrap_or(0),
+        _ => 0,
+    }
+}

@@ -1,0 +1,239 @@
+//! The streams of the document, shapes of all kinds, and streams that are bad.
+
+use super::*;
+use crate::chunk::BlockShape;
+use crate::error::ErrorKind;
+
+fn hex(dump: &str) -> Vec<u8> {
+    let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
+    digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc, &byte| {
+        (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
+    })
+}
+
+fn array(blockshape: &[i32]) -> Container {
+    Container { typesize: 1, blockshape: BlockShape::new(blockshape) }
+}
+
+/// The stream of a block; checks that it comes back.
+fn encoded(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
+    let mut stream = vec![0xa5; room];
+    let mut tables = Tables::default();
+    let len = compress(&mut tables, cell, Some(&array(&shape)), src, &mut stream).unwrap();
+    stream.truncate(len);
+    if len > 0 {
+        let mut back = vec![0x5a; src.len()];
+        assert_eq!(decompress(cell, &stream, &mut back), src.len(), "cell {cell} shape {shape:?}");
+        assert_eq!(back, src, "cell {cell} shape {shape:?}");
+    }
+    stream
+}
+
+/// A block of a grid of cells.
+fn block_of_cells<const C: usize>(cells: &[&[[u8; C]; C]], columns: usize) -> Vec<u8> {
+    cells
+        .chunks(columns)
+        .flat_map(|cells| (0..C).flat_map(move |row| cells.iter().flat_map(move |c| c[row])))
+        .collect()
+}
+
+#[test]
+fn streams_of_cells_of_4() {
+    let r: [[u8; 4]; 4] = std::array::from_fn(|row| std::array::from_fn(|i| (4 * row + i) as u8));
+    let [r0, r1, r2, r3] = r;
+    let (n, m) = ([0xf0; 4], [0xe1, 0xe2, 0xe3, 0xe4]);
+    let cells = [
+        r,
+        [[0xaa; 4]; 4],
+        r,
+        [r0, r1, r2, n],
+        [n, r1, r2, r3],
+        [r0, r1, n, r2],
+        [r0, m, r1, r2],
+        [n, r0, m, r1],
+        [m, n, r2, r3],
+        [r0, r2, r1, r3],
+        r,
+        [r2, r3, r1, r2],
+    ];
+    let block = block_of_cells(&cells.each_ref(), 4);
+    let expected = hex("020c0000001000000000000102030405060708090a0b0c0d0e0f40aac01200e81500f0f0f0f0e01800f0f0f0f0f02300f0
+                        f0f0f0f82a00e1e2e3e4b83100f0f0f0f0e1e2e3e4803400e1e2e3e4f0f0f0f03047003f00c04c002847004b00");
+    assert_eq!(encoded(4, [12, 16], &block, 192), expected);
+
+    let block: Vec<u8> = (0..6).flat_map(|r| (0..10).map(move |c| c / 4 + 10 * (r / 4))).collect();
+    let expected =
+        hex("02060000000a00000040004001000202020202020202000a0a0a0a0a0a0a0a000b0b0b0b0b0b0b0b000c0c0c0c");
+    assert_eq!(encoded(4, [6, 10], &block, 200), expected);
+}
+
+#[test]
+fn streams_of_cells_of_8() {
+    let q: [[u8; 8]; 8] = std::array::from_fn(|row| std::array::from_fn(|i| (8 * row + i) as u8));
+    let z = [0xf0; 8];
+    let cells = [
+        q,
+        [[7; 8]; 8],
+        q,
+        [z, q[0], q[1], q[2], z, z, z, z],
+        [q[3], q[4], z, z, z, z, z, z],
+        [z, z, z, z, z, z, q[6], q[7]],
+    ];
+    let mut expected = hex("02 10000000 18000000 00");
+    expected.extend(0..0x40);
+    expected.extend(hex("4007 c04200 a94500"));
+    expected.extend([0xf0; 40]);
+    expected.extend(hex("885800"));
+    expected.extend([0xf0; 48]);
+    expected.extend(hex("8e7300"));
+    expected.extend([0xf0; 48]);
+    assert_eq!(encoded(8, [16, 24], &block_of_cells(&cells.each_ref(), 3), 384), expected);
+}
+
+#[test]
+fn long_streams_of_the_document() {
+    for (cell, shape, input, len, crc) in [
+        (4, [64, 96], 0x08ed_57dd, 3697, 0x09fe_6077),
+        (4, [63, 97], 0x4954_1fdc, 3878, 0xb4ac_62d7),
+        (8, [64, 96], 0x98f3_ea15, 4913, 0x264b_169f),
+        (8, [70, 90], 0x44a4_5a8a, 5225, 0xf49a_aacd),
+    ] {
+        let block: Vec<u8> = (0..shape[0])
+            .flat_map(|r| (0..shape[1]).map(move |c| (((r * r + (c / i32::from(cell)) * 5) >> 3) & 15) as u8))
+            .collect();
+        assert_eq!(crc32(&block), input);
+        let stream = encoded(cell, shape, &block, block.len());
+        assert_eq!((stream.len(), crc32(&stream)), (len, crc), "cell {cell} shape {shape:?}");
+    }
+}
+
+/// Bytes that repeat here and there.
+fn drawn(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
+    let mut next = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        seed >> 40
+    };
+    let rows: Vec<[u8; 4]> = (0..kinds).map(|_| std::array::from_fn(|_| next() as u8)).collect();
+    let mut bytes: Vec<u8> = (0..len.div_ceil(4)).flat_map(|_| rows[(next() % kinds) as usize]).collect();
+    bytes.truncate(len);
+    bytes
+}
+
+#[test]
+fn blocks_of_any_shape_come_back() {
+    let mut coded = 0;
+    for cell in [4, 8] {
+        for height in (1..20).chain([64, 100]) {
+            for width in (1..20).chain([33, 64]) {
+                for kinds in [2, 4, 30] {
+                    let block = drawn((height * width) as usize, 7, kinds);
+                    let mut stream = vec![0; block.len()];
+                    let mut tables = Tables::default();
+                    let container = array(&[height, width]);
+                    let done = compress(&mut tables, cell, Some(&container), &block, &mut stream);
+                    assert_eq!(done.is_err(), block.len() < 9, "{height} {width}");
+                    if done.is_ok() {
+                        coded += usize::from(!encoded(cell, [height, width], &block, block.len()).is_empty());
+                    }
+                }
+            }
+        }
+    }
+    assert!(coded > 300, "{coded}");
+}
+
+/// The distances in a stream of a block of one row of cells of 4, all of them whole.
+fn distances(stream: &[u8]) -> Vec<u16> {
+    let mut found = Vec::new();
+    let mut at = 9;
+    while at < stream.len() {
+        let (offsets, literals) = match stream[at] {
+            0x00 => (0, 16),
+            0x40 => (0, 1),
+            0xc0 => (1, 0),
+            0x28..0x40 => (2, 0),
+            0xe0.. => (1, 4),
+            _ => (1, 8),
+        };
+        let offset = |n| u16::from_le_bytes([stream[at + 1 + 2 * n], stream[at + 2 + 2 * n]]);
+        found.extend((0..offsets).map(offset));
+        at += 1 + 2 * offsets + literals;
+    }
+    found
+}
+
+#[test]
+fn distances_that_the_reference_cannot_read_are_not_written() {
+    // Cells as they are take 17 bytes: after 3855 of them, the first row of a cell is 65534 bytes before the token of a
+    // cell. Cells of one value make up for the tokens.
+    const FAR: usize = 3855;
+    let row = |cell: usize, row: usize| ((cell * 4 + row) as u32).wrapping_mul(2_654_435_761).to_le_bytes();
+    for kept in [2, 3] {
+        let rows = |cell: usize| {
+            (0..4).map(move |n| if cell >= FAR && n < kept { row(cell - FAR, n) } else { row(cell, n) })
+        };
+        let cells: Vec<Vec<[u8; 4]>> =
+            (0..6000).map(|cell| if cell < 4200 { rows(cell).collect() } else { vec![[1; 4]; 4] }).collect();
+        let block: Vec<u8> = (0..4).flat_map(|n| cells.iter().flat_map(move |cell| cell[n])).collect();
+        let stream = encoded(4, [4, 24_000], &block, block.len());
+        assert!(stream.len() > 65_536, "{}", stream.len());
+        assert!(distances(&stream).iter().all(|&distance| usize::from(distance) <= 65_532));
+    }
+}
+
+#[test]
+fn what_encoders_refuse() {
+    let block = vec![1; 64];
+    let mut dest = vec![0; 64];
+    let mut tables = Tables::default();
+    let mut refused = |cell, container: Option<Container>| {
+        let error = compress(&mut tables, cell, container.as_ref(), &block, &mut dest).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Data);
+    };
+    for cell in [0, 1, 5, 16, 255] {
+        refused(cell, Some(array(&[8, 8])));
+    }
+    refused(4, None);
+    refused(4, Some(Container { typesize: 1, blockshape: None }));
+    for shape in
+        [&[][..], &[64], &[4, 4, 4], &[8, 9], &[-8, -8], &[0, 64], &[65536, 65536], &[1 << 30, 1 << 30]]
+    {
+        refused(4, Some(array(shape)));
+    }
+    assert_eq!(compress(&mut tables, 8, Some(&array(&[8, 8])), &block, &mut dest[..16]).unwrap(), 0);
+}
+
+#[test]
+fn bad_streams_give_nothing() {
+    for cell in [4u8, 8] {
+        let block = drawn(40 * 48, 5, 3);
+        let stream = encoded(cell, [40, 48], &block, block.len());
+        assert!(!stream.is_empty());
+        let mut out = vec![0; block.len()];
+        for len in 0..stream.len() {
+            assert_eq!(decompress(cell, &stream[..len], &mut out), 0, "{len} bytes");
+        }
+        assert_eq!(decompress(cell, &stream, &mut out[..1919]), 0);
+        assert_eq!(decompress(5, &stream, &mut out), 0);
+        let mut seed = 1u64;
+        for _ in 0..20_000 {
+            let mut bad = stream.clone();
+            for _ in 0..3 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let at = (seed >> 33) as usize % bad.len();
+                bad[at] = (seed >> 24) as u8;
+            }
+            decompress(cell, &bad, &mut out);
+        }
+        for extents in [[0, 5], [5, 0], [-1, -1], [i32::MIN, 2], [i32::MAX, i32::MAX], [0, i32::MAX]] {
+            let mut bad = vec![2];
+            bad.extend(extents.iter().flat_map(|extent: &i32| extent.to_le_bytes()));
+            bad.resize(100, 0);
+            assert_eq!(decompress(cell, &bad, &mut out), 0, "{extents:?}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! The codecs of the library's own range, which look at the array around a block (`codecs.md` 8 to 10): their numbers,
+//! and the [`Encoder`] and [`Decoder`] of each.
+//!
+//! Owns the choice between them by number, which of them a build has, and the codes of what they refuse. Names and
+//! versions are the registry's.
+
+#![forbid(unsafe_code)]
+
+#[cfg(feature = "ndlz")]
+use super::ndlz;
+#[cfg(feature = "zfp")]
+use super::zfp::{self, Mode, Zfp};
+use super::{Decoder, Encoder, Workspace};
+use crate::chunk::Container;
+#[cfg(feature = "zfp")]
+use crate::err;
+use crate::error::Result;
+#[cfg(feature = "zfp")]
+use crate::error::{Error, ErrorKind};
+use std::ops::Range;
+
+/// A codec of the library's own range that this build has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Plugin {
+    /// Blocks of bytes in two dimensions.
+    #[cfg(feature = "ndlz")]
+    Ndlz,
+    /// Blocks of floats or doubles in one to four dimensions.
+    #[cfg(feature = "zfp")]
+    Zfp(Mode),
+}
+
+impl Plugin {
+    /// The codec with that code, if it is one of these.
+    pub fn from_compcode(code: i32) -> Option<Plugin> {
+        match code {
+            #[cfg(feature = "ndlz")]
+            crate::abi::BLOSC_CODEC_NDLZ => Some(Plugin::Ndlz),
+            #[cfg(feature = "zfp")]
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_ACCURACY => Some(Plugin::Zfp(Mode::Accuracy)),
+            #[cfg(feature = "zfp")]
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_PRECISION => Some(Plugin::Zfp(Mode::Precision)),
+            #[cfg(feature = "zfp")]
+            crate::abi::BLOSC_CODEC_ZFP_FIXED_RATE => Some(Plugin::Zfp(Mode::Rate)),
+            _ => None,
+        }
+    }
+
+    /// An encoder with the codec's own byte `meta`, for a chunk of `container` with items of `typesize` bytes.
+    pub fn encoder(self, meta: u8, typesize: usize, container: Option<Container>) -> PluginEncoder {
+        PluginEncoder { codec: self, meta, typesize, container }
+    }
+
+    /// A decoder with the codec's own byte `meta`, for a chunk of `container`.
+    pub fn decoder(self, meta: u8, container: Option<&Container>) -> PluginDecoder<'_> {
+        PluginDecoder { codec: self, meta, container }
+    }
+}
+
+/// The [`Encoder`] that [`Plugin::encoder`] makes. It fails where codec, array and block do not go together.
+#[derive(Clone, Copy)]
+pub struct PluginEncoder {
+    codec: Plugin,
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    meta: u8,
+    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec wants it"))]
+    typesize: usize,
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    container: Option<Container>,
+}
+
+impl Encoder for PluginEncoder {
+    #[cfg_attr(
+        not(any(feature = "ndlz", feature = "zfp")),
+        allow(unused_variables, reason = "no codec wants them")
+    )]
+    fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match self.codec {
+            #[cfg(feature = "ndlz")]
+            Plugin::Ndlz => {
+                ndlz::compress(&mut workspace.ndlz, self.meta, self.container.as_ref(), src, dest)
+            }
+            #[cfg(feature = "zfp")]
+            Plugin::Zfp(mode) => {
+                // Without a super-chunk data are stored as they are; without a shape that is an error (9.2).
+                let Some(container) = &self.container else { return Ok(0) };
+                let array = array(container, i32::try_from(self.typesize).unwrap_or(0))?;
+                let zfp = Zfp { mode, meta: self.meta };
+                zfp.encode(array, &mut workspace.zfp, src, dest).map_err(as_data)
+            }
+        }
+    }
+}
+
+/// The [`Decoder`] that [`Plugin::decoder`] makes.
+#[derive(Clone, Copy)]
+pub struct PluginDecoder<'a> {
+    codec: Plugin,
+    #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
+    meta: u8,
+    #[cfg_attr(not(feature = "zfp"), expect(dead_code, reason = "no codec wants it"))]
+    container: Option<&'a Container>,
+}
+
+impl Decoder for PluginDecoder<'_> {
+    #[cfg_attr(
+        not(any(feature = "ndlz", feature = "zfp")),
+        allow(unused_variables, reason = "no codec wants them")
+    )]
+    fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+        match self.codec {
+            #[cfg(feature = "ndlz")]
+            Plugin::Ndlz => Ok(ndlz::decompress(self.meta, src, dest)),
+            #[cfg(feature = "zfp")]
+            Plugin::Zfp(mode) => {
+                let zfp = Zfp { mode, meta: self.meta };
+                zfp.decode(self.array()?, &mut workspace.zfp, src, dest).map_err(as_data)
+            }
+        }
+    }
+}
+
+impl PluginDecoder<'_> {
+    /// Whether bytes of a block can be had without the rest of it.
+    pub fn decodes_parts(&self) -> bool {
+        match self.codec {
+            #[cfg(feature = "ndlz")]
+            Plugin::Ndlz => false,
+            #[cfg(feature = "zfp")]
+            Plugin::Zfp(mode) => mode == Mode::Rate,
+        }
+    }
+
+    /// Decompresses the bytes `part` of the block of `nbytes` bytes whose stream is `src` into `dest`, which is as long.
+    /// `false` if the whole block has to be decompressed for them; `dest` is untouched then.
+    ///
+    /// # Errors
+    /// `Data` for a stream that is too short.
+    #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec wants them"))]
+    pub fn decode_part(
+        &self,
+        workspace: &mut Workspace,
+        src: &[u8],
+        nbytes: usize,
+        part: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<bool> {
+        match self.codec {
+            #[cfg(feature = "ndlz")]
+            Plugin::Ndlz => Ok(false),
+            #[cfg(feature = "zfp")]
+            Plugin::Zfp(mode) => {
+                let array = self.array()?;
+                let typesize = usize::try_from(array.typesize).unwrap_or(0).max(1);
+                let shape = self.container.and_then(|container| container.blockshape);
+                let is_whole =
+                    shape.and_then(|shape| shape.checked(typesize, nbytes)).map(|(n, _)| n) == Some(nbytes);
+                if !is_whole || !part.start.is_multiple_of(typesize) || !part.end.is_multiple_of(typesize) {
+                    return Ok(false);
+                }
+                let items = part.start / typesize..part.end / typesize;
+                let zfp = Zfp { mode, meta: self.meta };
+                zfp.decode_items(array, &mut workspace.zfp, src, items, dest).map_err(as_data)
+            }
+        }
+    }
+
+    #[cfg(feature = "zfp")]
+    fn array(&self) -> Result<zfp::Array<'_>> {
+        let container = self.container.ok_or_else(|| err!(Data, "ZFP needs a super-chunk to decode"))?;
+        array(container, container.typesize)
+    }
+}
+
+/// The block as ZFP is told of it.
+#[cfg(feature = "zfp")]
+fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
+    let shape = container.blockshape.as_ref();
+    let shape = shape.ok_or_else(|| err!(Data, "ZFP needs the metalayer of an array"))?;
+    Ok(zfp::Array { blockshape: shape.extents(), typesize })
+}
+
+/// A codec's refusal as the pipeline reports it (`codecs.md` 2).
+#[cfg(feature = "zfp")]
+fn as_data(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::MemoryAlloc => error,
+        _ => Error::new(ErrorKind::Data, format!("{error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_has_what_it_was_asked_for() {
+        for (code, is_there) in [
+            (31, false),
+            (32, cfg!(feature = "ndlz")),
+            (33, cfg!(feature = "zfp")),
+            (34, cfg!(feature = "zfp")),
+            (35, cfg!(feature = "zfp")),
+            (36, false),
+        ] {
+            assert_eq!(Plugin::from_compcode(code).is_some(), is_there, "{code}");
+        }
+    }
+}

@@ -1,0 +1,85 @@
+//! ZFP streams of one dimension (`codecs.md` 10), where `zfp-rs` is slower than the reference: a cell is four values,
+//! a bit plane four bits, and what becomes of them one look into a table.
+//!
+//! Owns cells of one dimension from values to bits and back. The limits come from the caller.
+
+mod bits;
+mod planes;
+#[cfg(test)]
+mod tests;
+mod value;
+
+use super::Limits;
+use bits::{Reader, Writer};
+use value::Value;
+
+/// Values of a cell.
+const CELL: usize = 4;
+
+/// Bit planes of a cell with that exponent (`codecs.md` 10.3, step 2).
+fn planes_of(limits: &Limits, exponent: i32) -> u32 {
+    limits.precision.min((exponent - limits.min_exponent + 4).max(0) as u32)
+}
+
+/// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+pub(super) fn encode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let mut bits = Writer::new(dest);
+    let cells = src.chunks_exact(CELL * T::SIZE);
+    let rest = cells.remainder();
+    for cell in cells {
+        encode_cell::<T>(limits, &std::array::from_fn(|at| T::read(&cell[at * T::SIZE..])), &mut bits);
+        if bits.is_full() {
+            return None;
+        }
+    }
+    if !rest.is_empty() {
+        // Values that are missing are those that are there, from the first on (`codecs.md` 10.2).
+        let count = rest.len() / T::SIZE;
+        let source = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0]][count.clamp(1, 3) - 1];
+        let cell = source.map(|at| T::read(&rest[at * T::SIZE..]));
+        encode_cell::<T>(limits, &cell, &mut bits);
+    }
+    bits.finish()
+}
+
+fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<'_>) {
+    let exponent = T::exponent(values);
+    let planes = planes_of(limits, exponent);
+    let biased = if planes > 0 { exponent + T::BIAS } else { 0 };
+    if biased == 0 {
+        bits.put(0, 1);
+        bits.pad(limits.min_bits.saturating_sub(1));
+        return;
+    }
+    bits.put(2 * biased as u64 + 1, T::HEADER_BITS);
+    let budget = limits.max_bits - T::HEADER_BITS;
+    let used = planes::encode(&T::quantise(values, exponent), planes.min(T::WIDTH), budget, bits);
+    bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
+}
+
+/// Decompresses into the values of `dest`; `false` if the stream ends too early.
+pub(super) fn decode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool {
+    let mut bits = Reader::new(src);
+    for cell in dest.chunks_mut(CELL * T::SIZE) {
+        let values = decode_cell::<T>(limits, &mut bits);
+        for (out, value) in cell.chunks_exact_mut(T::SIZE).zip(values) {
+            value.write(out);
+        }
+        if bits.is_past_end() {
+            return false;
+        }
+    }
+    true
+}
+
+fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [T; CELL] {
+    if bits.take(1) == 0 {
+        bits.skip(limits.min_bits.saturating_sub(1));
+        return [T::default(); CELL];
+    }
+    let exponent = bits.take(T::HEADER_BITS - 1) as i32 - T::BIAS;
+    let planes = planes_of(limits, exponent).min(T::WIDTH);
+    let (values, used) = planes::decode(planes, limits.max_bits - T::HEADER_BITS, bits);
+    bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
+    T::restore(values, exponent)
+}

@@ -1,0 +1,219 @@
+//! The embedded coder of bit planes (`codecs.md` 10.6) for planes of four bits.
+//!
+//! Planes travel as nibbles: sixteen in a word, the highest plane in the highest nibble.
+
+use super::CELL;
+use super::bits::{PEEKED, Reader, Writer};
+
+/// Planes of a word.
+const PER_PIECE: u32 = 16;
+
+/// Bits of a plane at most: a group test before each value, and each value but the last.
+const MAX_PLANE_BITS: u32 = 7;
+
+/// What a plane becomes, or what was read: the bits, how many are in the stream, and the number of values that are known
+/// to be significant afterwards.
+#[derive(Clone, Copy)]
+struct Plane {
+    bits: u8,
+    len: u8,
+    significant: u8,
+}
+
+const NO_PLANE: Plane = Plane { bits: 0, len: 0, significant: 0 };
+
+/// Planes that are written at once.
+const GROUP: usize = 8;
+
+/// What two planes become, by the number of significant values (times 256) and the two planes, the first in the high
+/// nibble: the bits, from bit 16 on the length of both, from bit 20 on that of the first, and from bit 24 on the number of
+/// significant values afterwards.
+static ENCODED: [u32; 8 << 8] = {
+    let mut table = [0; 8 << 8];
+    let mut at = 0;
+    while at <= CELL << 8 | 0xff {
+        let first = encoded((at >> 8) as u8, (at >> 4 & 15) as u8);
+        let second = encoded(first.significant, (at & 15) as u8);
+        table[at] = first.bits as u32
+            | (second.bits as u32) << first.len
+            | (first.len as u32 + second.len as u32) << 16
+            | (first.len as u32) << 20
+            | (second.significant as u32) << 24;
+        at += 1;
+    }
+    table
+};
+
+/// By the number of significant values and the next bits of the stream.
+static DECODED: [[Plane; 1 << MAX_PLANE_BITS]; 8] = {
+    let mut table = [[NO_PLANE; 1 << MAX_PLANE_BITS]; 8];
+    let mut n = 0;
+    while n <= CELL {
+        let mut bits = 0;
+        while bits < 1 << MAX_PLANE_BITS {
+            table[n][bits] = decoded(n as u8, bits as u8, MAX_PLANE_BITS as u8);
+            bits += 1;
+        }
+        n += 1;
+    }
+    table
+};
+
+const fn encoded(mut n: u8, plane: u8) -> Plane {
+    let (mut bits, mut len) = (plane & ((1 << n) - 1), n);
+    while n < CELL as u8 {
+        let any = plane >> n != 0;
+        bits |= (any as u8) << len;
+        len += 1;
+        if !any {
+            break;
+        }
+        while n < CELL as u8 - 1 {
+            let bit = plane >> n & 1;
+            bits |= bit << len;
+            len += 1;
+            if bit == 1 {
+                break;
+            }
+            n += 1;
+        }
+        n += 1;
+    }
+    Plane { bits, len, significant: n }
+}
+
+/// Of `budget` bits at most.
+const fn decoded(mut n: u8, bits: u8, budget: u8) -> Plane {
+    let mut len = if n < budget { n } else { budget };
+    let mut plane = bits & ((1 << len) - 1);
+    while len < budget && n < CELL as u8 {
+        let any = bits >> len & 1;
+        len += 1;
+        if any == 0 {
+            break;
+        }
+        while len < budget && n < CELL as u8 - 1 {
+            let bit = bits >> len & 1;
+            len += 1;
+            if bit == 1 {
+                break;
+            }
+            n += 1;
+        }
+        plane |= 1 << n;
+        n += 1;
+    }
+    Plane { bits: plane, len, significant: n }
+}
+
+/// The planes of piece `at` of four values whose highest bit is bit 63.
+#[inline(always)]
+fn interleave(values: &[u64; CELL], at: u32) -> u64 {
+    let [x, y, z, w] = values.map(|value| spread(value << (at * PER_PIECE) >> 48));
+    x | y << 1 | z << 2 | w << 3
+}
+
+/// The inverse of [`interleave`].
+#[inline(always)]
+fn separate(piece: u64, at: u32) -> [u64; CELL] {
+    [piece, piece >> 1, piece >> 2, piece >> 3].map(|bits| gather(bits) << 48 >> (at * PER_PIECE))
+}
+
+/// The low sixteen bits, each in a nibble of its own.
+#[inline(always)]
+fn spread(value: u64) -> u64 {
+    let value = (value | value << 24) & 0x0000_00ff_0000_00ff;
+    let value = (value | value << 12) & 0x000f_000f_000f_000f;
+    let value = (value | value << 6) & 0x0303_0303_0303_0303;
+    (value | value << 3) & 0x1111_1111_1111_1111
+}
+
+/// The inverse of [`spread`], whatever the other bits are.
+#[inline(always)]
+fn gather(value: u64) -> u64 {
+    let value = value & 0x1111_1111_1111_1111;
+    let value = (value | value >> 3) & 0x0303_0303_0303_0303;
+    let value = (value | value >> 6) & 0x000f_000f_000f_000f;
+    let value = (value | value >> 12) & 0x0000_00ff_0000_00ff;
+    (value | value >> 24) & 0xffff
+}
+
+/// Writes the first `planes` planes of four values whose highest bit is bit 63, within `budget` bits, and returns how many it used.
+#[inline(always)]
+pub fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<'_>) -> u32 {
+    let (mut left, mut n, mut rest) = (budget, 0, planes as usize);
+    let (mut piece, mut number) = (0, 0);
+    while rest > 0 && left > 0 {
+        piece = if number % 2 == 0 { interleave(values, number / 2) } else { piece << 32 };
+        number += 1;
+        let group = (piece >> 32) as u32;
+        // All planes of the group are coded, wanted or not; what is wanted is a part from the start, whose length is
+        // looked up: a loop of varying length would cost more.
+        let (mut word, mut count, mut counts) = (0u64, 0, [0u32; GROUP]);
+        for pair in 0..GROUP / 2 {
+            let entry = ENCODED[n & 0x700 | (group >> (24 - 8 * pair) & 0xff) as usize];
+            word |= u64::from(entry & 0xffff) << count;
+            counts[2 * pair] = count + (entry >> 20 & 15);
+            count += entry >> 16 & 15;
+            counts[2 * pair + 1] = count;
+            n = (entry >> 16) as usize & 0xff00;
+        }
+        // In the middle of a plane, if the budget ends there.
+        let len = counts[rest.min(GROUP) - 1].min(left);
+        bits.put(word & ((1 << len) - 1), len);
+        left -= len;
+        rest = rest.saturating_sub(GROUP);
+    }
+    budget - left
+}
+
+/// Reads four values of so many planes, and of at most `budget` bits; how many bits it used, too.
+#[inline(always)]
+pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
+    let (mut left, mut n, mut rest) = (budget, 0, planes);
+    let (mut values, mut at) = ([0; CELL], 0);
+    let (mut window, mut known) = (bits.peek(), PEEKED);
+    while rest > 0 && left > 0 {
+        let count = rest.min(PER_PIECE);
+        let (mut word, mut done) = (0u64, 0);
+        while done < count && left > 0 {
+            if known < MAX_PLANE_BITS {
+                (window, known) = (bits.peek(), PEEKED);
+            }
+            let len;
+            if n == CELL && left >= CELL as u32 {
+                // All values are significant: planes are nibbles, the first one lowest.
+                let several = (known / 4).min(left / 4).min(count - done);
+                len = 4 * several;
+                word = word << len | reversed(window) >> (64 - len);
+                done += several;
+            } else {
+                let plane = if left >= MAX_PLANE_BITS {
+                    DECODED[n & 7][(window & 0x7f) as usize]
+                } else {
+                    decoded(n as u8, (window & 0x7f) as u8, left as u8)
+                };
+                len = u32::from(plane.len);
+                n = usize::from(plane.significant);
+                word = word << 4 | u64::from(plane.bits);
+                done += 1;
+            }
+            window >>= len;
+            known -= len;
+            left -= len;
+            bits.skip(len);
+        }
+        let piece = separate(word << (4 * (PER_PIECE - done)), at);
+        values.iter_mut().zip(piece).for_each(|(value, bits)| *value |= bits);
+        rest -= count;
+        at += 1;
+    }
+    (values, budget - left)
+}
+
+/// The nibbles in the opposite order.
+#[inline(always)]
+fn reversed(word: u64) -> u64 {
+    let word = word.swap_bytes();
+    (word & 0x0f0f_0f0f_0f0f_0f0f) << 4 | word >> 4 & 0x0f0f_0f0f_0f0f_0f0f
+}

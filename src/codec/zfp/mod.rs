@@ -1,0 +1,368 @@
+//! ZFP streams (`codecs.md` 9 to 11): blocks of floats or doubles in 1 to 4 dimensions, compressed with loss.
+//!
+//! Owns what the three codecs 33, 34 and 35 do with the bytes of one block, and the items of a fixed-rate stream.
+//! Knows no ids, no registry, no super-chunk: the array's block shape and the type size come as an [`Array`]. The bit
+//! streams themselves are the work of the crate `zfp-rs`, and in one dimension, where it is slow, of `line`: bit for bit
+//! those of the reference's zfp 1.0.1 but for one improvement. Cells of tiny magnitude, whose values the reference
+//! destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result correctly.
+//!
+//! # Who refuses what
+//!
+//! | case | [`Zfp::encode`] | [`Zfp::decode`] | [`Zfp::decode_items`] |
+//! |---|---|---|---|
+//! | not 1 to 4 dimensions | `Failure` | `Failure` | `Failure` |
+//! | an extent of the block below 1 | `Failure` | `Failure` | `Failure` |
+//! | an extent of the block below 4 | `Failure` | fine | fine |
+//! | the block shape is not the buffer's size | 0, before the type size is looked at | `Failure` if larger; smaller: fine, the rest is left untouched | `Failure` if items lie outside |
+//! | the type size is neither 4 nor 8 | `Failure` | `Failure` | `Failure` |
+//! | the result is not smaller than the source, or does not fit | 0 | | |
+//! | the stream ends too early | | `Data` | `Data` if it lacks bits of the items |
+//! | no memory for an aligned copy | `MemoryAlloc` | `MemoryAlloc` | `MemoryAlloc` |
+//!
+//! A stream whose last word is cut short is taken to go on with zeros (`codecs.md` 10.8).
+//!
+//! 0 means "store it raw". Where no super-chunk or no metalayer `b2nd` gives an [`Array`], the caller decides
+//! (`codecs.md` 9.2 and 9.3).
+
+#![forbid(unsafe_code)]
+
+mod items;
+mod line;
+mod memory;
+
+pub use memory::Scratch;
+
+use zfp_rs::{ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpField, ZfpFieldMut, ZfpScalar};
+
+use crate::err;
+use crate::error::Result;
+
+/// The most dimensions that ZFP knows.
+pub const MAX_DIM: usize = 4;
+/// Values along each side of a cell, which is what ZFP codes at once (it calls a cell a block).
+const SIDE: usize = 4;
+
+/// Fewest and most bits of a cell where the rate is not fixed.
+const FREE_BITS: (u32, u32) = (1, 16658);
+/// Most bit planes.
+const MAX_PRECISION: u32 = 64;
+/// The lowest bit plane that can matter: that of the least subnormal double.
+const MIN_EXPONENT: i32 = -1074;
+
+/// What is held: the error, the precision or the size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Codec 33: absolute errors are at most `10^meta`, `meta` as a signed byte.
+    Accuracy,
+    /// Codec 34: `meta` bits and a few per value, so that errors are relative to the cell.
+    Precision,
+    /// Codec 35: cells of `meta` hundredths of their size.
+    Rate,
+}
+
+/// One of the three codecs with its meta byte (`codecs.md` 9.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zfp {
+    /// What is held.
+    pub mode: Mode,
+    /// How well: the codec's meta byte, from the compression parameters or from the chunk.
+    pub meta: u8,
+}
+
+/// What a block is, in the words of the array that it belongs to; nothing of it is trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array<'a> {
+    /// Extents of a block in items, slowest dimension first.
+    pub blockshape: &'a [i32],
+    /// Bytes of an item: 4 means floats, 8 doubles.
+    pub typesize: i32,
+}
+
+/// Extents that were checked: 1 to 4 of them, each at least 1, and their product is no overflow.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    ndim: usize,
+    /// Slowest dimension first, as the array has them; unused ones are 1.
+    extents: [usize; MAX_DIM],
+    nitems: usize,
+}
+
+/// The type of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scalar {
+    Float,
+    Double,
+}
+
+impl Scalar {
+    fn of(typesize: i32) -> Result<Scalar> {
+        match typesize {
+            4 => Ok(Scalar::Float),
+            8 => Ok(Scalar::Double),
+            _ => Err(err!(Failure, "ZFP wants a type size of 4 or 8, not {typesize}")),
+        }
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Scalar::Float => 4,
+            Scalar::Double => 8,
+        }
+    }
+
+    /// Bits that every cell with a value other than 0 begins with: a flag and the exponent.
+    fn header_bits(self) -> u32 {
+        match self {
+            Scalar::Float => 1 + 8,
+            Scalar::Double => 1 + 11,
+        }
+    }
+}
+
+impl Shape {
+    fn of(blockshape: &[i32]) -> Result<Shape> {
+        let ndim = blockshape.len();
+        if !(1..=MAX_DIM).contains(&ndim) {
+            return Err(err!(Failure, "ZFP wants 1 to {MAX_DIM} dimensions, not {ndim}"));
+        }
+        let mut shape = Shape { ndim, extents: [1; MAX_DIM], nitems: 1 };
+        for (extent, &given) in shape.extents.iter_mut().zip(blockshape) {
+            let size = usize::try_from(given).ok().filter(|&size| size > 0);
+            let product = size.and_then(|size| shape.nitems.checked_mul(size));
+            let (Some(size), Some(nitems)) = (size, product) else {
+                return Err(err!(Failure, "ZFP cannot work on blocks of shape {blockshape:?}"));
+            };
+            (*extent, shape.nitems) = (size, nitems);
+        }
+        Ok(shape)
+    }
+
+    fn extents(&self) -> &[usize] {
+        &self.extents[..self.ndim]
+    }
+
+    /// Bytes of a block; `None` if nothing can be that large.
+    fn nbytes(&self, typesize: i32) -> Option<usize> {
+        self.nitems.checked_mul(usize::try_from(typesize).ok()?)
+    }
+
+    /// Values of a cell.
+    fn cell_len(&self) -> usize {
+        SIDE.pow(self.ndim as u32)
+    }
+
+    /// Cells of a block.
+    fn ncells(&self) -> usize {
+        self.extents().iter().map(|extent| extent.div_ceil(SIDE)).product()
+    }
+
+    /// The extents as `zfp-rs` wants them: fastest dimension first, unused ones 0.
+    fn dims(&self) -> [usize; MAX_DIM] {
+        let mut dims = [0; MAX_DIM];
+        for (dim, &extent) in dims.iter_mut().zip(self.extents().iter().rev()) {
+            *dim = extent;
+        }
+        dims
+    }
+}
+
+impl Zfp {
+    /// Compresses the block `src` into `dest`; the length of the stream, a multiple of 8, or 0 if it has to be stored
+    /// raw: it would not be smaller than `src`, would not fit, or `src` is not a whole block. What `dest` holds after a
+    /// 0 means nothing.
+    ///
+    /// # Errors
+    /// As the module says.
+    pub fn encode(
+        self,
+        array: Array<'_>,
+        scratch: &mut Scratch,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        let shape = Shape::of(array.blockshape)?;
+        if shape.extents().iter().any(|&extent| extent < SIDE) {
+            return Err(err!(Failure, "ZFP wants extents of at least {SIDE}, not {:?}", array.blockshape));
+        }
+        if shape.nbytes(array.typesize) != Some(src.len()) {
+            return Ok(0);
+        }
+        let scalar = Scalar::of(array.typesize)?;
+        let room = dest.len().min(src.len().saturating_sub(1)) / 8 * 8;
+        if self.mode == Mode::Rate && self.rate_bits(&shape, scalar).div_ceil(64) > room / 8 {
+            return Ok(0);
+        }
+        let limits = self.limits(&shape, scalar);
+        let dest = &mut dest[..room];
+        if shape.ndim == 1 {
+            let len = match scalar {
+                Scalar::Float => line::encode::<f32>(&limits, src, dest),
+                Scalar::Double => line::encode::<f64>(&limits, src, dest),
+            };
+            return Ok(len.unwrap_or(0));
+        }
+        let config = limits.config()?;
+        match scalar {
+            Scalar::Float => encode_values::<f32>(&config, &shape, scratch, src, dest),
+            Scalar::Double => encode_values::<f64>(&config, &shape, scratch, src, dest),
+        }
+    }
+
+    /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`, even if the array's block is
+    /// smaller.
+    ///
+    /// # Errors
+    /// As the module says. `dest` may have been written to.
+    pub fn decode(
+        self,
+        array: Array<'_>,
+        scratch: &mut Scratch,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        let shape = Shape::of(array.blockshape)?;
+        let scalar = Scalar::of(array.typesize)?;
+        let limits = self.limits(&shape, scalar);
+        let len = dest.len();
+        let block = shape.nbytes(array.typesize).and_then(|nbytes| dest.get_mut(..nbytes));
+        let Some(block) = block else {
+            return Err(err!(
+                Failure,
+                "ZFP blocks of shape {:?} in a block of {len} bytes",
+                array.blockshape
+            ));
+        };
+        // The reference looks here, too; in the other modes it decodes what lies behind the stream.
+        if self.mode == Mode::Rate && src.len() < self.rate_bits(&shape, scalar).div_ceil(8) {
+            return Err(err!(
+                Data,
+                "a ZFP stream of {} bytes for blocks of shape {:?} with {self:?}",
+                src.len(),
+                shape.extents()
+            ));
+        }
+        if shape.ndim == 1 {
+            let whole = match scalar {
+                Scalar::Float => line::decode::<f32>(&limits, src, block),
+                Scalar::Double => line::decode::<f64>(&limits, src, block),
+            };
+            return if whole {
+                Ok(len)
+            } else {
+                Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len()))
+            };
+        }
+        let config = limits.config()?;
+        match scalar {
+            Scalar::Float => decode_values::<f32>(&config, &shape, scratch, src, block)?,
+            Scalar::Double => decode_values::<f64>(&config, &shape, scratch, src, block)?,
+        }
+        Ok(len)
+    }
+
+    /// Bits of a cell at a fixed rate.
+    fn cell_bits(self, shape: &Shape, scalar: Scalar) -> u32 {
+        let rate = f64::from(self.meta) / 100.0 * (scalar.size() * 8) as f64;
+        let bits = (shape.cell_len() as f64 * rate + 0.5).floor();
+        // At most 256 values of 64 bits, times 2.55.
+        (bits as u32).max(scalar.header_bits())
+    }
+
+    /// Bits of a block at a fixed rate (`codecs.md` 10.10), which are padded to whole words.
+    fn rate_bits(self, shape: &Shape, scalar: Scalar) -> usize {
+        shape.ncells().saturating_mul(self.cell_bits(shape, scalar) as usize)
+    }
+
+    /// The limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
+    fn limits(self, shape: &Shape, scalar: Scalar) -> Limits {
+        let (min_bits, max_bits) = FREE_BITS;
+        let free = Limits { min_bits, max_bits, precision: MAX_PRECISION, min_exponent: MIN_EXPONENT };
+        match self.mode {
+            Mode::Accuracy => Limits { min_exponent: self.min_exponent(), ..free },
+            Mode::Precision => {
+                let precision = u32::from(self.meta) + 3 + 2 * shape.ndim as u32;
+                Limits { precision: precision.min(MAX_PRECISION), ..free }
+            }
+            Mode::Rate => {
+                let bits = self.cell_bits(shape, scalar);
+                Limits { min_bits: bits, max_bits: bits, ..free }
+            }
+        }
+    }
+
+    /// The bit plane of the tolerance: the binary exponent of the largest power of 2 that is not above `10^meta`.
+    fn min_exponent(self) -> i32 {
+        let power = f64::from(self.meta as i8);
+        // Exact for 0; every other power of 10 in reach is far from a power of 2.
+        (power * std::f64::consts::LOG2_10).floor() as i32
+    }
+}
+
+/// What bounds the bits of a cell, in the terms of ZFP.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Fewest bits; shorter cells are padded.
+    min_bits: u32,
+    /// Most bits; never below the header's.
+    max_bits: u32,
+    /// Most bit planes.
+    precision: u32,
+    /// The lowest bit plane that matters, as a power of 2.
+    min_exponent: i32,
+}
+
+impl Limits {
+    fn config(&self) -> Result<ZfpConfig> {
+        ZfpConfig::expert(self.min_bits, self.max_bits, self.precision, self.min_exponent)
+            .map_err(|error| err!(Failure, "{self:?}: {error}"))
+    }
+}
+
+fn encode_values<T: ZfpScalar>(
+    config: &ZfpConfig,
+    shape: &Shape,
+    scratch: &mut Scratch,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<usize> {
+    let Scratch { values, stream } = scratch;
+    let values = values.aligned::<T>(src)?;
+    let field = ZfpField::new(values, shape.dims())
+        .map_err(|error| err!(Failure, "ZFP blocks of shape {:?}: {error}", shape.extents()))?;
+    // The only error is that the stream does not fit.
+    if let Some(mut bits) = ZfpBitStreamRefMut::from_bytes(dest) {
+        return Ok(bits.compress(config, &field).unwrap_or(0));
+    }
+    let words = stream.words(dest.len() / 8)?;
+    let len = ZfpBitStreamRefMut::from_words(words).compress(config, &field).unwrap_or(0);
+    dest[..len].copy_from_slice(&bytemuck::cast_slice(words)[..len]);
+    Ok(len)
+}
+
+fn decode_values<T: ZfpScalar>(
+    config: &ZfpConfig,
+    shape: &Shape,
+    scratch: &mut Scratch,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<()> {
+    let Scratch { values, stream } = scratch;
+    let mut bits = ZfpBitStreamRef::from_words(stream.aligned::<u64>(src)?);
+    let mut decode = |values: &mut [T]| -> Result<()> {
+        let mut field = ZfpFieldMut::new(values, shape.dims())
+            .map_err(|error| err!(Failure, "ZFP blocks of shape {:?}: {error}", shape.extents()))?;
+        match bits.decompress(config, &mut field) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(err!(Data, "ZFP stream of {} bytes: {error}", src.len())),
+        }
+    };
+    match bytemuck::try_cast_slice_mut(dest) {
+        Ok(values) => decode(values),
+        Err(_) => {
+            let words = values.words(dest.len().div_ceil(8))?;
+            decode(&mut bytemuck::cast_slice_mut(words)[..dest.len() / size_of::<T>()])?;
+            dest.copy_from_slice(&bytemuck::cast_slice(words)[..dest.len()]);
+            Ok(())
+        }
+    }
+}

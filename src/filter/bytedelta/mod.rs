@@ -1,0 +1,153 @@
+//! The bytedelta filter (`filters.md` 8): every byte of a stream minus the one before it, modulo 256. It gains after a
+//! shuffle with the same number of streams.
+//!
+//! A block is as many streams of the same length as it has bytes in an item; what is left behind the last stream is not
+//! coded (`filters.md` D2). A stream consists of one or two pieces, each of which is coded for itself.
+
+mod prefix_sum;
+
+use super::cpu::{self, Level};
+
+/// Which of the two filters: they code streams alike whose length is a multiple of 16.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Revision {
+    /// Id 34: begins anew at the last multiple of 16 of a stream.
+    Restarting,
+    /// Id 35.
+    Plain,
+}
+
+/// Streams are done by the restarting revision up to a multiple of this many bytes.
+const VECTOR: usize = 16;
+
+/// Encodes the block `src`, `nstreams` streams (1 or more), into `dest`.
+///
+/// # Panics
+/// If the lengths differ or `nstreams` is 0.
+pub fn encode(revision: Revision, nstreams: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "source and destination of a bytedelta differ in length");
+    let end = for_each_piece(revision, nstreams, src.len(), |start, end| {
+        differences(&src[start..end], &mut dest[start..end]);
+    });
+    dest[end..].copy_from_slice(&src[end..]);
+}
+
+/// [`encode`] in place.
+///
+/// # Panics
+/// If `nstreams` is 0.
+pub fn encode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
+    for_each_piece(revision, nstreams, buf.len(), |start, end| differences_in_place(&mut buf[start..end]));
+}
+
+/// Undoes [`encode`] in place.
+///
+/// # Panics
+/// If `nstreams` is 0.
+pub fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
+    decode_in_place_at(cpu::level(), revision, nstreams, buf);
+}
+
+/// [`decode_in_place`] with the code of one level.
+///
+/// # Panics
+/// If this machine does not have the level, or `nstreams` is 0.
+pub fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    let len = buf.len();
+    for_each_piece(revision, nstreams, len, |start, end| {
+        prefix_sum::prefix_sum(level, &mut buf[start..end]);
+    });
+}
+
+/// Shows the pieces of a block of `len` bytes, none of which is empty, to `visit`. Returns where they end.
+#[inline(always)]
+fn for_each_piece(
+    revision: Revision,
+    nstreams: usize,
+    len: usize,
+    mut visit: impl FnMut(usize, usize),
+) -> usize {
+    let stream = len / nstreams;
+    if stream == 0 {
+        return 0;
+    }
+    let cut = match revision {
+        Revision::Plain => 0,
+        Revision::Restarting => stream / VECTOR * VECTOR % stream,
+    };
+    for start in (0..stream * nstreams).step_by(stream) {
+        if cut > 0 {
+            visit(start, start + cut);
+        }
+        visit(start + cut, start + stream);
+    }
+    stream * nstreams
+}
+
+/// Every byte of `src` but the first minus the one before it.
+fn differences(src: &[u8], dest: &mut [u8]) {
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: both levels have AVX2, and `level` is available.
+        Level::Avx2 | Level::Avx512 => unsafe { differences_avx2(src, dest) },
+        _ => differences_portable(src, dest),
+    }
+}
+
+fn differences_in_place(buf: &mut [u8]) {
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: both levels have AVX2, and `level` is available.
+        Level::Avx2 | Level::Avx512 => unsafe { differences_in_place_avx2(buf) },
+        _ => differences_in_place_portable(buf),
+    }
+}
+
+// The compiler vectorises these loops for the instructions of the function that they end up in.
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn differences_avx2(src: &[u8], dest: &mut [u8]) {
+    differences_portable(src, dest);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn differences_in_place_avx2(buf: &mut [u8]) {
+    differences_in_place_portable(buf);
+}
+
+#[inline(always)]
+fn differences_portable(src: &[u8], dest: &mut [u8]) {
+    let (Some((first, rest)), Some((dest_first, dest_rest))) = (src.split_first(), dest.split_first_mut())
+    else {
+        return;
+    };
+    *dest_first = *first;
+    for ((dest, byte), before) in dest_rest.iter_mut().zip(rest).zip(src) {
+        *dest = byte.wrapping_sub(*before);
+    }
+}
+
+/// From the end on, so that the byte before is still there.
+#[inline(always)]
+fn differences_in_place_portable(buf: &mut [u8]) {
+    const BATCH: usize = 128;
+    let mut end = buf.len();
+    while end > BATCH {
+        let start = end - BATCH;
+        let mut before = [0; BATCH];
+        before.copy_from_slice(&buf[start - 1..end - 1]);
+        for (byte, before) in buf[start..end].iter_mut().zip(before) {
+            *byte = byte.wrapping_sub(before);
+        }
+        end = start;
+    }
+    for at in (1..end).rev() {
+        buf[at] = buf[at].wrapping_sub(buf[at - 1]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,139 @@
+//! Prefix sums of bytes modulo 256, which undo a bytedelta.
+//!
+//! As for the prefix XOR of delta, a vector is done in steps that double the distance, and what links the vectors is one
+//! addition only: the sum of each goes into a carry that does not wait for the sums within.
+
+use super::super::cpu::Level;
+
+/// Adds to every byte all those before it, with the code of `level`, which the caller knows to be available.
+pub(super) fn prefix_sum(level: Level, buf: &mut [u8]) {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        Level::Avx512 => unsafe { x86::avx512(buf) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        Level::Avx2 => unsafe { x86::avx2(buf) },
+        _ => portable(buf, 0),
+    }
+}
+
+/// The upper bit of each byte of a word.
+const UPPER: u64 = 0x8080_8080_8080_8080;
+/// Multiplied by a byte, that byte everywhere in a word.
+const EVERYWHERE: u64 = 0x0101_0101_0101_0101;
+
+/// Adds byte by byte.
+#[inline(always)]
+fn add(a: u64, b: u64) -> u64 {
+    ((a & !UPPER) + (b & !UPPER)) ^ ((a ^ b) & UPPER)
+}
+
+/// The portable code, from `start` on, up to which all is done.
+fn portable(buf: &mut [u8], start: usize) {
+    let (done, buf) = buf.split_at_mut(start);
+    let mut carry = done.last().copied().unwrap_or(0);
+    let (words, rest) = buf.as_chunks_mut::<8>();
+    for word in words {
+        let mut sums = u64::from_le_bytes(*word);
+        for shift in [8, 16, 32] {
+            sums = add(sums, sums << shift);
+        }
+        let last = (sums >> 56) as u8;
+        *word = add(sums, u64::from(carry) * EVERYWHERE).to_le_bytes();
+        carry = carry.wrapping_add(last);
+    }
+    for byte in rest {
+        carry = carry.wrapping_add(*byte);
+        *byte = carry;
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::*;
+
+    /// For a step: the place in the vector of the byte that is added to each of the 64 bytes, and the mask of those that get
+    /// one. The second half of every piece of `2 * half` bytes gets the last byte of the first half.
+    const fn step(half: usize) -> ([u8; 64], u64) {
+        let (mut places, mut mask) = ([0x80; 64], 0);
+        let mut at = 0;
+        while at < 64 {
+            if at / half % 2 == 1 {
+                places[at] = (at / half * half - 1) as u8;
+                mask |= 1 << at;
+            }
+            at += 1;
+        }
+        (places, mask)
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
+    pub(super) fn avx512(buf: &mut [u8]) {
+        let (vectors, rest) = buf.as_chunks_mut::<64>();
+        let done = vectors.len() * 64;
+        let steps = &const { [step(8), step(16), step(32)] };
+        let last = _mm512_set1_epi8(63);
+        let mut carry = _mm512_setzero_si512();
+        for bytes in vectors {
+            let mut x = load512(bytes);
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<8>(x));
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<16>(x));
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<32>(x));
+            for (places, mask) in steps {
+                x = _mm512_add_epi8(x, _mm512_maskz_permutexvar_epi8(*mask, load512(places), x));
+            }
+            let sums = _mm512_add_epi8(x, carry);
+            carry = _mm512_add_epi8(carry, _mm512_permutexvar_epi8(last, x));
+            // SAFETY: the chunk is as long as a vector.
+            unsafe { _mm512_storeu_si512(bytes.as_mut_ptr().cast(), sums) };
+        }
+        if !rest.is_empty() {
+            super::portable(buf, done);
+        }
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn avx2(buf: &mut [u8]) {
+        let (vectors, rest) = buf.as_chunks_mut::<32>();
+        let done = vectors.len() * 32;
+        // The last byte of the lower half in the upper half of each lane; places with the upper bit set give zero.
+        let in_lane = lanes(&const { step(8).0 });
+        let last_of_lane = _mm256_set1_epi8(15);
+        let mut carry = _mm256_setzero_si256();
+        for bytes in vectors {
+            // SAFETY: the chunk is as long as a vector.
+            let mut x = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<8>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
+            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, in_lane));
+            // The last byte of each lane everywhere in that lane; then of the lower lane in the upper one.
+            let lasts = _mm256_shuffle_epi8(x, last_of_lane);
+            let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
+            let total = _mm256_add_epi8(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));
+            let sums = _mm256_add_epi8(_mm256_add_epi8(x, lower), carry);
+            carry = _mm256_add_epi8(carry, total);
+            // SAFETY: the chunk is as long as a vector.
+            unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums) };
+        }
+        if !rest.is_empty() {
+            super::portable(buf, done);
+        }
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f")]
+    fn load512(bytes: &[u8; 64]) -> __m512i {
+        // SAFETY: the array is as long as a vector.
+        unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
+    }
+
+    /// The first 16 bytes in both lanes.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn lanes(bytes: &[u8; 64]) -> __m256i {
+        // SAFETY: the array is longer than the vector.
+        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
+    }
+}

@@ -1,0 +1,287 @@
+//! The filters that put the items of each cell of an array's block next to each other (`filters.md` 10 and 11): ndcell
+//! as they are, ndmean with their mean in the place of each.
+//!
+//! Owns the geometry of cells and the walk through them. Where the shape of the block comes from is not its business.
+
+#![forbid(unsafe_code)]
+
+use crate::chunk::Container;
+use crate::err;
+use crate::error::Result;
+
+/// The most dimensions that cells have.
+const MAX_DIM: usize = 8;
+
+/// A block cut into cells, checked.
+struct Cells {
+    ndim: usize,
+    /// Items along each dimension of the block.
+    extents: [usize; MAX_DIM],
+    /// Items along each dimension of a whole cell.
+    sides: [usize; MAX_DIM],
+    /// Distance of neighbours along each dimension, in bytes.
+    strides: [usize; MAX_DIM],
+    typesize: usize,
+}
+
+/// Puts the cells of `src`, an array's block of items of `typesize` bytes, one after another into `dest`; the cells have
+/// `side` items along each dimension.
+///
+/// # Errors
+/// `FilterPipeline` where the array, its block or the cells do not fit together (`filters.md` 10).
+pub fn gather(
+    side: u8,
+    typesize: usize,
+    container: Option<&Container>,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<()> {
+    let cells = Cells::of_volume(side, typesize, container, src.len())
+        .ok_or_else(|| err!(FilterPipeline, "ndcell {side} of {} bytes in {container:?}", src.len()))?;
+    cells.gather(src, dest);
+    Ok(())
+}
+
+/// Undoes [`gather`] for the array that `container` tells of, item size included.
+///
+/// # Errors
+/// `Failure` where [`gather`] gives `FilterPipeline`.
+pub fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
+    let typesize = container.and_then(|c| usize::try_from(c.typesize).ok()).unwrap_or(0);
+    let cells = Cells::of_volume(side, typesize, container, src.len())
+        .ok_or_else(|| err!(Failure, "ndcell {side} of {} bytes in {container:?}", src.len()))?;
+    cells.scatter(src, dest);
+    Ok(())
+}
+
+/// As [`gather`], with the mean of its cell in the place of each item: floats for a `typesize` of 4, doubles for 8. Cells
+/// are no longer than the block along any dimension.
+///
+/// # Errors
+/// As [`gather`], and for other typesizes.
+pub fn gather_means(
+    side: u8,
+    typesize: usize,
+    container: Option<&Container>,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<()> {
+    let cells = Cells::clipped(side, typesize, container, src.len())
+        .ok_or_else(|| err!(FilterPipeline, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
+    match typesize {
+        4 => cells.gather_means(src, dest, add_f32, divide_f32),
+        8 => cells.gather_means(src, dest, add_f64, divide_f64),
+        _ => return Err(err!(FilterPipeline, "ndmean of items of {typesize} bytes")),
+    }
+    Ok(())
+}
+
+/// Puts what [`gather_means`] gave back to where it belongs.
+///
+/// # Errors
+/// `Failure` where the array, its block or the cells do not fit together.
+pub fn scatter_means(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
+    // The item size goes through a signed byte there.
+    let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
+    let cells = Cells::clipped(side, typesize, container, src.len())
+        .ok_or_else(|| err!(Failure, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
+    cells.scatter(src, dest);
+    Ok(())
+}
+
+impl Cells {
+    /// Cells of ndcell: they may be longer than the block along one dimension, but have no more items than it.
+    fn of_volume(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+        let side = usize::from(side);
+        let cells = Cells::new(side, typesize, container, nbytes)?;
+        let volume = i64::try_from(side).ok()?.checked_pow(cells.ndim as u32)?;
+        (volume <= (nbytes / typesize) as i64).then_some(cells)
+    }
+
+    /// Cells of ndmean. The reference takes the side along the first dimension for the others too when it looks for
+    /// the next cell. Where that makes a difference it writes what it cannot read (`filters.md` D7): nobody can.
+    fn clipped(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+        let side = usize::try_from(side as i8).ok()?;
+        let mut cells = Cells::new(side, typesize, container, nbytes)?;
+        for (side, &extent) in cells.sides.iter_mut().zip(&cells.extents) {
+            *side = extent.min(*side);
+        }
+        let reached = cells.sides[0] == side;
+        let mut others = cells.extents.iter().zip(&cells.sides).skip(1);
+        (reached || others.all(|(extent, side)| extent <= side)).then_some(cells)
+    }
+
+    /// Cells of `side` items along each dimension, in a block of exactly `nbytes` bytes.
+    fn new(side: usize, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
+        let shape = container?.blockshape?;
+        let ndim = shape.extents().len();
+        if !(1..=MAX_DIM).contains(&ndim) || side == 0 || typesize == 0 {
+            return None;
+        }
+        let (there, given) = shape.checked(typesize, nbytes)?;
+        if there != nbytes {
+            return None;
+        }
+        let mut cells =
+            Cells { ndim, extents: [1; MAX_DIM], sides: [1; MAX_DIM], strides: [0; MAX_DIM], typesize };
+        let mut stride = typesize;
+        for dim in (0..ndim).rev() {
+            cells.extents[dim] = given[dim];
+            cells.sides[dim] = side;
+            cells.strides[dim] = stride;
+            stride *= given[dim];
+        }
+        Some(cells)
+    }
+
+    /// Goes through the cells in row-major order. `visit` gets where the cell begins in the block, in bytes, and its items
+    /// along each dimension.
+    #[inline(always)]
+    fn for_each_cell(&self, mut visit: impl FnMut(usize, &[usize; MAX_DIM])) {
+        let last = self.ndim - 1;
+        // Where the cell begins along each dimension, in items, but for the last one.
+        let mut place = [0; MAX_DIM];
+        loop {
+            let mut origin = 0;
+            let mut items = [1; MAX_DIM];
+            for dim in 0..last {
+                origin += place[dim] * self.strides[dim];
+                items[dim] = self.sides[dim].min(self.extents[dim] - place[dim]);
+            }
+            for at in (0..self.extents[last]).step_by(self.sides[last]) {
+                items[last] = self.sides[last].min(self.extents[last] - at);
+                visit(origin + at * self.typesize, &items);
+            }
+            let mut dim = last;
+            loop {
+                if dim == 0 {
+                    return;
+                }
+                dim -= 1;
+                place[dim] += self.sides[dim];
+                if place[dim] < self.extents[dim] {
+                    break;
+                }
+                place[dim] = 0;
+            }
+        }
+    }
+
+    /// Goes through the rows of a cell along the last dimension; `visit` gets where each begins in the block, in bytes.
+    #[inline(always)]
+    fn for_each_row(&self, origin: usize, items: &[usize; MAX_DIM], mut visit: impl FnMut(usize)) {
+        let last = self.ndim - 1;
+        if last == 0 {
+            visit(origin);
+            return;
+        }
+        let (rows, stride) = (items[last - 1], self.strides[last - 1]);
+        let mut place = [0; MAX_DIM];
+        let mut start = origin;
+        loop {
+            for row in 0..rows {
+                visit(start + row * stride);
+            }
+            let mut dim = last - 1;
+            loop {
+                if dim == 0 {
+                    return;
+                }
+                dim -= 1;
+                place[dim] += 1;
+                start += self.strides[dim];
+                if place[dim] < items[dim] {
+                    break;
+                }
+                start -= place[dim] * self.strides[dim];
+                place[dim] = 0;
+            }
+        }
+    }
+
+    fn gather(&self, src: &[u8], dest: &mut [u8]) {
+        let mut rest = dest;
+        self.for_each_cell(|origin, items| {
+            let len = items[self.ndim - 1] * self.typesize;
+            self.for_each_row(origin, items, |start| {
+                let (row, behind) = std::mem::take(&mut rest).split_at_mut(len);
+                copy_row(&src[start..start + len], row);
+                rest = behind;
+            });
+        });
+    }
+
+    fn scatter(&self, src: &[u8], dest: &mut [u8]) {
+        let mut rest = src;
+        self.for_each_cell(|origin, items| {
+            let len = items[self.ndim - 1] * self.typesize;
+            self.for_each_row(origin, items, |start| {
+                let (row, behind) = rest.split_at(len);
+                copy_row(row, &mut dest[start..start + len]);
+                rest = behind;
+            });
+        });
+    }
+
+    fn gather_means<const T: usize>(
+        &self,
+        src: &[u8],
+        dest: &mut [u8],
+        add: impl Fn([u8; T], [u8; T]) -> [u8; T],
+        divide: impl Fn([u8; T], usize) -> [u8; T],
+    ) {
+        let (mut rest, _) = dest.as_chunks_mut::<T>();
+        self.for_each_cell(|origin, items| {
+            let len = items[self.ndim - 1] * T;
+            let mut sum = [0; T];
+            self.for_each_row(origin, items, |start| {
+                for item in src[start..start + len].as_chunks::<T>().0 {
+                    sum = add(sum, *item);
+                }
+            });
+            let count = items.iter().product();
+            let (cell, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            cell.fill(divide(sum, count));
+            rest = behind;
+        });
+    }
+}
+
+/// Adds floats. The sum goes item by item, so that it is the same everywhere.
+fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
+    (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
+}
+
+fn divide_f32(sum: [u8; 4], count: usize) -> [u8; 4] {
+    (f32::from_ne_bytes(sum) / count as f32).to_ne_bytes()
+}
+
+fn add_f64(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
+    (f64::from_ne_bytes(a) + f64::from_ne_bytes(b)).to_ne_bytes()
+}
+
+fn divide_f64(sum: [u8; 8], count: usize) -> [u8; 8] {
+    (f64::from_ne_bytes(sum) / count as f64).to_ne_bytes()
+}
+
+/// Copies a row of a cell, which mostly is short and of one of a few lengths.
+#[inline(always)]
+fn copy_row(src: &[u8], dest: &mut [u8]) {
+    #[inline(always)]
+    fn fixed<const N: usize>(src: &[u8], dest: &mut [u8]) {
+        if let (Some(src), Some(dest)) = (src.first_chunk::<N>(), dest.first_chunk_mut::<N>()) {
+            *dest = *src;
+        }
+    }
+    match src.len() {
+        4 => fixed::<4>(src, dest),
+        8 => fixed::<8>(src, dest),
+        16 => fixed::<16>(src, dest),
+        32 => fixed::<32>(src, dest),
+        64 => fixed::<64>(src, dest),
+        _ => dest.copy_from_slice(src),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,205 @@
+//! Cells against the rule written down item by item, and the dumps of the document.
+
+use super::super::model::{golden, hex};
+use super::*;
+use crate::chunk::BlockShape;
+use crate::error::ErrorKind;
+
+fn array(typesize: i32, blockshape: &[i32]) -> Container {
+    Container { typesize, blockshape: BlockShape::new(blockshape) }
+}
+
+/// The linear index of every item in the order of cells (`filters.md` 10).
+fn model(side: usize, shape: &[i32]) -> Vec<usize> {
+    let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
+    let total: usize = shape.iter().product();
+    let mut keyed: Vec<(Vec<usize>, Vec<usize>, usize)> = (0..total)
+        .map(|index| {
+            let mut rest = index;
+            let mut place = vec![0; shape.len()];
+            for dim in (0..shape.len()).rev() {
+                place[dim] = rest % shape[dim];
+                rest /= shape[dim];
+            }
+            let cell = place.iter().map(|x| x / side).collect();
+            let inside = place.iter().map(|x| x % side).collect();
+            (cell, inside, index)
+        })
+        .collect();
+    keyed.sort();
+    keyed.into_iter().map(|(_, _, index)| index).collect()
+}
+
+const SHAPES: [&[i32]; 12] = [
+    &[1],
+    &[17],
+    &[4, 8],
+    &[5, 7],
+    &[2, 32],
+    &[1, 9],
+    &[3, 4, 5],
+    &[8, 8, 8],
+    &[1, 1, 12],
+    &[2, 3, 4, 5],
+    &[3, 3, 2, 2, 3],
+    &[2, 1, 2, 3, 1, 2, 2, 3],
+];
+
+#[test]
+fn cells_of_any_shape() {
+    for shape in SHAPES {
+        let nitems: i32 = shape.iter().product();
+        for typesize in [1, 2, 3, 4, 8, 16, 200] {
+            let src = golden((nitems * typesize) as usize);
+            let (item, container) = (typesize as usize, array(typesize, shape));
+            for side in (0..=9).chain([100, 255]) {
+                let mut out = vec![0x5a; src.len()];
+                let done = gather(side, item, Some(&container), &src, &mut out);
+                let volume = (0..shape.len()).try_fold(1i64, |v, _| v.checked_mul(side.into()));
+                let fits = side > 0 && volume.is_some_and(|volume| volume <= nitems.into());
+                assert_eq!(done.is_ok(), fits, "{shape:?} {typesize} {side}");
+                if !fits {
+                    assert_eq!(done.unwrap_err().kind(), ErrorKind::FilterPipeline);
+                    let error = scatter(side, Some(&container), &src, &mut out).unwrap_err();
+                    assert_eq!(error.kind(), ErrorKind::Failure);
+                    assert!(out.iter().all(|&b| b == 0x5a));
+                    continue;
+                }
+                let order = model(side.into(), shape);
+                let expected: Vec<u8> =
+                    order.iter().flat_map(|&i| &src[i * item..][..item]).copied().collect();
+                assert_eq!(out, expected, "{shape:?} {typesize} {side}");
+                let mut back = vec![0x5a; src.len()];
+                scatter(side, Some(&container), &out, &mut back).unwrap();
+                assert_eq!(back, src, "{shape:?} {typesize} {side}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dumps_of_ndcell() {
+    for (shape, side, dump) in [
+        (
+            &[4, 8][..],
+            2,
+            "00 01 08 09 02 03 0a 0b 04 05 0c 0d 06 07 0e 0f 10 11 18 19 12 13 1a 1b 14 15 1c 1d 16 17 1e 1f",
+        ),
+        (
+            &[5, 7],
+            3,
+            "00 01 02 07 08 09 0e 0f 10 03 04 05 0a 0b 0c 11 12 13 06 0d 14 15 16 17 1c 1d 1e 18 19 1a 1f 20 21 1b 22",
+        ),
+        (
+            &[3, 4, 5],
+            2,
+            "00 01 05 06 14 15 19 1a 02 03 07 08 16 17 1b 1c 04 09 18 1d 0a 0b 0f 10 1e 1f 23 24
+             0c 0d 11 12 20 21 25 26 0e 13 22 27 28 29 2d 2e 2a 2b 2f 30 2c 31 32 33 37 38 34 35 39 3a 36 3b",
+        ),
+        (
+            &[4, 8],
+            5,
+            "00 01 02 03 04 08 09 0a 0b 0c 10 11 12 13 14 18 19 1a 1b 1c 05 06 07 0d 0e 0f 15 16 17 1d 1e 1f",
+        ),
+    ] {
+        let src: Vec<u8> = (0..shape.iter().product::<i32>() as u8).collect();
+        let mut out = vec![0; src.len()];
+        gather(side, 1, Some(&array(1, shape)), &src, &mut out).unwrap();
+        assert_eq!(out, hex(dump), "{shape:?}");
+    }
+}
+
+#[test]
+fn dumps_of_ndmean() {
+    let means = |shape: &[i32], side| {
+        let src: Vec<u8> =
+            (0..shape.iter().product::<i32>()).flat_map(|i| (i as f32).to_ne_bytes()).collect();
+        let mut out = vec![0; src.len()];
+        gather_means(side, 4, Some(&array(4, shape)), &src, &mut out)?;
+        Ok::<Vec<f32>, crate::Error>(out.as_chunks::<4>().0.iter().map(|&b| f32::from_ne_bytes(b)).collect())
+    };
+    let repeated = |values: &[(f32, usize)]| -> Vec<f32> {
+        values.iter().flat_map(|&(value, count)| vec![value; count]).collect()
+    };
+    assert_eq!(means(&[4, 4], 2).unwrap(), repeated(&[(2.5, 4), (4.5, 4), (10.5, 4), (12.5, 4)]));
+    let expected = [(3.0, 4), (5.0, 4), (6.5, 2), (10.5, 2), (12.5, 2), (14.0, 1)];
+    assert_eq!(means(&[3, 5], 2).unwrap(), repeated(&expected));
+    assert_eq!(means(&[8, 2], 4).unwrap(), repeated(&[(3.5, 8), (11.5, 8)]));
+    assert_eq!(means(&[4, 4], 127).unwrap(), vec![7.5; 16]);
+    // What the reference writes here, it cannot read.
+    assert_eq!(means(&[2, 8], 4).unwrap_err().kind(), ErrorKind::FilterPipeline);
+    assert!(means(&[2, 8], 2).is_ok() && means(&[2, 3], 4).is_ok());
+    assert!(means(&[4, 4], 0).is_err() && means(&[4, 4], 128).is_err());
+}
+
+#[test]
+fn means_come_back_to_their_places() {
+    for shape in SHAPES {
+        let nitems: i32 = shape.iter().product();
+        let values: Vec<f64> = (0..nitems).map(|i| f64::from(i * i % 97) / 8.0).collect();
+        let src: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
+        let container = array(8, shape);
+        for side in 1..=9 {
+            let (mut out, mut back) = (vec![0; src.len()], vec![0; src.len()]);
+            if gather_means(side, 8, Some(&container), &src, &mut out).is_err() {
+                let error = scatter_means(side, Some(&container), &src, &mut back).unwrap_err();
+                assert_eq!(error.kind(), ErrorKind::Failure);
+                continue;
+            }
+            scatter_means(side, Some(&container), &out, &mut back).unwrap();
+            // Cells without items in common have the sums that they had.
+            let sum =
+                |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_ne_bytes(b)).sum::<f64>();
+            assert!((sum(&back) - sum(&src)).abs() < 1e-6 * sum(&src).abs() + 1e-9, "{shape:?} {side}");
+            let mut again = vec![0; src.len()];
+            gather(side, 8, Some(&container), &back, &mut again).ok();
+            if again != vec![0; src.len()] && shape.iter().all(|&extent| extent >= side.into()) {
+                assert_eq!(again, out, "{shape:?} {side}");
+            }
+        }
+    }
+}
+
+#[test]
+fn means_are_summed_item_by_item() {
+    let src: Vec<u8> = [1e8f32, 1.0, -1e8, 1.0].iter().flat_map(|v| v.to_ne_bytes()).collect();
+    let mut out = [0; 16];
+    gather_means(2, 4, Some(&array(4, &[2, 2])), &src, &mut out).unwrap();
+    assert_eq!(out.as_chunks::<4>().0, &[0.25f32.to_ne_bytes(); 4]);
+}
+
+#[test]
+fn arrays_that_make_no_sense() {
+    let src = [0; 64];
+    let mut out = [0; 64];
+    let mut refused = |container: Option<Container>| {
+        let container = container.as_ref();
+        for side in [1, 2] {
+            assert!(gather(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(scatter(side, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(gather_means(side, 4, container, &src, &mut out).is_err(), "{container:?}");
+            assert!(scatter_means(side, container, &src, &mut out).is_err(), "{container:?}");
+        }
+    };
+    refused(None);
+    refused(Some(Container { typesize: 4, blockshape: None }));
+    for shape in [
+        &[][..],
+        &[4, 5],
+        &[4, -4],
+        &[0, 4],
+        &[-4, -4],
+        &[1, 1, 1, 1, 1, 1, 1, 1, 16],
+        &[65536, 65536, 4, 4],
+        &[i32::MAX; 8],
+        &[i32::MIN; 2],
+    ] {
+        refused(Some(array(4, shape)));
+    }
+    for typesize in [0, -4, 3, i32::MIN, i32::MAX] {
+        let container = array(typesize, &[4, 4]);
+        assert!(scatter(2, Some(&container), &src, &mut out).is_err());
+        assert!(scatter_means(2, Some(&container), &src, &mut out).is_err());
+    }
+    assert!(gather_means(2, 2, Some(&array(2, &[4, 8])), &src, &mut out).is_err());
+}

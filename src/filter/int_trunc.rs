@@ -1,0 +1,109 @@
+//! The filter that clears low bits of integers (`filters.md` 9). It is lossy: there is nothing to undo.
+
+#![forbid(unsafe_code)]
+
+use super::trunc_prec::and_words;
+use crate::err;
+use crate::error::Result;
+
+/// Clears the low bits of every integer of `typesize` bytes (1, 2, 4 or 8) of `src` into `dest`. `prec` is the number of
+/// bits to keep if positive, the number to clear if negative. Bytes behind the last whole integer are copied
+/// (`filters.md` D2).
+///
+/// # Errors
+/// `FilterPipeline` for another typesize, or if `prec` keeps no bit or more than there are; `dest` is then untouched.
+///
+/// # Panics
+/// If the lengths differ.
+pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<()> {
+    assert_eq!(src.len(), dest.len(), "source and destination of a truncation differ in length");
+    let mask = match typesize {
+        1 => u64::from(u8::MAX << cleared_bits(prec, 8)?) * (u64::MAX / u64::from(u8::MAX)),
+        2 => u64::from(u16::MAX << cleared_bits(prec, 16)?) * (u64::MAX / u64::from(u16::MAX)),
+        4 => u64::from(u32::MAX << cleared_bits(prec, 32)?) * (u64::MAX / u64::from(u32::MAX)),
+        8 => u64::MAX << cleared_bits(prec, 64)?,
+        _ => return Err(err!(FilterPipeline, "int_trunc of items of {typesize} bytes")),
+    };
+    let whole = src.len() / typesize * typesize;
+    dest[whole..].copy_from_slice(&src[whole..]);
+    and_words(mask, &src[..whole], &mut dest[..whole]);
+    Ok(())
+}
+
+/// How many of `bits` bits `prec` clears.
+fn cleared_bits(prec: i8, bits: u32) -> Result<u32> {
+    let given = u32::from(prec.unsigned_abs());
+    let cleared = if prec >= 0 { bits.checked_sub(given) } else { Some(given) };
+    cleared
+        .filter(|&cleared| cleared < bits)
+        .ok_or_else(|| err!(FilterPipeline, "int_trunc of {prec} bits does not fit {bits} bits"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::model::{golden, hex};
+    use super::*;
+    use crate::error::ErrorKind;
+
+    fn truncated(prec: i8, typesize: usize, src: &[u8]) -> Option<Vec<u8>> {
+        let mut out = vec![0x5a; src.len()];
+        match truncate(prec, typesize, src, &mut out) {
+            Ok(()) => Some(out),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::FilterPipeline);
+                assert!(out.iter().all(|&b| b == 0x5a), "an error left something behind");
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn dumps_of_the_document() {
+        let d3: Vec<u8> = (0..8).map(|i| (37 * i + 11 * (i / 4) + 5) as u8).collect();
+        assert_eq!(d3, hex("05 2a 4f 74 a4 c9 ee 13"));
+        for (typesize, precs, dump) in [
+            (1, &[4, -4][..], "00 20 40 70 a0 c0 e0 10"),
+            (1, &[1, -7], "00 00 00 00 80 80 80 00"),
+            (2, &[15, -1], "04 2a 4e 74 a4 c9 ee 13"),
+            (4, &[16, -16], "00 00 4f 74 00 00 ee 13"),
+            (4, &[1, -31], "00 00 00 00 00 00 00 00"),
+            (8, &[63, -1], "04 2a 4f 74 a4 c9 ee 13"),
+        ] {
+            for &prec in precs {
+                assert_eq!(truncated(prec, typesize, &d3), Some(hex(dump)), "{typesize} {prec}");
+            }
+        }
+    }
+
+    #[test]
+    fn exactly_the_bits_that_there_are_can_be_kept() {
+        for typesize in [1usize, 2, 4, 8] {
+            let bits = 8 * typesize as i32;
+            for prec in i8::MIN..=i8::MAX {
+                let valid = (1..=bits).contains(&prec.into()) || (1 - bits..0).contains(&prec.into());
+                assert_eq!(truncated(prec, typesize, &[0xff; 24]).is_some(), valid, "{typesize} {prec}");
+            }
+            assert_eq!(truncated(bits as i8, typesize, &golden(100)), Some(golden(100)));
+        }
+        for typesize in [3, 5, 12, 16, 255] {
+            assert_eq!(truncated(4, typesize, &[0; 32]), None);
+        }
+    }
+
+    #[test]
+    fn words_of_any_block_and_its_tail() {
+        for typesize in [1, 2, 4, 8] {
+            for len in 0..70 {
+                let src = golden(len);
+                let mut expected = src.clone();
+                for word in expected.chunks_exact_mut(typesize) {
+                    let mut number = [0; 8];
+                    number[..typesize].copy_from_slice(word);
+                    let number = u64::from_le_bytes(number) & !0b111;
+                    word.copy_from_slice(&number.to_le_bytes()[..typesize]);
+                }
+                assert_eq!(truncated(-3, typesize, &src), Some(expected), "{typesize} {len}");
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Parts of blocks against whole ones, and chunks that take blocks over from another.
+
+use super::{Previous, decompress, read_item};
+use crate::abi::{BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
+use crate::chunk::ChunkHeader;
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::compress::{Gather, Source, compress};
+use crate::pipeline::params::{CompressParams, DecompressParams};
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Smooth numbers with noise in their low bytes, a run, and a piece that nothing shrinks.
+fn data(len: usize) -> Vec<u8> {
+    let mut state = 1u32;
+    (0..len as u32 / 4)
+        .flat_map(|i| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let value = match i / 2000 % 4 {
+                0 => i * 3 + (state >> 29),
+                1 => 7,
+                2 => state,
+                _ => i / 9 % 500,
+            };
+            value.to_le_bytes()
+        })
+        .collect()
+}
+
+fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
+    let mut chunk = vec![0; source.len() + 4096];
+    let header = compress(params, source, &mut chunk).unwrap();
+    chunk.truncate(header.cbytes as usize);
+    chunk
+}
+
+fn whole(chunk: &[u8]) -> Vec<u8> {
+    let header = ChunkHeader::parse(chunk).unwrap();
+    let mut dest = vec![0xa5; header.nbytes()];
+    decompress(&DecompressParams::default(), &header, chunk, &mut dest).unwrap();
+    dest
+}
+
+#[test]
+fn parts_are_what_whole_blocks_have_there() {
+    let data = data(100_000);
+    let (mut read, mut left) = (0, 0);
+    for compcode in [BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD] {
+        for (typesize, splitmode) in [(1, 1), (4, 1), (4, 2), (8, 1), (8, 2), (12, 1), (3, 2)] {
+            for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 2]] {
+                let blocksize = 6000 / typesize * typesize;
+                let params = CompressParams {
+                    compcode,
+                    typesize,
+                    splitmode,
+                    blocksize,
+                    filters,
+                    ..CompressParams::default()
+                };
+                let chunk = chunk_of(&params, Source::Buffer(&data));
+                let header = ChunkHeader::parse(&chunk).unwrap();
+                let blocksize = blocksize as usize;
+                for n in 0..400 {
+                    let start = n * 7919 % (data.len() - 1);
+                    let room = data.len().min((start / blocksize + 1) * blocksize) - start;
+                    let len = 1 + n * 31 % room;
+                    let mut dest = vec![0; len];
+                    let range = start..start + len;
+                    let done =
+                        read_item(&DecompressParams::default(), &header, &chunk, range.clone(), &mut dest);
+                    if done.unwrap().is_none() {
+                        left += 1;
+                        continue;
+                    }
+                    read += 1;
+                    assert!(
+                        dest == data[range],
+                        "{compcode} {typesize} {splitmode} {filters:?} {start}+{len}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(read > 4000 && left > 4000, "{read} read, {left} left");
+}
+
+/// Some blocks anew, the others from another chunk.
+struct Mixed<'a> {
+    data: &'a [u8],
+    previous: &'a Previous<'a>,
+    changed: fn(usize) -> bool,
+    taken: AtomicUsize,
+}
+
+impl Gather for Mixed<'_> {
+    fn nbytes(&self) -> usize {
+        self.data.len()
+    }
+
+    fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        if (self.changed)(nblock) {
+            dest.copy_from_slice(self.data.get(range).ok_or_else(|| err!(Failure, "beyond the data"))?);
+            return Ok(());
+        }
+        self.previous.decode(nblock, dest)
+    }
+
+    fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
+        let encoded = self.previous.encoded(nblock, header).filter(|_| !(self.changed)(nblock))?;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(encoded)
+    }
+}
+
+#[test]
+fn blocks_are_taken_over_where_both_chunks_are_alike() {
+    let old = data(100_000);
+    let new: Vec<u8> = old.iter().map(|byte| byte ^ 0x55).collect();
+    let alike =
+        CompressParams { compcode: BLOSC_LZ4, typesize: 4, blocksize: 8000, ..CompressParams::default() };
+    let zstd = CompressParams { compcode: BLOSC_ZSTD, ..alike };
+    let unsplit = CompressParams { splitmode: 2, ..alike };
+    let wide = CompressParams { typesize: 8, ..alike };
+    let plain = CompressParams { clevel: 0, ..alike };
+    let delta = CompressParams { filters: [0, 0, 0, 0, 3, 1], ..alike };
+    let changed = |nblock| nblock % 3 == 1;
+    for (before, is_alike) in
+        [(alike, true), (zstd, false), (unsplit, false), (wide, false), (plain, false), (delta, false)]
+    {
+        let chunk = chunk_of(&before, Source::Buffer(&old));
+        let header = ChunkHeader::parse(&chunk).unwrap();
+        let expected: Vec<u8> =
+            (0..old.len()).map(|at| if changed(at / 8000) { new[at] } else { old[at] }).collect();
+        let mut made = Vec::new();
+        for nthreads in [1, 3] {
+            let params = CompressParams { nthreads, ..alike };
+            let read = DecompressParams::default();
+            let (chunk, _) = Previous::open(&read, &header, &chunk, |previous| {
+                let mixed = Mixed { data: &new, previous, changed, taken: AtomicUsize::new(0) };
+                let made = chunk_of(&params, Source::Gathered(&mixed));
+                Ok((made, mixed.taken.load(Ordering::Relaxed)))
+            })
+            .unwrap();
+            let (chunk, taken) = chunk;
+            let name = (before.compcode, before.typesize);
+            assert_eq!(taken, if is_alike { 9 } else { 0 }, "{name:?}");
+            made.push(chunk);
+        }
+        assert!(whole(&made[0]) == expected);
+        assert!(made[0] == made[1], "bytes depend on the number of threads");
+        // As if it had been made of the whole content.
+        assert!(made[0] == chunk_of(&alike, Source::Buffer(&expected)));
+    }
+}

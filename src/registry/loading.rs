@@ -1,0 +1,125 @@
+//! Entries whose functions are in a plugin library (`codecs.md` 13.1): their functions are looked up when they are
+//! first needed, and stay in the table. An entry whose plugin cannot be loaded stays as it is, so that the next
+//! use tries again.
+
+use super::plugin::{self, Symbol};
+use super::{CODECS, Codec, FILTERS, Filter, TUNERS, Tuner};
+use crate::abi::{
+    blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_filter_backward_cb, blosc2_filter_forward_cb,
+    blosc2_tuner,
+};
+use crate::err;
+use crate::error::Result;
+use std::ffi::CStr;
+use std::mem;
+
+/// The first codec of the library's range that comes as a plugin library; those before it are built in.
+const FIRST_PLUGIN_CODEC: u8 = 36;
+
+/// The first filter that may come as a plugin library; the library's own are built in.
+const FIRST_PLUGIN_FILTER: u8 = 160;
+
+/// Exactly the functions of an entry, as addresses of a plugin's library.
+///
+/// # Safety
+/// `F` is an optional C function, and the one of that address has its signature, by the contract of plugins.
+unsafe fn function<F: Copy>(address: Symbol) -> F {
+    const { assert!(mem::size_of::<F>() == mem::size_of::<Symbol>()) };
+    // SAFETY: an optional function has the size of an address and its niche; the rest is the caller's word.
+    unsafe { mem::transmute_copy(&address) }
+}
+
+/// The addresses that the plugin of that name has for an entry.
+fn symbols<const COUNT: usize>(name: &CStr) -> std::result::Result<[Symbol; COUNT], String> {
+    let name = name.to_str().map_err(|_| format!("{name:?} cannot name a plugin"))?;
+    plugin::load(name)
+}
+
+/// The codec with that id and both functions, which come from its plugin library if one was missing.
+///
+/// # Errors
+/// `CodecSupport` when nobody has registered it, or its plugin cannot be loaded.
+pub fn load_codec(compcode: i32) -> Result<Codec> {
+    let is_it = |c: &Codec| i32::from(c.compcode) == compcode;
+    let codec = CODECS.find(is_it).ok_or_else(|| err!(CodecSupport, "codec {compcode} is not registered"))?;
+    if codec.encoder.is_some() && codec.decoder.is_some() {
+        // Another thread was faster.
+        return Ok(codec);
+    }
+    let why_not = |why: String| err!(CodecSupport, "codec {compcode}, {:?}: {why}", codec.name);
+    if codec.compcode < FIRST_PLUGIN_CODEC {
+        return Err(why_not("not built in".into()));
+    }
+    let [encoder, decoder] = symbols(codec.name).map_err(why_not)?;
+    // SAFETY: what the descriptor of a codec names, in its order.
+    let (encoder, decoder) = unsafe {
+        (function::<blosc2_codec_encoder_cb>(encoder), function::<blosc2_codec_decoder_cb>(decoder))
+    };
+    let loaded = Codec { encoder, decoder, ..codec };
+    // The table may have changed meanwhile: only the same codec gets them.
+    CODECS.update(|c| is_it(c) && c.name == codec.name, |entry| *entry = loaded);
+    Ok(loaded)
+}
+
+/// The filter with that id and both functions, which come from its plugin library if one was missing.
+///
+/// # Errors
+/// `FilterPipeline` when nobody has registered it, or its plugin cannot be loaded.
+pub fn load_filter(id: u8) -> Result<Filter> {
+    let is_it = |f: &Filter| f.id == id;
+    let filter = FILTERS.find(is_it).ok_or_else(|| err!(FilterPipeline, "filter {id} is not registered"))?;
+    if filter.forward.is_some() && filter.backward.is_some() {
+        return Ok(filter);
+    }
+    let why_not = |why: String| err!(FilterPipeline, "filter {id}, {:?}: {why}", filter.name);
+    if filter.id < FIRST_PLUGIN_FILTER {
+        return Err(why_not("not built in".into()));
+    }
+    let [forward, backward] = symbols(filter.name).map_err(why_not)?;
+    // SAFETY: what the descriptor of a filter names, in its order.
+    let (forward, backward) = unsafe {
+        (function::<blosc2_filter_forward_cb>(forward), function::<blosc2_filter_backward_cb>(backward))
+    };
+    let loaded = Filter { forward, backward, ..filter };
+    FILTERS.update(|f| is_it(f) && f.name == filter.name, |entry| *entry = loaded);
+    Ok(loaded)
+}
+
+/// The tuner with that id and all functions, which come from its plugin library if one was missing.
+///
+/// # Errors
+/// `InvalidParam` when nobody has registered it, `Failure` when its plugin cannot be loaded.
+pub fn load_tuner(id: i32) -> Result<Tuner> {
+    let is_it = |t: &Tuner| t.id == id;
+    let tuner = TUNERS.find(is_it).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
+    if tuner.is_complete() {
+        return Ok(tuner);
+    }
+    let symbols = symbols(tuner.name).map_err(|why| err!(Failure, "tuner {id}, {:?}: {why}", tuner.name))?;
+    let [init, next_blocksize, next_cparams, update, free] = symbols;
+    // SAFETY: what the descriptor of a tuner names, in its order.
+    let functions = unsafe {
+        blosc2_tuner {
+            init: function(init),
+            next_blocksize: function(next_blocksize),
+            next_cparams: function(next_cparams),
+            update: function(update),
+            free: function(free),
+            ..tuner.functions
+        }
+    };
+    let loaded = Tuner { functions, ..tuner };
+    TUNERS.update(|t| is_it(t) && t.name == tuner.name, |entry| *entry = loaded);
+    Ok(loaded)
+}
+
+impl Tuner {
+    fn is_complete(&self) -> bool {
+        let blosc2_tuner { init, next_blocksize, next_cparams, update, free, .. } = &self.functions;
+        init.is_some()
+            && next_blocksize.is_some()
+            && next_cparams.is_some()
+            && update.is_some()
+            && free.is_some()
+    }
+}

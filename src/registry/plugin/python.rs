@@ -1,0 +1,207 @@
+//! Where a plugin's Python package has put its library: the package is asked (`codecs.md` 13.2). The interpreter
+//! is run without a shell, for a limited time, and one thread at a time asks for the same plugin while the others
+//! wait for its answer.
+
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::io::Read;
+use std::os::fd::AsRawFd;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::trace;
+
+/// In this order; the second one is asked if the first one has nothing to say.
+const INTERPRETERS: [&str; 2] = ["python", "python3"];
+
+/// How long an interpreter may take: importing a package from a slow disk takes seconds.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// How long it may take to end once it has answered.
+const TIME_TO_END: Duration = Duration::from_secs(5);
+
+/// The longest answer that is read, in bytes.
+const LONGEST_ANSWER: usize = 4095;
+
+/// An answer that several threads wait for.
+type Shared = Arc<OnceLock<Option<CString>>>;
+
+/// Who is asked at the moment, by process (a child of `fork` does not wait for threads of its parent) and plugin.
+static ASKED: LazyLock<Mutex<HashMap<(u32, String), Shared>>> = LazyLock::new(Mutex::default);
+
+fn asked() -> MutexGuard<'static, HashMap<(u32, String), Shared>> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The path of the library of plugin `name`, a valid identifier, if a Python package tells. Failures are not
+/// remembered: the package may be installed meanwhile.
+pub fn library_of(name: &str) -> Option<CString> {
+    let key = (std::process::id(), name.to_owned());
+    let answer = asked().entry(key.clone()).or_default().clone();
+    let path = answer.get_or_init(|| ask(name)).clone();
+    let mut asked = asked();
+    // Only this answer: somebody may have asked anew meanwhile.
+    if asked.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
+        asked.remove(&key);
+    }
+    path
+}
+
+fn ask(name: &str) -> Option<CString> {
+    INTERPRETERS.iter().find_map(|interpreter| {
+        let mut command = Command::new(interpreter);
+        command.args(["-c", &program(name)]);
+        first_line(command, TIME_LIMIT).filter(|line| !line.is_empty()).and_then(|line| {
+            trace::warning(|| format!("{interpreter}: {name} is {:?}", String::from_utf8_lossy(&line)));
+            CString::new(line).ok()
+        })
+    })
+}
+
+/// What the interpreter is to do. Python looks for modules in the working directory first, which may be that of a
+/// stranger's data: it is left out. Some packages cannot be imported where the Python binding of the C library is not
+/// installed, although their library does not need it: then its place is told without importing them.
+fn program(name: &str) -> String {
+    format!(
+        "import sys
+if sys.path[:1] == ['']: del sys.path[0]
+try:
+    import blosc2_{name}
+    blosc2_{name}.print_libpath()
+except Exception:
+    import importlib.util, os
+    spec = importlib.util.find_spec('blosc2_{name}')
+    places = spec and spec.submodule_search_locations or []
+    files = [os.path.join(place, 'libblosc2_{name}.so') for place in places]
+    files = [file for file in files if os.path.isfile(file)]
+    if not files: raise
+    sys.stdout.write(files[0])
+"
+    )
+}
+
+/// The first line of what a command prints, without its end; `None` if it cannot be run or does not answer in time.
+fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
+    let deadline = Instant::now() + limit;
+    let mut child = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
+        Ok(child) => child,
+        Err(error) => {
+            trace::warning(|| format!("cannot run {:?}: {error}", command.get_program()));
+            return None;
+        }
+    };
+    let line = read_line(&mut child, deadline);
+    // Nobody reads any further; whoever writes gets to know.
+    drop(child.stdout.take());
+    let patience = if line.is_some() { TIME_TO_END } else { Duration::ZERO };
+    end(&mut child, Instant::now() + patience);
+    if line.is_none() {
+        trace::warning(|| format!("{:?} did not answer", command.get_program()));
+    }
+    line
+}
+
+/// What the child prints up to the end of the line, or of its output; `None` when time is up first.
+fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
+    let stdout = child.stdout.as_mut()?;
+    let mut line = Vec::new();
+    let mut part = [0; 512];
+    while wait_for_output(stdout.as_raw_fd(), deadline) {
+        let length = match stdout.read(&mut part) {
+            Ok(length) => length,
+            Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) => return None,
+        };
+        let part = &part[..length];
+        if let Some(end) = part.iter().position(|&byte| byte == b'\n') {
+            line.extend_from_slice(&part[..end]);
+            return Some(line);
+        }
+        line.extend_from_slice(part);
+        if length == 0 || line.len() >= LONGEST_ANSWER {
+            line.truncate(LONGEST_ANSWER);
+            return Some(line);
+        }
+    }
+    None
+}
+
+/// Waits until there is something to read, or the other end is closed; whether that was in time.
+fn wait_for_output(descriptor: i32, deadline: Instant) -> bool {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let mut poll = libc::pollfd { fd: descriptor, events: libc::POLLIN, revents: 0 };
+        let milliseconds = i32::try_from(left.as_millis()).unwrap_or(i32::MAX);
+        // SAFETY: one descriptor, which is open.
+        match unsafe { libc::poll(&raw mut poll, 1, milliseconds) } {
+            0 => return false,
+            1.. => return true,
+            _ if std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted => return false,
+            _ if left.is_zero() => return false,
+            _ => {}
+        }
+    }
+}
+
+/// Waits for the child's end, and brings it about when time is up.
+fn end(child: &mut Child, deadline: Instant) {
+    let mut pause = Duration::from_millis(1);
+    loop {
+        match child.try_wait() {
+            Ok(None) if Instant::now() < deadline => std::thread::sleep(pause),
+            Ok(None) => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return;
+            }
+            // Also if the program collects all its children itself.
+            Ok(Some(_)) | Err(_) => return,
+        }
+        pause = (pause * 2).min(Duration::from_millis(20));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    fn line_of(script: &str) -> Option<String> {
+        first_line(shell(script), Duration::from_secs(20)).map(|line| String::from_utf8(line).unwrap())
+    }
+
+    #[test]
+    fn first_lines() {
+        assert_eq!(line_of("printf /a/b.so").as_deref(), Some("/a/b.so"));
+        assert_eq!(line_of("echo /a/b.so").as_deref(), Some("/a/b.so"));
+        assert_eq!(line_of("echo one; echo two").as_deref(), Some("one"));
+        assert_eq!(line_of("printf o; sleep 0.05; echo ne; exit 3").as_deref(), Some("one"));
+        assert_eq!(line_of("true").as_deref(), Some(""));
+        assert_eq!(line_of("exit 3").as_deref(), Some(""));
+        let long = line_of("i=0; while [ $i -lt 1000 ]; do printf 0123456789; i=$((i+1)); done");
+        assert_eq!(long.expect("a line").len(), LONGEST_ANSWER);
+    }
+
+    #[test]
+    fn what_cannot_be_run_says_nothing() {
+        assert_eq!(first_line(Command::new("/no/such/interpreter"), TIME_LIMIT), None);
+    }
+
+    #[test]
+    fn what_hangs_is_ended() {
+        let mut script = shell("echo $$ >&2; exec sleep 1000");
+        script.stderr(Stdio::piped());
+        // Not through `first_line`, to get at the child.
+        let mut child = script.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        assert_eq!(read_line(&mut child, Instant::now() + Duration::from_millis(50)), None);
+        end(&mut child, Instant::now());
+        assert!(child.try_wait().unwrap().is_some_and(|status| !status.success()));
+        assert_eq!(first_line(shell("exec sleep 1000"), Duration::from_millis(50)), None);
+    }
+}

@@ -1,0 +1,323 @@
+//! Changes of frames on disk that fail in the middle, at any byte, as on a full disk: the call says so, and the handle,
+//! a new one and the reference find what was there before (frame.md 9, schunk.md 25).
+//!
+//! The process may not write beyond a certain byte of a file; that byte is moved through all places that a change
+//! writes to.
+
+use std::fs;
+use std::path::Path;
+
+use crate::alone::alone;
+use crate::checks::ours;
+use crate::stored::{assert_chunks, chunk, int32, state, words};
+use crate::support::calls::{Params, Special, special_chunk};
+use crate::support::library::Library;
+use crate::support::random::Random;
+use crate::support::super_chunk::scratch::{Scratch, files};
+use crate::support::super_chunk::{Store, SuperChunk};
+
+/// Everything that a handle tells.
+#[derive(PartialEq, Debug)]
+struct Seen {
+    state: crate::stored::State,
+    chunks: Vec<Result<Vec<u8>, i32>>,
+    metalayers: Vec<(Vec<u8>, Vec<u8>)>,
+    vlmetalayers: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+fn seen(schunk: &SuperChunk) -> Seen {
+    Seen {
+        state: state(schunk),
+        chunks: (0..schunk.nchunks()).map(|nchunk| schunk.decompress(nchunk)).collect(),
+        metalayers: schunk.metas(),
+        vlmetalayers: schunk.raw_vlmetas(),
+    }
+}
+
+fn seen_by(library: &'static Library, path: &Path) -> Seen {
+    seen(&SuperChunk::open(library, path).unwrap_or_else(|| panic!("{} cannot open it", library.name)))
+}
+
+/// All bytes on disk.
+fn bytes_of(store: Store, path: &Path) -> Vec<(String, Vec<u8>)> {
+    match store {
+        Store::Directory => files(path).into_iter().collect(),
+        _ => vec![(String::new(), fs::read(path).expect("a file"))],
+    }
+}
+
+fn write_bytes(store: Store, path: &Path, bytes: &[(String, Vec<u8>)]) {
+    if store == Store::Directory {
+        fs::create_dir(path).expect("a directory");
+    }
+    for (name, bytes) in bytes {
+        let path = if name.is_empty() { path.to_owned() } else { path.join(name) };
+        fs::write(path, bytes).expect("a file");
+    }
+}
+
+/// Runs `work` while files must not grow beyond, nor be written behind, byte `limit`.
+fn limited<R>(limit: u64, work: impl FnOnce() -> R) -> R {
+    let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: valid structs, and a signal that is ignored.
+    unsafe {
+        libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
+        assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &mut before), 0);
+        let limited = libc::rlimit { rlim_cur: limit, ..before };
+        assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limited), 0);
+    }
+    let result = work();
+    // SAFETY: what was there before.
+    assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &before) }, 0);
+    result
+}
+
+/// A change; whether it succeeded.
+type Change<'a> = &'a dyn Fn(&SuperChunk) -> bool;
+
+/// Has `change` fail at every `step`th byte of the files of a super-chunk that `make` filled; how often it failed.
+fn fail_everywhere(
+    what: &str,
+    store: Store,
+    step: usize,
+    make: &dyn Fn(&SuperChunk),
+    change: Change<'_>,
+) -> usize {
+    let scratch = Scratch::new();
+    let path = scratch.fresh();
+    let schunk = SuperChunk::create(ours(), store, &path, &int32());
+    make(&schunk);
+    drop(schunk);
+    let original = bytes_of(store, &path);
+    let before = seen_by(ours(), &path);
+    let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+    assert!(change(&schunk), "{what}: without a limit");
+    let after = seen(&schunk);
+    assert_ne!(before, after, "{what} changes nothing");
+    let changed = bytes_of(store, &path);
+    let end = original.iter().chain(&changed).map(|(_, bytes)| bytes.len()).max().unwrap_or(0);
+    let libraries: Vec<_> = [Some(ours()), Library::reference()].into_iter().flatten().collect();
+    let mut failures = 0;
+    for limit in (0..=end + step).step_by(step) {
+        let path = scratch.fresh();
+        write_bytes(store, &path, &original);
+        let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+        let what = format!("{what} in {store:?}, {limit} of {end} bytes may be written");
+        let succeeded = limited(limit as u64, || change(&schunk));
+        let expected = if succeeded { &after } else { &before };
+        assert!(seen(&schunk) == *expected, "{what}: the handle");
+        let on_disk = if succeeded { &changed } else { &original };
+        assert!(bytes_of(store, &path) == *on_disk, "{what}: the files ({succeeded})");
+        for library in &libraries {
+            assert!(seen_by(library, &path) == *expected, "{what}: {} opens", library.name);
+        }
+        if !succeeded {
+            failures += 1;
+            assert!(change(&schunk), "{what}: again");
+            assert!(seen(&schunk) == after, "{what}: again");
+            assert!(bytes_of(store, &path) == changed, "{what}: again");
+        }
+        remove(store, &path);
+    }
+    failures
+}
+
+fn remove(store: Store, path: &Path) {
+    let removed = if store == Store::Directory { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.expect("removed");
+}
+
+/// `count` random words: they do not compress.
+fn noise(seed: u64, count: usize) -> Vec<u8> {
+    let mut random = Random::new(seed);
+    words((0..count).map(|_| random.next() as i32))
+}
+
+/// Chunks of 80 and in the end 50 words, and metalayers of both kinds.
+fn fill(schunk: &SuperChunk) {
+    assert_eq!(schunk.meta_add("fixed", b"some content"), 0);
+    for number in 0..5 {
+        schunk.append(&noise(number, 80)).expect("appended");
+    }
+    schunk.append(&noise(9, 50)).expect("appended");
+    assert_eq!(schunk.vlmeta_add("variable", &[7; 30]), 0);
+}
+
+/// As [`fill`], but one chunk is special.
+fn fill_with_special(schunk: &SuperChunk) {
+    fill(schunk);
+    schunk.update_chunk(4, &zeros(320)).expect("updated");
+}
+
+fn zeros(nbytes: i32) -> Vec<u8> {
+    special_chunk(ours(), &int32(), Special::Zeros, nbytes, 32).expect("a chunk")
+}
+
+/// A chunk of 80 words that takes few bytes.
+fn small() -> Vec<u8> {
+    chunk(&words(std::iter::repeat_n(1..=2, 40).flatten()))
+}
+
+#[test]
+fn frame_9_changes_that_fail_anywhere() {
+    alone("failed_writes::frame_9_changes_that_fail_anywhere", || {
+        let full = |seed| chunk(&noise(seed, 80));
+        let changes: [(&str, Change<'_>); 16] = [
+            ("append", &|s| s.append_chunk(&chunk(&noise(20, 50))).is_ok()),
+            ("insert in front", &|s| s.insert_chunk(0, &full(21)).is_ok()),
+            ("insert", &|s| s.insert_chunk(3, &full(22)).is_ok()),
+            ("update, as long", &|s| s.update_chunk(1, &full(23)).is_ok()),
+            ("update, shorter", &|s| s.update_chunk(0, &small()).is_ok()),
+            ("update, special", &|s| s.update_chunk(2, &zeros(320)).is_ok()),
+            ("update of the last, shorter", &|s| s.update_chunk(5, &chunk(&noise(24, 20))).is_ok()),
+            ("update of the last, longer", &|s| s.update_chunk(5, &chunk(&noise(25, 79))).is_ok()),
+            ("update of the last, special", &|s| s.update_chunk(5, &zeros(200)).is_ok()),
+            ("delete the first", &|s| s.delete_chunk(0).is_ok()),
+            ("delete the last", &|s| s.delete_chunk(5).is_ok()),
+            ("reorder", &|s| s.reorder(&[3, 2, 1, 0, 4, 5]) == 0),
+            ("meta_update", &|s| s.meta_update("fixed", b"other conten") == 0),
+            ("vlmeta_add", &|s| s.vlmeta_add("another", &noise(27, 30)) == 1),
+            ("vlmeta_update", &|s| s.vlmeta_update("variable", &noise(28, 40)) == 0),
+            ("vlmeta_delete", &|s| s.vlmeta_delete("variable") == 0),
+        ];
+        let with_special: [(&str, Change<'_>); 4] = [
+            ("update of a special one", &|s| s.update_chunk(4, &full(26)).is_ok()),
+            ("update of a special one, small", &|s| s.update_chunk(4, &small()).is_ok()),
+            ("update before a special one", &|s| s.update_chunk(0, &small()).is_ok()),
+            ("delete before a special one", &|s| s.delete_chunk(2).is_ok()),
+        ];
+        for store in Store::ON_DISK {
+            for (what, change) in changes {
+                assert!(fail_everywhere(what, store, 13, &fill, change) > 5, "{what}");
+            }
+            for (what, change) in with_special {
+                assert!(fail_everywhere(what, store, 13, &fill_with_special, change) > 5, "{what}");
+            }
+            let without_last = |s: &SuperChunk| {
+                fill(s);
+                s.delete_chunk(5).expect("deleted");
+            };
+            let special = |s: &SuperChunk| s.append_chunk(&zeros(320)).is_ok();
+            assert!(fail_everywhere("append of a special chunk", store, 13, &without_last, &special) > 5);
+        }
+    });
+}
+
+/// A frame that turns to chunks of different sizes has its special chunks rewritten first, one by one: those stay
+/// rewritten, with the same contents.
+#[test]
+fn frame_9_conversions_that_fail_anywhere() {
+    alone("failed_writes::frame_9_conversions_that_fail_anywhere", || {
+        let model: Vec<_> = vec![noise(1, 80), vec![0; 320], vec![0; 320], noise(2, 50)];
+        for store in Store::ON_DISK {
+            for limit in (0..1700).step_by(11) {
+                let scratch = Scratch::new();
+                let path = scratch.fresh();
+                let schunk = SuperChunk::create(ours(), store, &path, &int32());
+                for contents in &model {
+                    schunk.append(contents).expect("appended");
+                }
+                let succeeded = limited(limit, || schunk.append(&noise(3, 70))).is_ok();
+                let mut expected = model.clone();
+                if succeeded {
+                    expected.push(noise(3, 70));
+                }
+                assert_chunks(&schunk, store, &path, &expected);
+            }
+        }
+    });
+}
+
+/// Updates that make a short chunk longer: what is behind it moves up.
+#[test]
+fn frame_9_growing_updates_that_fail_anywhere() {
+    alone("failed_writes::frame_9_growing_updates_that_fail_anywhere", || {
+        let short_ones = |s: &SuperChunk| {
+            fill(s);
+            s.update_chunk(0, &small()).expect("updated");
+            s.update_chunk(3, &small()).expect("updated");
+        };
+        for store in Store::ON_DISK {
+            for at in [0, 3] {
+                let grow = |s: &SuperChunk| s.update_chunk(at, &chunk(&noise(30, 80))).is_ok();
+                assert!(fail_everywhere("update, longer", store, 7, &short_ones, &grow) > 5);
+            }
+        }
+    });
+}
+
+/// Frames with nothing in them, with one chunk, and with none any more.
+#[test]
+fn frame_9_first_and_last_changes_that_fail_anywhere() {
+    alone("failed_writes::frame_9_first_and_last_changes_that_fail_anywhere", || {
+        let one = |s: &SuperChunk| assert_eq!(s.append(&noise(1, 80)), Ok(1));
+        let emptied = |s: &SuperChunk| {
+            one(s);
+            s.append(&noise(2, 80)).expect("appended");
+            s.delete_chunk(0).expect("deleted");
+            s.delete_chunk(0).expect("deleted");
+        };
+        let append = |s: &SuperChunk| s.append_chunk(&chunk(&noise(3, 80))).is_ok();
+        let delete = |s: &SuperChunk| s.delete_chunk(0).is_ok();
+        let nothing = |_: &SuperChunk| {};
+        for store in Store::ON_DISK {
+            assert!(fail_everywhere("the first append", store, 3, &nothing, &append) > 5);
+            let meta_add = |s: &SuperChunk| s.meta_add("m", &[1; 50]) == 0;
+            assert!(fail_everywhere("meta_add", store, 3, &nothing, &meta_add) > 5);
+            let fill_special = |s: &SuperChunk| s.fill_special(1000, 1, 400) == 10;
+            assert!(fail_everywhere("fill_special", store, 3, &nothing, &fill_special) > 5);
+            assert!(fail_everywhere("the last delete", store, 3, &one, &delete) > 5);
+            assert!(fail_everywhere("append to an emptied one", store, 13, &emptied, &append) > 5);
+        }
+    });
+}
+
+/// More bytes are moved than fit into one segment.
+#[test]
+fn frame_9_large_moves_that_fail_anywhere() {
+    alone("failed_writes::frame_9_large_moves_that_fail_anywhere", || {
+        const WORDS: usize = 90_000;
+        let make = |first: usize| {
+            move |s: &SuperChunk| {
+                s.append(&noise(0, WORDS)).expect("appended");
+                s.append(&words(std::iter::repeat_n(first as i32, WORDS))).expect("appended");
+                for number in 2..9 {
+                    s.append(&noise(number, WORDS)).expect("appended");
+                }
+            }
+        };
+        let large = Params { typesize: 4, ..Params::default() };
+        let compressed = |src: &[u8]| {
+            crate::support::calls::compress(ours(), &large, src, src.len() + 1000).expect("a chunk")
+        };
+        let (long, short) = (compressed(&noise(50, WORDS)), compressed(&words(0..WORDS as i32)));
+        let step = 123_457;
+        let grow = |s: &SuperChunk| s.update_chunk(1, &long).is_ok();
+        assert!(fail_everywhere("a large growing update", Store::File, step, &make(5), &grow) > 5);
+        let shrink = |s: &SuperChunk| s.update_chunk(0, &short).is_ok();
+        assert!(fail_everywhere("a large shrinking update", Store::File, step, &make(6), &shrink) > 5);
+    });
+}
+
+/// What follows a frame in its file stays when a change of that frame fails.
+#[test]
+fn frame_9_failed_changes_leave_what_follows() {
+    alone("failed_writes::frame_9_failed_changes_leave_what_follows", || {
+        let scratch = Scratch::new();
+        let path = scratch.fresh();
+        let schunk = SuperChunk::create(ours(), Store::File, &path, &int32());
+        fill(&schunk);
+        let len = fs::metadata(&path).expect("a file").len();
+        assert_eq!(schunk.append_file(&path), Ok(len as i64));
+        drop(schunk);
+        let original = fs::read(&path).expect("a file");
+        for limit in (0..len + 300).step_by(31) {
+            let path = scratch.fresh();
+            fs::write(&path, &original).expect("a file");
+            let schunk = SuperChunk::open(ours(), &path).expect("a super-chunk");
+            if limited(limit, || schunk.append(&noise(1, 50))).is_err() {
+                assert!(fs::read(&path).expect("a file") == original, "{limit} of {len} bytes");
+            }
+        }
+    });
+}

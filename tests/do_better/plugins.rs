@@ -1,0 +1,225 @@
+//! The codecs and filters of the library's own range: codecs.md 18.3 to 18.7, filters.md 16 D2 and D7, and views of arrays
+//! that have more or fewer dimensions than their blocks.
+
+use crate::alone::alone;
+use crate::checks::{compressed, ours};
+use crate::support::array::{Array, Spec};
+use crate::support::calls::{OwnedContext, Params, decompress, dparams, with_destination};
+use crate::support::data::Data;
+use crate::support::library::Library;
+use crate::support::random::Random;
+
+const NDLZ: u8 = 32;
+const ZFP_RATE: u8 = 35;
+const NDCELL: u8 = 32;
+const NDMEAN: u8 = 33;
+const BYTEDELTA_BUGGY: u8 = 34;
+const INT_TRUNC: u8 = 36;
+
+/// An array of one chunk, and its parameters.
+fn spec(shape: &[i32], blockshape: &[i32], typesize: i32, codec: u8, codec_meta: u8) -> Spec {
+    let whole: Vec<i64> = shape.iter().map(|&extent| extent.into()).collect();
+    let mut spec = Spec::new(&whole, shape, blockshape, typesize);
+    spec.params = Params { codec, codec_meta, typesize, filters: [0; 6], ..Params::default() };
+    spec
+}
+
+fn smooth(typesize: usize, nbytes: usize) -> Vec<u8> {
+    Data::SmoothFloats.generate(&mut Random::new(3), typesize, nbytes)
+}
+
+/// A context for decompression that knows the array.
+fn context_of(array: &Array) -> OwnedContext<'static> {
+    let mut params = dparams(1);
+    params.schunk = array.fields().sc.cast();
+    OwnedContext::decompressing(array.library, params)
+}
+
+/// A rate at which cells do not become smaller: the data are stored as they are.
+#[test]
+fn codecs_18_3_fixed_rates_beyond_the_data() {
+    alone("plugins::codecs_18_3_fixed_rates_beyond_the_data", || {
+        for (shape, typesize) in [(&[20][..], 4), (&[10, 10], 8), (&[5, 4, 11], 4), (&[5, 5, 5, 5], 8)] {
+            for meta in [99, 100, 101, 168, 200, 255] {
+                let spec = spec(shape, shape, typesize, ZFP_RATE, meta);
+                let items = smooth(typesize as usize, spec.nbytes());
+                assert_eq!(
+                    spec.filled(ours(), &items).to_cbuffer(),
+                    Ok(items),
+                    "{shape:?} {typesize} {meta}"
+                );
+            }
+        }
+    });
+}
+
+/// Streams of ZFP that end too early, and items without a super-chunk.
+#[test]
+fn codecs_18_4_streams_that_end_too_early() {
+    alone("plugins::codecs_18_4_streams_that_end_too_early", || {
+        for (codec, meta) in [(33, 0xfd), (34, 20), (ZFP_RATE, 50)] {
+            let spec = spec(&[32, 32], &[32, 32], 4, codec, meta);
+            let items = smooth(4, spec.nbytes());
+            let array = spec.filled(ours(), &items);
+            let mut chunk = array.schunk().get_chunk(0).expect("a chunk");
+            let csize = chunk.len() - 40;
+            // The stream says that it is shorter: the chunk too.
+            let cut = csize / 2 / 8 * 8;
+            chunk.truncate(40 + cut);
+            let cbytes = chunk.len() as i32;
+            chunk[12..16].copy_from_slice(&cbytes.to_le_bytes());
+            chunk[36..40].copy_from_slice(&(cut as i32).to_le_bytes());
+            let (rc, _) = with_destination(4096, |dest| context_of(&array).decompress(&chunk, dest));
+            assert_eq!(rc, -3, "codec {codec}");
+            let (rc, _) = with_destination(4, |dest| context_of(&array).getitem(&chunk, 1023, 1, dest));
+            assert_eq!(rc, -3, "codec {codec}");
+            let mut nobodys = OwnedContext::decompressing(ours(), dparams(1));
+            let (rc, _) = with_destination(4, |dest| nobodys.getitem(&chunk, 0, 1, dest));
+            assert_eq!(rc, -3, "codec {codec}");
+        }
+    });
+}
+
+/// Any number of items of a fixed rate, in any place.
+#[test]
+fn codecs_18_5_items_of_a_fixed_rate() {
+    alone("plugins::codecs_18_5_items_of_a_fixed_rate", || {
+        for (shape, blockshape, meta) in [
+            (&[8, 8][..], &[8, 8][..], 50),
+            (&[16, 24], &[8, 8], 5),
+            (&[100], &[30], 37),
+            (&[9, 6, 7], &[5, 6, 7], 60),
+        ] {
+            let spec = spec(shape, blockshape, 4, ZFP_RATE, meta);
+            let items = smooth(4, spec.nbytes());
+            let array = spec.filled(ours(), &items);
+            let chunk = array.schunk().get_chunk(0).expect("a chunk");
+            let content = array.schunk().contents();
+            let total = content.len() / 4;
+            let mut context = context_of(&array);
+            for start in 0..total {
+                for count in (1..=20).chain([64, 65, 100]).filter(|count| start + count <= total) {
+                    let (rc, found) = with_destination(4 * count, |dest| {
+                        context.getitem(&chunk, start as i32, count as i32, dest)
+                    });
+                    assert_eq!(rc, 4 * count as i32, "{shape:?} {meta} {start} {count}");
+                    assert!(found == content[4 * start..][..4 * count], "{shape:?} {meta} {start} {count}");
+                }
+            }
+        }
+    });
+}
+
+/// Distances that the decoder of the reference gets wrong are not written, and are read if it wrote them.
+#[test]
+fn codecs_18_6_ndlz_looks_far_back() {
+    const FAR: usize = 3855;
+    let row = |cell: usize, row: usize| ((cell * 4 + row) as u32).wrapping_mul(2_654_435_761).to_le_bytes();
+    for kept in [2, 3] {
+        let rows = |cell: usize| {
+            (0..4).map(move |n| if cell >= FAR && n < kept { row(cell - FAR, n) } else { row(cell, n) })
+        };
+        let cells: Vec<Vec<[u8; 4]>> =
+            (0..6000).map(|cell| if cell < 4200 { rows(cell).collect() } else { vec![[1; 4]; 4] }).collect();
+        let items: Vec<u8> = (0..4).flat_map(|n| cells.iter().flat_map(move |cell| cell[n])).collect();
+        let spec = spec(&[4, 24_000], &[4, 24_000], 1, NDLZ, 4);
+        let mine = spec.filled(ours(), &items);
+        assert_eq!(mine.to_cbuffer().as_ref(), Ok(&items));
+        let Some(reference) = Library::reference() else { continue };
+        let (mut frame, _) = mine.to_cframe().expect("a frame");
+        let array = Array::from_copy(reference, &mut frame).1.expect("an array");
+        assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
+        // Its own it reads wrong; ours reads it right.
+        let (mut frame, _) = spec.filled(reference, &items).to_cframe().expect("a frame");
+        let array = Array::from_copy(ours(), &mut frame).1.expect("an array");
+        assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
+    }
+}
+
+/// A stream of a block without rows or columns.
+#[test]
+fn codecs_18_7_ndlz_of_nothing() {
+    alone("plugins::codecs_18_7_ndlz_of_nothing", || {
+        let spec = spec(&[40, 40], &[40, 40], 1, NDLZ, 4);
+        let items: Vec<u8> = (0..1600).map(|at| (at / 4 % 3) as u8).collect();
+        let array = spec.filled(ours(), &items);
+        let good = array.schunk().get_chunk(0).expect("a chunk");
+        for extents in
+            [[0, 40], [40, 0], [0, 0], [0, i32::MAX], [i32::MAX, 0], [i32::MAX, i32::MAX], [-1, -1600]]
+        {
+            let mut bad = good.clone();
+            // Behind the header, a block start, the size of the stream, and the number of dimensions.
+            for (at, extent) in [(41, extents[0]), (45, extents[1])] {
+                bad[at..at + 4].copy_from_slice(&i32::to_le_bytes(extent));
+            }
+            let (rc, _) = with_destination(1600, |dest| context_of(&array).decompress(&bad, dest));
+            assert_eq!(rc, -3, "{extents:?}");
+        }
+    });
+}
+
+/// Bytes behind the last whole word or stream survive, also in the reference where it does not touch them.
+#[test]
+fn filters_16_d2_tails_of_the_plugin_filters() {
+    for typesize in [2, 4, 8] {
+        for tail in 1..typesize {
+            let nbytes = 4000 * typesize + tail;
+            let src: Vec<u8> = (0..nbytes).map(|at| (at / 3) as u8).collect();
+            let streams = typesize as u8;
+            for (id, meta) in [(INT_TRUNC, 8 * streams), (BYTEDELTA_BUGGY, streams)] {
+                let params = Params {
+                    codec: 1,
+                    typesize: typesize as i32,
+                    blocksize: 1000 * typesize as i32,
+                    filters: [0, 0, 0, 0, 0, id],
+                    metas: [0, 0, 0, 0, 0, meta],
+                    ..Params::default()
+                };
+                let chunk = compressed(&params, &src);
+                assert!(
+                    decompress(ours(), 1, &chunk, nbytes).as_ref() == Ok(&src),
+                    "filter {id} tail {tail}"
+                );
+                if let (INT_TRUNC, Some(reference)) = (id, Library::reference()) {
+                    assert!(decompress(reference, 1, &chunk, nbytes).as_ref() == Ok(&src), "tail {tail}");
+                }
+            }
+        }
+    }
+}
+
+/// Cells that the reference writes and cannot read are refused.
+#[test]
+fn filters_16_d7_ndmean_of_a_short_first_dimension() {
+    for (blockshape, side, expected) in
+        [(&[2, 8][..], 4, -18), (&[1, 3, 9], 2, -18), (&[2, 8], 2, 0), (&[2, 3], 4, 0)]
+    {
+        let mut spec = spec(blockshape, blockshape, 8, 1, 0);
+        spec.params.filters[5] = NDMEAN;
+        spec.params.metas[5] = side;
+        let items = smooth(8, spec.nbytes());
+        let (rc, array) = spec.context(ours()).filled(&items);
+        // Sources of less than 32 bytes are not filtered; these are longer.
+        assert_eq!(rc < 0, expected < 0, "{blockshape:?} {side}: {rc}");
+        if let Some(array) = array {
+            assert!(array.to_cbuffer().is_ok(), "{blockshape:?} {side}");
+        }
+    }
+}
+
+/// The blocks of a view are those of the array that it shows, though it has other dimensions.
+#[test]
+fn plugins_in_views_of_other_dimensions() {
+    for (codec, meta, filter) in [(33, 0xfd, 0), (ZFP_RATE, 50, 0), (NDLZ, 4, 0), (1, 0, NDCELL)] {
+        let typesize = if codec == NDLZ { 1 } else { 4 };
+        let mut spec = spec(&[24, 30], &[12, 15], typesize, codec, meta);
+        spec.params.filters[5] = filter;
+        spec.params.metas[5] = 5;
+        let kind = if typesize == 1 { Data::LowEntropy } else { Data::SmoothFloats };
+        let array =
+            spec.filled(ours(), &kind.generate(&mut Random::new(8), typesize as usize, spec.nbytes()));
+        let content = array.to_cbuffer();
+        let (rc, view) = array.expand_dims(&[true, false, false]);
+        assert_eq!((rc, view.expect("a view").to_cbuffer()), (0, content), "{codec} {filter}");
+    }
+}

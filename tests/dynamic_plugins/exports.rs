@@ -1,0 +1,225 @@
+//! What a plugin has to export, and what becomes of one that does not.
+
+use std::fs;
+
+use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, with_plugins};
+use crate::support::calls::{Header, OwnedContext, Params, compress, with_destination};
+use crate::support::library::Library;
+
+fn name_of(kind: Kind, variant: &str) -> String {
+    format!("probe_{kind:?}_{variant}").to_lowercase()
+}
+
+/// Builds a plugin of each kind for a scenario that finds them by [`name_of`].
+fn with_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
+    with_plugins(
+        test,
+        |place| {
+            for kind in KINDS {
+                let definitions = if variant == "good" { vec![] } else { vec![variant] };
+                build(kind, &definitions, &place.join(file_of(&name_of(kind, variant))));
+            }
+        },
+        |_| scenario(),
+    );
+}
+
+/// Whoever uses it, the plugin is refused, the second time as the first. `survives` says for which kinds the
+/// reference is known to live on; not even there does it take a second use.
+fn assert_refused(test: &str, variant: &str, survives: &[Kind]) {
+    with_variant(test, variant, || {
+        for kind in KINDS {
+            for library in libraries(survives.contains(&kind)) {
+                let probe = Probe::register(library, kind, 200, &name_of(kind, variant));
+                let uses = if library.is_reference() { 1 } else { 3 };
+                for _ in 0..uses {
+                    assert_eq!(probe.round_trip(library, 0), probe.refusal(), "{}: {kind:?}", library.name);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn good_ones_work() {
+    with_variant("exports::good_ones_work", "good", || {
+        for kind in KINDS {
+            let mut told = Vec::new();
+            for library in libraries(true) {
+                let probe = Probe::register(library, kind, 200, &name_of(kind, "good"));
+                told.push((0..6).map(|meta| probe.round_trip(library, meta)).collect::<Vec<_>>());
+            }
+            let ours = &told[0];
+            match kind {
+                Kind::Codec => {
+                    assert!(ours[0].ends_with("right") && ours[4].ends_with("right"));
+                    assert_eq!(ours[1], "-3");
+                    assert!(ours[2].ends_with("then -3") && ours[3].ends_with("then -3"));
+                }
+                Kind::Filter => {
+                    assert!(ours[0].ends_with("right") && ours[5].ends_with("right"));
+                    assert_eq!(ours[1], "-18");
+                    assert!(ours[2].ends_with("then -9"));
+                }
+                Kind::Tuner => assert!(ours.iter().all(|one| one.ends_with("right"))),
+            }
+            assert!(told.iter().all(|one| one == ours), "{told:?}");
+        }
+    });
+}
+
+/// A plugin with one of its two functions is none, and its entry stays as it was (codecs.md 18.9).
+#[test]
+fn codecs_18_09_a_missing_function() {
+    assert_refused("exports::codecs_18_09_a_missing_function", "MISSING", &KINDS);
+}
+
+#[test]
+fn codecs_18_08_no_descriptor() {
+    assert_refused("exports::codecs_18_08_no_descriptor", "NO_INFO", &[Kind::Codec]);
+}
+
+#[test]
+fn a_name_that_is_null() {
+    assert_refused("exports::a_name_that_is_null", "NULL_NAME", &[]);
+}
+
+/// As far as the symbol table tells.
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn descriptors_of_the_wrong_kind() {
+    assert_refused("exports::descriptors_of_the_wrong_kind", "INFO_TOO_SMALL", &[]);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn a_function_as_descriptor() {
+    assert_refused("exports::a_function_as_descriptor", "INFO_IS_FUNCTION", &[]);
+}
+
+#[test]
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn a_variable_as_function() {
+    assert_refused("exports::a_variable_as_function", "IS_DATA", &[]);
+}
+
+/// With the reference such a plugin loads, and the process ends when the function is called.
+#[test]
+fn a_symbol_that_nobody_has() {
+    assert_refused("exports::a_symbol_that_nobody_has", "UNDEFINED", &[]);
+}
+
+/// A plugin may use the functions of the library that loads it, even if the program that loaded that one did not
+/// make them visible, and already while it is being loaded: no lock is held then.
+#[test]
+fn plugins_that_use_the_library() {
+    with_variant("exports::plugins_that_use_the_library", "NEEDS_HOST", || {
+        let library = Library::ours();
+        for kind in KINDS {
+            let probe = Probe::register(library, kind, 200, &name_of(kind, "NEEDS_HOST"));
+            let told = probe.round_trip(library, 0);
+            assert!(told.ends_with("right"), "{kind:?}: {told}");
+        }
+        // What a constructor has registered.
+        let filter = Probe { kind: Kind::Filter, id: 250 };
+        assert!(filter.round_trip(library, 0).ends_with("right"));
+    });
+}
+
+/// A tuner that was built for another layout of the context writes where it should not; it has no effect then, and
+/// does no harm (abi.md 4.3).
+#[test]
+fn tuners_for_an_older_layout() {
+    with_variant("exports::tuners_for_an_older_layout", "OLD_LAYOUT", || {
+        let library = Library::ours();
+        let probe = Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "OLD_LAYOUT"));
+        for nthreads in [1, 2] {
+            let mut cparams = Params { nthreads, ..probe.params(0) }.cparams();
+            (cparams.tuner_id, cparams.blocksize) = (200, 0);
+            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+            let src = crate::probes::pairs(100_000);
+            for _ in 0..3 {
+                let (code, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
+                assert!(code > 0, "{code}");
+                let chunk = &dest[..code as usize];
+                assert!(Header::of(chunk).blocksize > 0);
+                let decoded = crate::support::calls::decompress(library, 1, chunk, src.len());
+                assert!(decoded == Ok(src.clone()));
+            }
+        }
+    });
+}
+
+/// The tuner of a plugin chooses from call to call.
+#[test]
+fn tuners_choose() {
+    with_variant("exports::tuners_choose", "good", || {
+        for library in libraries(true) {
+            Probe::register(library, Kind::Tuner, 200, &name_of(Kind::Tuner, "good"));
+        }
+        let metas = |library: &'static Library| -> Vec<u8> {
+            let mut cparams = Probe { kind: Kind::Tuner, id: 200 }.params(0).cparams();
+            cparams.tuner_id = 200;
+            let mut context = OwnedContext::compressing(library, cparams).expect("a context");
+            let src = crate::probes::pairs(100_000);
+            (0..3)
+                .map(|_| {
+                    let (code, dest) = with_destination(200_000, |dest| context.compress(&src, dest));
+                    assert!(code > 0, "{}: {code}", library.name);
+                    Header::of(&dest[..code as usize]).compcode_meta
+                })
+                .collect()
+        };
+        // The tuner counts in its only copy: each library goes on where the other one ended.
+        let seen: Vec<u8> = libraries(true).into_iter().flat_map(metas).collect();
+        assert_eq!(seen, (1..=seen.len() as u8).collect::<Vec<_>>());
+    });
+}
+
+/// What lies at the place is no library at all.
+#[test]
+fn files_that_are_no_libraries() {
+    let names = ["empty", "text", "directory"];
+    with_plugins(
+        "exports::files_that_are_no_libraries",
+        |place| {
+            fs::write(place.join(file_of("empty")), "").expect("a file");
+            fs::write(place.join(file_of("text")), "not a library").expect("a file");
+            fs::create_dir(place.join(file_of("directory"))).expect("a directory");
+        },
+        |_| {
+            for (at, name) in names.into_iter().enumerate() {
+                for kind in KINDS {
+                    for library in libraries(true) {
+                        let probe = Probe::register(library, kind, 200 + at as u8, name);
+                        assert_eq!(probe.round_trip(library, 0), probe.refusal(), "{}", library.name);
+                    }
+                }
+            }
+        },
+    );
+}
+
+/// No plugin is looked for where there is nothing to do for it (codecs.md 13.1).
+#[test]
+fn plugins_that_are_not_needed() {
+    with_plugins(
+        "exports::plugins_that_are_not_needed",
+        |_| {},
+        |_| {
+            for library in libraries(true) {
+                let codec = Probe::register(library, Kind::Codec, 200, "nowhere");
+                let filter = Probe::register(library, Kind::Filter, 200, "nowhere");
+                for probe in [codec, filter] {
+                    let params = probe.params(0);
+                    let stored = Params { clevel: 0, ..params };
+                    assert!(compress(library, &stored, &crate::probes::pairs(5000), 10_000).is_ok());
+                    assert!(compress(library, &params, &[1; 31], 10_000).is_ok(), "too short to compress");
+                }
+                // A run needs no codec, but its filters.
+                assert!(compress(library, &codec.params(0), &[7; 5000], 10_000).is_ok());
+                assert_eq!(compress(library, &filter.params(0), &[7; 5000], 10_000), Err(-18));
+            }
+        },
+    );
+}

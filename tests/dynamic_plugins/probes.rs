@@ -1,0 +1,184 @@
+//! Building plugins, running scenarios that find them, and using what they bring.
+
+use std::ffi::{CString, c_int};
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use blosc2::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
+
+use crate::alone::alone_with;
+use crate::support::calls::{OwnedContext, Params, compress, decompress, with_destination};
+use crate::support::files::TempDir;
+use crate::support::library::Library;
+
+/// What a plugin is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Codec,
+    Filter,
+    Tuner,
+}
+
+pub const KINDS: [Kind; 3] = [Kind::Codec, Kind::Filter, Kind::Tuner];
+
+/// The variable that tells a child where its plugins are.
+const PLACE: &str = "BLOSC2_TEST_PLUGINS";
+
+/// Runs `scenario` in a process of its own. `prepare` fills a directory, in which the scenario finds libraries by
+/// their names, and programs in its directory `bin` before all others if there is one.
+pub fn with_plugins(name: &str, prepare: impl FnOnce(&Path), scenario: impl FnOnce(&Path)) {
+    if let Some(place) = std::env::var_os(PLACE) {
+        return scenario(&PathBuf::from(place));
+    }
+    let directory = TempDir::new();
+    prepare(directory.path());
+    if !directory.join("bin").exists() {
+        // Faster than the true ones, which do not know any of these plugins either.
+        for name in ["python", "python3"] {
+            program(directory.path(), name, "exit 1");
+        }
+    }
+    let place = directory.path().to_str().expect("a path in UTF-8");
+    let path = std::env::var("PATH").unwrap_or_default();
+    let variables = [(PLACE, place), ("LD_LIBRARY_PATH", place), ("PATH", &format!("{place}/bin:{path}"))];
+    alone_with(name, &variables, || unreachable!("the child has its variables"));
+}
+
+/// Puts a shell script among the programs of the scenarios.
+pub fn program(place: &Path, name: &str, script: &str) {
+    let file = place.join("bin").join(name);
+    fs::create_dir_all(place.join("bin")).expect("a directory");
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).expect("a file");
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a file to run");
+}
+
+/// Builds `capi-tests/plugin.c` with these definitions.
+pub fn build(kind: Kind, definitions: &[&str], library: &Path) {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut compiler = Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()));
+    compiler.args(["-std=gnu11", "-O1", "-shared", "-fPIC", "-I"]).arg(root.join("include"));
+    compiler.arg(format!("-D{}", format!("{kind:?}").to_uppercase()));
+    compiler.args(definitions.iter().map(|definition| format!("-D{definition}")));
+    compiler.arg(root.join("capi-tests/plugin.c")).arg("-o").arg(library);
+    let output = compiler.output().expect("the tests need a C compiler");
+    assert!(output.status.success(), "{compiler:?}:\n{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The file in which the plugin of that name is looked for.
+pub fn file_of(name: &str) -> String {
+    format!("libblosc2_{name}.so")
+}
+
+/// Something registered without functions, to be taken from the plugin of its name.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    pub kind: Kind,
+    pub id: u8,
+}
+
+impl Probe {
+    pub fn register(library: &Library, kind: Kind, id: u8, name: &str) -> Probe {
+        let name = CString::new(name).expect("no NUL in a name").into_raw();
+        // SAFETY: valid structs; the name is never freed.
+        let code = unsafe {
+            match kind {
+                Kind::Codec => (library.blosc2_register_codec)(&mut blosc2_codec {
+                    compcode: id,
+                    compname: name,
+                    complib: id,
+                    version: 1,
+                    encoder: None,
+                    decoder: None,
+                }),
+                Kind::Filter => (library.blosc2_register_filter)(&mut blosc2_filter {
+                    id,
+                    name,
+                    version: 1,
+                    forward: None,
+                    backward: None,
+                }),
+                Kind::Tuner => (library.blosc2_register_tuner)(&mut blosc2_tuner {
+                    init: None,
+                    next_blocksize: None,
+                    next_cparams: None,
+                    update: None,
+                    free: None,
+                    id: c_int::from(id),
+                    name,
+                }),
+            }
+        };
+        assert_eq!(code, 0);
+        Probe { kind, id }
+    }
+
+    /// Parameters that use it, with that meta byte.
+    pub fn params(self, meta: u8) -> Params {
+        let params =
+            Params { typesize: 1, filters: [0; 6], blocksize: 4000, splitmode: 2, ..Params::default() };
+        match self.kind {
+            Kind::Codec => Params { codec: self.id, codec_meta: meta, ..params },
+            Kind::Filter => {
+                Params { codec: 1, filters: [0, 0, self.id, 0, 0, 0], metas: [0, 0, meta, 0, 0, 0], ..params }
+            }
+            Kind::Tuner => Params { codec: 1, ..params },
+        }
+    }
+
+    /// Compresses and decompresses, and tells what came of both.
+    pub fn round_trip(self, library: &Library, meta: u8) -> String {
+        let src = pairs(20_000);
+        let mut told = String::new();
+        let chunk = match self.kind {
+            Kind::Tuner => {
+                let mut cparams = self.params(meta).cparams();
+                cparams.tuner_id = c_int::from(self.id);
+                let Some(mut context) = OwnedContext::compressing(library, cparams) else {
+                    return "no context".into();
+                };
+                let (code, mut dest) = with_destination(50_000, |dest| context.compress(&src, dest));
+                dest.truncate(code.max(0) as usize);
+                if code > 0 { Ok(dest) } else { Err(code) }
+            }
+            _ => compress(library, &self.params(meta), &src, 50_000),
+        };
+        match chunk {
+            Ok(chunk) => {
+                let _ = write!(told, "{} bytes, then ", chunk.len());
+                match decompress(library, 2, &chunk, src.len()) {
+                    Ok(bytes) if bytes == src => told += "right",
+                    Ok(_) => told += "wrong",
+                    Err(code) => {
+                        let _ = write!(told, "{code}");
+                    }
+                }
+            }
+            Err(code) => {
+                let _ = write!(told, "{code}");
+            }
+        }
+        told
+    }
+
+    /// What `round_trip` tells when the plugin cannot be used.
+    pub fn refusal(self) -> &'static str {
+        match self.kind {
+            Kind::Codec => "-7",
+            Kind::Filter => "-18",
+            Kind::Tuner => "no context",
+        }
+    }
+}
+
+/// Noise, but in pairs of equal bytes.
+pub fn pairs(nbytes: usize) -> Vec<u8> {
+    (0..nbytes).map(|at| ((at / 2).wrapping_mul(0x9E37_79B9) >> 11) as u8).collect()
+}
+
+/// Ours alone, or both where the reference is known to survive.
+pub fn libraries(reference_survives: bool) -> Vec<&'static Library> {
+    if reference_survives { crate::support::all() } else { vec![Library::ours()] }
+}

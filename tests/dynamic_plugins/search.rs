@@ -1,0 +1,268 @@
+//! Where plugins are looked for (codecs.md 13.2): where the system finds libraries, then by asking Python. The
+//! interpreters here are scripts, but for one.
+
+use std::fs;
+use std::path::Path;
+
+use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, program, with_plugins};
+use crate::support::library::Library;
+
+/// Puts an interpreter into the scenario's path. It notes how it is called, in `log`, then runs `script`.
+fn interpreter(place: &Path, name: &str, script: &str) {
+    let log = place.join("log");
+    let note = format!("printf '%s|' {name} \"$@\" >> {}", log.display());
+    program(place, name, &format!("{note}\n{script}"));
+}
+
+/// What has been asked since the last time.
+fn take_log(place: &Path) -> String {
+    let log = fs::read_to_string(place.join("log")).unwrap_or_default();
+    let _ = fs::remove_file(place.join("log"));
+    log
+}
+
+/// Plugins of all kinds in a directory where the system does not look.
+fn hidden_plugins(place: &Path) {
+    fs::create_dir(place.join("hidden")).expect("a directory");
+    for kind in KINDS {
+        build(kind, &[], &hidden(place, kind));
+    }
+}
+
+fn hidden(place: &Path, kind: Kind) -> std::path::PathBuf {
+    place.join("hidden").join(format!("{kind:?}.so"))
+}
+
+/// For an interpreter: prints the path of the plugin whose kind the program names.
+fn printing(place: &Path, after: &str) -> String {
+    let hidden = place.join("hidden");
+    format!(
+        "case \"$2\" in *codec*) k=Codec;; *filter*) k=Filter;; *tuner*) k=Tuner;; esac\nprintf '%s{after}' {}/$k.so",
+        hidden.display()
+    )
+}
+
+fn name_of(kind: Kind) -> String {
+    format!("hidden_{kind:?}").to_lowercase()
+}
+
+/// Whether the hidden plugin of each kind is found, by ours and by the reference.
+fn assert_found(found_by_ours: bool, found_by_reference: Option<bool>) {
+    for kind in KINDS {
+        for library in libraries(found_by_reference.is_some()) {
+            let probe = Probe::register(library, kind, 200, &name_of(kind));
+            let told = probe.round_trip(library, 0);
+            let expected = if library.is_reference() { found_by_reference } else { Some(found_by_ours) };
+            if expected == Some(true) {
+                assert!(told.ends_with("right"), "{}: {kind:?}: {told}", library.name);
+            } else {
+                assert_eq!(told, probe.refusal(), "{}: {kind:?}", library.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn python_tells() {
+    with_plugins(
+        "search::python_tells",
+        |place| {
+            hidden_plugins(place);
+            interpreter(place, "python", &printing(place, ""));
+            interpreter(place, "python3", "exit 1");
+        },
+        |place| {
+            assert_found(true, Some(true));
+            let log = take_log(place);
+            assert!(!log.contains("python3|"), "{log}");
+            for kind in KINDS {
+                // By each library; once found is found for ever.
+                let asked = format!("import blosc2_{}", name_of(kind));
+                let times = log.matches(&asked).count();
+                assert_eq!(times, libraries(true).len(), "{asked}: {log}");
+            }
+            assert!(log.starts_with("python|-c|"), "{log}");
+            assert_found(true, None);
+            assert_eq!(take_log(place), "");
+        },
+    );
+}
+
+#[test]
+fn python3_tells_if_python_says_nothing() {
+    with_plugins(
+        "search::python3_tells_if_python_says_nothing",
+        |place| {
+            hidden_plugins(place);
+            interpreter(place, "python", "exit 1");
+            interpreter(place, "python3", &printing(place, ""));
+        },
+        |place| {
+            assert_found(true, Some(true));
+            let log = take_log(place);
+            assert!(log.find("python|").expect("asked") < log.find("python3|").expect("asked"), "{log}");
+        },
+    );
+}
+
+/// The reference takes the end of the line for a part of the path (codecs.md 18.11).
+#[test]
+fn codecs_18_11_a_line_with_its_end() {
+    with_plugins(
+        "search::codecs_18_11_a_line_with_its_end",
+        |place| {
+            hidden_plugins(place);
+            interpreter(place, "python", &printing(place, "\\nmore\\n"));
+        },
+        |_| assert_found(true, Some(false)),
+    );
+}
+
+/// What an interpreter says is taken, whatever the other one would say and whether it failed.
+#[test]
+fn the_first_answer_counts() {
+    with_plugins(
+        "search::the_first_answer_counts",
+        |place| {
+            hidden_plugins(place);
+            interpreter(place, "python", "printf /no/such/file.so");
+            interpreter(place, "python3", &printing(place, ""));
+        },
+        |place| {
+            assert_found(false, Some(false));
+            assert!(!take_log(place).contains("python3|"));
+            interpreter(place, "python", &format!("{}\nexit 1", printing(place, "")));
+            assert_found(true, Some(true));
+        },
+    );
+}
+
+#[test]
+fn nobody_tells() {
+    with_plugins(
+        "search::nobody_tells",
+        |place| {
+            interpreter(place, "python", "exit 0");
+            interpreter(place, "python3", "exit 0");
+        },
+        |place| {
+            assert_found(false, Some(false));
+            take_log(place);
+            // Failures are not remembered: it may be installed meanwhile.
+            for kind in KINDS {
+                build(kind, &[], &place.join(file_of(&name_of(kind))));
+            }
+            assert_found(true, Some(true));
+            assert_eq!(take_log(place), "");
+        },
+    );
+}
+
+/// The system's places come first; nobody is asked then.
+#[test]
+fn libraries_in_the_path() {
+    with_plugins(
+        "search::libraries_in_the_path",
+        |place| {
+            interpreter(place, "python", "printf /no/such/file.so");
+            for kind in KINDS {
+                build(kind, &[], &place.join(file_of(&name_of(kind))));
+            }
+        },
+        |place| {
+            assert_found(true, Some(true));
+            assert_eq!(take_log(place), "");
+        },
+    );
+}
+
+/// Names that could mean anything to a shell or a file system are refused before anything is done.
+#[test]
+fn codecs_19_14_names() {
+    with_plugins(
+        "search::codecs_19_14_names",
+        |place| {
+            hidden_plugins(place);
+            interpreter(place, "python", &printing(place, ""));
+        },
+        |place| {
+            let names =
+                ["a-b", "", "../hidden/Codec", "a b", "a;touch /dev/null", "$(true)", "a'b", "codec\n", "é"];
+            for (at, name) in names.into_iter().enumerate() {
+                for kind in KINDS {
+                    for library in libraries(true) {
+                        let probe = Probe::register(library, kind, 200 + at as u8, name);
+                        assert_eq!(
+                            probe.round_trip(library, 0),
+                            probe.refusal(),
+                            "{}: {name:?}",
+                            library.name
+                        );
+                    }
+                }
+            }
+            assert_eq!(take_log(place), "");
+        },
+    );
+}
+
+/// A module that lies in the working directory, perhaps beside a stranger's data, is not run; one that is installed is.
+#[test]
+fn modules_of_the_working_directory() {
+    with_plugins(
+        "search::modules_of_the_working_directory",
+        |place| {
+            hidden_plugins(place);
+            // No interpreters but the true ones.
+            for directory in ["here", "installed", "bin"] {
+                fs::create_dir(place.join(directory)).expect("a directory");
+            }
+            let text = format!(
+                "def print_libpath():\n    print({:?}, end='')\n",
+                hidden(place, Kind::Codec).to_str().expect("a path in UTF-8")
+            );
+            fs::write(place.join("here/blosc2_stranger.py"), &text).expect("a file");
+            fs::write(place.join("installed/blosc2_friend.py"), &text).expect("a file");
+        },
+        |place| {
+            std::env::set_current_dir(place.join("here")).expect("a directory");
+            // SAFETY: this process has one thread that does anything.
+            unsafe { std::env::set_var("PYTHONPATH", place.join("installed")) };
+            let library = Library::ours();
+            let stranger = Probe::register(library, Kind::Codec, 200, "stranger");
+            assert_eq!(stranger.round_trip(library, 0), "-7");
+            let friend = Probe::register(library, Kind::Codec, 201, "friend");
+            let told = friend.round_trip(library, 0);
+            assert!(told.ends_with("right"), "{told}");
+        },
+    );
+}
+
+/// A package that cannot be imported, as some cannot without the Python binding of the C library: its library is used
+/// all the same.
+#[test]
+fn packages_that_cannot_be_imported() {
+    with_plugins(
+        "search::packages_that_cannot_be_imported",
+        |place| {
+            let package = place.join("installed/blosc2_broken");
+            fs::create_dir_all(&package).expect("a directory");
+            fs::write(package.join("__init__.py"), "raise RuntimeError('no binding')\n").expect("a file");
+            build(Kind::Codec, &[], &package.join(file_of("broken")));
+            let empty = place.join("installed/blosc2_empty");
+            fs::create_dir_all(&empty).expect("a directory");
+            fs::write(empty.join("__init__.py"), "raise RuntimeError('no binding')\n").expect("a file");
+            fs::create_dir(place.join("bin")).expect("a directory");
+        },
+        |place| {
+            // SAFETY: this process has one thread that does anything.
+            unsafe { std::env::set_var("PYTHONPATH", place.join("installed")) };
+            let library = Library::ours();
+            let broken = Probe::register(library, Kind::Codec, 200, "broken");
+            let told = broken.round_trip(library, 0);
+            assert!(told.ends_with("right"), "{told}");
+            let empty = Probe::register(library, Kind::Codec, 201, "empty");
+            assert_eq!(empty.round_trip(library, 0), "-7");
+        },
+    );
+}

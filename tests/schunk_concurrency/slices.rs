@@ -1,0 +1,142 @@
+//! Slices over several chunks are read and written as one: a reader never sees a part of what another thread or handle
+//! writes. And filters are told the chunk that they work on, whatever other threads read meanwhile.
+
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::thread;
+use std::time::Instant;
+
+use blosc2::abi::{CBool, blosc2_prefilter_params, blosc2_storage};
+
+use crate::content::duration;
+use crate::support::calls::Params;
+use crate::support::library::Library;
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
+
+/// A super-chunk that threads share.
+struct Shared(SuperChunk);
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Shared {}
+// SAFETY: as above.
+unsafe impl Send for Shared {}
+
+const NCHUNKS: i32 = 4;
+const ITEMS: i64 = 250 * NCHUNKS as i64;
+
+/// All items of the same value.
+fn all(value: i32) -> Vec<u8> {
+    value.to_le_bytes().repeat(ITEMS as usize)
+}
+
+fn int32() -> Params {
+    Params { typesize: 4, ..Params::default() }
+}
+
+fn fill(schunk: &SuperChunk) {
+    for chunk in all(0).chunks(1000) {
+        schunk.append(chunk).expect("appended");
+    }
+}
+
+/// Writes whole slices through one handle and reads them through another, which may be the same.
+fn write_and_read(writer: &Shared, reader: &Shared, what: &str) {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let readers: Vec<_> = (0..2)
+            .map(|n| {
+                let over = &over;
+                scope.spawn(move || {
+                    let mut reads = 0;
+                    while !over.load(Relaxed) || reads == 0 {
+                        // Not along the bounds of chunks either.
+                        let (start, stop) = (100 * n, ITEMS - 33 * n);
+                        let got = reader.0.get_slice(start, stop, 4 * (stop - start) as usize);
+                        let got = got.unwrap_or_else(|code| panic!("{what}: error {code}"));
+                        let first = &got[..4];
+                        assert!(got.chunks(4).all(|item| item == first), "{what}: a slice of two states");
+                        reads += 1;
+                    }
+                })
+            })
+            .collect();
+        let end = Instant::now() + duration() / 8;
+        let mut value = 1;
+        while Instant::now() < end && !readers.iter().any(|reader| reader.is_finished()) {
+            assert_eq!(writer.0.set_slice(0, ITEMS, &all(value)), 0, "{what}");
+            value += 1;
+        }
+        over.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn threads_see_whole_slices() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let schunk = Shared(SuperChunk::create(Library::ours(), store, &scratch.fresh(), &int32()));
+        fill(&schunk.0);
+        write_and_read(&schunk, &schunk, &format!("{store:?}"));
+    }
+}
+
+#[test]
+fn locking_handles_see_whole_slices() {
+    let scratch = Scratch::new();
+    for store in Store::ON_DISK {
+        let path = scratch.fresh();
+        fill(&SuperChunk::create(Library::ours(), store, &path, &int32()));
+        let open = || Shared(SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk"));
+        write_and_read(&open(), &open(), &format!("two handles on a {store:?}"));
+    }
+}
+
+static TOLD: Mutex<Vec<i64>> = Mutex::new(Vec::new());
+
+/// Copies the block, and notes for which chunk it is called.
+unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
+    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    unsafe {
+        TOLD.lock().expect("the list").push((*params).nchunk);
+        ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
+    }
+    0
+}
+
+#[test]
+fn prefilters_are_told_their_chunk() {
+    // SAFETY: plain numbers and pointers that may be NULL.
+    let mut preparams: blosc2_prefilter_params = unsafe { std::mem::zeroed() };
+    let mut cparams = int32().cparams();
+    cparams.prefilter = Some(noting_prefilter);
+    cparams.preparams = &mut preparams;
+    let mut storage = blosc2_storage {
+        contiguous: CBool::FALSE,
+        urlpath: ptr::null_mut(),
+        cparams: &mut cparams,
+        dparams: ptr::null_mut(),
+        io: ptr::null_mut(),
+    };
+    // SAFETY: a storage whose pointers are valid during the call.
+    let raw = unsafe { (Functions::of(Library::ours()).blosc2_schunk_new)(&mut storage) };
+    let schunk = &Shared(SuperChunk::from_raw(Library::ours(), raw).expect("a super-chunk"));
+    let over = &AtomicBool::new(false);
+    const APPENDS: i64 = 2000;
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while !over.load(Relaxed) {
+                if schunk.0.nchunks() > 0 {
+                    assert_eq!(schunk.0.decompress_into(0, 1000).map(|bytes| bytes.len()), Ok(1000));
+                }
+            }
+        });
+        for n in 0..APPENDS {
+            assert_eq!(schunk.0.append(&all(n as i32)[..1000]), Ok(n + 1));
+        }
+        over.store(true, Relaxed);
+    });
+    assert_eq!(*TOLD.lock().expect("the list"), (0..APPENDS).collect::<Vec<_>>());
+}

@@ -1,0 +1,148 @@
+//! Damaged input by the thousand, in child processes: dealing cases out, replaying one, and noticing crashes, hangs,
+//! panics inside the library and memory that is out of proportion. What a case is is up to the test that defines
+//! [`Mutants`].
+
+use std::fmt::Debug;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::library::Library;
+use super::memory;
+use super::random::{Random, from_environment};
+use super::watchdog;
+
+/// Cases of one child.
+const RANGE: u64 = 2000;
+/// After so many crashes there is nothing to learn from the next.
+const ENOUGH: usize = 8;
+
+/// A family of cases, run in several forms.
+pub struct Family {
+    /// How the variables begin that the family is told by: `…S` has a number of mutants, `…_SEED` picks another sample,
+    /// `…_ONLY` replays a case.
+    pub prefix: &'static str,
+    pub seed: u64,
+    /// Mutants in all, unless more are asked for.
+    pub mutants: u64,
+    /// In so many forms, each with its share.
+    pub forms: u64,
+}
+
+/// Cases in one form.
+pub trait Mutants {
+    type Mutant;
+
+    /// A mutant.
+    fn draw(&self, random: &mut Random) -> Self::Mutant;
+
+    /// Its size in bytes.
+    fn size(&self, mutant: &Self::Mutant) -> usize;
+
+    /// Uses it; a failed check panics.
+    fn run(&mut self, random: &mut Random, mutant: &Self::Mutant);
+
+    /// What it was made from, and how it differs.
+    fn describe(&self, mutant: &Self::Mutant) -> String;
+}
+
+impl Family {
+    fn variable(&self, rest: &str) -> String {
+        format!("{}{rest}", self.prefix)
+    }
+
+    fn seed_of(&self, form: u64) -> u64 {
+        from_environment(&self.variable("_SEED"), self.seed) ^ form << 32
+    }
+
+    fn child<M: Mutants>(
+        &self,
+        form: u64,
+        name: &str,
+        cases: std::ops::Range<u64>,
+        make: impl FnOnce() -> M,
+    ) {
+        let mut stderr = watchdog::Stderr::catch();
+        let mut mutants = make();
+        stderr.take();
+        memory::limit_address_space();
+        let seed = self.seed_of(form);
+        watchdog::start(seed, Duration::from_secs(20));
+        let mut failures = 0;
+        for index in cases {
+            watchdog::case(index);
+            let random = &mut Random::of_item(seed, index);
+            let mutant = mutants.draw(random);
+            let size = mutants.size(&mutant);
+            let gauge = memory::Gauge::start();
+            let failed = catch_unwind(AssertUnwindSafe(|| mutants.run(random, &mutant))).is_err();
+            let grown = gauge.grown();
+            let said = stderr.take();
+            // A panic inside the library is caught at its border and looks like an error code.
+            let panicked = said.contains("panicked") || said.contains("defect of the library");
+            let greedy = grown > memory::allowance(size);
+            if failed || panicked || greedy {
+                let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).collect();
+                stderr.say(&lines[lines.len().saturating_sub(30)..].join("\n"));
+                if greedy {
+                    stderr.say(&format!("{grown} bytes of memory for {size} bytes of frame"));
+                }
+                let what = mutants.describe(&mutant);
+                stderr.say(&format!("FAILED: {name} run {seed} case {index}: {what}"));
+                failures += 1;
+                assert!(failures < ENOUGH, "too many failures");
+            }
+        }
+        assert_eq!(failures, 0);
+    }
+
+    /// Runs the test `name` of this executable again, as children that do the work, range by range; a range goes on
+    /// behind a case that ended its child. `make` prepares the cases of form `form` in a child.
+    pub fn run<M: Mutants>(&self, name: &str, form: impl Debug, number: u64, make: impl FnOnce() -> M) {
+        let child = self.variable("_CHILD");
+        if let Ok(range) = std::env::var(&child) {
+            let (first, last) = range.split_once("..").expect("a range of cases");
+            let cases = first.parse().expect("a case")..last.parse().expect("a case");
+            return self.child(number, &format!("{form:?}"), cases, make);
+        }
+        let only = std::env::var(self.variable("_ONLY"));
+        if Library::ours().is_reference() && only.is_err() {
+            // It is known to crash on damaged frames (b2nd.md 10, frame.md 9).
+            return;
+        }
+        let (mut first, end) = match only {
+            Ok(text) => {
+                let case: u64 = text.parse().expect("the number of a case");
+                (case, case + 1)
+            }
+            Err(_) => (0, from_environment(&self.variable("S"), self.mutants).div_ceil(self.forms)),
+        };
+        println!("{form:?}: seed {}, cases {first}..{end}", self.seed_of(number));
+        let mut reports = Vec::new();
+        while first < end && reports.len() < ENOUGH {
+            let last = end.min(first + RANGE);
+            let output = Command::new(std::env::current_exe().expect("path of the test executable"))
+                .args([name, "--exact", "--nocapture", "--test-threads=1"])
+                .env(&child, format!("{first}..{last}"))
+                // Errors are put into words, and panics inside are told.
+                .env("BLOSC_TRACE", "1")
+                .stdin(Stdio::null())
+                .output()
+                .expect("a child");
+            first = last;
+            if output.status.success() {
+                continue;
+            }
+            let errors = String::from_utf8_lossy(&output.stderr);
+            let tail: Vec<&str> = errors.lines().rev().take(40).collect();
+            let tail: Vec<&str> = tail.into_iter().rev().collect();
+            reports.push(format!("{}\n{}", output.status, tail.join("\n")));
+            let ended_at = errors.lines().rev().find_map(|line| {
+                let line = line.strip_prefix("CRASH in run ").or(line.strip_prefix("HANG in run "))?;
+                line.split(" case ").nth(1)?.split(' ').next()?.parse::<u64>().ok()
+            });
+            first = ended_at.map_or(first, |case| case + 1);
+        }
+        assert!(reports.is_empty(), "{name}: {} failed children\n{}", reports.len(), reports.join("\n\n"));
+    }
+}

@@ -1,0 +1,164 @@
+//! The reference's ZFP, block by block: blocks go through the contexts of an array's super-chunk, and the streams are
+//! cut out of the chunks (chunk.md 1.10 and 1.12). Owns that; knows nothing about what the right answer is.
+
+use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
+
+use crate::support::array::{Array, Spec};
+use crate::support::calls::{Params, len32};
+use crate::support::library::Library;
+
+/// Header of a chunk, in bytes.
+const HEADER: usize = 32;
+/// Where its flags are, and those of interest (chunk.md 1.3, 1.4 and 1.6).
+const FLAGS: usize = 2;
+const FLAGS2: usize = 31;
+const MEMCPYED: u8 = 0x02;
+const NOT_SPLIT: u8 = 0x10;
+const FORMAT: u8 = 0xe0;
+const REGISTERED: u8 = 6 << 5;
+const SPECIAL: u8 = 0x70;
+
+/// What a block became in a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// All bytes of the block are this one.
+    Run(u8),
+    /// As it is.
+    Raw,
+    /// Compressed.
+    Coded(Vec<u8>),
+}
+
+/// The reference's codec for blocks of one shape.
+pub struct Reference {
+    library: &'static Library,
+    array: Array,
+    nbytes: usize,
+    /// Id and meta byte.
+    codec: [u8; 2],
+}
+
+impl Reference {
+    pub fn new(library: &'static Library, zfp: Zfp, geometry: Geometry<'_>) -> Reference {
+        let shape: Vec<i64> = geometry.blockshape.iter().map(|&extent| i64::from(extent)).collect();
+        let mut spec = Spec::new(&shape, geometry.blockshape, geometry.blockshape, geometry.typesize);
+        let codec = match zfp.mode {
+            Mode::Accuracy => 33,
+            Mode::Precision => 34,
+            Mode::Rate => 35,
+        };
+        spec.params = Params {
+            codec,
+            codec_meta: zfp.meta,
+            typesize: geometry.typesize,
+            filters: [0; 6],
+            ..Params::default()
+        };
+        let array = spec.zeros(library);
+        let nbytes = spec.nbytes();
+        Reference { library, array, nbytes, codec: [codec, zfp.meta] }
+    }
+
+    /// Compresses a block into a chunk of its own.
+    pub fn compress(&self, block: &[u8]) -> Vec<u8> {
+        // So large that the stream is not short of room: the codec does not look (codecs.md 18.3).
+        let mut chunk = vec![0; 2 * self.nbytes + 1024];
+        let rc = self.compress_into(block, &mut chunk);
+        assert!(rc > 0, "compression gives {rc}");
+        chunk.truncate(rc as usize);
+        chunk
+    }
+
+    pub fn compress_into(&self, block: &[u8], chunk: &mut [u8]) -> i32 {
+        // SAFETY: the context of a live super-chunk, and two buffers of their true sizes.
+        unsafe {
+            (self.library.blosc2_compress_ctx)(
+                (*self.array.fields().sc).cctx,
+                block.as_ptr().cast(),
+                len32(block),
+                chunk.as_mut_ptr().cast(),
+                len32(chunk),
+            )
+        }
+    }
+
+    pub fn decompress_into(&self, chunk: &[u8], block: &mut [u8]) -> i32 {
+        // SAFETY: as in `compress_into`.
+        unsafe {
+            (self.library.blosc2_decompress_ctx)(
+                (*self.array.fields().sc).dctx,
+                chunk.as_ptr().cast(),
+                len32(chunk),
+                block.as_mut_ptr().cast(),
+                len32(block),
+            )
+        }
+    }
+
+    pub fn decompress(&self, chunk: &[u8]) -> Result<Vec<u8>, i32> {
+        let mut block = vec![0xa5; self.nbytes];
+        let rc = self.decompress_into(chunk, &mut block);
+        if rc < 0 {
+            return Err(rc);
+        }
+        assert_eq!(rc as usize, block.len());
+        Ok(block)
+    }
+
+    /// `blosc2_getitem_ctx` of the super-chunk's context.
+    pub fn item(&self, chunk: &[u8], item: usize, dest: &mut [u8]) -> i32 {
+        // SAFETY: as in `compress_into`.
+        unsafe {
+            (self.library.blosc2_getitem_ctx)(
+                (*self.array.fields().sc).dctx,
+                chunk.as_ptr().cast(),
+                len32(chunk),
+                item as i32,
+                1,
+                dest.as_mut_ptr().cast(),
+                len32(dest),
+            )
+        }
+    }
+
+    /// What a block became in its chunk (chunk.md 1.12).
+    pub fn stored(&self, chunk: &[u8]) -> Stored {
+        if chunk[FLAGS] & MEMCPYED != 0 {
+            return Stored::Raw;
+        }
+        if chunk[FLAGS2] & SPECIAL != 0 {
+            return Stored::Run(0);
+        }
+        assert_ne!(chunk[FLAGS] & NOT_SPLIT, 0, "one stream per block");
+        assert_eq!(read(chunk, 8) as usize, self.nbytes, "the block size");
+        let start = read(chunk, HEADER) as usize;
+        let len = read(chunk, start);
+        match usize::try_from(len) {
+            Ok(0) => Stored::Run(0),
+            Ok(len) if len == self.nbytes => Stored::Raw,
+            Ok(len) => Stored::Coded(chunk[start + 4..start + 4 + len].to_vec()),
+            Err(_) => Stored::Run((-len) as u8),
+        }
+    }
+
+    /// A chunk of one block whose stream is `stream`.
+    pub fn chunk_of(&self, stream: &[u8]) -> Vec<u8> {
+        assert!(stream.len() != self.nbytes && !stream.is_empty());
+        let probe: Vec<u8> = (0..self.nbytes).map(|at| (at * 37 + at / 256) as u8).collect();
+        let mut chunk = self.compress(&probe)[..HEADER].to_vec();
+        // Neither raw as a whole nor special, whatever became of the probe.
+        chunk[FLAGS] = chunk[FLAGS] & !MEMCPYED & !FORMAT | NOT_SPLIT | REGISTERED;
+        chunk[FLAGS2] &= !SPECIAL;
+        [chunk[22], chunk[23]] = self.codec;
+        let total = HEADER + 4 + 4 + stream.len();
+        chunk[12..16].copy_from_slice(&(total as u32).to_le_bytes());
+        chunk.extend_from_slice(&(HEADER as u32 + 4).to_le_bytes());
+        chunk.extend_from_slice(&(stream.len() as u32).to_le_bytes());
+        chunk.extend_from_slice(stream);
+        chunk
+    }
+}
+
+fn read(chunk: &[u8], at: usize) -> i32 {
+    i32::from_le_bytes(chunk[at..at + 4].try_into().expect("four bytes"))
+}
