@@ -219,7 +219,8 @@ impl<'a> ChunkReader<'a> {
                 * if self.header.has_varlen_blocks() { self.largest } else { self.blocks.blocksize() },
             tid,
             ttmp,
-            ttmp_nbytes: 4 * self.buffer_len(),
+            // As large as the reference's, whatever else ours have room for.
+            ttmp_nbytes: 4 * (self.largest + 4 * usize::from(self.header.typesize)),
         };
         let simple = matches!(self.body, Body::Special(_) | Body::Plain | Body::LazyPlain(_));
         if simple {
