@@ -312,3 +312,21 @@ fn b2nd_10_d24_shapes_after_a_copy_with_a_longer_dtype() {
         }
     }
 }
+
+/// A shape that promises chunks without end is not gone through, chunk by chunk.
+#[test]
+fn b2nd_a_shape_of_more_chunks_than_are_stored() {
+    alone("array_changes::b2nd_a_shape_of_more_chunks_than_are_stored", || {
+        let items = counted(6);
+        let mut frame = Spec::new(&[6], &[2], &[2], 1).filled(ours(), &items).to_cframe().expect("a frame").0;
+        let stored = [&[0xd3][..], &6i64.to_be_bytes()].concat();
+        let at = frame.windows(9).position(|bytes| bytes == stored).expect("the stored shape");
+        frame[at + 1..at + 9].copy_from_slice(&(1i64 << 31).to_be_bytes());
+        // Whether it opens is not asked here.
+        let Some(array) = Array::from_copy(ours(), &mut frame).1 else { return };
+        assert!(array.delete(0, 2, 2) < 0);
+        assert!(array.resize(&[4], None) < 0);
+        assert!(array.append(&[7, 8], 0) < 0);
+        assert_eq!(array.get(&[0], &[6]), Ok(items));
+    });
+}

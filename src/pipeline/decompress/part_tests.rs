@@ -152,3 +152,33 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
         assert!(made[0] == chunk_of(&alike, Source::Buffer(&expected)));
     }
 }
+
+/// A stream that ends before the bytes that are wanted is an error, never bytes of something else.
+#[test]
+fn parts_of_streams_that_are_cut_off_are_refused() {
+    // No run, and nothing that is stored raw: both would be right whatever is cut.
+    let data: Vec<u8> = (0..20_000u32).flat_map(|i| (i / 5 * 3).to_le_bytes()).collect();
+    let params = CompressParams {
+        compcode: BLOSC_LZ4,
+        typesize: 4,
+        blocksize: 80_000,
+        splitmode: crate::abi::BLOSC_NEVER_SPLIT,
+        ..CompressParams::default()
+    };
+    let mut chunk = chunk_of(&params, Source::Buffer(&data));
+    let header = ChunkHeader::parse(&chunk).unwrap();
+    let last = data.len() - 4..data.len();
+    let mut dest = [0; 4];
+    let read = |chunk: &[u8], dest: &mut [u8]| {
+        read_item(&DecompressParams::default(), &header, chunk, last.clone(), dest)
+    };
+    assert!(read(&chunk, &mut dest).unwrap().is_some());
+    assert_eq!(dest, data[last.clone()]);
+    // The first sequence of the only stream becomes the last: all of its bytes are literals.
+    let stream = 32 + 4 + 4;
+    let len = i32::from_le_bytes(chunk[stream - 4..stream].try_into().unwrap());
+    for shorter in [1, 2, 10, len / 2, len - 1] {
+        chunk[stream - 4..stream].copy_from_slice(&shorter.to_le_bytes());
+        assert!(read(&chunk, &mut dest).is_err(), "{shorter} of {len} bytes");
+    }
+}
