@@ -138,6 +138,9 @@ impl SuperChunk {
         // A handle that was opened before the first chunk learns what chunks are like.
         if counters.chunksize == -1 {
             counters.chunksize = contents.header.chunksize;
+        }
+        // So does one that knew no chunks, or others: what may be added goes by it.
+        if counters.nchunks > 0 {
             counters.flags2 = contents.header.flags2;
         }
         self.set_counters(&counters);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::alone::alone;
 use crate::checks::ours;
 use crate::stored::{assert_chunks, chunk, int32, numbered, with_chunks, words};
-use crate::support::calls::{Special, special_chunk};
+use crate::support::calls::{Special, special_chunk, vlcompress};
 use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
@@ -180,6 +180,27 @@ fn schunk_25_refresh_of_a_handle_without_chunks() {
             assert_eq!(r.get_slice(1500, 1502, 8), Ok(words([1000, 1002])), "{store:?}");
             assert_eq!(r.append(&numbered(2)), Ok(3), "{store:?}");
             assert_chunks(&r, store, &path, &[0, 1, 2].map(numbered));
+        }
+    });
+}
+
+/// A handle that knows the size of chunks, but none, learns that their blocks have lengths of their own.
+#[test]
+fn schunk_25_refresh_before_chunks_of_variable_blocks() {
+    alone("frame_handles::schunk_25_refresh_before_chunks_of_variable_blocks", || {
+        let scratch = Scratch::new();
+        let chunk = vlcompress(ours(), &int32(), &[vec![1; 400], vec![2; 3600]], 5000).expect("a chunk");
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 0);
+            assert_eq!(w.append_chunk(&chunk), Ok(1), "{store:?}");
+            assert_eq!(w.delete_chunk(0), Ok(0), "{store:?}");
+            let r = open(&path);
+            assert_eq!(w.append_chunk(&chunk), Ok(1), "{store:?}");
+            assert_eq!(r.refresh(), 1, "{store:?}");
+            assert_eq!(r.insert_chunk(1, &chunk), Ok(2), "{store:?}");
+            assert!(r.append(&numbered(0)).is_err(), "{store:?}: chunks of both kinds");
+            assert_eq!(open(&path).get_chunk(1), Ok(chunk.clone()), "{store:?}");
         }
     });
 }
