@@ -103,7 +103,7 @@ fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
                 1 => old.saturating_mul(factor),
                 2 => factor,
                 3 => 0,
-                _ => old + 1,
+                _ => old.wrapping_add(1),
             };
             put(bytes, at, width, new);
         }
