@@ -10,6 +10,7 @@ use crate::err;
 use crate::error::Result;
 use crate::frame::metalayers::{MAX_NAME_LEN, MAX_WRITTEN};
 use crate::frame::plan::Change;
+use crate::frame::store::Frame;
 use crate::malloc::Malloced;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::Context;
@@ -73,14 +74,28 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+        let takes = |at: usize| {
+            let is_longer =
+                self.find(Layer::Fixed, name).is_some_and(|(_, there)| content.len() > there.len());
+            if is_longer {
+                crate::trace::warning(|| {
+                    format!("metalayer {name:?} cannot grow to {} bytes", content.len())
+                });
+            }
+            (at, !is_longer)
+        };
+        if self.frame().is_some_and(Frame::has_lock) {
+            // To take the lock for a change is a change to other handles: not for nothing.
+            let _session = self.reading()?;
+            if let (at, false) = takes(self.position(Layer::Fixed, name)?) {
+                return Ok(at);
+            }
+        }
         // The counters in the header have to be true, whoever has changed them.
         let session = self.changing(true)?;
-        let at = self.position(Layer::Fixed, name)?;
-        let is_longer = self.find(Layer::Fixed, name).is_some_and(|(_, there)| content.len() > there.len());
-        if is_longer {
-            crate::trace::warning(|| format!("metalayer {name:?} cannot grow to {} bytes", content.len()));
-            return Ok(at);
-        }
+        let (at, true) = takes(self.position(Layer::Fixed, name)?) else {
+            return self.position(Layer::Fixed, name);
+        };
         let before = self.overwrite_content(Layer::Fixed, at, content);
         if let Err(error) = self.apply(&Change::MetalayerContents, &self.counters()) {
             self.overwrite_content(Layer::Fixed, at, &before);

@@ -58,7 +58,7 @@ pub enum KnownDefect {
     LazyBlocksOfPointers,
     /// schunk.md 15, 11.4: an empty chunk has no lazy form on disk, on which partial reads rest.
     EmptyLazyChunk,
-    /// frame.md 9: a handle that another one overtook is refreshed by length only, and never its chunksize.
+    /// frame.md 9: a handle that another one overtook is refreshed by length only, and never its chunksize and `flags2`.
     StaleHandle,
     /// schunk.md 19: two locking handles of one thread block each other for ever.
     SelfDeadlock,

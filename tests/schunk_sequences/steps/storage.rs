@@ -438,8 +438,10 @@ fn catch_up(world: &mut World) -> Done {
     let seen = world.sides.iter().all(|side| side.frame_len(side.second) != side.frame_len(side.schunk));
     let counted = world.backend == Backend::Locking && !world.counter_unknown;
     // SAFETY: a live super-chunk.
-    let chunksize = i64::from(unsafe { (*world.reference().second).chunksize });
-    let fit = world.model.chunksize > 0 && chunksize == world.model.chunksize;
+    let known = fields_of(unsafe { &*world.reference().second });
+    let fit = world.model.chunksize > 0
+        && i64::from(known.chunksize) == world.model.chunksize
+        && known.flags2 == world.reference().fields().flags2;
     if !fit || (world.overtaken && !seen && !counted) {
         world.same("schunk_free", |side| side.close_second())?;
         return Err(Stop::Skip(KnownDefect::StaleHandle));
