@@ -1,4 +1,4 @@
-//! Makes the C headers in `include/` and keeps them true.
+//! Makes the C headers in `include/`, and the page `docs/api.md` from them, and keeps them true.
 //!
 //! The committed headers are `include-src/` (hand-written: guards, inline functions, function-like macros, default
 //! objects, platform cases) with everything that mirrors Rust filled in: constants from `src/abi/constants`,
@@ -13,6 +13,7 @@ mod c_program;
 mod comment;
 mod compile;
 mod inlines;
+mod reference;
 mod source;
 mod template;
 
@@ -52,7 +53,10 @@ const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
 
 /// Every committed header as it should be, with its path.
 fn made() -> Vec<(PathBuf, String)> {
-    let nine = made_for(Abi::Nine).into_iter().map(|(name, text)| (Path::new("include").join(name), text));
+    let nine = made_for(Abi::Nine);
+    let page = reference::page(nine.iter().map(|(name, text)| (*name, text.as_str())));
+    let nine = nine.into_iter().map(|(name, text)| (Path::new("include").join(name), text));
+    let nine = nine.chain([(PathBuf::from("docs/api.md"), page)]);
     let seven = made_for(Abi::Seven).into_iter().filter(|(name, _)| ABI7_HEADERS.contains(name));
     nine.chain(seven.map(|(name, text)| (Path::new("include-abi7").join(name), text))).collect()
 }
@@ -92,6 +96,29 @@ fn committed_headers_are_current() {
         let committed = fs::read_to_string(root().join(&name)).unwrap_or_default();
         assert!(text == committed, "{} is stale: run BLESS=1 cargo test --test headers", name.display());
     }
+}
+
+#[test]
+fn the_page_has_every_function_and_says_something_about_it() {
+    bless_if_asked();
+    let page = fs::read_to_string(root().join("docs/api.md")).expect("docs/api.md");
+    let symbols = fs::read_to_string(root().join("capi-tests/exported-symbols.txt")).expect("the list");
+    let names =
+        symbols.lines().filter(|line| !line.starts_with('#')).filter_map(|l| l.split_whitespace().next());
+    let mut count = 0;
+    for name in names {
+        let section = page.split(&format!("\n### `{name}`\n")).nth(1);
+        let section = section.unwrap_or_else(|| panic!("{name} is not in docs/api.md"));
+        let text =
+            section.split("\n```\n").nth(1).unwrap_or_default().split("\n#").next().unwrap_or_default();
+        assert!(
+            section.starts_with("\n```c\n") && section.contains(&format!("{name}(")),
+            "{name}: no prototype"
+        );
+        assert!(text.trim().len() > 30, "{name}: {text:?}");
+        count += 1;
+    }
+    assert_eq!(count, 164);
 }
 
 #[test]
