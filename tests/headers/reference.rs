@@ -18,6 +18,9 @@ impl Item {
 
     /// The function that is declared, if it is one.
     fn function(&self) -> Option<&str> {
+        if self.code.first().is_some_and(|line| line.starts_with("#define")) {
+            return None;
+        }
         let plain = self.plain();
         let is_type = ["typedef", "enum", "struct", "static const", "extern"];
         if is_type.iter().any(|word| plain.first().is_none_or(|code| code.starts_with(word))) {
