@@ -62,11 +62,9 @@ impl<const N: usize> Pending<N> {
         self.places = [0; N];
     }
 
-    /// Notes the place of slot `n` if that is empty, so without a branch.
-    #[inline(always)]
-    fn note(&mut self, n: usize, is_empty: bool, slot: usize, place: usize) {
-        self.slots[n] = if is_empty { slot } else { self.slots[n] };
-        self.places[n] = if is_empty { place as u32 } else { self.places[n] };
+    fn note(&mut self, n: usize, slot: usize, place: usize) {
+        self.slots[n] = slot;
+        self.places[n] = place as u32;
     }
 
     fn store(&self, table: &mut Table) {
@@ -280,8 +278,8 @@ impl Finder {
             let triple = gather::<12>(rows.map(row));
             let entry = tables.triples[slot];
             let first = rows[0];
-            if rows[2] == first + 2 {
-                self.triples.note(first, entry == 0, slot, token + 1 + 4 * first);
+            if entry == 0 && rows[2] == first + 2 {
+                self.triples.note(first, slot, token + 1 + 4 * first);
             }
             let found = writer.find(entry, &triple, token + 4 * first);
             if let Some(entry) = found.filter(|entry| token - entry <= FARTHEST_ROWS) {
@@ -293,9 +291,8 @@ impl Finder {
         }
         for (n, (code, rows)) in PAIRS.into_iter().enumerate() {
             let first = rows[0];
-            if rows[1] == first + 1 {
-                let slot = pair_slots[n];
-                self.pairs.note(first, tables.pairs[slot] == 0, slot, token + 1 + 4 * first);
+            if tables.pairs[pair_slots[n]] == 0 && rows[1] == first + 1 {
+                self.pairs.note(first, pair_slots[n], token + 1 + 4 * first);
             }
             if let Some(entry) = pair_at(n, token, writer).filter(|entry| token - entry <= FARTHEST_ROWS) {
                 writer.put(&[code]);
@@ -351,7 +348,9 @@ fn rows_of_8<const N: usize, const COUNT: usize>(
     let token = writer.len;
     for (first, &slot) in slots.iter().enumerate().take(COUNT) {
         let Some(rows) = cell[8 * first..].first_chunk::<N>() else { continue };
-        pending.note(first, table[slot] == 0, slot, token + 1 + 8 * first);
+        if table[slot] == 0 {
+            pending.note(first, slot, token + 1 + 8 * first);
+        }
         if let Some(entry) = writer.find(table[slot], rows, token + 8 * first) {
             writer.put(&[code | first as u8]);
             writer.put_offset(token, entry);
