@@ -14,7 +14,7 @@ options (lists are separated by commas):
   --threads LIST    numbers of threads                            (default: 1)
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
-  --only TEXT       of groups schunk and arrays: the cells with this in their name
+  --only TEXT       of groups schunk, arrays and plugins: the cells with this in their name
   --rounds N        batches of each library per figure            (default: 5; --full: 15)
   --summary         only means and worst cells";
 
@@ -30,7 +30,7 @@ pub struct Options {
     pub filters: Vec<(u8, &'static str)>,
     pub threads: Vec<i16>,
     pub data: Vec<String>,
-    /// Cells of super-chunks are measured if their name has this in it.
+    /// Cells of super-chunks, arrays and plugins are measured if their name has this in it.
     pub only: String,
     pub chunk_nbytes: usize,
     pub rounds: usize,

@@ -113,6 +113,17 @@ impl<'c> Chain<'c> {
         &self.steps[..self.len]
     }
 
+    /// The bytedelta that comes right behind the shuffle at `index` and codes the streams that this makes: the two are done
+    /// at once, in the shuffle's turn.
+    fn delta_of_streams(&self, index: usize) -> Option<Revision> {
+        match (self.steps().get(index)?, self.steps().get(index + 1)?) {
+            (Step::Shuffle { nstreams }, Step::ByteDelta { revision, nstreams: coded }) => {
+                coded.is_some_and(|coded| coded.get() == *nstreams).then_some(*revision)
+            }
+            _ => None,
+        }
+    }
+
     /// Whether the blocks of a chunk depend on its first block.
     pub fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
@@ -150,7 +161,13 @@ impl<'c> Chain<'c> {
             Input::Block(block) => (block, block.len(), false),
             Input::Front(len) => (&[][..], len, true),
         };
-        for step in self.steps() {
+        for (index, step) in self.steps().iter().enumerate() {
+            if matches!(step, Step::ByteDelta { .. })
+                && index > 0
+                && self.delta_of_streams(index - 1).is_some()
+            {
+                continue;
+            }
             if let (Step::ByteDelta { revision, nstreams }, true) = (step, in_front) {
                 bytedelta::encode_in_place(*revision, known(*nstreams)?, &mut front[..len]);
                 continue;
@@ -158,7 +175,10 @@ impl<'c> Chain<'c> {
             let src = if in_front { &front[..len] } else { block };
             let dest = &mut back[..len];
             match *step {
-                Step::Shuffle { nstreams } => shuffle::shuffle(nstreams, src, dest),
+                Step::Shuffle { nstreams } => match self.delta_of_streams(index) {
+                    Some(revision) => bytedelta::shuffle_encode(revision, nstreams, src, dest),
+                    None => shuffle::shuffle(nstreams, src, dest),
+                },
                 Step::Bitshuffle => bitshuffle::bitshuffle(self.typesize, src, dest),
                 Step::Delta => match reference {
                     Some(reference) => delta::encode_other(self.typesize, src, reference, dest),
@@ -214,6 +234,12 @@ impl<'c> Chain<'c> {
         // Steps that write somewhere else; the last of them writes to `dest`.
         let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
         for (index, step) in self.steps().iter().enumerate().rev() {
+            if matches!(step, Step::ByteDelta { .. })
+                && index > 0
+                && self.delta_of_streams(index - 1).is_some()
+            {
+                continue;
+            }
             if step.works_in_place() {
                 let data = if in_dest { &mut *dest } else { &mut front[..len] };
                 self.undo_in_place(step, data, reference)?;
@@ -227,10 +253,13 @@ impl<'c> Chain<'c> {
             }
             moves_left -= 1;
             in_dest = moves_left == 0;
-            let src = &front[..len];
+            let src = &mut front[..len];
             let out = if in_dest { &mut *dest } else { &mut back[..len] };
             match *step {
-                Step::Shuffle { nstreams } => shuffle::unshuffle(nstreams, src, out),
+                Step::Shuffle { nstreams } => match self.delta_of_streams(index) {
+                    Some(revision) => bytedelta::decode_unshuffle(revision, nstreams, src, out),
+                    None => shuffle::unshuffle(nstreams, src, out),
+                },
                 Step::Bitshuffle if chunk_version == version::BLOSC1 => {
                     bitshuffle::bitunshuffle_v2(self.typesize, src, out);
                 }

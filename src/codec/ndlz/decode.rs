@@ -2,9 +2,10 @@
 //!
 //! Streams are not trusted: every piece is checked to lie in the stream, and every row in the block.
 
+#![forbid(unsafe_code)]
+
 use super::stream::{
-    CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, Place, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
-    grid,
+    CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
 };
 
 /// A stream with the place that is read next.
@@ -50,49 +51,102 @@ pub fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<usize> {
     if nbytes == 0 {
         return None;
     }
-    let mut cell = [[0u8; C]; C];
-    for place in grid::<C>(shape) {
-        let token_at = reader.at;
-        let [token] = *reader.take()?;
-        match token {
-            LITERAL | CELL => {
-                let len = place.rows * place.columns;
-                let bytes =
-                    if token == CELL { reader.target(token_at, len)? } else { reader.take_some(len)? };
-                put::<C>(bytes, &place, shape[1], dest);
-                continue;
-            }
-            SAME => {
-                let [byte] = *reader.take()?;
-                for row in 0..place.rows {
-                    dest[place.start + row * shape[1]..][..place.columns].fill(byte);
-                }
-                continue;
-            }
-            _ if C == 4 => rows_of_4(token, token_at, &mut reader, &mut cell)?,
-            _ => rows_of_8(token, token_at, &mut reader, &mut cell)?,
+    let [_, width] = shape;
+    for band in dest[..nbytes].chunks_mut(C * width) {
+        let whole = if band.len() == C * width { width / C } else { 0 };
+        if whole > 0 {
+            whole_cells::<C>(&mut reader, band, width, whole)?;
         }
-        // A cell at an edge takes its rows from the start of the whole one, one right behind the other.
-        put::<C>(&cell.as_flattened()[..place.rows * place.columns], &place, shape[1], dest);
+        for left in (whole * C..width).step_by(C) {
+            edge_cell::<C>(&mut reader, band, width, left)?;
+        }
     }
     Some(nbytes)
 }
 
-/// Copies the rows of a cell into the block, whose rows are `width` bytes long.
+/// Decodes the first `count` cells of a band of `C` rows of `width` bytes, none of which is at an edge.
 #[inline(always)]
-fn put<const C: usize>(bytes: &[u8], place: &Place, width: usize, dest: &mut [u8]) {
-    let mut start = place.start;
-    if place.columns == C {
-        for row in bytes.as_chunks::<C>().0 {
-            dest[start..start + C].copy_from_slice(row);
-            start += width;
+fn whole_cells<const C: usize>(
+    reader: &mut Reader<'_>,
+    band: &mut [u8],
+    width: usize,
+    count: usize,
+) -> Option<()> {
+    let mut lines = band.chunks_exact_mut(width);
+    let mut lines: [&mut [[u8; C]]; C] =
+        std::array::from_fn(|_| lines.next().map_or(&mut [][..], |line| line.as_chunks_mut().0));
+    let mut buffer = [[0u8; C]; C];
+    for at in 0..count {
+        let token_at = reader.at;
+        let [token] = *reader.take()?;
+        let cell = match token {
+            LITERAL => as_rows(reader.take_some(C * C)?)?,
+            CELL => as_rows(reader.target(token_at, C * C)?)?,
+            SAME => {
+                let [byte] = *reader.take()?;
+                buffer = [[byte; C]; C];
+                &buffer
+            }
+            _ => {
+                rows_of_cell(token, token_at, reader, &mut buffer)?;
+                &buffer
+            }
+        };
+        for (line, row) in lines.iter_mut().zip(cell) {
+            line[at] = *row;
         }
-        return;
     }
-    for row in bytes.chunks_exact(place.columns) {
-        dest[start..start + row.len()].copy_from_slice(row);
-        start += width;
+    Some(())
+}
+
+/// A whole cell as its rows.
+#[inline(always)]
+fn as_rows<const C: usize>(bytes: &[u8]) -> Option<&[[u8; C]; C]> {
+    bytes.as_chunks().0.first_chunk()
+}
+
+/// Decodes the cell at column `left` of a band of up to `C` rows of `width` bytes, which may have less rows and columns than
+/// others.
+fn edge_cell<const C: usize>(
+    reader: &mut Reader<'_>,
+    band: &mut [u8],
+    width: usize,
+    left: usize,
+) -> Option<()> {
+    let columns = C.min(width - left);
+    let len = band.len() / width * columns;
+    let mut buffer = [[0u8; C]; C];
+    let token_at = reader.at;
+    let [token] = *reader.take()?;
+    let bytes = match token {
+        LITERAL => reader.take_some(len)?,
+        CELL => reader.target(token_at, len)?,
+        SAME => {
+            let [byte] = *reader.take()?;
+            buffer = [[byte; C]; C];
+            &buffer.as_flattened()[..len]
+        }
+        // It takes its rows from the start of the whole cell, one right behind the other.
+        _ => {
+            rows_of_cell(token, token_at, reader, &mut buffer)?;
+            &buffer.as_flattened()[..len]
+        }
+    };
+    for (line, row) in band.chunks_exact_mut(width).zip(bytes.chunks_exact(columns)) {
+        line[left..left + columns].copy_from_slice(row);
     }
+    Some(())
+}
+
+/// Reads a cell of which some rows are found elsewhere.
+#[inline(always)]
+fn rows_of_cell<const C: usize>(
+    token: u8,
+    token_at: usize,
+    reader: &mut Reader<'_>,
+    cell: &mut [[u8; C]; C],
+) -> Option<()> {
+    if C == 4 { rows_of_4(token, token_at, reader, cell) } else { rows_of_8(token, token_at, reader, cell) }
 }
 
 /// Reads a cell of 4 rows of which some are found elsewhere. The reference ignores bits of tokens that no encoder sets, and

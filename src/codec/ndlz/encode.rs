@@ -3,10 +3,11 @@
 //! Cells, triples and pairs of rows that were written as they are go into tables by their hash. A cell is looked up as a
 //! whole first, then in parts, and what is found is written as a distance.
 
-use super::hash::hash;
+use super::hash;
 use super::stream::{
-    CELL, HEADER_LEN, LITERAL, NDIM, PAIR_OF_8, PAIRS, SAME, TRIPLE_OF_8, TRIPLES, TWO_PAIRS, grid,
+    CELL, HEADER_LEN, LITERAL, NDIM, PAIR_OF_8, PAIRS, SAME, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
 };
+use crate::filter::cpu::{self, Level};
 
 /// Entries of a table; a hash has this many values.
 const ENTRIES: usize = 4096;
@@ -36,10 +37,10 @@ impl Default for Tables {
     }
 }
 
-/// The slot of a piece.
+/// The slot of a piece by its hash.
 #[inline(always)]
-fn slot<const N: usize>(piece: &[u8; N]) -> usize {
-    (hash(piece) >> 20) as usize
+fn slot(hash: u32) -> usize {
+    (hash >> 20) as usize
 }
 
 /// Slots to which places are added when the cell is written as it is. Where a slot is not found in a cell, the one from
@@ -106,6 +107,32 @@ impl Writer<'_> {
 /// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8; the length of the stream, or 0 when it does not get
 /// shorter. `dest` has room for the header.
 pub fn encode<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
+    match cpu::level() {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: both levels have AVX2, and `level` is available.
+        Level::Avx2 | Level::Avx512 => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
+        // SAFETY: without vectors nothing is asked of the machine.
+        _ => unsafe { encode_with::<C, false>(tables, shape, src, dest) },
+    }
+}
+
+/// [`encode_with`] vectors, compiled for them.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn encode_avx2<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
+    // SAFETY: this function has AVX2.
+    unsafe { encode_with::<C, true>(tables, shape, src, dest) }
+}
+
+/// # Safety
+/// With `AVX2`, the machine has it.
+#[inline(always)]
+unsafe fn encode_with<const C: usize, const AVX2: bool>(
+    tables: &mut Tables,
+    shape: [usize; 2],
+    src: &[u8],
+    dest: &mut [u8],
+) -> usize {
     let area = C * C;
     if src.len() < area || dest.len() < 17 + (src.len() / area - 1) * 2 {
         return 0;
@@ -120,29 +147,49 @@ pub fn encode<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8]
         table.fill(0);
     }
     let mut finder = Finder::default();
-    let mut cell = [[0; C]; C];
-    for place in grid::<C>(shape) {
-        if writer.len + area + 1 > writer.stream.len() {
-            return 0;
+    let [_, width] = shape;
+    // Cells are collected well before they are looked at: the processor reads a vector that it has just written in pieces
+    // only when all of them are in the cache.
+    let mut cells = [[[0; C]; C]; BATCH];
+    for band in src.chunks(C * width) {
+        let whole = if band.len() == C * width { width / C } else { 0 };
+        for first in (0..whole).step_by(BATCH) {
+            let count = BATCH.min(whole - first);
+            for (n, row) in band.chunks_exact(width).enumerate() {
+                let pieces = &row.as_chunks().0[first..first + count];
+                for (cell, piece) in cells.iter_mut().zip(pieces) {
+                    cell[n] = *piece;
+                }
+            }
+            for cell in &cells[..count] {
+                if writer.len + area + 1 > writer.stream.len() {
+                    return 0;
+                }
+                // SAFETY: by the caller.
+                unsafe { finder.cell::<C, AVX2>(tables, cell, &mut writer) };
+                if writer.len > src.len() {
+                    return 0;
+                }
+            }
         }
-        let rows = src[place.start..].chunks(shape[1]).take(place.rows);
-        if place.rows < C || place.columns < C {
+        for left in (whole * C..width).step_by(C) {
+            if writer.len + area + 1 > writer.stream.len() {
+                return 0;
+            }
             writer.put(&[LITERAL]);
-            for row in rows {
-                writer.put(&row[..place.columns]);
+            for row in band.chunks_exact(width) {
+                writer.put(&row[left..width.min(left + C)]);
             }
-        } else {
-            for (bytes, row) in cell.iter_mut().zip(rows) {
-                bytes.copy_from_slice(&row[..C]);
+            if writer.len > src.len() {
+                return 0;
             }
-            finder.cell(tables, &cell, &mut writer);
-        }
-        if writer.len > src.len() {
-            return 0;
         }
     }
     writer.len
 }
+
+/// Cells that are collected at once.
+const BATCH: usize = 16;
 
 /// What is remembered from one cell to the next. Cells of 4 use the first two slots of triples and three of pairs.
 #[derive(Default)]
@@ -153,8 +200,16 @@ struct Finder {
 
 impl Finder {
     /// Writes a whole cell.
+    ///
+    /// # Safety
+    /// With `AVX2`, the machine has it.
     #[inline(always)]
-    fn cell<const C: usize>(&mut self, tables: &mut Tables, cell: &[[u8; C]; C], writer: &mut Writer<'_>) {
+    unsafe fn cell<const C: usize, const AVX2: bool>(
+        &mut self,
+        tables: &mut Tables,
+        cell: &[[u8; C]; C],
+        writer: &mut Writer<'_>,
+    ) {
         let token = writer.len;
         let bytes = cell.as_flattened();
         if bytes.iter().all(|byte| *byte == bytes[0]) {
@@ -163,8 +218,10 @@ impl Finder {
         self.triples.forget_places();
         self.pairs.forget_places();
         let found = match (bytes.first_chunk::<16>(), bytes.first_chunk::<64>()) {
-            (_, Some(bytes)) => self.cell_of_8(tables, bytes, writer),
-            (Some(bytes), None) => self.cell_of_4(tables, bytes, writer),
+            // SAFETY: by the caller.
+            (_, Some(bytes)) => unsafe { self.cell_of_8::<AVX2>(tables, bytes, writer) },
+            // SAFETY: by the caller.
+            (Some(bytes), None) => unsafe { self.cell_of_4::<AVX2>(tables, bytes, writer) },
             (None, None) => return,
         };
         if let Some(slot) = found {
@@ -177,10 +234,18 @@ impl Finder {
     }
 
     /// Writes a cell of 4 if it or rows of it are found; else returns its slot.
+    ///
+    /// # Safety
+    /// With `AVX2`, the machine has it.
     #[inline(always)]
-    fn cell_of_4(&mut self, tables: &Tables, cell: &[u8; 16], writer: &mut Writer<'_>) -> Option<usize> {
+    unsafe fn cell_of_4<const AVX2: bool>(
+        &mut self,
+        tables: &Tables,
+        cell: &[u8; 16],
+        writer: &mut Writer<'_>,
+    ) -> Option<usize> {
         let token = writer.len;
-        let whole = slot(cell);
+        let whole = slot(hash::hash(cell));
         if let Some(entry) = writer.find(tables.cells[whole], cell, token) {
             writer.put(&[CELL]);
             writer.put_offset(token, entry);
@@ -188,7 +253,9 @@ impl Finder {
         }
         let row = |n: usize| &cell[4 * n..4 * n + 4];
         let pairs = PAIRS.map(|(_, [i, j])| gather::<8>([row(i), row(j)]));
-        let pair_slots = pairs.map(|pair| slot(&pair));
+        // SAFETY: by the caller.
+        let pair_slots = unsafe { hash::rows_of_4::<AVX2, 2, 6>(cell, PAIRS.map(|(_, rows)| rows)) };
+        let pair_slots = pair_slots.map(slot);
         let pair_at = |n: usize, token: usize, writer: &Writer<'_>| {
             writer.find(tables.pairs[pair_slots[n]], &pairs[n], token + 4 * PAIRS[n].1[0])
         };
@@ -204,9 +271,11 @@ impl Finder {
             writer.put_offset(token, second);
             return None;
         }
-        for (code, rows) in TRIPLES {
+        // SAFETY: by the caller.
+        let triple_slots = unsafe { hash::rows_of_4::<AVX2, 3, 4>(cell, TRIPLES.map(|(_, rows)| rows)) };
+        let triple_slots = triple_slots.map(slot);
+        for ((code, rows), slot) in TRIPLES.into_iter().zip(triple_slots) {
             let triple = gather::<12>(rows.map(row));
-            let slot = slot(&triple);
             let entry = tables.triples[slot];
             let first = rows[0];
             if entry == 0 && rows[2] == first + 2 {
@@ -236,18 +305,28 @@ impl Finder {
     }
 
     /// Writes a cell of 8 if it or rows of it are found; else returns its slot.
+    ///
+    /// # Safety
+    /// With `AVX2`, the machine has it.
     #[inline(always)]
-    fn cell_of_8(&mut self, tables: &Tables, cell: &[u8; 64], writer: &mut Writer<'_>) -> Option<usize> {
+    unsafe fn cell_of_8<const AVX2: bool>(
+        &mut self,
+        tables: &Tables,
+        cell: &[u8; 64],
+        writer: &mut Writer<'_>,
+    ) -> Option<usize> {
         let token = writer.len;
-        let whole = slot(cell);
+        let whole = slot(hash::hash(cell));
         if let Some(entry) = writer.find(tables.cells[whole], cell, token) {
             writer.put(&[CELL]);
             writer.put_offset(token, entry);
             return None;
         }
-        let pending = &mut self.triples;
-        if rows_of_8::<24, 6>(TRIPLE_OF_8, &tables.triples, pending, cell, writer)
-            || rows_of_8::<16, 7>(PAIR_OF_8, &tables.pairs, &mut self.pairs, cell, writer)
+        // SAFETY: by the caller.
+        let (pairs, triples) = unsafe { hash::rows_of_8::<AVX2>(cell) };
+        let (pairs, triples) = (pairs.map(slot), triples.map(slot));
+        if rows_of_8::<24, 6>(TRIPLE_OF_8, &tables.triples, &triples, &mut self.triples, cell, writer)
+            || rows_of_8::<16, 7>(PAIR_OF_8, &tables.pairs, &pairs, &mut self.pairs, cell, writer)
         {
             return None;
         }
@@ -261,14 +340,14 @@ impl Finder {
 fn rows_of_8<const N: usize, const COUNT: usize>(
     code: u8,
     table: &Table,
+    slots: &[usize; 8],
     pending: &mut Pending<COUNT>,
     cell: &[u8; 64],
     writer: &mut Writer<'_>,
 ) -> bool {
     let token = writer.len;
-    for first in 0..COUNT {
+    for (first, &slot) in slots.iter().enumerate().take(COUNT) {
         let Some(rows) = cell[8 * first..].first_chunk::<N>() else { continue };
-        let slot = slot(rows);
         if table[slot] == 0 {
             pending.note(first, slot, token + 1 + 8 * first);
         }

@@ -1,4 +1,4 @@
-//! What encoder and decoder share: the header of a stream, its tokens, and the grid of cells.
+//! What encoder and decoder share: the header of a stream and its tokens.
 //!
 //! The tokens of cells of 4 x 4: `i`, `j`, `k` and `l`, `m` are rows, in rising order.
 
@@ -33,26 +33,3 @@ pub const PAIRS: [(u8, [usize; 2]); 6] =
 /// The rows of the triples of a cell of 4, with their tokens, in the order in which the encoder tries them.
 pub const TRIPLES: [(u8, [usize; 3]); 4] =
     [(0xe8, [0, 1, 2]), (0xf0, [0, 1, 3]), (0xf8, [0, 2, 3]), (0xe0, [1, 2, 3])];
-
-/// A cell of the grid.
-#[derive(Clone, Copy)]
-pub struct Place {
-    /// Where it begins in the block, in bytes.
-    pub start: usize,
-    /// How many rows and columns it has: less than others at the lower and right edge.
-    pub rows: usize,
-    /// See `rows`.
-    pub columns: usize,
-}
-
-/// The cells of a block of that shape with sides of `C` bytes, row by row.
-pub fn grid<const C: usize>(shape: [usize; 2]) -> impl Iterator<Item = Place> {
-    let [height, width] = shape;
-    (0..height).step_by(C).flat_map(move |top| {
-        (0..width).step_by(C).map(move |left| Place {
-            start: top * width + left,
-            rows: C.min(height - top),
-            columns: C.min(width - left),
-        })
-    })
-}

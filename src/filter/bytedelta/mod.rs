@@ -4,9 +4,11 @@
 //! A block is as many streams of the same length as it has bytes in an item; what is left behind the last stream is not
 //! coded (`filters.md` D2). A stream consists of one or two pieces, each of which is coded for itself.
 
+pub(in crate::filter) mod columns;
 mod prefix_sum;
 
 use super::cpu::{self, Level};
+use super::shuffle;
 
 /// Which of the two filters: they code streams alike whose length is a multiple of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +62,71 @@ pub fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf
     });
 }
 
+/// Shuffles elements of `typesize` bytes (1 or more) of the block `src` into `dest` and encodes the streams, in one pass
+/// where the machine can.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    shuffle_encode_at(cpu::level(), revision, typesize, src, dest);
+}
+
+/// [`shuffle_encode`] with the code of one level.
+///
+/// # Panics
+/// Like [`shuffle_encode`], and if this machine does not have the level.
+pub fn shuffle_encode_at(level: Level, revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    if !shuffle::fuses(level, typesize, src.len()) {
+        shuffle::shuffle_at(level, typesize, src, dest);
+        return encode_in_place(revision, typesize, dest);
+    }
+    shuffle::shuffle_differences(level, typesize, src, dest);
+    let stream = src.len() / typesize;
+    let cut = restart(revision, stream);
+    if cut > 0 {
+        for (j, stream) in dest.chunks_exact_mut(stream).take(typesize).enumerate() {
+            stream[cut] = src[cut * typesize + j];
+        }
+    }
+}
+
+/// Undoes [`shuffle_encode`]; what is in `src` afterwards is unspecified.
+///
+/// # Panics
+/// If the lengths differ or `typesize` is 0.
+pub fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u8], dest: &mut [u8]) {
+    decode_unshuffle_at(cpu::level(), revision, typesize, src, dest);
+}
+
+/// [`decode_unshuffle`] with the code of one level.
+///
+/// # Panics
+/// Like [`decode_unshuffle`], and if this machine does not have the level.
+pub fn decode_unshuffle_at(
+    level: Level,
+    revision: Revision,
+    typesize: usize,
+    src: &mut [u8],
+    dest: &mut [u8],
+) {
+    assert!(level.is_available(), "no {} on this machine", level.name());
+    if shuffle::fuses(level, typesize, src.len()) && restart(revision, src.len() / typesize) == 0 {
+        shuffle::unshuffle_sums(level, typesize, src, dest);
+    } else {
+        decode_in_place_at(level, revision, typesize, src);
+        shuffle::unshuffle_at(level, typesize, src, dest);
+    }
+}
+
+/// Where a stream of `len` bytes, at least 1, begins anew; 0 if it does not.
+fn restart(revision: Revision, len: usize) -> usize {
+    match revision {
+        Revision::Plain => 0,
+        Revision::Restarting => len / VECTOR * VECTOR % len,
+    }
+}
+
 /// Shows the pieces of a block of `len` bytes, none of which is empty, to `visit`. Returns where they end.
 #[inline(always)]
 fn for_each_piece(
@@ -72,10 +139,7 @@ fn for_each_piece(
     if stream == 0 {
         return 0;
     }
-    let cut = match revision {
-        Revision::Plain => 0,
-        Revision::Restarting => stream / VECTOR * VECTOR % stream,
-    };
+    let cut = restart(revision, stream);
     for start in (0..stream * nstreams).step_by(stream) {
         if cut > 0 {
             visit(start, start + cut);

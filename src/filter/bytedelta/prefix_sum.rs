@@ -97,25 +97,15 @@ mod x86 {
     pub(super) fn avx2(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<32>();
         let done = vectors.len() * 32;
-        // The last byte of the lower half in the upper half of each lane; places with the upper bit set give zero.
-        let in_lane = lanes(&const { step(8).0 });
-        let last_of_lane = _mm256_set1_epi8(15);
         let mut carry = _mm256_setzero_si256();
         for bytes in vectors {
-            // SAFETY: the chunk is as long as a vector.
-            let mut x = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
-            x = _mm256_add_epi8(x, _mm256_slli_epi64::<8>(x));
-            x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
-            x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
-            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, in_lane));
-            // The last byte of each lane everywhere in that lane; then of the lower lane in the upper one.
-            let lasts = _mm256_shuffle_epi8(x, last_of_lane);
-            let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
-            let total = _mm256_add_epi8(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));
-            let sums = _mm256_add_epi8(_mm256_add_epi8(x, lower), carry);
-            carry = _mm256_add_epi8(carry, total);
-            // SAFETY: the chunk is as long as a vector.
-            unsafe { _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums) };
+            // SAFETY: the chunk is as long as a vector, and this function has AVX2.
+            unsafe {
+                let x = _mm256_loadu_si256(bytes.as_ptr().cast());
+                let sums;
+                (sums, carry) = super::super::columns::avx2::sums(x, carry);
+                _mm256_storeu_si256(bytes.as_mut_ptr().cast(), sums);
+            }
         }
         if !rest.is_empty() {
             super::portable(buf, done);
@@ -127,13 +117,5 @@ mod x86 {
     fn load512(bytes: &[u8; 64]) -> __m512i {
         // SAFETY: the array is as long as a vector.
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
-    }
-
-    /// The first 16 bytes in both lanes.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn lanes(bytes: &[u8; 64]) -> __m256i {
-        // SAFETY: the array is longer than the vector.
-        _mm256_broadcastsi128_si256(unsafe { _mm_loadu_si128(bytes.as_ptr().cast()) })
     }
 }

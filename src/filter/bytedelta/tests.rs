@@ -1,6 +1,6 @@
 //! Both revisions against the rule written down byte by byte, and the dumps of the document.
 
-use super::super::model::{golden, hex};
+use super::super::model::{self, golden, guarded, hex};
 use super::super::shuffle::shuffle;
 use super::*;
 use Revision::{Plain, Restarting};
@@ -40,6 +40,33 @@ fn any_number_of_streams_of_any_length() {
                 check(revision, nstreams, &golden(len));
             }
             check(revision, nstreams, &golden(5003));
+        }
+    }
+}
+
+#[test]
+fn joined_with_a_shuffle() {
+    for typesize in (1..=20).chain([24, 255]) {
+        for elements in (0..4).chain(60..70).chain(125..135).chain([192, 1000, 4096]) {
+            for tail in [0, 1, typesize - 1] {
+                let src = golden(elements * typesize + tail);
+                let shuffled = model::shuffle(typesize, &src);
+                for revision in [Plain, Restarting] {
+                    let expected = self::model(revision, typesize, &shuffled);
+                    for level in cpu::available() {
+                        let context = format!("{level:?} {revision:?} {typesize} {}", src.len());
+                        let (from, to) = (elements % 64, (elements + typesize) % 64);
+                        let out = guarded(&src, from, to, |src, dest| {
+                            shuffle_encode_at(level, revision, typesize, src, dest);
+                        });
+                        assert!(out == expected, "encode, {context}");
+                        let out = guarded(&expected, to, from, |src, dest| {
+                            decode_unshuffle_at(level, revision, typesize, &mut src.to_vec(), dest);
+                        });
+                        assert!(out == src, "decode, {context}");
+                    }
+                }
+            }
         }
     }
 }

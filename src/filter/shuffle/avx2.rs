@@ -1,5 +1,8 @@
 //! The byte shuffle with AVX2: columns of 32 elements go straight to their streams.
+//!
+//! With `DELTA`, streams are coded by a bytedelta on the way, while they are in registers (`filters.md` 8).
 
+use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
 use super::super::columns::pieces;
 use super::generic;
@@ -8,9 +11,10 @@ use std::arch::x86_64::*;
 /// Elements that are enough for a tile where 32 bytes of each are in it.
 const FEW: usize = 16;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes.
+/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
+/// `DELTA` as many and as wide as [`super::fuses`] says.
 #[target_feature(enable = "avx2")]
-pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
         return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -22,20 +26,20 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     // SAFETY: (all) this function has AVX2.
     unsafe {
         match typesize {
-            2 => forward::<2>(2, src, dest),
-            4 => forward::<4>(4, src, dest),
-            3 => forward::<4>(3, src, dest),
-            8 => forward::<8>(8, src, dest),
-            5..=7 => forward::<8>(typesize, src, dest),
-            16 => forward::<16>(16, src, dest),
-            _ => forward::<16>(typesize, src, dest),
+            2 => forward::<2, DELTA>(2, src, dest),
+            4 => forward::<4, DELTA>(4, src, dest),
+            3 => forward::<4, DELTA>(3, src, dest),
+            8 => forward::<8, DELTA>(8, src, dest),
+            5..=7 => forward::<8, DELTA>(typesize, src, dest),
+            16 => forward::<16, DELTA>(16, src, dest),
+            _ => forward::<16, DELTA>(typesize, src, dest),
         }
     }
 }
 
 /// Undoes [`shuffle`], under the same conditions.
 #[target_feature(enable = "avx2")]
-pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
         return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -47,13 +51,13 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     // SAFETY: (all) this function has AVX2.
     unsafe {
         match typesize {
-            2 => backward::<2>(2, src, dest),
-            4 => backward::<4>(4, src, dest),
-            3 => backward::<4>(3, src, dest),
-            8 => backward::<8>(8, src, dest),
-            5..=7 => backward::<8>(typesize, src, dest),
-            16 => backward::<16>(16, src, dest),
-            _ => backward::<16>(typesize, src, dest),
+            2 => backward::<2, DELTA>(2, src, dest),
+            4 => backward::<4, DELTA>(4, src, dest),
+            3 => backward::<4, DELTA>(3, src, dest),
+            8 => backward::<8, DELTA>(8, src, dest),
+            5..=7 => backward::<8, DELTA>(typesize, src, dest),
+            16 => backward::<16, DELTA>(16, src, dest),
+            _ => backward::<16, DELTA>(typesize, src, dest),
         }
     }
 }
@@ -61,7 +65,7 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn forward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { Layout::<P>::new(typesize) };
@@ -71,7 +75,13 @@ unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) 
             // SAFETY: AVX2 by the caller. Elements `first..first + TILE` are in `src`, bytes
             // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
             unsafe {
-                let columns = layout.gather(src.as_ptr().add(at), src.len() - at);
+                let mut columns = layout.gather(src.as_ptr().add(at), src.len() - at);
+                if DELTA {
+                    for (j, vector) in columns.iter_mut().enumerate().take(layout.width()) {
+                        let before = if first == 0 { 0 } else { src.as_ptr().add(at - typesize + j).read() };
+                        *vector = delta::differences(*vector, before);
+                    }
+                }
                 for (j, &vector) in columns.iter().enumerate() {
                     if j < layout.width() {
                         let stream = dest.as_mut_ptr().add((column + j) * elements + first);
@@ -86,10 +96,13 @@ unsafe fn forward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) 
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { Layout::<P>::new(typesize) };
+    // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
+    // SAFETY: AVX2 by the caller.
+    let mut carries = unsafe { [_mm256_setzero_si256(); P] };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
             let at = first * typesize + column;
@@ -100,6 +113,18 @@ unsafe fn backward<const P: usize>(typesize: usize, src: &[u8], dest: &mut [u8])
                     if j < layout.width() {
                         let stream = src.as_ptr().add((column + j) * elements + first);
                         *vector = _mm256_loadu_si256(stream.cast());
+                    }
+                }
+                if DELTA {
+                    if !first.is_multiple_of(TILE) {
+                        // The last tile, which overlaps the one before.
+                        let before = dest.as_ptr().add(at - typesize);
+                        for (j, carry) in carries.iter_mut().enumerate().take(layout.width()) {
+                            *carry = _mm256_set1_epi8(before.add(j).read() as i8);
+                        }
+                    }
+                    for (vector, carry) in columns.iter_mut().zip(&mut carries).take(layout.width()) {
+                        (*vector, *carry) = delta::sums(*vector, *carry);
                     }
                 }
                 layout.scatter(columns, dest.as_mut_ptr().add(at), dest.len() - at);

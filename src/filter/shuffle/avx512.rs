@@ -1,56 +1,60 @@
 //! The byte shuffle with AVX-512: columns of 64 elements, a whole cache line, go straight to their streams.
+//!
+//! With `DELTA`, streams are coded by a bytedelta on the way, while they are in registers (`filters.md` 8).
 
-use super::super::columns::avx512::{Packed, Slotted, TILE, Tiles, Wide};
+use super::super::bytedelta::columns::avx512 as delta;
+use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide};
 use super::super::columns::pieces;
 use super::avx2;
 use std::arch::x86_64::*;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes.
+/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
+/// `DELTA` as many and as wide as [`super::fuses`] says.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return avx2::shuffle(typesize, src, dest);
+        return avx2::shuffle::<DELTA>(typesize, src, dest);
     }
     // SAFETY: (all) this function has the AVX-512 level.
     unsafe {
         match typesize {
-            2 => forward(Packed::<1, 2>, 2, src, dest),
-            3 => forward(Packed::<3, 1>, 3, src, dest),
-            4 => forward(Packed::<1, 4>, 4, src, dest),
-            5 => forward(Packed::<5, 1>, 5, src, dest),
-            6 => forward(Packed::<3, 2>, 6, src, dest),
-            7 => forward(Slotted::<8>::new(7), 7, src, dest),
-            8 => forward(Packed::<1, 8>, 8, src, dest),
-            10 => forward(Packed::<5, 2>, 10, src, dest),
-            12 => forward(Packed::<3, 4>, 12, src, dest),
-            ..16 => forward(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => forward(Packed::<1, 16>, 16, src, dest),
-            _ => forward(Wide::new(typesize), typesize, src, dest),
+            2 => forward::<DELTA>(Packed::<1, 2>, 2, src, dest),
+            3 => forward::<DELTA>(Packed::<3, 1>, 3, src, dest),
+            4 => forward::<DELTA>(Packed::<1, 4>, 4, src, dest),
+            5 => forward::<DELTA>(Packed::<5, 1>, 5, src, dest),
+            6 => forward::<DELTA>(Packed::<3, 2>, 6, src, dest),
+            7 => forward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
+            8 => forward::<DELTA>(Packed::<1, 8>, 8, src, dest),
+            10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
+            12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
+            ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
+            16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
+            _ => forward::<DELTA>(Wide::new(typesize), typesize, src, dest),
         }
     }
 }
 
 /// Undoes [`shuffle`], under the same conditions.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return avx2::unshuffle(typesize, src, dest);
+        return avx2::unshuffle::<DELTA>(typesize, src, dest);
     }
     // SAFETY: (all) this function has the AVX-512 level.
     unsafe {
         match typesize {
-            2 => backward(Packed::<1, 2>, 2, src, dest),
-            3 => backward(Packed::<3, 1>, 3, src, dest),
-            4 => backward(Packed::<1, 4>, 4, src, dest),
-            5 => backward(Packed::<5, 1>, 5, src, dest),
-            6 => backward(Packed::<3, 2>, 6, src, dest),
-            7 => backward(Slotted::<8>::new(7), 7, src, dest),
-            8 => backward(Packed::<1, 8>, 8, src, dest),
-            10 => backward(Packed::<5, 2>, 10, src, dest),
-            12 => backward(Packed::<3, 4>, 12, src, dest),
-            ..16 => backward(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => backward(Packed::<1, 16>, 16, src, dest),
-            _ => backward(Wide::new(typesize), typesize, src, dest),
+            2 => backward::<DELTA>(Packed::<1, 2>, 2, src, dest),
+            3 => backward::<DELTA>(Packed::<3, 1>, 3, src, dest),
+            4 => backward::<DELTA>(Packed::<1, 4>, 4, src, dest),
+            5 => backward::<DELTA>(Packed::<5, 1>, 5, src, dest),
+            6 => backward::<DELTA>(Packed::<3, 2>, 6, src, dest),
+            7 => backward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
+            8 => backward::<DELTA>(Packed::<1, 8>, 8, src, dest),
+            10 => backward::<DELTA>(Packed::<5, 2>, 10, src, dest),
+            12 => backward::<DELTA>(Packed::<3, 4>, 12, src, dest),
+            ..16 => backward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
+            16 => backward::<DELTA>(Packed::<1, 16>, 16, src, dest),
+            _ => backward::<DELTA>(Wide::new(typesize), typesize, src, dest),
         }
     }
 }
@@ -58,14 +62,22 @@ pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn forward(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, tiles.width()) {
             // SAFETY: the level by the caller. Elements `first..first + TILE` are in `src`, bytes
             // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
             unsafe {
-                let columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
+                let mut columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
+                if DELTA {
+                    // The 16 bytes are in `src`, since a tile of elements of at least 2 bytes comes behind the first.
+                    let before = match first {
+                        0 => _mm_setzero_si128(),
+                        _ => _mm_loadu_si128(src.as_ptr().add((first - 1) * typesize + column).cast()),
+                    };
+                    delta::differences(&mut columns[..tiles.width()], before);
+                }
                 for (j, &vector) in columns.iter().enumerate() {
                     if j < tiles.width() {
                         _mm512_storeu_si512(
@@ -82,8 +94,11 @@ unsafe fn forward(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn backward(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
+    // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
+    // SAFETY: the level by the caller.
+    let mut sums = unsafe { [_mm512_setzero_si512(); MAX_WIDTH] };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, tiles.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
@@ -93,6 +108,19 @@ unsafe fn backward(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u
                     if j < tiles.width() {
                         *vector =
                             _mm512_loadu_si512(src.as_ptr().add((column + j) * elements + first).cast());
+                    }
+                }
+                if DELTA {
+                    if !first.is_multiple_of(TILE) {
+                        // The last tile, which overlaps the one before.
+                        let before = dest.as_ptr().add((first - 1) * typesize);
+                        for (j, sum) in sums.iter_mut().enumerate().take(tiles.width()) {
+                            *sum = _mm512_set1_epi8(before.add(j).read() as i8);
+                        }
+                    }
+                    for (sum, column) in sums.iter_mut().zip(&mut columns).take(tiles.width()) {
+                        *sum = delta::sums(*column, *sum);
+                        *column = *sum;
                     }
                 }
                 tiles.scatter(columns, dest.as_mut_ptr().add(first * typesize + column));

@@ -53,6 +53,64 @@ pub fn unshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) 
     run(level, Direction::Backward, typesize, src, dest);
 }
 
+/// The most bytes of an element, and the fewest elements, that the kernels code with a bytedelta.
+#[cfg(target_arch = "x86_64")]
+const FUSED: (usize, usize) = (16, 64);
+
+/// Whether the kernels of `level` can code the streams of such a block with a bytedelta (`filters.md` 8) on the way.
+pub(super) fn fuses(level: Level, typesize: usize, len: usize) -> bool {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1,
+        _ => {
+            let _ = (typesize, len);
+            false
+        }
+    }
+}
+
+/// [`shuffle`], and then the differences of the bytes of each stream, where [`fuses`] says so.
+///
+/// # Panics
+/// Where it does not say so, or if the lengths differ.
+pub(super) fn shuffle_differences(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run_fused(level, Direction::Forward, typesize, src, dest);
+}
+
+/// Undoes [`shuffle_differences`].
+///
+/// # Panics
+/// Like [`shuffle_differences`].
+pub(super) fn unshuffle_sums(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    run_fused(level, Direction::Backward, typesize, src, dest);
+}
+
+/// Runs the kernels of `level`, which the caller knows to be available.
+fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+    assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
+    assert!(fuses(level, typesize, src.len()), "no fused shuffle of {typesize} at {}", level.name());
+    let (body, tail) = src.split_at(src.len() / typesize * typesize);
+    let (body_dest, tail_dest) = dest.split_at_mut(body.len());
+    tail_dest.copy_from_slice(tail);
+    match (level, direction) {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle::<true>(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx512, Direction::Backward) => unsafe {
+            avx512::unshuffle::<true>(typesize, body, body_dest)
+        },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle::<true>(typesize, body, body_dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available.
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle::<true>(typesize, body, body_dest) },
+        _ => unreachable!("other levels fuse nothing"),
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,
@@ -76,16 +134,18 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
-        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle(typesize, body, body_dest) },
+        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle::<false>(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
-        (Level::Avx512, Direction::Backward) => unsafe { avx512::unshuffle(typesize, body, body_dest) },
+        (Level::Avx512, Direction::Backward) => unsafe {
+            avx512::unshuffle::<false>(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
-        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle(typesize, body, body_dest) },
+        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle::<false>(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
-        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle(typesize, body, body_dest) },
+        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle::<false>(typesize, body, body_dest) },
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         // SAFETY: the level is available.
         (Level::Neon, Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },

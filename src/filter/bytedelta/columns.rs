@@ -1,0 +1,132 @@
+//! Bytedelta on columns in registers, for the shuffles that do both at once: a column is a piece of a stream, in which
+//! tiles follow each other.
+
+#[cfg(target_arch = "x86_64")]
+pub(in crate::filter) mod avx512 {
+    use super::super::super::columns::avx512::{MAX_WIDTH, TILE, load};
+    use std::arch::x86_64::*;
+
+    /// For column `j`: every byte from one place before, and byte `j` of another vector in front.
+    static BEHIND: [[u8; TILE]; MAX_WIDTH] = {
+        let mut tables = [[0; TILE]; MAX_WIDTH];
+        let mut j = 0;
+        while j < MAX_WIDTH {
+            tables[j][0] = (TILE + j) as u8;
+            let mut at = 1;
+            while at < TILE {
+                tables[j][at] = (at - 1) as u8;
+                at += 1;
+            }
+            j += 1;
+        }
+        tables
+    };
+
+    /// For each word of 8 bytes: the last byte of each word before, and, in its own last byte, that of another vector;
+    /// and which bytes those are.
+    static LASTS: ([u8; TILE], u64) = {
+        let (mut table, mut mask) = ([0; TILE], 0);
+        let mut at = 0;
+        while at < TILE {
+            let (word, byte) = (at / 8, at % 8);
+            table[at] = if byte == 7 { (TILE + TILE - 1) as u8 } else { (8 * byte + 7) as u8 };
+            if byte == 7 || byte < word {
+                mask |= 1 << at;
+            }
+            at += 1;
+        }
+        (table, mask)
+    };
+
+    /// The first byte of each word everywhere in it.
+    static FIRSTS: [u8; TILE] = {
+        let mut table = [0; TILE];
+        let mut at = 0;
+        while at < TILE {
+            table[at] = (at % 16 / 8 * 8) as u8;
+            at += 1;
+        }
+        table
+    };
+
+    /// Every byte of the columns, at most 16 of them, minus the one before it, which is byte `j` of `before` for the first
+    /// byte of column `j`.
+    ///
+    /// # Safety
+    /// The machine has the AVX-512 level.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn differences(columns: &mut [__m512i], before: __m128i) {
+        // SAFETY: the level by the caller.
+        unsafe {
+            let before = _mm512_zextsi128_si512(before);
+            for (column, behind) in columns.iter_mut().zip(&BEHIND) {
+                let minus = _mm512_permutex2var_epi8(*column, load(behind), before);
+                *column = _mm512_sub_epi8(*column, minus);
+            }
+        }
+    }
+
+    /// Every byte of the column plus all those before it, and the last byte of `before`.
+    ///
+    /// # Safety
+    /// The machine has the AVX-512 level.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn sums(column: __m512i, before: __m512i) -> __m512i {
+        // SAFETY: the level by the caller.
+        unsafe {
+            let mut x = column;
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<8>(x));
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<16>(x));
+            x = _mm512_add_epi8(x, _mm512_slli_epi64::<32>(x));
+            // What comes before each word are up to 7 other words and the vector before: 8 bytes, which one instruction
+            // adds up.
+            let lasts = _mm512_maskz_permutex2var_epi8(LASTS.1, x, load(&LASTS.0), before);
+            let carries = _mm512_sad_epu8(lasts, _mm512_setzero_si512());
+            _mm512_add_epi8(x, _mm512_shuffle_epi8(carries, load(&FIRSTS)))
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(in crate::filter) mod avx2 {
+    use super::super::super::columns::avx2::both_lanes;
+    use std::arch::x86_64::*;
+
+    /// Every byte of the column minus the one before it, which is `before` for the first byte.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn differences(column: __m256i, before: u8) -> __m256i {
+        // SAFETY: AVX2 by the caller.
+        unsafe {
+            // What comes before each lane.
+            let lanes = _mm256_permute2x128_si256::<0x02>(column, _mm256_set1_epi8(before as i8));
+            _mm256_sub_epi8(column, _mm256_alignr_epi8::<15>(column, lanes))
+        }
+    }
+
+    /// The last byte of the lower half of a lane, everywhere in the upper half.
+    static LAST_OF_LOWER: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 7, 7, 7, 7, 7, 7, 7, 7];
+
+    /// Every byte of the column plus all those before it, and `carry`, which is the same everywhere; and the next `carry`.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn sums(column: __m256i, carry: __m256i) -> (__m256i, __m256i) {
+        // SAFETY: AVX2 by the caller.
+        unsafe {
+            let mut x = column;
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<8>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
+            x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
+            x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, both_lanes(&LAST_OF_LOWER)));
+            // The last byte of each lane everywhere in that lane; then of the lower lane in the upper one.
+            let lasts = _mm256_shuffle_epi8(x, _mm256_set1_epi8(15));
+            let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
+            let total = _mm256_add_epi8(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));
+            (_mm256_add_epi8(_mm256_add_epi8(x, lower), carry), _mm256_add_epi8(carry, total))
+        }
+    }
+}
