@@ -8,6 +8,7 @@
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
 //! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
+//! | [`thread`] | which thread this is, and whether there are others |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; pure bytes |
 //! | [`codec`] | the compressors of single streams |
 //! | [`filter`] | the block filters and their SIMD kernels |
@@ -36,6 +37,7 @@ pub mod pipeline;
 pub mod pool;
 pub mod registry;
 pub mod schunk;
+pub mod thread;
 pub mod trace;
 
 pub use error::{Error, ErrorKind, Result};

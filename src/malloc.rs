@@ -4,6 +4,7 @@
 
 use crate::err;
 use crate::error::Result;
+use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
@@ -43,7 +44,7 @@ impl Malloced {
             return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
         };
         // SAFETY: a fresh block of that length.
-        unsafe { start.as_ptr().copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        copy_to_fresh(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
         Ok(Malloced { start, len: bytes.len() })
     }
 

@@ -63,6 +63,17 @@ impl ChunkHeader {
         Ok(())
     }
 
+    /// As [`parse_basic`](Self::parse_basic), for callers that want no more than the uncompressed size, the block size
+    /// and the compressed size.
+    ///
+    /// # Errors
+    /// Those of [`parse_basic`](Self::parse_basic).
+    #[inline(always)]
+    pub fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
+        let (_, [nbytes, blocksize, cbytes]) = checked_sizes(bytes)?;
+        Ok([nbytes, clamped(blocksize, nbytes), cbytes])
+    }
+
     /// Parses the header that is there, 16 or 32 bytes long, with all checks of `chunk.md` 2.1 and 2.4.
     ///
     /// # Errors
@@ -109,21 +120,7 @@ impl ChunkHeader {
     /// variable-length blocks it is a count.
     #[inline]
     fn read_fixed_part(&mut self, bytes: &[u8]) -> Result<()> {
-        let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
-            return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
-        };
-        let field = |pos| read_i32(b, pos).unwrap_or_default();
-        let (nbytes, blocksize, cbytes) =
-            (field(offset::NBYTES), field(offset::BLOCKSIZE), field(offset::CBYTES));
-        if cbytes < MIN_HEADER_LENGTH as i32 {
-            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
-        }
-        if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
-            return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
-        }
-        if b[offset::TYPESIZE] == 0 {
-            return Err(err!(InvalidHeader, "typesize is 0"));
-        }
+        let (b, [nbytes, blocksize, cbytes]) = checked_sizes(bytes)?;
         self.version = b[offset::VERSION];
         self.versionlz = b[offset::VERSIONLZ];
         self.flags = b[offset::FLAGS];
@@ -186,9 +183,7 @@ impl ChunkHeader {
     }
 
     fn clamp_blocksize(&mut self) {
-        if self.nbytes > 0 && self.blocksize > self.nbytes {
-            self.blocksize = self.nbytes;
-        }
+        self.blocksize = clamped(self.blocksize, self.nbytes);
     }
 
     /// Writes the header, 32 or 16 bytes long by its flags.
@@ -281,6 +276,34 @@ impl ChunkHeader {
     pub fn nbytes(&self) -> usize {
         usize::try_from(self.nbytes).unwrap_or(0)
     }
+}
+
+/// The first 16 bytes, and the uncompressed size, the block size and the compressed size in them, with the checks that
+/// need no other fields.
+#[inline(always)]
+fn checked_sizes(bytes: &[u8]) -> Result<(&[u8; MIN_HEADER_LENGTH], [i32; 3])> {
+    let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
+        return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
+    };
+    let field = |pos| read_i32(b, pos).unwrap_or_default();
+    let (nbytes, blocksize, cbytes) =
+        (field(offset::NBYTES), field(offset::BLOCKSIZE), field(offset::CBYTES));
+    if cbytes < MIN_HEADER_LENGTH as i32 {
+        return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
+    }
+    if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
+        return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
+    }
+    if b[offset::TYPESIZE] == 0 {
+        return Err(err!(InvalidHeader, "typesize is 0"));
+    }
+    Ok((b, [nbytes, blocksize, cbytes]))
+}
+
+/// A block is no larger than the chunk.
+#[inline]
+fn clamped(blocksize: i32, nbytes: i32) -> i32 {
+    if nbytes > 0 { blocksize.min(nbytes) } else { blocksize }
 }
 
 #[cfg(test)]

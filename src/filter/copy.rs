@@ -7,6 +7,8 @@
 //! which depends on nothing but where the caller's buffers happen to be. A loop over vectors does not care.
 
 use super::cpu::{self, Level};
+use std::mem::MaybeUninit;
+use std::ptr;
 
 /// From here on the C library's copy may be the slow one, in bytes; below it is the faster one.
 #[cfg(any(target_arch = "x86_64", test))]
@@ -25,12 +27,28 @@ pub fn copy(src: &[u8], dest: &mut [u8]) {
     copy_at(cpu::level(), src, dest);
 }
 
+/// Copies `src` to memory that nobody has written to, all of which is initialised afterwards.
+///
+/// # Panics
+/// If the lengths differ.
+#[inline]
+pub fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    copy_to_fresh_at(cpu::level(), src, dest);
+}
+
 /// [`copy`] with the kernel of one level, or the portable one where this machine does not have it.
 ///
 /// # Panics
 /// As [`copy`].
 #[inline]
 pub fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
+    // SAFETY: initialised bytes, into which only initialised ones are written.
+    let dest = unsafe { &mut *(ptr::from_mut(dest) as *mut [MaybeUninit<u8>]) };
+    copy_to_fresh_at(level, src, dest);
+}
+
+#[inline]
+fn copy_to_fresh_at(level: Level, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     #[cfg(target_arch = "x86_64")]
     if (LEAST..=MOST).contains(&src.len())
         && matches!(level, Level::Avx2 | Level::Avx512)
@@ -40,13 +58,15 @@ pub fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
         return unsafe { avx2(src, dest) };
     }
     let _ = level;
-    dest.copy_from_slice(src);
+    assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
+    // SAFETY: both have that length, and `dest` is borrowed mutably.
+    unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
 /// Copies at least [`LEAST`] bytes.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2(src: &[u8], dest: &mut [u8]) {
+fn avx2(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     use std::arch::x86_64::*;
     /// Bytes of a vector, and vectors of a round.
     const VECTOR: usize = 32;

@@ -5,7 +5,7 @@ use super::header::FrameHeader;
 use super::index::{Place, place_of};
 use super::store::{Frame, block_error};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag2, offset};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
 use crate::chunk::lazy::Trailer;
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
 use crate::err;
@@ -270,6 +270,8 @@ pub struct ChunkInfo {
     pub flags2: u8,
     /// The kind, if the header tells all.
     pub special: Option<Special>,
+    /// Whether the blocks are elsewhere.
+    pub is_lazy: bool,
 }
 
 impl ChunkInfo {
@@ -277,21 +279,18 @@ impl ChunkInfo {
     ///
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
+    #[inline(always)]
     pub fn of(chunk: &[u8]) -> Result<Self> {
-        let mut header = ChunkHeader::default();
-        header.read_basic(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"))?;
-        let mut info = ChunkInfo {
-            nbytes: header.nbytes,
-            cbytes: header.cbytes,
-            blocksize: header.blocksize,
-            flags2: 0,
-            special: None,
-        };
-        if header.is_extended()
-            && header.cbytes >= EXTENDED_HEADER_LENGTH as i32
-            && let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
+        let sizes = ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"));
+        let [nbytes, blocksize, cbytes] = sizes?;
+        let mut info = ChunkInfo { nbytes, cbytes, blocksize, flags2: 0, special: None, is_lazy: false };
+        if let Some(bytes) = chunk.first_chunk::<EXTENDED_HEADER_LENGTH>()
+            && bytes[offset::FLAGS] & flag::EXTENDED == flag::EXTENDED
+            && cbytes >= EXTENDED_HEADER_LENGTH as i32
         {
-            let bits = (bytes[offset::BLOSC2_FLAGS] >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
+            let flags = bytes[offset::BLOSC2_FLAGS];
+            let bits = (flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK;
+            info.is_lazy = flags & flag2::LAZY != 0;
             info.flags2 = bytes[offset::BLOSC2_FLAGS2];
             if bits != 0 {
                 let special = Special::from_bits(bits).ok().flatten();

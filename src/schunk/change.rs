@@ -7,7 +7,7 @@ use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
 use super::{Keeping, SuperChunk};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, flag2, offset, version};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, version};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -50,6 +50,7 @@ impl Incoming<'_> {
     }
 
     /// The chunk as a block of its own; it is taken.
+    #[inline(always)]
     fn into_block(self, cbytes: usize, nbytes: usize) -> Result<Malloced> {
         match self {
             Incoming::Copy(bytes) => Malloced::copy_of(bytes),
@@ -72,11 +73,10 @@ impl Incoming<'_> {
 }
 
 /// What a chunk says, if it can be stored at all.
+#[inline(always)]
 fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
     let info = ChunkInfo::of(chunk)?;
-    let is_extended = chunk.get(offset::FLAGS).is_some_and(|flags| flags & flag::EXTENDED == flag::EXTENDED);
-    let is_lazy = is_extended && chunk.get(offset::BLOSC2_FLAGS).is_some_and(|f| f & flag2::LAZY != 0);
-    if is_lazy {
+    if info.is_lazy {
         return Err(err!(InvalidParam, "a lazy chunk cannot be stored"));
     }
     Ok(info)
@@ -113,6 +113,7 @@ impl SuperChunk {
     }
 
     /// Inserts a chunk where there is no frame. The gate is held for a change, and `at` is a place among the chunks.
+    #[inline(always)]
     fn insert_plain(&self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
         let failed = as_code(kind);
         let before = self.counters();
@@ -123,7 +124,7 @@ impl SuperChunk {
         let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
         self.note_current(at);
         let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-        self.insert_in_memory(at, block).map_err(&failed)?;
+        self.insert_in_memory(at, before.nchunks, block).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
         self.last_nbytes.store(last, Ordering::Relaxed);
@@ -327,14 +328,21 @@ impl SuperChunk {
         let old = self.chunk_in_memory(at).and_then(ChunkInfo::of);
         let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
         let after = rules::update(&before, Keeping::Memory, at, &info, &old).map_err(&failed)?;
-        let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-        self.replace_in_memory(at, block);
+        let is_overwritten = match &chunk {
+            Incoming::Copy(bytes) => self.overwrite_in_memory(at, bytes, old.cbytes as usize),
+            Incoming::Take(_) => false,
+        };
+        if !is_overwritten {
+            let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize);
+            self.replace_in_memory(at, block.map_err(&failed)?);
+        }
         self.set_counters(&after);
         self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
         Ok(after.nchunks)
     }
 
     /// Sees that a chunk can come in the place of another, as far as that can be told without that; its facts.
+    #[inline(always)]
     fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
         let counters = self.counters();
         if !(0..counters.nchunks).contains(&at) {

@@ -2,11 +2,15 @@
 //!
 //! A program's own I/O functions run while the gate is held, and may come back: a read from inside any of them is let
 //! through; a change is refused, since it would wait for itself.
+//!
+//! The only thread of a process goes through without the lock, unless a program's functions may run meanwhile and
+//! start others.
 
 use crate::err;
 use crate::error::Result;
+use crate::thread;
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The gate.
@@ -30,18 +34,12 @@ pub struct Reading<'a> {
 #[must_use]
 pub struct Changing<'a> {
     gate: &'a Gate,
-    _lock: RwLockWriteGuard<'a, ()>,
+    _lock: Option<RwLockWriteGuard<'a, ()>>,
 }
 
 thread_local! {
-    static ME: Cell<u8> = const { Cell::new(0) };
     /// The gates through which this thread has gone to read.
     static HELD: RefCell<Vec<*const Gate>> = const { RefCell::new(Vec::new()) };
-}
-
-/// A number that no other living thread has.
-fn me() -> usize {
-    ME.with(|place| std::ptr::from_ref(place).addr())
 }
 
 impl Gate {
@@ -53,7 +51,7 @@ impl Gate {
     /// Waits until nobody changes the super-chunk, nor has waited longer to do so: readers that come one after another
     /// do not keep a change out.
     pub fn read(&self) -> Reading<'_> {
-        if self.owner.load(Ordering::Relaxed) == me() {
+        if self.owner.load(Ordering::Relaxed) == thread::id() || self.is_free() {
             return Reading { gate: self, _lock: None, remembered: false };
         }
         if !self.calls_back {
@@ -65,6 +63,12 @@ impl Gate {
         Reading { gate: self, _lock: Some(lock), remembered: true }
     }
 
+    /// Whether nobody can be in the way, nor come in before this thread has gone out again.
+    #[inline]
+    fn is_free(&self) -> bool {
+        !self.calls_back && thread::is_alone()
+    }
+
     /// Whether this thread has gone through to read, as far as that is remembered.
     fn is_held(&self) -> bool {
         self.calls_back && HELD.with_borrow(|held| held.iter().any(|&gate| std::ptr::eq(gate, self)))
@@ -74,13 +78,13 @@ impl Gate {
     ///
     /// # Errors
     /// `Failure` when this very thread is using it.
-    #[inline]
+    #[inline(always)]
     pub fn change(&self) -> Result<Changing<'_>> {
-        let me = me();
+        let me = thread::id();
         if self.owner.load(Ordering::Relaxed) == me || self.is_held() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
         }
-        let lock = self.lock.write();
+        let lock = if self.is_free() { None } else { Some(self.lock.write()) };
         self.owner.store(me, Ordering::Relaxed);
         Ok(Changing { gate: self, _lock: lock })
     }

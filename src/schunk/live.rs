@@ -484,30 +484,65 @@ impl SuperChunk {
         }
     }
 
-    /// Puts a chunk before chunk `at`, or at the end. The gate is held for a change. The counters are the caller's.
+    /// Puts a chunk before chunk `at` of `nchunks`, or at the end. The gate is held for a change. The counters are the
+    /// caller's.
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
-    pub(super) fn insert_in_memory(&self, at: i64, chunk: Malloced) -> Result<()> {
-        let (at, nchunks) = (at as usize, self.counters().nchunks as usize);
+    #[inline(always)]
+    pub(super) fn insert_in_memory(&self, at: i64, nchunks: i64, chunk: Malloced) -> Result<()> {
+        let (at, nchunks) = (at as usize, nchunks as usize);
         let s = self.as_ptr();
         // SAFETY: the rule of the module: `data_len` bytes are there, room for `nchunks` pointers at least.
         unsafe {
-            let needed = (nchunks + 1) * size_of::<*mut u8>();
-            if needed > (*s).data_len {
-                let len = (*s).data_len + DATA_STEP;
-                let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
-                if data.is_null() {
-                    return Err(err!(MemoryAlloc, "an array of {len} bytes"));
-                }
-                (*s).data = data;
-                (*s).data_len = len;
+            if (nchunks + 1) * size_of::<*mut u8>() > (*s).data_len {
+                self.grow_array()?;
             }
             let place = (*s).data.add(at);
-            ptr::copy(place, place.add(1), nchunks - at);
+            if at < nchunks {
+                ptr::copy(place, place.add(1), nchunks - at);
+            }
             place.write(chunk.into_raw());
         }
         Ok(())
+    }
+
+    /// Makes room for more chunks. The gate is held for a change.
+    #[cold]
+    fn grow_array(&self) -> Result<()> {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module.
+        unsafe {
+            let len = (*s).data_len + DATA_STEP;
+            let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
+            if data.is_null() {
+                return Err(err!(MemoryAlloc, "an array of {len} bytes"));
+            }
+            (*s).data = data;
+            (*s).data_len = len;
+        }
+        Ok(())
+    }
+
+    /// Writes another chunk over chunk `at`, which is `old_len` bytes long, if it needs just as much memory; whether it
+    /// did. The gate is held for a change.
+    pub(super) fn overwrite_in_memory(&self, at: i64, chunk: &[u8], old_len: usize) -> bool {
+        // No allocator hands out less than this at a time, so that nothing is wasted, however often this happens.
+        const GRAIN: usize = 16;
+        if chunk.len() > old_len || chunk.len().div_ceil(GRAIN) != old_len.div_ceil(GRAIN) {
+            return false;
+        }
+        // SAFETY: the rule of the module, and the caller has checked `at`; the block is as long as its header says. A
+        // chunk that a program was shown, and which it hands in, is left to the usual way.
+        unsafe {
+            let block = *(*self.as_ptr()).data.add(at as usize);
+            let apart = chunk.as_ptr().addr().abs_diff(block.addr());
+            if apart < old_len {
+                return false;
+            }
+            block.copy_from_nonoverlapping(chunk.as_ptr(), chunk.len());
+        }
+        true
     }
 
     /// Puts another chunk in the place of one. The gate is held for a change.

@@ -102,7 +102,7 @@ impl SuperChunk {
             None => 0,
         };
         for (at, chunk) in (0..).zip(chunks) {
-            schunk.insert_in_memory(at, chunk)?;
+            schunk.insert_in_memory(at, at, chunk)?;
             schunk.set_counters(&Counters { nchunks: at + 1, flags2, ..schunk.counters() });
         }
         schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;

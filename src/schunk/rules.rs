@@ -83,6 +83,7 @@ pub fn check_order(order: &[i64]) -> Result<()> {
 ///
 /// # Errors
 /// `InvalidParam` for a chunk that can be of no use; callers turn it into the code of their operation.
+#[inline(always)]
 pub fn insert(
     before: &Counters,
     keeping: Keeping,
@@ -134,6 +135,7 @@ pub fn insert(
 ///
 /// # Errors
 /// `InvalidParam` for counters that make no sense.
+#[inline(always)]
 pub fn update(
     before: &Counters,
     keeping: Keeping,

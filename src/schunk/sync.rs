@@ -84,7 +84,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a view, `Failure` from inside an I/O function.
-    #[inline]
+    #[inline(always)]
     pub(super) fn start_change(&self) -> Result<Changing<'_>> {
         if self.is_view() {
             return Err(err!(InvalidParam, "a view cannot be changed in this way"));

@@ -1,0 +1,64 @@
+//! This thread, and whether there are others: what the cheapest calls may ask without a lock.
+
+use std::ffi::c_char;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A number that no other living thread has; never 0.
+#[inline]
+pub fn id() -> usize {
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    {
+        let id: usize;
+        // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
+        unsafe { std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags)) };
+        id
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+    {
+        thread_local!(static PLACE: std::cell::Cell<u8> = const { std::cell::Cell::new(0) });
+        PLACE.with(|place| ptr::from_ref(place).addr())
+    }
+}
+
+/// Stands for a C library that does not tell.
+static SEVERAL: c_char = 0;
+
+/// Where the C library says whether there is but one thread; NULL until the first question.
+static TOLD: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
+
+/// Whether this thread is for certain the only one of the process, now and until it starts another: then nobody can
+/// be in its way, nor come in. `false` where the C library does not tell (glibc 2.32 and later do).
+#[inline]
+pub fn is_alone() -> bool {
+    let mut told = TOLD.load(Ordering::Relaxed);
+    if told.is_null() {
+        told = ask();
+    }
+    // SAFETY: the C library's flag or ours, both of which live as long as the process. The C library changes its own
+    // only on the one thread that there is, or to tell that there are others.
+    unsafe { told.read_volatile() != 0 }
+}
+
+#[cold]
+fn ask() -> *mut c_char {
+    // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()) };
+    let told = if found.is_null() { ptr::from_ref(&SEVERAL).cast_mut() } else { found.cast() };
+    TOLD.store(told, Ordering::Relaxed);
+    told
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn threads_have_different_ids_and_are_not_alone() {
+        let me = super::id();
+        let other = std::thread::spawn(|| (super::id(), super::is_alone())).join().unwrap();
+        assert_eq!(super::id(), me);
+        assert_ne!((me, false), (other.0, true));
+        assert_ne!(me, other.0);
+        assert!(!other.1);
+        assert_ne!(me, 0);
+    }
+}
