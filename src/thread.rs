@@ -11,7 +11,9 @@ pub fn id() -> usize {
     {
         let id: usize;
         // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
-        unsafe { std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags)) };
+        unsafe {
+            std::arch::asm!("mov {}, fs:0", out(reg) id, options(pure, nomem, nostack, preserves_flags))
+        };
         id
     }
     #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]

@@ -181,7 +181,14 @@ impl Decoder for BuiltInDecoder<'_> {
             };
             return Ok(lz4::decompress(src, src_len, dest, dest_len, dictionary));
         }
-        let (src, dest) = (&src[..src_len], &mut dest[..dest_len]);
+        self.decode_large(workspace, &src[..src_len], &mut dest[..dest_len])
+    }
+}
+
+impl BuiltInDecoder<'_> {
+    /// The codecs with large states. They would take the quick ones' stack and registers with them.
+    #[inline(never)]
+    fn decode_large(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match (self.codec, self.dictionary) {
             (BuiltIn::Zlib, _) => Ok(zlib::decompress(&mut workspace.zlib, src, dest)),
             (_, Some(DecoderForm::Zstd(dictionary))) => {

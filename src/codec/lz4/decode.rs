@@ -30,6 +30,9 @@ const MANY: usize = WINDOW / 24;
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
 
+/// What lies behind a block so that all of it can be done fast, in bytes.
+const ROOM_BEHIND: usize = 3 * READ_AHEAD;
+
 /// How far a block is decoded.
 struct Walk {
     /// The position in the block, and that in its content. A position one behind the end tells that all is done.
@@ -51,17 +54,25 @@ pub(super) struct Source<'a> {
 /// more. What lies behind those bytes is room to write ahead, and garbage afterwards. Matches may reach back into `dictionary`,
 /// as if it lay before `dest`.
 pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
+    if src.len <= SMALL && src.ahead.len() - src.len < ROOM_BEHIND {
+        return block_at_the_end(&src.ahead[..src.len], dest, dest_len, dictionary);
+    }
+    block_with_room(src, dest, dest_len, dictionary)
+}
+
+/// As [`block`], for a short one with little behind it, the last stream of a chunk: most of it would have to be done
+/// with every check, so it is copied to where there is room.
+#[inline(never)]
+fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
+    let mut padded = [0; SMALL + ROOM_BEHIND];
+    padded[..block.len()].copy_from_slice(block);
+    block_with_room(Source { ahead: &padded, len: block.len() }, dest, dest_len, dictionary)
+}
+
+#[inline]
+fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     let mut walk = Walk { at: 0, out: 0, mixed: false };
     let block = &src.ahead[..src.len];
-    let mut padded = [0; SMALL + 3 * READ_AHEAD];
-    let src = if src.len <= SMALL && src.ahead.len() - src.len < 3 * READ_AHEAD {
-        // The last stream of a chunk, with nothing behind it: most of so short a block would have to be done with every
-        // check.
-        padded[..src.len].copy_from_slice(block);
-        Source { ahead: &padded, len: src.len }
-    } else {
-        src
-    };
     loop {
         // Without room there is nothing that the fast loop could do.
         if walk.at + READ_AHEAD <= src.ahead.len() && walk.out + WRITE_AHEAD <= dest.len() {

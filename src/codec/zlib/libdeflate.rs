@@ -14,13 +14,8 @@ use crate::error::Result;
 pub(super) const VERSION: &str = "1.26";
 
 /// The library's levels that are in use.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
-    L1 = 1,
-    L2 = 2,
-    L3 = 3,
-    L4 = 4,
-    L5 = 5,
     L6 = 6,
     L7 = 7,
 }

@@ -1,12 +1,13 @@
 //! Zlib streams (`codecs.md` 5): RFC 1950, two header bytes, deflate data, the Adler-32 of the plain bytes.
 //!
-//! Owns the decoder, the choice between the two deflate encoders, their level maps, and the per-thread states. Never
+//! Owns the decoder, the choice between the deflate encoders, and the per-thread states. Never
 //! decides which codec runs, and never sees a chunk.
 //!
-//! Two encoders, because neither wins everywhere. zlib-rs makes the reference's decisions: on streams that
-//! mostly repeat what came just before, runs above all, it is several times as fast as libdeflate, which
-//! looks at every byte of a match. On everything else libdeflate is up to three times as fast for the same size.
+//! Three encoders, because none wins everywhere. Ours ([`deflate`]) is for what shuffling makes of numbers: runs, short
+//! periods, and bytes that nothing can be done about. Text, where the search for repetitions is all, is left to zlib-rs,
+//! which makes the reference's decisions, and at the highest levels to libdeflate.
 
+mod deflate;
 mod inflate;
 mod libdeflate;
 mod probe;
@@ -23,36 +24,35 @@ const HEADER: [u8; 2] = [0x78, 0x01];
 /// What a stream ends with: the checksum of the plain bytes.
 const ADLER_LEN: usize = 4;
 
-/// How a `clevel` is served. The levels are measured: the fastest that stay within 2 % of the size that the
-/// reference reaches at that `clevel`, on numbers (plain, shuffled, bit-shuffled), text and programs.
-struct Plan {
-    /// From this share of repetition on, in percent, zlib-rs encodes, at `clevel` itself.
-    repetitive: usize,
-    /// libdeflate's level for the other streams.
-    level: Level,
+/// Up to this share of repetition, in percent, there is next to nothing to be found.
+const NOISE: usize = 20;
+/// The share of repetition of text, in percent, at least, and its share of runs at the most.
+const TEXT: usize = 60;
+const TEXT_RUNS: usize = 5;
+
+/// Who encodes a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Encoder {
+    Own,
+    ZlibRs,
+    Libdeflate(Level),
 }
 
-const ALWAYS: usize = 0;
-
-/// libdeflate's level for streams of few different bytes at the middle `clevel`s: every short sequence has occurred
-/// many times, and to look at all of them costs a lot and gains next to nothing.
-const FEW_SYMBOLS: Level = Level::L2;
-
-/// By `clevel` - 1.
-const PLANS: [Plan; 9] = [
-    // libdeflate has nothing as fast as the reference's first level.
-    Plan { repetitive: ALWAYS, level: Level::L1 },
-    Plan { repetitive: 45, level: Level::L1 },
-    Plan { repetitive: 45, level: Level::L2 },
-    Plan { repetitive: 45, level: Level::L3 },
-    Plan { repetitive: 45, level: Level::L4 },
-    Plan { repetitive: 45, level: Level::L5 },
-    // From here on the reference is so slow that only streams of almost nothing but runs are left to it.
-    Plan { repetitive: 90, level: Level::L6 },
-    Plan { repetitive: 90, level: Level::L6 },
-    // And here also those that repeat a lot: libdeflate would make them up to 3 % larger.
-    Plan { repetitive: 60, level: Level::L7 },
-];
+/// Who encodes a stream of that kind at that level. The limits are measured: the fastest encoder whose streams are about
+/// as short as the reference's, on numbers (plain, shuffled, bit-shuffled), text and programs.
+fn encoder(clevel: i32, look: probe::Look) -> Encoder {
+    let is_text = look.repetition >= TEXT && look.runs < TEXT_RUNS;
+    match clevel {
+        // Here the reference hardly looks.
+        1 if look.repetition >= NOISE => Encoder::ZlibRs,
+        2..=6 if is_text => Encoder::ZlibRs,
+        7..=8 if is_text => Encoder::Libdeflate(Level::L6),
+        // And here it looks everywhere.
+        9 if look.repetition >= 70 => Encoder::ZlibRs,
+        9 if (NOISE..TEXT).contains(&look.repetition) => Encoder::Libdeflate(Level::L7),
+        _ => Encoder::Own,
+    }
+}
 
 /// The states of one thread.
 #[derive(Default)]
@@ -60,18 +60,29 @@ pub(super) struct State {
     inflater: Option<Box<inflate::Inflater>>,
     libdeflate: libdeflate::State,
     zlib_rs: zlib_rs::State,
+    deflate: deflate::State,
 }
 
 /// Compresses; 0 if the result does not fit, and at `clevel` 0: zlib would store, which is longer than `src`.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let Some(plan) = usize::try_from(clevel - 1).ok().and_then(|i| PLANS.get(i)) else { return Ok(0) };
-    if plan.repetitive == ALWAYS || probe::repetition_percent(src) >= plan.repetitive {
-        Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel))
-    } else {
-        let level =
-            if (3..=6).contains(&clevel) && probe::has_few_symbols(src) { FEW_SYMBOLS } else { plan.level };
-        libdeflate::compress(&mut state.libdeflate, src, dest, level)
+    if !(1..=9).contains(&clevel) {
+        return Ok(0);
     }
+    match encoder(clevel, probe::look(src)) {
+        Encoder::Own => Ok(own(&mut state.deflate, src, dest, clevel as usize)),
+        Encoder::ZlibRs => Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel)),
+        Encoder::Libdeflate(level) => libdeflate::compress(&mut state.libdeflate, src, dest, level),
+    }
+}
+
+/// Compresses with our own encoder; 0 if the result does not fit.
+fn own(state: &mut deflate::State, src: &[u8], dest: &mut [u8], level: usize) -> usize {
+    let Some(room) = dest.len().checked_sub(HEADER.len() + ADLER_LEN) else { return 0 };
+    let (header, rest) = dest.split_at_mut(HEADER.len());
+    let Some(written) = deflate::compress(state, src, &mut rest[..room], level) else { return 0 };
+    header.copy_from_slice(&HEADER);
+    rest[written..written + ADLER_LEN].copy_from_slice(&libdeflate::adler32(src).to_be_bytes());
+    HEADER.len() + written + ADLER_LEN
 }
 
 /// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.

@@ -20,24 +20,29 @@ const SLOTS_LOG2: u32 = 11;
 const CLEARLY_RUNS: usize = 50;
 /// The share of repetition in the first half of the samples, in percent, that makes the others needless.
 const CLEARLY_REPETITIVE: usize = 70;
-/// How many bytes are looked at to count different ones, and how many of those are few.
-const SYMBOL_QUERIES: usize = 256;
-const FEW_SYMBOLS: usize = 12;
 /// The length of a run that counts.
 const RUN: usize = 16;
 /// How many places are asked whether they lie in a run.
 const RUN_QUERIES: usize = 128;
 
-/// The share of positions of `src` whose next eight bytes occurred in the few KiB before, in percent.
-/// Runs count too. 0 for streams too short to sample.
-pub(super) fn repetition_percent(src: &[u8]) -> usize {
+/// What a stream is like, in percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The share of positions whose next eight bytes occurred in the few KiB before. Runs count too.
+    pub repetition: usize,
+    /// The share of positions in runs.
+    pub runs: usize,
+}
+
+/// What `src` is like; nothing of all that, for streams too short to sample.
+pub(super) fn look(src: &[u8]) -> Look {
     let sample_len = WINDOW + SPAN;
-    let Some(slack) = src.len().checked_sub(sample_len) else { return 0 };
+    let Some(slack) = src.len().checked_sub(sample_len) else { return Look::default() };
     let samples = (src.len() / sample_len).min(SAMPLES);
     // Runs are quickly seen, and what is full of them is compressed so fast that a closer look would cost.
     let runs = run_percent(src);
     if runs >= CLEARLY_RUNS {
-        return runs;
+        return Look { repetition: runs, runs };
     }
     let mut slots = [0u16; 1 << SLOTS_LOG2];
     let (mut repeated, mut asked) = (0, 0);
@@ -60,7 +65,7 @@ pub(super) fn repetition_percent(src: &[u8]) -> usize {
             }));
         }
     }
-    repeated * 100 / asked
+    Look { repetition: repeated * 100 / asked, runs }
 }
 
 /// The share of places in `src`, at least `RUN` long, where a byte is repeated `RUN` times, in percent.
@@ -70,15 +75,6 @@ fn run_percent(src: &[u8]) -> usize {
         src[query * step..].first_chunk::<RUN>().is_some_and(|bytes| *bytes == [bytes[0]; RUN])
     };
     (0..RUN_QUERIES).filter(in_run).count() * 100 / RUN_QUERIES
-}
-
-/// Whether `src` has but a few different bytes: categories, flags, digits.
-pub(super) fn has_few_symbols(src: &[u8]) -> bool {
-    let mut seen = [false; 256];
-    for &byte in src.iter().step_by(src.len().div_ceil(SYMBOL_QUERIES).max(1)) {
-        seen[usize::from(byte)] = true;
-    }
-    seen.iter().filter(|&&seen| seen).count() <= FEW_SYMBOLS
 }
 
 fn word_at(bytes: &[u8], at: usize) -> u64 {
@@ -103,27 +99,18 @@ mod tests {
         .take(100_000)
         .collect();
         let period: Vec<u8> = noise[..1000].iter().copied().cycle().take(100_000).collect();
-        assert_eq!(repetition_percent(&vec![7; 100_000]), 100);
-        assert!(repetition_percent(&period) > 75);
-        assert!(repetition_percent(&noise) < 5);
+        assert_eq!(look(&vec![7; 100_000]), Look { repetition: 100, runs: 100 });
+        assert!(look(&period).repetition > 75 && look(&period).runs == 0);
+        assert!(look(&noise).repetition < 5);
         let half: Vec<u8> = noise[..50_000].iter().copied().chain(vec![0; 50_000]).collect();
-        assert!((30..70).contains(&repetition_percent(&half)));
-    }
-
-    #[test]
-    fn few_symbols() {
-        let bytes: Vec<u8> = (0..100_003u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-        assert!(!has_few_symbols(&bytes));
-        assert!(has_few_symbols(&bytes.iter().map(|b| b % 12).collect::<Vec<_>>()));
-        assert!(!has_few_symbols(&bytes.iter().map(|b| b % 13).collect::<Vec<_>>()));
-        assert!(has_few_symbols(&[]) && has_few_symbols(&bytes[..5]));
+        assert!((30..70).contains(&look(&half).repetition));
     }
 
     #[test]
     fn every_length_is_fine() {
         for len in (0..WINDOW + SPAN + 3).chain(9000..9300).chain([40_000]) {
             let expected = if len < WINDOW + SPAN { 0 } else { 100 };
-            assert_eq!(repetition_percent(&vec![1; len]), expected, "{len}");
+            assert_eq!(look(&vec![1; len]).repetition, expected, "{len}");
         }
     }
 }

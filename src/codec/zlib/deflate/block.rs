@@ -1,0 +1,356 @@
+//! Sequences as a block of deflate (RFC 1951 3.2): counted, coded by the cheapest of the three kinds, written.
+
+use super::bits::Bits;
+use super::huffman::{self, Code};
+use super::parse::Sequence;
+
+const LITERALS: usize = 286;
+const DISTANCES: usize = 30;
+const END: usize = 256;
+const FIRST_LENGTH: usize = 257;
+/// Symbols of the code that codes the lengths of the other two, and the order in which theirs are written.
+const META_SYMBOLS: usize = 19;
+const META_ORDER: [usize; META_SYMBOLS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+const META_LIMIT: usize = 7;
+/// The most bytes of a stored block.
+const MOST_STORED: usize = 0xffff;
+
+/// For each length of a repetition, less 3: its symbol, and the first length of that.
+const LENGTHS: [(u8, u8); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut len = 0;
+    while len < 256 {
+        table[len] = if len < 8 {
+            (len as u8, len as u8)
+        } else if len == 255 {
+            (28, 255)
+        } else {
+            let extra = len.ilog2() - 2;
+            let symbol = 4 * extra as usize + (len >> extra);
+            (symbol as u8, (len >> extra << extra) as u8)
+        };
+        len += 1;
+    }
+    table
+};
+
+/// Extra bits of a symbol of lengths.
+const fn length_extra(symbol: usize) -> u32 {
+    if symbol < 8 || symbol == 28 { 0 } else { (symbol as u32 - 4) / 4 }
+}
+
+/// Extra bits of a symbol of distances.
+const fn distance_extra(symbol: usize) -> u32 {
+    if symbol < 4 { 0 } else { (symbol as u32 - 2) / 2 }
+}
+
+/// The symbol of a distance, and what is left for the extra bits.
+#[inline(always)]
+fn distance_symbol(distance: u16) -> (usize, u32) {
+    let d = u32::from(distance) - 1;
+    if d < 4 {
+        return (d as usize, 0);
+    }
+    let extra = d.ilog2() - 1;
+    ((2 * extra + (d >> extra)) as usize, d & ((1 << extra) - 1))
+}
+
+/// How often each symbol occurs.
+struct Counts {
+    literals: [u32; LITERALS],
+    distances: [u32; DISTANCES],
+}
+
+impl Counts {
+    fn of(sequences: &[Sequence], src: &[u8]) -> Counts {
+        // Several tables, so that equal bytes in a row do not wait for each other.
+        let mut tables = [[0u32; 256]; 4];
+        let mut counts = Counts { literals: [0; LITERALS], distances: [0; DISTANCES] };
+        let mut at = 0;
+        for s in sequences {
+            let literals = &src[at..at + s.literals as usize];
+            let (quads, rest) = literals.as_chunks::<4>();
+            for quad in quads {
+                for (table, &byte) in tables.iter_mut().zip(quad) {
+                    table[usize::from(byte)] += 1;
+                }
+            }
+            for &byte in rest {
+                tables[0][usize::from(byte)] += 1;
+            }
+            at += s.literals as usize + usize::from(s.len);
+            if s.len > 0 {
+                counts.literals[FIRST_LENGTH + usize::from(LENGTHS[usize::from(s.len) - 3].0)] += 1;
+                counts.distances[distance_symbol(s.distance).0] += 1;
+            }
+        }
+        for (byte, count) in counts.literals[..256].iter_mut().enumerate() {
+            *count = tables.iter().map(|table| table[byte]).sum();
+        }
+        counts.literals[END] = 1;
+        counts
+    }
+
+    /// Bits of the symbols and their extra bits with codes of these lengths.
+    fn bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
+        let of = |counts: &[u32], lens: &[u8], extra: &dyn Fn(usize) -> u32| -> u64 {
+            let each = counts.iter().zip(lens).enumerate();
+            each.map(|(i, (&n, &len))| u64::from(n) * (u64::from(len) + u64::from(extra(i)))).sum()
+        };
+        let literal_extra = |i: usize| if i < FIRST_LENGTH { 0 } else { length_extra(i - FIRST_LENGTH) };
+        of(&self.literals, literals, &literal_extra) + of(&self.distances, distances, &distance_extra)
+    }
+}
+
+/// The codes of a block with codes of its own, and how they are told.
+struct Dynamic {
+    literals: [u8; LITERALS],
+    distances: [u8; DISTANCES],
+    /// The lengths of both as symbols with the values of their extra bits.
+    told: Vec<(u8, u8)>,
+    nliterals: usize,
+    ndistances: usize,
+    meta: [u8; META_SYMBOLS],
+    nmeta: usize,
+    /// Bits of all that comes before the data.
+    bits: u64,
+}
+
+/// Extra bits of a symbol that tells lengths.
+fn meta_extra(symbol: u8) -> u32 {
+    match symbol {
+        16 => 2,
+        17 => 3,
+        18 => 7,
+        _ => 0,
+    }
+}
+
+impl Dynamic {
+    fn of(counts: &Counts) -> Dynamic {
+        let mut literals = [0; LITERALS];
+        let mut distances = [0; DISTANCES];
+        huffman::lengths(&counts.literals, huffman::MAX_LEN, &mut literals);
+        huffman::lengths(&counts.distances, huffman::MAX_LEN, &mut distances);
+        let used =
+            |lens: &[u8], least: usize| lens.iter().rposition(|&len| len > 0).map_or(0, |i| i + 1).max(least);
+        let (nliterals, ndistances) = (used(&literals, FIRST_LENGTH), used(&distances, 1));
+        let told = tell(literals[..nliterals].iter().chain(&distances[..ndistances]).copied());
+        let mut meta_counts = [0; META_SYMBOLS];
+        for &(symbol, _) in &told {
+            meta_counts[usize::from(symbol)] += 1;
+        }
+        let mut meta = [0; META_SYMBOLS];
+        huffman::lengths(&meta_counts, META_LIMIT, &mut meta);
+        let nmeta = META_ORDER.iter().rposition(|&symbol| meta[symbol] > 0).map_or(0, |i| i + 1).max(4);
+        let told_bits: u32 =
+            told.iter().map(|&(symbol, _)| u32::from(meta[usize::from(symbol)]) + meta_extra(symbol)).sum();
+        let bits = 5 + 5 + 4 + 3 * nmeta as u64 + u64::from(told_bits);
+        Dynamic { literals, distances, told, nliterals, ndistances, meta, nmeta, bits }
+    }
+
+    fn write(&self, bits: &mut Bits<'_>) -> Option<()> {
+        bits.put((self.nliterals - FIRST_LENGTH) as u64, 5);
+        bits.put((self.ndistances - 1) as u64, 5);
+        bits.put((self.nmeta - 4) as u64, 4);
+        bits.flush()?;
+        for &symbol in &META_ORDER[..self.nmeta] {
+            bits.put(u64::from(self.meta[symbol]), 3);
+            bits.flush()?;
+        }
+        let mut codes = [Code::default(); META_SYMBOLS];
+        huffman::codes(&self.meta, &mut codes);
+        for &(symbol, value) in &self.told {
+            let code = codes[usize::from(symbol)];
+            bits.put(u64::from(code.bits), u32::from(code.len));
+            bits.put(u64::from(value), meta_extra(symbol));
+            bits.flush()?;
+        }
+        Some(())
+    }
+}
+
+/// Lengths as symbols: themselves, or "the last one 3 to 6 times more", or "3 to 10" and "11 to 138 times 0".
+fn tell(lens: impl Iterator<Item = u8>) -> Vec<(u8, u8)> {
+    let mut told = Vec::with_capacity(LITERALS + DISTANCES);
+    let mut lens = lens.peekable();
+    while let Some(len) = lens.next() {
+        let mut run = 1;
+        while lens.next_if_eq(&len).is_some() {
+            run += 1;
+        }
+        if len != 0 {
+            told.push((len, 0));
+            run -= 1;
+        }
+        while run > 0 {
+            let part = match len {
+                0 if run >= 11 => {
+                    let part = run.min(138);
+                    told.push((18, (part - 11) as u8));
+                    part
+                }
+                0 if run >= 3 => {
+                    told.push((17, (run - 3) as u8));
+                    run
+                }
+                1.. if run >= 3 => {
+                    let part = run.min(6);
+                    told.push((16, (part - 3) as u8));
+                    part
+                }
+                _ => {
+                    told.push((len, 0));
+                    1
+                }
+            };
+            run -= part;
+        }
+    }
+    told
+}
+
+/// Lengths of the codes that every decoder knows.
+const FIXED_LITERALS: [u8; 288] = {
+    let mut lens = [8; 288];
+    let mut i = 144;
+    while i < 280 {
+        lens[i] = if i < 256 { 9 } else { 7 };
+        i += 1;
+    }
+    lens
+};
+const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
+
+/// Writes sequences that stand for all of `src` as a block, or several that are stored; `None` if there is no room.
+pub fn write(sequences: &[Sequence], src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+    let counts = Counts::of(sequences, src);
+    let dynamic = Dynamic::of(&counts);
+    let own = dynamic.bits + counts.bits(&dynamic.literals, &dynamic.distances);
+    let fixed = counts.bits(&FIXED_LITERALS, &FIXED_DISTANCES);
+    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MOST_STORED).max(1) as u64);
+    if stored < own.min(fixed) {
+        return store(src, is_last, bits);
+    }
+    if (own.min(fixed) / 8) as usize > bits.room() {
+        return None;
+    }
+    bits.put(u64::from(is_last), 1);
+    let mut literals = [Code::default(); 288];
+    let mut distances = [Code::default(); DISTANCES];
+    if fixed <= own {
+        bits.put(1, 2);
+        huffman::codes(&FIXED_LITERALS, &mut literals);
+        huffman::codes(&FIXED_DISTANCES, &mut distances);
+    } else {
+        bits.put(2, 2);
+        dynamic.write(bits)?;
+        huffman::codes(&dynamic.literals, &mut literals);
+        huffman::codes(&dynamic.distances, &mut distances);
+    }
+    data(sequences, src, &literals, &distances, bits)?;
+    let end = literals[END];
+    bits.put(u64::from(end.bits), u32::from(end.len));
+    bits.flush()
+}
+
+fn data(
+    sequences: &[Sequence],
+    src: &[u8],
+    literals: &[Code; 288],
+    distances: &[Code; DISTANCES],
+    bits: &mut Bits<'_>,
+) -> Option<()> {
+    // A repetition's whole code for each length.
+    let mut lengths = [(0u32, 0u32); 256];
+    for (len, entry) in lengths.iter_mut().enumerate() {
+        let (symbol, base) = LENGTHS[len];
+        let code = literals[FIRST_LENGTH + usize::from(symbol)];
+        let extra = length_extra(usize::from(symbol));
+        *entry =
+            (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra);
+    }
+    bits.flush()?;
+    let mut at = 0;
+    for s in sequences {
+        let run = &src[at..at + s.literals as usize];
+        // Up to 7 bits wait, and three codes have 45 at the most.
+        let (triples, rest) = run.as_chunks::<3>();
+        for triple in triples {
+            for &byte in triple {
+                let code = literals[usize::from(byte)];
+                bits.put(u64::from(code.bits), u32::from(code.len));
+            }
+            bits.flush()?;
+        }
+        for &byte in rest {
+            let code = literals[usize::from(byte)];
+            bits.put(u64::from(code.bits), u32::from(code.len));
+        }
+        bits.flush()?;
+        at += s.literals as usize + usize::from(s.len);
+        if s.len > 0 {
+            // 15 + 5 bits, and 15 + 13.
+            let (code, len) = lengths[usize::from(s.len) - 3];
+            bits.put(u64::from(code), len);
+            let (symbol, value) = distance_symbol(s.distance);
+            let code = distances[symbol];
+            bits.put(u64::from(code.bits), u32::from(code.len));
+            bits.put(u64::from(value), distance_extra(symbol));
+            bits.flush()?;
+        }
+    }
+    Some(())
+}
+
+fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+    let mut rest = src;
+    loop {
+        let (part, behind) = rest.split_at(rest.len().min(MOST_STORED));
+        rest = behind;
+        bits.put(u64::from(is_last && rest.is_empty()), 1);
+        bits.put(0, 2);
+        bits.align()?;
+        let len = part.len() as u16;
+        bits.put(u64::from(len) | u64::from(!len) << 16, 32);
+        bits.flush()?;
+        bits.bytes(part)?;
+        if rest.is_empty() {
+            return Some(());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_those_of_the_rfc() {
+        let symbol = |len: usize| {
+            let (symbol, base) = LENGTHS[len - 3];
+            (
+                FIRST_LENGTH + usize::from(symbol),
+                len - 3 - usize::from(base),
+                length_extra(usize::from(symbol)),
+            )
+        };
+        assert_eq!([3, 10, 11, 12, 13, 18, 19].map(symbol).map(|s| s.0), [257, 264, 265, 265, 266, 268, 269]);
+        assert_eq!(symbol(22), (269, 3, 2));
+        assert_eq!(symbol(257), (284, 30, 5));
+        assert_eq!(symbol(258), (285, 0, 0));
+        assert_eq!([1, 4, 5, 6, 7, 24577, 32768].map(|d| distance_symbol(d).0), [0, 3, 4, 4, 5, 29, 29]);
+        assert_eq!(distance_symbol(32768), (29, 8191));
+        assert_eq!([3, 4, 5, 29].map(distance_extra), [0, 1, 1, 13]);
+    }
+
+    #[test]
+    fn lengths_are_told_as_runs() {
+        let tell = |lens: &[u8]| tell(lens.iter().copied());
+        assert_eq!(tell(&[3, 3, 3]), [(3, 0), (3, 0), (3, 0)]);
+        assert_eq!(tell(&[3; 8]), [(3, 0), (16, 3), (3, 0)]);
+        assert_eq!(tell(&[0; 2]), [(0, 0), (0, 0)]);
+        assert_eq!(tell(&[0; 10]), [(17, 7)]);
+        assert_eq!(tell(&[0; 139]), [(18, 127), (0, 0)]);
+    }
+}

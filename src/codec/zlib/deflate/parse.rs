@@ -1,0 +1,349 @@
+//! A stream as sequences: literals, and the repetition that comes after them.
+//!
+//! Owns the search. What is searched for is what shuffled numbers are full of: long runs and short periods, which are
+//! followed to their end at once; behind a repetition the same distance is tried first.
+
+/// The shortest and longest repetition of deflate, and how far back it may reach.
+pub const LEAST: usize = 3;
+pub const MOST: usize = 258;
+pub const REACH: usize = 1 << 15;
+
+/// What the search asks for: a repetition of so many bytes at least.
+const WORD: usize = 4;
+/// The largest table of places, by the logarithm of its length.
+const MOST_SLOTS_LOG2: u32 = 15;
+/// Once places are passed over, one more is for each so many misses more (as a logarithm).
+const IMPATIENCE_LOG2: u32 = 4;
+/// Passed over at the most.
+const LONGEST_STEP: usize = 16;
+/// Literals of a sequence at the most, so that blocks can end among them.
+const MOST_LITERALS: u32 = 512;
+
+/// How hard the search is.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// Earlier places that are looked at.
+    pub depth: usize,
+    /// A repetition of this length is good enough.
+    pub nice: usize,
+    /// Whether one that begins a byte later and is longer is preferred.
+    pub lazy: bool,
+    /// After so many misses in a row places are passed over.
+    pub patience: usize,
+}
+
+/// Literals, and the repetition behind them. At the end of a stream there may be none: `len` is 0 then.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sequence {
+    pub literals: u32,
+    pub len: u16,
+    pub distance: u16,
+}
+
+/// The memory of the search.
+#[derive(Default)]
+pub struct Tables {
+    /// The last place of each hash, modulo 2^16.
+    last: Vec<u16>,
+    /// The place before it with the same hash, by place modulo [`REACH`].
+    previous: Vec<u16>,
+}
+
+/// A search through one stream.
+pub struct Parser<'a> {
+    src: &'a [u8],
+    last: &'a mut [u16],
+    previous: &'a mut [u16],
+    shift: u32,
+    effort: Effort,
+    /// Where the next sequence begins.
+    at: usize,
+    /// Up to here, places are in the tables.
+    known: usize,
+    /// The distance of the last repetition.
+    distance: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Found {
+    len: usize,
+    distance: usize,
+}
+
+impl Tables {
+    /// A search through `src`.
+    pub fn parser<'a>(&'a mut self, src: &'a [u8], effort: Effort) -> Parser<'a> {
+        let slots_log2 = src.len().max(256).ilog2().min(MOST_SLOTS_LOG2);
+        let slots = 1 << slots_log2;
+        if self.last.len() < slots {
+            self.last.resize(slots, 0);
+        }
+        // The same streams have to give the same bytes, whatever was there before.
+        self.last[..slots].fill(0);
+        let chain = if effort.depth > 1 { src.len().min(REACH).next_power_of_two() } else { 1 };
+        if self.previous.len() < chain {
+            self.previous.resize(chain, 0);
+        }
+        let (last, previous) = (&mut self.last[..slots], &mut self.previous[..chain]);
+        Parser { src, last, previous, shift: 32 - slots_log2, effort, at: 0, known: 0, distance: 1 }
+    }
+}
+
+#[inline(always)]
+fn word(src: &[u8], at: usize) -> Option<u32> {
+    src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
+}
+
+/// How many bytes from `at` on repeat what lies `distance` before.
+#[inline(always)]
+fn matching(src: &[u8], at: usize, distance: usize) -> usize {
+    let (here, there) = (&src[at..], &src[at - distance..src.len() - distance]);
+    let mut len = 0;
+    for (a, b) in here.as_chunks::<8>().0.iter().zip(there.as_chunks::<8>().0) {
+        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differ != 0 {
+            return len + differ.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+    }
+    len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
+}
+
+impl Parser<'_> {
+    #[inline(always)]
+    fn slot(&self, word: u32) -> usize {
+        (word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
+    }
+
+    /// Puts the places before `end` into the tables.
+    #[inline(always)]
+    fn know(&mut self, end: usize) {
+        while self.known < end {
+            let Some(word) = word(self.src, self.known) else { break };
+            self.remember(self.known, word);
+            self.known += 1;
+        }
+        self.known = self.known.max(end);
+    }
+
+    /// Puts a place into the tables; the one that was there.
+    #[inline(always)]
+    fn remember(&mut self, at: usize, word: u32) -> u16 {
+        let slot = self.slot(word);
+        let before = self.last[slot];
+        if self.previous.len() > 1 {
+            let mask = self.previous.len() - 1;
+            self.previous[at & mask] = before;
+        }
+        self.last[slot] = at as u16;
+        before
+    }
+
+    /// The longest repetition at `at`, which is longer than `least`.
+    #[inline(always)]
+    fn search(&mut self, at: usize, word_here: u32, least: usize) -> Option<Found> {
+        let mut place = self.remember(at, word_here);
+        let mut best: Option<Found> = None;
+        let mut longest = least.max(WORD - 1);
+        let farthest = at.min(REACH);
+        let mut before = 0;
+        for _ in 0..self.effort.depth {
+            let distance = usize::from((at as u16).wrapping_sub(place));
+            // Places go back in time; what does not has been overwritten.
+            if distance <= before || distance > farthest {
+                break;
+            }
+            before = distance;
+            // Where the best so far ends, a better one has to agree, too.
+            let tail = longest + 1 - WORD;
+            if word(self.src, at - distance) == Some(word_here)
+                && word(self.src, at - distance + tail) == word(self.src, at + tail)
+            {
+                let len = WORD + matching(self.src, at + WORD, distance);
+                if len > longest {
+                    longest = len;
+                    best = Some(Found { len, distance });
+                    if len >= self.effort.nice {
+                        break;
+                    }
+                }
+            }
+            if self.previous.len() == 1 {
+                break;
+            }
+            place = self.previous[(at - distance) & (self.previous.len() - 1)];
+        }
+        best
+    }
+
+    /// The repetition at `at` with the distance of the last one.
+    #[inline(always)]
+    fn again(&self, at: usize, word_here: u32) -> Option<Found> {
+        let distance = self.distance;
+        if distance > at || word(self.src, at - distance) != Some(word_here) {
+            return None;
+        }
+        Some(Found { len: WORD + matching(self.src, at + WORD, distance), distance })
+    }
+
+    /// Appends sequences until there are `most` of them or the stream is over; where they end.
+    pub fn sequences(&mut self, most: usize, found: &mut Vec<Sequence>) -> usize {
+        found.clear();
+        let start = self.at;
+        let mut at = start;
+        let mut misses = 0usize;
+        while found.len() < most {
+            let Some(here) = word(self.src, at) else {
+                let literals = self.literals(self.src.len(), found);
+                found.push(Sequence { literals, len: 0, distance: 0 });
+                self.at = self.src.len();
+                break;
+            };
+            let mut match_at = at;
+            let mut hit = self.again(at, here);
+            if hit.is_none_or(|hit| hit.len < self.effort.nice) {
+                self.known = self.known.max(at + 1);
+                let least = hit.map_or(0, |hit| hit.len - 1);
+                hit = self.search(at, here, least).or(hit);
+                // Where one byte differs, things go on as before.
+                if let Some(next) = word(self.src, at + 1)
+                    && let Some(after) = self.again(at + 1, next)
+                    && hit.is_none_or(|hit| after.len > hit.len)
+                {
+                    (hit, match_at) = (Some(after), at + 1);
+                }
+            }
+            let Some(mut hit) = hit else {
+                at +=
+                    (1 + (misses.saturating_sub(self.effort.patience) >> IMPATIENCE_LOG2)).min(LONGEST_STEP);
+                misses += 1;
+                continue;
+            };
+            if self.effort.lazy && hit.len < self.effort.nice {
+                while let Some(next) = word(self.src, match_at + 1) {
+                    self.known = self.known.max(match_at + 2);
+                    let Some(better) = self.search(match_at + 1, next, hit.len) else { break };
+                    hit = better;
+                    match_at += 1;
+                    if hit.len >= self.effort.nice {
+                        break;
+                    }
+                }
+            }
+            // Bytes that were passed over, or taken for literals, may belong to it.
+            while match_at > self.at
+                && match_at > hit.distance
+                && self.src[match_at - 1] == self.src[match_at - 1 - hit.distance]
+            {
+                match_at -= 1;
+                hit.len += 1;
+            }
+            at = self.take(match_at, hit, found);
+            misses = 0;
+        }
+        self.at
+    }
+
+    /// Appends sequences of literals alone for most of those up to `end`, so that none has more than [`MOST_LITERALS`]; how
+    /// many are left.
+    #[inline(always)]
+    fn literals(&self, end: usize, found: &mut Vec<Sequence>) -> u32 {
+        let mut literals = (end - self.at) as u32;
+        while literals > MOST_LITERALS {
+            found.push(Sequence { literals: MOST_LITERALS, len: 0, distance: 0 });
+            literals -= MOST_LITERALS;
+        }
+        literals
+    }
+
+    /// Appends the sequences of a repetition, and remembers places in it; where it ends.
+    #[inline(always)]
+    fn take(&mut self, at: usize, hit: Found, found: &mut Vec<Sequence>) -> usize {
+        let Found { len, distance } = hit;
+        let mut literals = self.literals(at, found);
+        let mut left = len;
+        while left > 0 {
+            // No rest that is too short.
+            let part = match left {
+                ..=MOST => left,
+                _ if left - MOST < LEAST => left - LEAST,
+                _ => MOST,
+            };
+            found.push(Sequence { literals, len: part as u16, distance: distance as u16 });
+            literals = 0;
+            left -= part;
+        }
+        let end = at + len;
+        self.at = end;
+        self.distance = distance;
+        // Long ones repeat what the tables have already.
+        if len <= 32 {
+            self.know(end);
+        } else {
+            self.known = self.known.max(end - 2);
+            self.know(end);
+        }
+        end
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unparse(sequences: &[Sequence], src: &[u8]) -> Vec<u8> {
+        let mut out: Vec<u8> = vec![];
+        for s in sequences {
+            out.extend_from_slice(&src[out.len()..out.len() + s.literals as usize]);
+            let distance = usize::from(s.distance);
+            assert!(s.len == 0 || (LEAST..=MOST).contains(&usize::from(s.len)));
+            assert!(s.len == 0 || (1..=REACH.min(out.len())).contains(&distance));
+            for _ in 0..s.len {
+                out.push(out[out.len() - distance]);
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn sequences_say_what_the_stream_says() {
+        let mut x = 1u64;
+        let mut random = move |bound: usize| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) as usize % bound
+        };
+        let mut tables = Tables::default();
+        for round in 0..600 {
+            let mut src: Vec<u8> = vec![];
+            let len = [round, random(3000), random(100_000)][round % 3];
+            while src.len() < len {
+                match random(3) {
+                    0 => src.extend((0..random(300)).map(|_| random(256) as u8)),
+                    1 if !src.is_empty() => {
+                        let reach = [3, 300, 40_000][random(3)];
+                        let distance = 1 + random(src.len().min(reach));
+                        for _ in 0..random(1000) {
+                            src.push(src[src.len() - distance]);
+                        }
+                    }
+                    _ => src.extend((0..random(300)).map(|_| random(4) as u8)),
+                }
+            }
+            for effort in [
+                Effort { depth: 1, nice: 16, lazy: false, patience: 64 },
+                Effort { depth: 4, nice: 32, lazy: true, patience: 512 },
+                Effort { depth: 32, nice: 258, lazy: true, patience: 512 },
+            ] {
+                let mut parser = tables.parser(&src, effort);
+                let (mut all, mut some) = (vec![], vec![]);
+                while all.is_empty() || parser.at < src.len() {
+                    let end = parser.sequences([1, 50, 10_000][round % 3], &mut some);
+                    all.extend_from_slice(&some);
+                    let told: usize = all.iter().map(|s| s.literals as usize + usize::from(s.len)).sum();
+                    assert_eq!(told, end);
+                }
+                assert!(unparse(&all, &src) == src, "round {round}");
+            }
+        }
+    }
+}
