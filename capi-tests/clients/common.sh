@@ -13,6 +13,12 @@ case $mode in quick | all) ;; *) echo "usage: $0 [quick|all]" >&2; exit 2 ;; esa
 mkdir -p "$work"
 unset BLOSC_TRACE BLOSC_INFO BLOSC_NTHREADS BLOSC_CLEVEL LD_PRELOAD
 
+# The suites leave files in the temporary directory: they get one that goes when the script ends. Its path is short,
+# since Python puts sockets into it.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 say() { printf '\n--- %s\n' "$*" >&2; }
 
 # Builds our library with the ABI of that SONAME, unless it is there, and prints its path.
