@@ -357,6 +357,8 @@ enum {
 #define BLOSC2_MAX_VLMETALAYERS 8192
 /** Longest name of a variable-length metalayer, without the terminating NUL. */
 #define BLOSC2_VLMETALAYERS_NAME_MAXLEN BLOSC2_METALAYER_NAME_MAXLEN
+/** Dimensions that programs of SOVERSION 7 take for the most. */
+#define BLOSC2_MAX_DIM 8
 
 /* ---- Who may use which ids ---- */
 

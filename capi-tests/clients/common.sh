@@ -44,6 +44,17 @@ environment() { # name package...
 
 site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; }
 
+# The headers and the library of the reference in a release of the package blosc2, as its wheel has them.
+release() { # version
+  local place=$work/blosc2-$1
+  if [ ! -f "$place/complete" ]; then
+    rm -rf "$place"
+    "$python" -m pip install --root-user-action=ignore --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$place" "blosc2==$1" >&2
+    touch "$place/complete"
+  fi
+  echo "$place/blosc2"
+}
+
 # The source distribution of a package, unpacked except for what is not wanted; only its tests and scripts are used.
 sources() { # package version directory wanted...
   local package=$1 version=$2 place=$3
