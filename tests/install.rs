@@ -129,6 +129,33 @@ fn a_program_links_with_lblosc2() {
 }
 
 /// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
+/// The block of that language in the README, the first after this heading.
+fn readme(heading: &str, language: &str) -> String {
+    let text = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let section = text.split(&format!("\n## {heading}\n")).nth(1).expect("the heading");
+    let block = section.split(&format!("\n```{language}\n")).nth(1).expect("the block");
+    block.split("\n```\n").next().expect("a text").to_string()
+}
+
+/// What a stranger does first: the program and the commands as they stand there; only the build is that of the tests.
+#[test]
+fn the_commands_of_the_readme_work() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a home");
+    if home.exists() {
+        fs::remove_dir_all(&home).expect("the home of the last run can be removed");
+    }
+    fs::create_dir(&home).expect("a directory");
+    std::os::unix::fs::symlink(prefix(), home.join("blosc2")).expect("a link");
+    fs::write(home.join("program.c"), readme("Link a program", "c")).expect("the program can be written");
+    let commands = readme("Link a program", "sh");
+    let (install, rest) = commands.split_once('\n').expect("several commands");
+    assert_eq!(install, "scripts/install.sh --prefix \"$HOME/blosc2\"");
+    assert!(commands.lines().count() < 5, "a stranger needs more commands");
+    let output = run(Command::new("sh").args(["-e", "-c", rest]).env("HOME", &home).current_dir(&home));
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(told.starts_with("400000 -> ") && told.trim_end().ends_with(" -> 400000 bytes"), "{told}");
+}
+
 #[test]
 fn a_blosc1_program_compiles_and_links() {
     let archive: OsString = prefix().join("lib/libblosc2.a").into();
