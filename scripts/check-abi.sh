@@ -6,7 +6,7 @@
 #
 #     scripts/check-abi.sh
 #
-# Needs Rust, a C compiler, binutils, Python 3 with pip.
+# Needs Rust, gcc (which tells what the headers say), binutils, Python 3 with pip.
 source "$(dirname "$0")/../capi-tests/clients/common.sh"
 export PYTHONDONTWRITEBYTECODE=1
 guard=$root/capi-tests/abi

@@ -128,7 +128,6 @@ fn a_program_links_with_lblosc2() {
     run(Command::new(program).env("LD_LIBRARY_PATH", lib));
 }
 
-/// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
 /// The block of that language in the README, the first after this heading.
 fn readme(heading: &str, language: &str) -> String {
     let text = fs::read_to_string(root().join("README.md")).expect("README.md");
@@ -156,6 +155,7 @@ fn the_commands_of_the_readme_work() {
     assert!(told.starts_with("400000 -> ") && told.trim_end().ends_with(" -> 400000 bytes"), "{told}");
 }
 
+/// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).
 #[test]
 fn a_blosc1_program_compiles_and_links() {
     let archive: OsString = prefix().join("lib/libblosc2.a").into();

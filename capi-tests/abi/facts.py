@@ -1,4 +1,4 @@
-"""Reads what a set of C headers promises, by one method for every set: the compiler tells the declarations
+"""Reads what a set of C headers promises, by one method for every set: GCC tells the declarations
 (-aux-info), the types (its debug information), the macros (-dD) and the values. The text of the headers is never looked
 at. `facts(include)` is a dictionary from a name such as `function blosc2_init` to what is true of it, `void (void)`."""
 
@@ -26,7 +26,7 @@ class Compiler:
     def __init__(self, include, place):
         self.include = [os.path.realpath(directory) for directory in include]
         self.place = place
-        self.command = [os.environ.get("CC", "cc"), "-std=gnu11", "-w", "-x", "c"]
+        self.command = ["gcc", "-std=gnu11", "-w", "-x", "c"]
         self.command += [word for directory in self.include for word in ("-I", directory)]
 
     def is_ours(self, path):
