@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 mod c_program;
-use c_program::{build, root, run, skipped};
+use c_program::{build, c_compiler, root, run, skipped};
 
 /// The profile of this test run, so that nothing has to be built twice.
 const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -114,6 +114,35 @@ fn a_program_links_with_the_files() {
     // The program's symbols are made visible to the library, which must not take them for its own.
     let shared_arguments = [lib.join("libblosc2.so").into(), rpath, "-rdynamic".into()];
     run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
+}
+
+/// The archive beside the static libraries of a system's zstd, LZ4 and zlib, in either order, and with every member of
+/// each, so that no name that two of them have goes unseen.
+#[test]
+fn a_program_has_codecs_of_its_own() {
+    let path_of = |file: &str| {
+        let output = run(c_compiler().arg(format!("-print-file-name={file}")));
+        PathBuf::from(String::from_utf8(output.stdout).expect("UTF-8").trim())
+    };
+    let own = ["libzstd.a", "liblz4.a", "libz.a"].map(path_of);
+    if own.iter().any(|file| !file.is_file()) {
+        skipped("there is no static zstd, LZ4 or zlib (libzstd-dev, liblz4-dev, zlib1g-dev)");
+        return;
+    }
+    let own = own.map(OsString::from);
+    let library = [OsString::from(prefix().join("lib/libblosc2.a"))];
+    let system = ["-lm".into(), "-lpthread".into(), "-ldl".into()];
+    let whole = |files: &[OsString]| -> Vec<OsString> {
+        let (before, after) = (["-Wl,--whole-archive".into()], ["-Wl,--no-whole-archive".into()]);
+        [&before[..], files, &after[..]].concat()
+    };
+    for (tag, arguments) in [
+        ("own-first", [&own[..], &library[..], &system[..]].concat()),
+        ("own-last", [&library[..], &own[..], &system[..]].concat()),
+        ("whole", [&whole(&[&own[..], &library[..]].concat())[..], &system[..]].concat()),
+    ] {
+        run(&mut Command::new(build("own_codecs.c", &prefix().join("include"), tag, &arguments)));
+    }
 }
 
 /// `cc program.c -lblosc2`, and what it says that it needs.
