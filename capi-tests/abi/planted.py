@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 from compare import accepted, differences, judge
-from facts import facts
+from facts import facts, library_facts, run
 
 # File, what stands there once, what is put there, and the beginnings of all that has to be told about the whole.
 PLANTED = [
@@ -93,9 +93,21 @@ def check_lists():
     return failed
 
 
+def check_library():
+    """What is told of a shared object: its functions, its data, its name, and nothing that is hidden."""
+    with tempfile.TemporaryDirectory() as place:
+        source = "int data = 1; int f(void) { return data; } static int g; __attribute__((visibility(\"hidden\"))) int h(void) { return g; }"
+        run(["gcc", "-x", "c", "-shared", "-fPIC", "-nostdlib", "-Wl,-soname,libplanted.so.3", "-o", f"{place}/l.so", "-"], input=source)
+        told = library_facts(f"{place}/l.so")
+    expected = {"symbol data": "data", "symbol f": "function", "soname": "libplanted.so.3"}
+    if told != expected:
+        print(f"the library: expected {expected}, told {told}")
+    return told != expected
+
+
 def main():
     (include,) = sys.argv[1:]
-    failed = check_lists()
+    failed = check_lists() + check_library()
     start = facts([include])
     for name, before, after, expected in PLANTED:
         with tempfile.TemporaryDirectory() as place:
