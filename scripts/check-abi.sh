@@ -9,6 +9,8 @@
 # Needs Rust, gcc (which tells what the headers say), binutils, Python 3 with pip.
 source "$(dirname "$0")/../capi-tests/clients/common.sh"
 export PYTHONDONTWRITEBYTECODE=1
+# The list of accepted differences is that of one kind of machine; the sources have no other types elsewhere.
+[ "$(uname -sm)" = "Linux x86_64" ] || { echo "SKIPPED: the ABI guard, which knows Linux on x86-64 only" >&2; exit 0; }
 guard=$root/capi-tests/abi
 
 "$root/scripts/fetch-reference.sh" >&2
