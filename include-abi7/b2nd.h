@@ -102,10 +102,13 @@ typedef struct {
 /* ---- Creating arrays ---- */
 
 /**
- * Makes the parameters of new arrays. The storage is copied with its compression parameters,
- * whose block size becomes that of a block; its path, back-end and decompression parameters, and
- * names and contents of the metalayers have to stay valid until an array is made. A `dtype` of
- * NULL becomes `|S` and the item size. Free it with `b2nd_free_ctx`.
+ * Makes the parameters of new arrays of `ndim` dimensions: the numbers of items in `shape`,
+ * `chunkshape` and `blockshape`, the type of the items in `dtype`, written as `dtype_format` says
+ * (0 is NumPy's), and `nmetalayers` `metalayers` besides the array's own. `b2_storage` is copied
+ * with its compression parameters, whose block size becomes that of a block; its path, back-end
+ * and decompression parameters, and names and contents of the metalayers have to stay valid until
+ * an array is made. A `dtype` of NULL becomes `|S` and the item size. Free it with
+ * `b2nd_free_ctx`.
  *
  * Returns NULL for a number of dimensions out of 0 to 16, shapes that do not go together, blocks
  * of more than 2 GB, more than 15 metalayers, or without memory.
@@ -124,7 +127,7 @@ b2nd_context_t *b2nd_create_ctx(const blosc2_storage *b2_storage,
                                 int32_t nmetalayers);
 
 /**
- * Frees the parameters of new arrays.
+ * Frees `ctx`, the parameters of new arrays.
  *
  * Returns 0; -32 for NULL.
  *
@@ -133,37 +136,57 @@ b2nd_context_t *b2nd_create_ctx(const blosc2_storage *b2_storage,
 BLOSC_EXPORT int b2nd_free_ctx(b2nd_context_t *ctx);
 
 /**
- * Makes an array of items that nobody has set. Free it with `b2nd_free`.
+ * Makes an array of items that nobody has set, as `ctx` says, and stores it in `*array`. Free it
+ * with `b2nd_free`.
  *
  * Returns 0. -32 for NULL, -12 for a shape or an item size that cannot be, -35 for chunks above
  * `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be made; then `*array` is NULL.
  */
-BLOSC_EXPORT int b2nd_uninit(b2nd_context_t *ctx, b2nd_array_t **array);
+BLOSC_EXPORT
+int b2nd_uninit(b2nd_context_t *ctx,
+                b2nd_array_t **array);
 
-/** Makes an array of zeros; as `b2nd_uninit`. */
+/**
+ * Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+ *
+ * Returns 0, or a code as there.
+ */
 BLOSC_EXPORT int b2nd_empty(b2nd_context_t *ctx, b2nd_array_t **array);
 
-/** Makes an array of zeros; as `b2nd_uninit`. */
+/**
+ * Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+ *
+ * Returns 0, or a code as there.
+ */
 BLOSC_EXPORT int b2nd_zeros(b2nd_context_t *ctx, b2nd_array_t **array);
 
 /**
- * Makes an array of NaNs, of items of 4 or 8 bytes; as `b2nd_uninit`.
+ * Makes an array of NaNs, of items of 4 or 8 bytes, as `ctx` says and stores it in `*array`; as
+ * `b2nd_uninit`.
  *
- * Returns -3 for items of another size; the array is made then, too.
+ * Returns 0, or a code as there; -3 for items of another size, and the array is made then, too.
  */
 BLOSC_EXPORT int b2nd_nans(b2nd_context_t *ctx, b2nd_array_t **array);
 
 /**
- * Makes an array in which every item is that at `fill_value`; as `b2nd_uninit`.
+ * Makes an array in which every item is that at `fill_value`, as `ctx` says, and stores it in
+ * `*array`; as `b2nd_uninit`.
+ *
+ * Returns 0, or a code as there.
  *
  * Note: `fill_value` points at one item.
  */
-BLOSC_EXPORT int b2nd_full(b2nd_context_t *ctx, b2nd_array_t **array, const void *fill_value);
+BLOSC_EXPORT
+int b2nd_full(b2nd_context_t *ctx,
+              b2nd_array_t **array,
+              const void *fill_value);
 
 /**
- * Makes an array of the items at `buffer`, in C order; as `b2nd_uninit`.
+ * Makes an array of the items at `buffer`, in C order, as `ctx` says and stores it in `*array`;
+ * as `b2nd_uninit`. The items are copied.
  *
- * Returns -12 when `buffersize` is less than the items take; the array is made then, with zeros.
+ * Returns 0, or a code as there; -12 when `buffersize` is less than the bytes that the items
+ * take, and the array is made then, with zeros.
  */
 BLOSC_EXPORT
 int b2nd_from_cbuffer(b2nd_context_t *ctx,
@@ -172,7 +195,7 @@ int b2nd_from_cbuffer(b2nd_context_t *ctx,
                       int64_t buffersize);
 
 /**
- * Reads the whole array into `buffer`, in C order. Bytes behind the items become zero.
+ * Reads the whole `array` into `buffer`, in C order. Bytes behind the items become zero.
  *
  * Returns 0; -32 for NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a chunk
  * cannot be read.
@@ -183,7 +206,7 @@ int b2nd_to_cbuffer(const b2nd_array_t *array,
                     int64_t buffersize);
 
 /**
- * Frees an array with its super-chunk, unless its `sc` was set to NULL.
+ * Frees `array` with its super-chunk, unless its `sc` was set to NULL.
  *
  * Returns 0; -32 for NULL.
  *
@@ -192,8 +215,8 @@ int b2nd_to_cbuffer(const b2nd_array_t *array,
 BLOSC_EXPORT int b2nd_free(b2nd_array_t *array);
 
 /**
- * Makes an array of a super-chunk that holds one. The array takes the super-chunk, unless an
- * error is returned.
+ * Makes an array of `schunk`, which holds one, and stores it in `*array`. The array takes the
+ * super-chunk, unless an error is returned.
  *
  * Returns 0. -32 for NULL, -34 without the metalayer, -1 for one that makes no sense, -12 for a
  * shape that cannot be.
@@ -203,9 +226,9 @@ int b2nd_from_schunk(blosc2_schunk *schunk,
                      b2nd_array_t **array);
 
 /**
- * Stores the array as one frame in memory into `*cframe`, and its length into `*cframe_len`.
- * `*needs_free` is true for a copy, which the caller frees; else it is the array's own, valid
- * until that changes.
+ * Stores `array` as one frame in memory into `*cframe`, and its length in bytes into
+ * `*cframe_len`. `*needs_free` is true for a copy, which the caller frees; else it is the array's
+ * own, valid until that changes.
  *
  * Returns 0; -32 for NULL, -1 when the frame cannot be made.
  */
@@ -216,8 +239,8 @@ int b2nd_to_cframe(const b2nd_array_t *array,
                    bool *needs_free);
 
 /**
- * Opens an array in the frame of `cframe_len` bytes at `cframe`; `copy` as in
- * `blosc2_schunk_from_buffer`.
+ * Opens the array in the frame of `cframe_len` bytes at `cframe` and stores it in `*array`;
+ * `copy` as in `blosc2_schunk_from_buffer`.
  *
  * Returns 0; -32 for NULL, -1 when it is no frame, the codes of `b2nd_from_schunk`.
  *
@@ -230,7 +253,8 @@ int b2nd_from_cframe(uint8_t *cframe,
                      b2nd_array_t **array);
 
 /**
- * Opens the array in a file or directory.
+ * Opens the array in the file or directory `urlpath` and stores it in `*array`. Free it with
+ * `b2nd_free`.
  *
  * Returns 0; -32 for NULL, and also when there is no frame that can be read, the codes of
  * `b2nd_from_schunk`.
@@ -239,21 +263,27 @@ BLOSC_EXPORT
 int b2nd_open(const char *urlpath,
               b2nd_array_t **array);
 
-/** As `b2nd_open`, for a frame that begins `offset` bytes into the file. */
-BLOSC_EXPORT int b2nd_open_offset(const char *urlpath, b2nd_array_t **array, int64_t offset);
+/**
+ * As `b2nd_open`, with `array` as there, for a frame that begins `offset` bytes into the file
+ * `urlpath`.
+ *
+ * Returns 0, or a code as there.
+ */
+BLOSC_EXPORT
+int b2nd_open_offset(const char *urlpath,
+                     b2nd_array_t **array,
+                     int64_t offset);
 
 /**
- * Writes the array to a file, or to a directory if that is how it is stored, with all its
- * metalayers. There must be nothing yet.
+ * Writes `array` to the file `urlpath`, or to a directory if that is how it is stored, with all
+ * its metalayers. There must be nothing yet.
  *
  * Returns 0; -32 for NULL, -1 when it cannot be written.
  */
-BLOSC_EXPORT
-int b2nd_save(const b2nd_array_t *array,
-              char *urlpath);
+BLOSC_EXPORT int b2nd_save(const b2nd_array_t *array, char *urlpath);
 
 /**
- * Writes the array as one frame behind what a file has.
+ * Writes `array` as one frame behind what the file `urlpath` has.
  *
  * Returns where the frame begins in the file, 0 in a new one: for `b2nd_open_offset`. -32 for
  * NULL, -12 for a path that is NULL, the codes of `blosc2_schunk_append_file`.
@@ -263,15 +293,19 @@ int64_t b2nd_save_append(const b2nd_array_t *array,
                          const char *urlpath);
 
 /**
- * Copies an array to what the context says; its shape becomes that of `src`.
+ * Copies `src` to a new array as `ctx` says, whose shape becomes that of `src`, and stores it in
+ * `*array`. Free it with `b2nd_free`.
  *
  * Returns 0; -32 for NULL, the codes of `b2nd_uninit`, -1 when it cannot be copied.
  */
-BLOSC_EXPORT int b2nd_copy(b2nd_context_t *ctx, const b2nd_array_t *src, b2nd_array_t **array);
+BLOSC_EXPORT
+int b2nd_copy(b2nd_context_t *ctx,
+              const b2nd_array_t *src,
+              b2nd_array_t **array);
 
 /**
- * Puts `src2` behind `src1` along `axis`: in a copy that is made as the context says, or with
- * `copy` false in `src1` itself, which `*array` is then.
+ * Puts `src2` behind `src1` along `axis`: in a copy that is made as `ctx` says, or with `copy`
+ * false in `src1` itself, which `*array` is then.
  *
  * Returns 0; -32 for NULL, -12 for arrays that do not go together or an axis that is not there,
  * the codes of `b2nd_copy` and `b2nd_resize`.
@@ -287,8 +321,8 @@ int b2nd_concatenate(b2nd_context_t *ctx,
 /* ---- Parts of arrays ---- */
 
 /**
- * Makes a new array of the box from `start` to `stop` (the latter left out) of `src`; the context
- * says all but the shape.
+ * Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores
+ * it in `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
  *
  * Returns 0; -32 for NULL, -12 for a box that cannot be, the codes of `b2nd_uninit`.
  *
@@ -302,8 +336,8 @@ int b2nd_get_slice(b2nd_context_t *ctx,
                    const int64_t *stop);
 
 /**
- * Reads the box from `start` to `stop` (the latter left out) into `buffer`, an array of
- * `buffershape` items in C order; its other items become zero.
+ * Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array
+ * of `buffershape` items in C order that takes `buffersize` bytes; its other items become zero.
  *
  * Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's
  * chunks or does not fit into the buffer, -1 when a chunk cannot be read.
@@ -319,8 +353,8 @@ int b2nd_get_slice_cbuffer(const b2nd_array_t *array,
                            int64_t buffersize);
 
 /**
- * Writes the box from `start` to `stop` (the latter left out) from `buffer`, an array of
- * `buffershape` items in C order.
+ * Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array
+ * of `buffershape` items in C order that takes `buffersize` bytes.
  *
  * Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's
  * chunks or is not in the buffer, -1 when a chunk cannot be read or stored, -37 when the lock
@@ -337,7 +371,7 @@ int b2nd_set_slice_cbuffer(const void *buffer,
                            b2nd_array_t *array);
 
 /**
- * Copies items of the array to `buffer`, one after another: those at the `ncoords` positions in
+ * Copies items of `array` to `buffer`, one after another: those at the `ncoords` positions in
  * `coords`, each counted in C order from 0. They may come in any order and more than once.
  *
  * Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is
@@ -352,13 +386,13 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t *array,
                             int64_t buffersize);
 
 /**
- * Copies the items at the crossings of a selection to `buffer`, which has `buffershape` items.
- * `selection` has a list of coordinates for each dimension, in any order and with repetitions;
- * `selection_size` their lengths. Bytes of the buffer that belong to no selected item stay as
- * they are.
+ * Copies the items of `array` at the crossings of a selection to `buffer`, which has
+ * `buffershape` items. `selection` has a list of coordinates for each dimension, in any order and
+ * with repetitions; `selection_size` their lengths. Bytes of the buffer that belong to no
+ * selected item stay as they are.
  *
- * `buffersize` may be less than the selected items take, and must not be more; the buffer reaches
- * to the last of them at least.
+ * `buffersize`, in bytes, may be less than the selected items take, and must not be more; the
+ * buffer reaches to the last of them at least.
  *
  * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
  * too large, -1 when a chunk cannot be read, -4 without memory.
@@ -374,8 +408,9 @@ int b2nd_get_orthogonal_selection(const b2nd_array_t *array,
                                   int64_t buffersize);
 
 /**
- * Copies items from `buffer` to the crossings of a selection; the arguments are those of
- * `b2nd_get_orthogonal_selection`. Of equal coordinates in a list the last one counts.
+ * Copies items from `buffer` to the crossings of a selection in `array`; `selection`,
+ * `selection_size`, `buffershape` and `buffersize` are those of `b2nd_get_orthogonal_selection`.
+ * Of equal coordinates in a list the last one counts.
  *
  * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
  * too large, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had, -4
@@ -394,7 +429,7 @@ int b2nd_set_orthogonal_selection(b2nd_array_t *array,
 /* ---- Changing the shape ---- */
 
 /**
- * Makes a view of the array without its dimensions of extent 1. A view shows the items of its
+ * Makes a view of `array` without its dimensions of extent 1. A view shows the items of its
  * array, and sets them, but cannot be resized; free it with `b2nd_free` before the array.
  *
  * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or
@@ -405,8 +440,8 @@ int b2nd_squeeze(b2nd_array_t *array,
                  b2nd_array_t **view);
 
 /**
- * Makes a view of the array as `b2nd_squeeze` does, without the dimensions whose flag in `index`
- * is set.
+ * Makes a view of `array` in `*view` as `b2nd_squeeze` does, without the dimensions whose flag in
+ * `index` is set.
  *
  * Returns 0; -33 for a dimension of another extent than 1; others as `b2nd_squeeze`.
  *
@@ -418,8 +453,8 @@ int b2nd_squeeze_index(b2nd_array_t *array,
                        const bool *index);
 
 /**
- * Makes a view of the array with `final_dims` dimensions: where the flag in `axis` is set a new
- * one of extent 1, else the next of the array. See `b2nd_squeeze` for what a view is.
+ * Makes a view of `array` with `final_dims` dimensions: where the flag in `axis` is set a new one
+ * of extent 1, else the next of the array. See `b2nd_squeeze` for what a view is.
  *
  * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16
  * dimensions, or flags that do not leave all dimensions of the array; those of a refresh. `*view`
@@ -434,8 +469,9 @@ int b2nd_expand_dims(const b2nd_array_t *array,
                      uint8_t final_dims);
 
 /**
- * Gives the array another shape. With `start`, what is new or goes begins there in each
- * dimension, in whole chunks unless it is the end; new items are zero. Without, it is at the end.
+ * Gives `array` another shape, `new_shape` items. With `start`, what is new or goes begins there
+ * in each dimension, in whole chunks unless it is the end; new items are zero. Without, it is at
+ * the end.
  *
  * Returns 0; -32 for NULL, -12 for a shape or start that cannot be, -1 when chunks cannot be
  * changed, -37 when the lock cannot be had.
@@ -448,8 +484,8 @@ int b2nd_resize(b2nd_array_t *array,
                 const int64_t *start);
 
 /**
- * Puts the items at `buffer` into the array, which grows by them along `axis`, from
- * `insert_start` on.
+ * Puts the items in the `buffersize` bytes at `buffer` into `array`, which grows by them along
+ * `axis`, from `insert_start` on.
  *
  * Returns 0; -32 for NULL, -12 for an axis or place that is not there or bytes that are no whole
  * number of rows, the codes of `b2nd_resize` and `b2nd_set_slice_cbuffer`.
@@ -462,7 +498,7 @@ int b2nd_insert(b2nd_array_t *array,
                 int64_t insert_start);
 
 /**
- * Puts the items at `buffer` at the end of the array along `axis`.
+ * Puts the items in the `buffersize` bytes at `buffer` at the end of `array` along `axis`.
  *
  * Returns 0, or a code as `b2nd_insert`.
  */
@@ -473,7 +509,7 @@ int b2nd_append(b2nd_array_t *array,
                 int8_t axis);
 
 /**
- * Takes `delete_len` rows along `axis` out of the array, from `delete_start` on: in whole chunks,
+ * Takes `delete_len` rows along `axis` out of `array`, from `delete_start` on: in whole chunks,
  * unless they are at the end.
  *
  * Returns 0; -32 for NULL, -12 for an axis or rows that are not there, the codes of
@@ -486,7 +522,7 @@ int b2nd_delete(b2nd_array_t *array,
                 int64_t delete_len);
 
 /**
- * Takes over a shape that another handle or process has changed.
+ * Takes over into `array` a shape that another handle or process has changed.
  *
  * Returns 1 if there was one, 0 if not; -32 for NULL, -3 when chunks or blocks have changed, -37
  * when the lock cannot be had.
@@ -497,15 +533,16 @@ int b2nd_refresh(b2nd_array_t *array);
 /* ---- The metalayer ---- */
 
 /**
- * Prints shape, chunks, blocks and data type of the array to the standard output.
+ * Prints shape, chunks, blocks and data type of `array` to the standard output.
  *
  * Returns 0; -32 for NULL, -34 without the metalayer, -1 for one that makes no sense.
  */
 BLOSC_EXPORT int b2nd_print_meta(const b2nd_array_t *array);
 
 /**
- * Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The extents of the
- * three shapes are written as they are. A `dtype` of NULL is written as `|u1`.
+ * Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The `ndim` extents
+ * of `shape`, `chunkshape` and `blockshape` are written as they are. A `dtype` of NULL is written
+ * as `|u1`.
  *
  * Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative
  * `dtype_format` or a `dtype` of 2 GB, -4 without memory.
@@ -522,10 +559,11 @@ int b2nd_serialize_meta(int8_t ndim,
                         uint8_t **smeta);
 
 /**
- * Reads the content of a `b2nd` metalayer (or of the older `caterva`), without looking whether
- * the extents make sense. `*dtype`, NULL in the older one, is for the caller to free. `dtype` or
- * `dtype_format` may be NULL; then neither is read. `shape`, `chunkshape` and `blockshape` need
- * room for 16 numbers.
+ * Reads the content of a `b2nd` metalayer (or of the older `caterva`), the `smeta_len` bytes at
+ * `smeta`, without looking whether the extents make sense; the number of dimensions goes to
+ * `*ndim`. `*dtype`, NULL in the older one, is for the caller to free. `dtype` or `dtype_format`
+ * may be NULL; then neither is read. `shape`, `chunkshape` and `blockshape` need room for 16
+ * numbers.
  *
  * Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more
  * than 16 dimensions or a data type that is no string, -4 without memory. What was read up to an
@@ -544,11 +582,12 @@ int b2nd_deserialize_meta(const uint8_t *smeta,
 /* ---- Strided copies ---- */
 
 /**
- * What `b2nd_copy_buffer2` does, with items of up to 255 bytes.
+ * What `b2nd_copy_buffer2` does with `ndim`, `src`, `src_pad_shape`, `src_start`, `src_stop`,
+ * `dst`, `dst_pad_shape` and `dst_start`, with an `itemsize` of up to 255 bytes.
  *
  * Returns 0; -12 and -32 as that function.
  *
- * Note: As `b2nd_copy_buffer2`.
+ * Note: those of `b2nd_copy_buffer2`.
  */
 BLOSC_EXPORT
 B2ND_DEPRECATED("b2nd_copy_buffer2 takes items of any size")
@@ -563,14 +602,14 @@ int b2nd_copy_buffer(int8_t ndim,
                      const int64_t *dst_start);
 
 /**
- * Copies the box from `src_start` to `src_stop` (left out) of an array of `src_pad_shape` items
- * of `itemsize` bytes to `dst_start` of an array of `dst_pad_shape`; both in C order. An empty
- * box copies nothing. Whether the boxes lie in the arrays is not looked at.
+ * Copies the box from `src_start` to `src_stop` (left out) of an array `src` of `src_pad_shape`
+ * items of `itemsize` bytes to `dst_start` of an array `dst` of `dst_pad_shape`; both in C order.
+ * An empty box copies nothing. Whether the boxes lie in the arrays is not looked at.
  *
  * Returns 0; -12 for `ndim` out of 0 to 16, negative numbers, or places that do not fit; -32 for
  * NULL.
  *
- * Note: , but the buffers may overlap; the boxes lie in them, and the arrays of numbers have
+ * Note: the buffers may overlap, though; the boxes lie in them, and the arrays of numbers have
  * `ndim` of them.
  */
 BLOSC_EXPORT
@@ -585,9 +624,12 @@ int b2nd_copy_buffer2(int8_t ndim,
                       const int64_t *dst_start);
 
 /**
- * Reads the `b2nd` metalayer in `smeta`, without the library: the same as b2nd_deserialize_meta. `*dtype` is to
- * be released with free(); `dtype` and `dtype_format` may be NULL when the data type is of no interest.
- * Returns the bytes that were read.
+ * Reads the `b2nd` metalayer in the `smeta_len` bytes at `smeta`, without the library: the same as
+ * `b2nd_deserialize_meta`. The number of dimensions goes to `*ndim`, the extents to `shape`, `chunkshape` and
+ * `blockshape`, which need room for 16 numbers. `*dtype` is for the caller to free; `dtype` and `dtype_format` may be
+ * NULL when the data type is of no interest.
+ *
+ * Returns the bytes that were read, or a code as `b2nd_deserialize_meta`.
  */
 static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t smeta_len, int8_t *ndim,
                                                int64_t *shape, int32_t *chunkshape, int32_t *blockshape,

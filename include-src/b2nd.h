@@ -55,9 +55,12 @@ b2nd_copy_buffer b2nd_copy_buffer2
 @end
 
 /**
- * Reads the `b2nd` metalayer in `smeta`, without the library: the same as b2nd_deserialize_meta. `*dtype` is to
- * be released with free(); `dtype` and `dtype_format` may be NULL when the data type is of no interest.
- * Returns the bytes that were read.
+ * Reads the `b2nd` metalayer in the `smeta_len` bytes at `smeta`, without the library: the same as
+ * `b2nd_deserialize_meta`. The number of dimensions goes to `*ndim`, the extents to `shape`, `chunkshape` and
+ * `blockshape`, which need room for 16 numbers. `*dtype` is for the caller to free; `dtype` and `dtype_format` may be
+ * NULL when the data type is of no interest.
+ *
+ * Returns the bytes that were read, or a code as `b2nd_deserialize_meta`.
  */
 static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t smeta_len, int8_t *ndim,
                                                int64_t *shape, int32_t *chunkshape, int32_t *blockshape,

@@ -140,6 +140,8 @@ extern "C" {
 @enum BLOSC_EXTENDED_HEADER_LENGTH BLOSC2_MAX_OVERHEAD BLOSC2_MAX_BUFFERSIZE BLOSC_MIN_BUFFERSIZE BLOSC2_MAX_FILTERS BLOSC2_MAX_UDFILTERS BLOSC2_MAXDICTSIZE BLOSC2_MINUSEFULDICT BLOSC2_MAXBLOCKSIZE BLOSC2_MAXTYPESIZE
 
 @define BLOSC2_MAX_METALAYERS BLOSC2_METALAYER_NAME_MAXLEN BLOSC2_MAX_VLMETALAYERS BLOSC2_VLMETALAYERS_NAME_MAXLEN
+@abi7 /** Dimensions that programs of SOVERSION 7 take for the most. */
+@abi7 #define BLOSC2_MAX_DIM 8
 
 /* ---- Who may use which ids ---- */
 
@@ -378,7 +380,7 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
     }                                           \
   } while (0)
 
-/** The text of an error code, as blosc2_error_string has it. */
+/** Returns the text of the error code `rc`, a static string, as `blosc2_error_string` has it. */
 BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
   return (char *)blosc2_error_string(rc);
 }
@@ -386,8 +388,10 @@ BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
 /* ---- Functions that need no library ---- */
 
 /**
- * Index of the metalayer `name`: BLOSC2_ERROR_INVALID_PARAM when the name is too long or there is no super-chunk,
- * BLOSC2_ERROR_NOT_FOUND when there is no such metalayer.
+ * Looks for the metalayer `name` of `schunk`.
+ *
+ * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) when the name is too long or there is no super-chunk,
+ * `BLOSC2_ERROR_NOT_FOUND` (-16) when there is no such metalayer.
  */
 static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
   if (strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
@@ -407,8 +411,11 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
 }
 
 /**
- * A copy of the content of the metalayer `name` in `*content`, to be released with free(), and its length in
- * `*content_len`; NULL when it is empty. Returns the index of the metalayer.
+ * Stores a copy of the content of the metalayer `name` of `schunk` in `*content`, NULL when it is empty, and its
+ * length in bytes in `*content_len`. The caller releases the copy with `free()`.
+ *
+ * Returns the index of the metalayer, or a code as `blosc2_meta_exists`; -12 for NULL, -3 for a metalayer that makes
+ * no sense, -4 without memory.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
@@ -446,7 +453,7 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
   return index;
 }
 
-/** Copies `size` bytes (1, 2, 4 or 8), turning native order into big-endian or the reverse. */
+/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest`, turning native order into big-endian or the reverse. */
 static inline void swap_store(void *dest, const void *pa, int size) {
   const uint16_t probe = 1;
   uint8_t low = 0;

@@ -1057,13 +1057,13 @@ void blosc2_destroy(void);
 BLOSC_EXPORT int blosc2_free_resources(void);
 
 /**
- * The text for an error code: a static string, `"Unknown error"` for any number that is no error
- * code.
+ * Returns the text for `error_code`: a static string, `"Unknown error"` for any number that is no
+ * error code.
  */
 BLOSC_EXPORT
 const char *blosc2_error_string(int error_code);
 
-/** The version of the ABI, `"3.3.5"`: a static string. */
+/** Returns the version of the ABI, `"3.3.5"`: a static string. */
 BLOSC_EXPORT const char *blosc2_get_version_string(void);
 
 /**
@@ -1077,11 +1077,12 @@ BLOSC_EXPORT
 void blosc2_set_threads_callback(blosc_threads_callback callback,
                                  void *callback_data);
 
-/** The number of threads that functions without a context use; 1 until it is set. */
+/** Returns the number of threads that functions without a context use; 1 until it is set. */
 BLOSC_EXPORT int16_t blosc2_get_nthreads(void);
 
 /**
- * Sets the number of threads that functions without a context use, and starts them.
+ * Sets the number of threads that functions without a context use to `nthreads`, the caller's
+ * among them, and starts the others.
  *
  * Returns the previous number; -12 for less than 1, -26 when no thread can be started, and
  * nothing changes.
@@ -1090,13 +1091,14 @@ BLOSC_EXPORT
 int16_t blosc2_set_nthreads(int16_t nthreads);
 
 /**
- * The name of the codec that functions without a context use: a static string; NULL after a call
- * of `blosc1_set_compressor` with an unknown name.
+ * Returns the name of the codec that functions without a context use: a static string; NULL after
+ * a call of `blosc1_set_compressor` with an unknown name.
  */
-BLOSC_EXPORT const char *blosc1_get_compressor(void);
+BLOSC_EXPORT
+const char *blosc1_get_compressor(void);
 
 /**
- * Sets the codec that functions without a context use.
+ * Sets the codec that functions without a context use to the one that is called `compname`.
  *
  * Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and
  * compression fails with -7 until a known name is set.
@@ -1104,21 +1106,29 @@ BLOSC_EXPORT const char *blosc1_get_compressor(void);
 BLOSC_EXPORT
 int blosc1_set_compressor(const char *compname);
 
-/** Puts a delta filter into the pipeline of functions without a context (non-zero), or not (0). */
-BLOSC_EXPORT void blosc2_set_delta(int dodelta);
+/**
+ * Puts a delta filter into the pipeline of functions without a context, or takes it out if
+ * `dodelta` is 0.
+ */
+BLOSC_EXPORT
+void blosc2_set_delta(int dodelta);
 
-/** The block size, in bytes, of functions without a context; 0 is automatic. */
+/** Returns the block size, in bytes, of functions without a context; 0 is automatic. */
 BLOSC_EXPORT int blosc1_get_blocksize(void);
 
-/** Sets the block size, in bytes, of functions without a context; 0 is automatic. */
+/** Sets the block size of functions without a context to `blocksize` bytes; 0 is automatic. */
 BLOSC_EXPORT void blosc1_set_blocksize(size_t blocksize);
 
-/** Sets the split mode of functions without a context, one of `BLOSC_ALWAYS_SPLIT` and so on. */
-BLOSC_EXPORT void blosc1_set_splitmode(int splitmode);
+/**
+ * Sets the split mode of functions without a context to `splitmode`, one of `BLOSC_ALWAYS_SPLIT`
+ * and so on.
+ */
+BLOSC_EXPORT
+void blosc1_set_splitmode(int splitmode);
 
 /* ---- Codecs, filters, tuners and I/O back-ends ---- */
 
-/** The names of the codecs that every build has, separated by commas: a static string. */
+/** Returns the names of the codecs that every build has, separated by commas: a static string. */
 BLOSC_EXPORT const char *blosc2_list_compressors(void);
 
 /**
@@ -1129,12 +1139,17 @@ BLOSC_EXPORT const char *blosc2_list_compressors(void);
  */
 BLOSC_EXPORT int blosc2_compcode_to_compname(int compcode, const char **compname);
 
-/** The id of the codec with that name, which is case-sensitive; -1 for an unknown name or NULL. */
-BLOSC_EXPORT int blosc2_compname_to_compcode(const char *compname);
+/**
+ * Returns the id of the codec that is called `compname`, which is case-sensitive; -1 for an
+ * unknown name or NULL.
+ */
+BLOSC_EXPORT
+int blosc2_compname_to_compcode(const char *compname);
 
 /**
- * The library behind a codec: stores its name and its version in `*complib` and `*version`, both
- * from `malloc`; the caller frees them. Either pointer may be NULL.
+ * The library behind the codec that is called `compname`: stores its name and its version in
+ * `*complib` and `*version`, both from `malloc`; the caller frees them. Either pointer may be
+ * NULL.
  *
  * Returns the code of the library, or -1 for an unknown codec; then NULL is stored in both.
  */
@@ -1144,7 +1159,7 @@ int blosc2_get_complib_info(const char *compname,
                             char **version);
 
 /**
- * Adds a codec of the caller's. The struct and its name are copied; the functions must stay
+ * Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay
  * loaded.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
@@ -1157,7 +1172,7 @@ BLOSC_EXPORT
 int blosc2_register_codec(blosc2_codec *codec);
 
 /**
- * Adds a filter of the caller's. The struct and its name are copied; the functions must stay
+ * Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay
  * loaded.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
@@ -1170,7 +1185,7 @@ BLOSC_EXPORT
 int blosc2_register_filter(blosc2_filter *filter);
 
 /**
- * Adds a tuner of the caller's. The struct and its name are copied; the functions must stay
+ * Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay
  * loaded.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
@@ -1183,8 +1198,8 @@ BLOSC_EXPORT
 int blosc2_register_tuner(blosc2_tuner *tuner);
 
 /**
- * Adds an I/O back-end of the caller's. The struct and its name are copied; the functions must
- * stay loaded.
+ * Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions
+ * must stay loaded.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
  * -30 for an id below 160 or one that is taken under another name, or when there are 255
@@ -1196,35 +1211,36 @@ BLOSC_EXPORT
 int blosc2_register_io_cb(const blosc2_io_cb *io);
 
 /**
- * The I/O back-end with that id: 0 for plain files, 1 for mapped ones, or one that was
- * registered.
+ * The I/O back-end `id`: 0 for plain files, 1 for mapped ones, or one that was registered.
  *
- * Returns its entry in the table, which stays there for the life of the process, or NULL.
+ * Returns its entry in the library's table, which stays there for the life of the process, or
+ * NULL.
  */
 BLOSC_EXPORT blosc2_io_cb *blosc2_get_io_cb(uint8_t id);
 
 /* ---- Default parameters, for languages that cannot use the objects above ---- */
 
-/** The same bytes as `BLOSC2_CPARAMS_DEFAULTS`. */
+/** Returns a struct with the same bytes as `BLOSC2_CPARAMS_DEFAULTS`. */
 BLOSC_EXPORT blosc2_cparams blosc2_get_blosc2_cparams_defaults(void);
 
-/** The same bytes as `BLOSC2_DPARAMS_DEFAULTS`. */
+/** Returns a struct with the same bytes as `BLOSC2_DPARAMS_DEFAULTS`. */
 BLOSC_EXPORT blosc2_dparams blosc2_get_blosc2_dparams_defaults(void);
 
-/** The same bytes as `BLOSC2_STORAGE_DEFAULTS`. */
+/** Returns a struct with the same bytes as `BLOSC2_STORAGE_DEFAULTS`. */
 BLOSC_EXPORT blosc2_storage blosc2_get_blosc2_storage_defaults(void);
 
-/** The same values as `BLOSC2_IO_DEFAULTS`. */
+/** Returns a struct with the same values as `BLOSC2_IO_DEFAULTS`. */
 BLOSC_EXPORT blosc2_io blosc2_get_blosc2_io_defaults(void);
 
-/** The same values as `BLOSC2_STDIO_MMAP_DEFAULTS`. */
+/** Returns a struct with the same values as `BLOSC2_STDIO_MMAP_DEFAULTS`. */
 BLOSC_EXPORT blosc2_stdio_mmap blosc2_get_blosc2_stdio_mmap_defaults(void);
 
 /* ---- Chunks, with the global settings ---- */
 
 /**
- * Compresses `nbytes` bytes of items of `typesize` bytes with the library's settings: as
- * `blosc2_compress`, with sizes that must fit into 31 bits.
+ * Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest` with
+ * the library's settings: as `blosc2_compress`, whose `clevel` and `doshuffle` these are, with
+ * sizes that must fit into 31 bits.
  *
  * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a
  * negative error code.
@@ -1239,8 +1255,8 @@ int blosc1_compress(int clevel,
                     size_t destsize);
 
 /**
- * Decompresses a chunk into `dest`. The chunk must be as long as its header says; use
- * `blosc2_decompress` for bytes that are not trusted.
+ * Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The chunk
+ * must be as long as its header says; use `blosc2_decompress` for bytes that are not trusted.
  *
  * Returns the bytes of content, or a negative error code.
  *
@@ -1252,8 +1268,8 @@ int blosc1_decompress(const void *src,
                       size_t destsize);
 
 /**
- * Reads `nitems` items from item `start` on; as `blosc2_getitem` for a chunk and a destination
- * that are as long as they have to be.
+ * Reads `nitems` items of the chunk at `src` from item `start` on into `dest`; as
+ * `blosc2_getitem` for a chunk and a destination that are as long as they have to be.
  *
  * Returns the bytes read, or a negative error code.
  *
@@ -1266,8 +1282,8 @@ int blosc1_getitem(const void *src,
                    void *dest);
 
 /**
- * Compresses `srcsize` bytes of items of `typesize` bytes into a chunk, with the library's
- * settings and what the environment overrides.
+ * Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`,
+ * with the library's settings and what the environment overrides.
  *
  * `clevel` is 0 (store) to 9; `doshuffle` one of `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE`,
  * `BLOSC_BITSHUFFLE`. A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large
@@ -1287,8 +1303,8 @@ int blosc2_compress(int clevel,
                     int32_t destsize);
 
 /**
- * Decompresses a chunk of at most `srcsize` bytes into `dest`, with the library's number of
- * threads.
+ * Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, with the library's
+ * number of threads.
  *
  * Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative
  * code for a chunk that is damaged; then the content of `dest` is undefined.
@@ -1300,8 +1316,9 @@ int blosc2_decompress(const void *src,
                       int32_t destsize);
 
 /**
- * Reads `nitems` items of a chunk from item `start` on into `dest`, decompressing only the blocks
- * that hold them. An item is as wide as the chunk says: 1 byte for items above 255 bytes.
+ * Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on
+ * into `dest`, decompressing only the blocks that hold them. An item is as wide as the chunk
+ * says: 1 byte for items above 255 bytes.
  *
  * Returns the bytes read. -12 for items that are not there, -6 when they do not fit into
  * `destsize` bytes, another negative code for a chunk that is damaged.
@@ -1317,8 +1334,9 @@ int blosc2_getitem(const void *src,
 /* ---- What a chunk says of itself ---- */
 
 /**
- * The sizes of a chunk in bytes: of its content, of itself, of its blocks. All 0 for a header
- * that makes no sense. Any of the results may be NULL. Reads 16 bytes.
+ * Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of
+ * its blocks in `*blocksize`. All 0 for a header that makes no sense. Any of the results may be
+ * NULL. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1329,8 +1347,8 @@ void blosc1_cbuffer_sizes(const void *cbuffer,
                           size_t *blocksize);
 
 /**
- * The sizes of a chunk in bytes: of its content, of itself, of its blocks. Any of the results may
- * be NULL. Reads 16 bytes.
+ * Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of
+ * its blocks in `*blocksize`. Any of the results may be NULL. Reads 16 bytes.
  *
  * Returns 0; a negative code for a header that makes no sense, and stores 0 in all three.
  *
@@ -1343,8 +1361,8 @@ int blosc2_cbuffer_sizes(const void *cbuffer,
                          int32_t *blocksize);
 
 /**
- * Whether a buffer of `cbytes` bytes may hold a chunk: its header makes sense and names that
- * size. Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
+ * Tells whether the `cbytes` bytes at `cbuffer` may be a chunk: its header makes sense and names
+ * that size. Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
  *
  * Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content
  * above the limit.
@@ -1355,8 +1373,8 @@ int blosc1_cbuffer_validate(const void *cbuffer,
                             size_t *nbytes);
 
 /**
- * The item size in bytes and the flags byte of a chunk; both 0 for a header that makes no sense.
- * Either result may be NULL. Reads 16 bytes.
+ * Stores the item size of a chunk, in bytes, in `*typesize` and its flags byte in `*flags`; both
+ * 0 for a header that makes no sense. Either result may be NULL. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1366,8 +1384,9 @@ void blosc1_cbuffer_metainfo(const void *cbuffer,
                              int *flags);
 
 /**
- * The version of the chunk format and of the codec's format; both 0 for a header that makes no
- * sense. Either result may be NULL. Reads 16 bytes.
+ * Stores the version of the chunk format in `*version` and that of the codec's format in
+ * `*versionlz`; both 0 for a header that makes no sense. Either result may be NULL. Reads 16
+ * bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1377,8 +1396,8 @@ void blosc2_cbuffer_versions(const void *cbuffer,
                              int *versionlz);
 
 /**
- * The name of the library that made a chunk: a string that stays valid, NULL for an unknown one
- * or a header that makes no sense. Reads 16 bytes.
+ * Returns the name of the library that made a chunk: a static string, NULL for an unknown one or
+ * a header that makes no sense. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1386,16 +1405,21 @@ BLOSC_EXPORT
 const char *blosc2_cbuffer_complib(const void *cbuffer);
 
 /**
- * The number of blocks of a chunk with variable-length blocks, from its header alone.
+ * Stores the number of blocks of a chunk with variable-length blocks in `*nblocks`. Of the chunk
+ * at `src` the first of the `srcsize` bytes, its header, are enough.
  *
  * Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
  */
-BLOSC_EXPORT int blosc2_vlchunk_get_nblocks(const void *src, int32_t srcsize, int32_t *nblocks);
+BLOSC_EXPORT
+int blosc2_vlchunk_get_nblocks(const void *src,
+                               int32_t srcsize,
+                               int32_t *nblocks);
 
 /* ---- Special chunks ---- */
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` zero bytes.
+ * Writes a 32-byte chunk that stands for `nbytes` zero bytes to `dest`, which has room for
+ * `destsize` bytes. The header is as `cparams` says.
  *
  * Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for
  * parameters of which no context can be made, or the codes of `blosc2_compress_ctx`.
@@ -1407,8 +1431,8 @@ int blosc2_chunk_zeros(blosc2_cparams cparams,
                        int32_t destsize);
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs. Only item sizes 4 and 8 can be
- * decompressed.
+ * Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs to `dest`, which has room for
+ * `destsize` bytes. The header is as `cparams` says. Only item sizes 4 and 8 can be decompressed.
  *
  * Returns 32, or a code as `blosc2_chunk_zeros`.
  */
@@ -1419,8 +1443,9 @@ int blosc2_chunk_nans(blosc2_cparams cparams,
                       int32_t destsize);
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set. Decompressing it leaves
- * the destination as it is.
+ * Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set to `dest`, which has room
+ * for `destsize` bytes. The header is as `cparams` says. Decompressing it leaves the destination
+ * as it is.
  *
  * Returns 32, or a code as `blosc2_chunk_zeros`.
  */
@@ -1432,7 +1457,7 @@ int blosc2_chunk_uninit(blosc2_cparams cparams,
 
 /**
  * Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over
- * `nbytes` bytes.
+ * `nbytes` bytes, to `dest`, which has room for `destsize` bytes.
  *
  * Returns its size, 32 plus that of an item, or a code as `blosc2_chunk_zeros`.
  *
@@ -1448,34 +1473,35 @@ int blosc2_chunk_repeatval(blosc2_cparams cparams,
 /* ---- Contexts ---- */
 
 /**
- * A context for compression. The parameters are copied, those of a prefilter too; what their
- * pointers point at must stay valid. The environment overrides some. Free it with
+ * Makes a context for compression. `cparams` is copied, the parameters of a prefilter too; what
+ * their pointers point at must stay valid. The environment overrides some. Free it with
  * `blosc2_free_ctx`.
  *
- * Returns NULL for a filter id that does not exist, an unknown tuner or one that fails, or a
- * prefilter without parameters. Other bad parameters are reported when something is compressed.
+ * Returns the context; NULL for a filter id that does not exist, an unknown tuner or one that
+ * fails, or a prefilter without parameters. Other bad parameters are reported when something is
+ * compressed.
  */
 BLOSC_EXPORT
 blosc2_context *blosc2_create_cctx(blosc2_cparams cparams);
 
 /**
- * A context for decompression. The parameters are copied, those of a postfilter too; what their
- * pointers point at must stay valid. Free it with `blosc2_free_ctx`.
+ * Makes a context for decompression. `dparams` is copied, the parameters of a postfilter too;
+ * what their pointers point at must stay valid. Free it with `blosc2_free_ctx`.
  *
- * Returns NULL for a postfilter without parameters.
+ * Returns the context; NULL for a postfilter without parameters.
  */
 BLOSC_EXPORT
 blosc2_context *blosc2_create_dctx(blosc2_dparams dparams);
 
 /**
- * Frees a context of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
+ * Frees `context`, of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
  *
  * Note: the context is not used again.
  */
 BLOSC_EXPORT void blosc2_free_ctx(blosc2_context *context);
 
 /**
- * Copies the parameters of a context into `*cparams`, except `tuner_params` and `filter_params`,
+ * Copies the parameters of `ctx` into `*cparams`, except `tuner_params` and `filter_params`,
  * which keep what they hold. After a compression the block size is the one that was used.
  *
  * Returns 0, or -32 for NULL.
@@ -1485,8 +1511,8 @@ int blosc2_ctx_get_cparams(blosc2_context *ctx,
                            blosc2_cparams *cparams);
 
 /**
- * Copies the parameters of a context into `*dparams`; `typesize` is that of the last chunk, 0
- * before the first.
+ * Copies the parameters of `ctx` into `*dparams`; `typesize` is that of the last chunk, 0 before
+ * the first.
  *
  * Returns 0, or -32 for NULL.
  *
@@ -1497,9 +1523,9 @@ int blosc2_ctx_get_dparams(blosc2_context *ctx,
                            blosc2_dparams *dparams);
 
 /**
- * Sets the blocks that the next `blosc2_decompress_ctx` leaves out: `maskout[i]` is true for a
- * block that is not wanted. The mask is copied and used once, even if that call fails. Blocks
- * that are left out count as decompressed; their part of the destination is not touched.
+ * Sets the blocks that the next `blosc2_decompress_ctx` with `ctx` leaves out: `maskout[i]` is
+ * true for a block that is not wanted. The mask is copied and used once, even if that call fails.
+ * Blocks that are left out count as decompressed; their part of the destination is not touched.
  *
  * Returns 0; -12 for a negative number of blocks, -32 for NULL, -4 without memory.
  *
@@ -1511,7 +1537,8 @@ int blosc2_set_maskout(blosc2_context *ctx,
                        int nblocks);
 
 /**
- * Compresses `srcsize` bytes into a chunk. `src` may be NULL when a prefilter supplies the data.
+ * Compresses the `srcsize` bytes at `src` into a chunk at `dest`, as the parameters of `context`
+ * say. `src` may be NULL when a prefilter supplies the data.
  *
  * A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does
  * not depend on the number of threads.
@@ -1529,7 +1556,8 @@ int blosc2_compress_ctx(blosc2_context *context,
                         int32_t destsize);
 
 /**
- * Decompresses a chunk of at most `srcsize` bytes into `dest`.
+ * Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, as the parameters of
+ * `context` say.
  *
  * Returns the bytes of content. -12 for a compression context, -6 when they do not fit into
  * `destsize` bytes, -3 for a mask of another length, another negative code for a chunk that is
@@ -1543,8 +1571,8 @@ int blosc2_decompress_ctx(blosc2_context *context,
                           int32_t destsize);
 
 /**
- * Reads `nitems` items of a chunk from item `start` on, as `blosc2_getitem`, with a context of
- * either kind.
+ * Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on
+ * into the `destsize` bytes at `dest`, as `blosc2_getitem`; `context` is of either kind.
  *
  * Returns the bytes read, or a negative error code.
  */
@@ -1558,8 +1586,9 @@ int blosc2_getitem_ctx(blosc2_context *context,
                        int32_t destsize);
 
 /**
- * Reads `nbytes` bytes of a chunk from byte `start` on, both multiples of the item size, with a
- * context of either kind.
+ * Reads `nbytes` bytes of the chunk at `src`, of at most `srcsize` bytes, from byte `start` on
+ * into the `destsize` bytes at `dest`. `nbytes` and `start` are multiples of the item size;
+ * `context` is of either kind.
  *
  * Returns the bytes read; -12 for a part that is not there or no multiple, or another negative
  * error code.
@@ -1574,9 +1603,9 @@ int blosc2_getitem_bytes_ctx(blosc2_context *context,
                              int32_t destsize);
 
 /**
- * Compresses `nblocks` buffers into one chunk, each a block of its own that can be read alone.
- * `srcs[i]` has `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 * nblocks` bytes plus
- * the sum of the sizes is always large enough.
+ * Compresses `nblocks` buffers into one chunk at `dest`, as the parameters of `context` say, each
+ * a block of its own that can be read alone. `srcs[i]` has `srcsizes[i]` bytes, at least 1. A
+ * destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always large enough.
  *
  * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
  * decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
@@ -1590,8 +1619,9 @@ int blosc2_vlcompress_ctx(blosc2_context *context,
                           int32_t destsize);
 
 /**
- * Decompresses all blocks of a chunk with variable-length blocks: stores a buffer from `malloc`
- * in each `dests[i]` and its size in `destsizes[i]`; the caller frees the buffers.
+ * Decompresses, with `context`, all blocks of the chunk at `src`, of at most `srcsize` bytes,
+ * whose blocks have lengths of their own: stores a buffer from `malloc` in each `dests[i]` and
+ * its size in `destsizes[i]`; the caller frees the buffers.
  *
  * Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more
  * blocks than `maxblocks`, or another negative code for a chunk that is damaged. For an error
@@ -1608,8 +1638,9 @@ int blosc2_vldecompress_ctx(blosc2_context *context,
                             int32_t maxblocks);
 
 /**
- * Decompresses one block of a chunk with variable-length blocks: stores a buffer from `malloc` in
- * `*dest`, which the caller frees, and its size in `*destsize`. Both are untouched for an error.
+ * Decompresses, with `context`, block `nblock` of the chunk at `src`, of at most `srcsize` bytes,
+ * whose blocks have lengths of their own: stores a buffer from `malloc` in `*dest`, which the
+ * caller frees, and its size in `*destsize`. Both are untouched for an error.
  *
  * Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks
  * or a block that is not there, or another negative code for a chunk that is damaged.
@@ -1625,30 +1656,32 @@ int blosc2_vldecompress_block_ctx(blosc2_context *context,
 /* ---- Super-chunks ---- */
 
 /**
- * Makes a super-chunk without chunks: in memory; or with `urlpath` a file (`contiguous`) or a
- * directory, of which there must be none yet. The storage is copied, except for what `io->params`
- * and the `user_data` of filters point at. Free it with `blosc2_schunk_free`.
+ * Makes a super-chunk without chunks as `storage` says: in memory; or with `urlpath` a file
+ * (`contiguous`) or a directory, of which there must be none yet. The storage is copied, except
+ * for what `io->params` and the `user_data` of filters point at. Free it with
+ * `blosc2_schunk_free`.
  *
- * Returns NULL when the path is taken, a file cannot be written, the back-end is unknown, or no
- * context can be made of the parameters.
+ * Returns the super-chunk; NULL when the path is taken, a file cannot be written, the back-end is
+ * unknown, or no context can be made of the parameters.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_new(blosc2_storage *storage);
 
 /**
- * Copies a super-chunk with its metalayers to another storage. With other compression parameters
- * than the original's (NULL means those) the chunks are compressed anew.
+ * Copies `schunk` with its metalayers to another `storage`. Free the copy with
+ * `blosc2_schunk_free`. With other compression parameters than the original's (NULL means those)
+ * the chunks are compressed anew.
  *
- * Returns NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read.
- * What was written until then stays.
+ * Returns the copy; NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot
+ * be read. What was written until then stays.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_copy(blosc2_schunk *schunk,
                                   blosc2_storage *storage);
 
 /**
- * Frees a super-chunk with its chunks in memory, metalayers and contexts; files stay. The
- * `destroy` of its I/O back-end is called. Nothing happens for NULL.
+ * Frees `schunk` with its chunks in memory, metalayers and contexts; files stay. The `destroy` of
+ * its I/O back-end is called. Nothing happens for NULL.
  *
  * Returns 0, or 1 when `destroy` reports an error.
  *
@@ -1658,25 +1691,39 @@ BLOSC_EXPORT
 int blosc2_schunk_free(blosc2_schunk *schunk);
 
 /**
- * Opens the frame in a file or directory with the default I/O back-end. As many threads are used
- * as `blosc2_get_nthreads` says.
+ * Opens the frame in the file or directory `urlpath` with the default I/O back-end. As many
+ * threads are used as `blosc2_get_nthreads` says.
  *
- * Returns NULL when there is no frame that can be read.
+ * Returns the super-chunk, for `blosc2_schunk_free`; NULL when there is no frame that can be
+ * read.
  */
-BLOSC_EXPORT blosc2_schunk *blosc2_schunk_open(const char *urlpath);
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_open(const char *urlpath);
 
-/** As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file. */
+/**
+ * As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file `urlpath`.
+ *
+ * Returns the super-chunk, or NULL.
+ */
 BLOSC_EXPORT blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath, int64_t offset);
 
 /**
- * As `blosc2_schunk_open`, with an I/O back-end. Its `destroy` is called when the super-chunk is
- * freed, and also when NULL is returned because there is no frame that can be read.
+ * As `blosc2_schunk_open` of `urlpath`, with the I/O back-end `udio`, of which the struct is
+ * copied. Its `destroy` is called when the super-chunk is freed, and also when NULL is returned
+ * because there is no frame that can be read.
+ *
+ * Returns the super-chunk, or NULL.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_open_udio(const char *urlpath,
                                        const blosc2_io *udio);
 
-/** As `blosc2_schunk_open_udio`, for a frame that begins `offset` bytes into the file. */
+/**
+ * As `blosc2_schunk_open_udio` with `udio`, for a frame that begins `offset` bytes into the file
+ * `urlpath`.
+ *
+ * Returns the super-chunk, or NULL.
+ */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_open_offset_udio(const char *urlpath,
                                               int64_t offset,
@@ -1698,16 +1745,14 @@ blosc2_schunk *blosc2_schunk_from_buffer(uint8_t *cframe,
                                          bool copy);
 
 /**
- * Tells whether the buffer of a frame in memory is left to the caller when the super-chunk is
- * freed. Nothing happens without such a frame.
+ * Tells whether the buffer of a frame in memory is left to the caller when `schunk` is freed
+ * (`avoid_cframe_free`). Nothing happens without such a frame.
  */
-BLOSC_EXPORT
-void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk,
-                                     bool avoid_cframe_free);
+BLOSC_EXPORT void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk, bool avoid_cframe_free);
 
 /**
- * Stores the super-chunk as one frame in memory into `*cframe`. `*needs_free` is true for a copy,
- * which the caller frees; else it is the super-chunk's own, valid until that changes.
+ * Stores `schunk` as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which
+ * the caller frees; else it is the super-chunk's own, valid until that changes.
  *
  * Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
  */
@@ -1717,7 +1762,7 @@ int64_t blosc2_schunk_to_buffer(blosc2_schunk *schunk,
                                 bool *needs_free);
 
 /**
- * Writes the super-chunk as one frame to a file. A file that is there is replaced if the
+ * Writes `schunk` as one frame to the file `urlpath`. A file that is there is replaced if the
  * super-chunk is a frame in memory; for any other it is an error.
  *
  * Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be
@@ -1728,7 +1773,8 @@ int64_t blosc2_schunk_to_file(blosc2_schunk *schunk,
                               const char *urlpath);
 
 /**
- * Writes the super-chunk as one frame behind what a file has; the file is made if there is none.
+ * Writes `schunk` as one frame behind what the file `urlpath` has; the file is made if there is
+ * none.
  *
  * Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`.
  * -12 for NULL, -15, -13 or -14 when the file cannot be opened, measured or written, -23 when the
@@ -1739,8 +1785,8 @@ int64_t blosc2_schunk_append_file(blosc2_schunk *schunk,
                                   const char *urlpath);
 
 /**
- * Takes the lock of a frame on disk between processes, for several calls; it nests. Nothing
- * happens where locking is not asked for.
+ * Takes the lock between processes of `schunk`, a frame on disk, for several calls; it nests.
+ * Nothing happens where locking is not asked for.
  *
  * Returns 0; -37 when the lock cannot be had, -32 for NULL.
  */
@@ -1748,14 +1794,15 @@ BLOSC_EXPORT
 int blosc2_schunk_lock(blosc2_schunk *schunk);
 
 /**
- * Gives back what `blosc2_schunk_lock` took, one level of it.
+ * Gives back what `blosc2_schunk_lock` took of `schunk`, one level of it.
  *
  * Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
  */
 BLOSC_EXPORT int blosc2_schunk_unlock(blosc2_schunk *schunk);
 
 /**
- * Reads counters and metalayers anew if another handle or process has changed the frame on disk.
+ * Reads counters and metalayers of `schunk` anew if another handle or process has changed the
+ * frame on disk.
  *
  * Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock
  * cannot be had, -13 for a length that no frame has.
@@ -1764,8 +1811,8 @@ BLOSC_EXPORT
 int blosc2_schunk_refresh(blosc2_schunk *schunk);
 
 /**
- * Appends a chunk. With `copy` it stays the caller's; without, it has to be a `malloc` block,
- * which the super-chunk takes, unless an error is returned.
+ * Appends `chunk` to `schunk`. With `copy` it stays the caller's; without, it has to be a
+ * `malloc` block, which the super-chunk takes, unless an error is returned.
  *
  * Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does
  * not fit in (blocks of equal and of variable length do not mix) or cannot be stored, -37 when
@@ -1779,7 +1826,8 @@ int64_t blosc2_schunk_append_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Inserts a chunk before chunk `nchunk`, or at the end; as `blosc2_schunk_append_chunk`.
+ * Inserts `chunk` into `schunk` before chunk `nchunk`, or at the end; `copy` as in
+ * `blosc2_schunk_append_chunk`.
  *
  * Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when
  * there is no such place.
@@ -1793,7 +1841,8 @@ int64_t blosc2_schunk_insert_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Puts another chunk in the place of chunk `nchunk`; as `blosc2_schunk_append_chunk`.
+ * Puts `chunk` in the place of chunk `nchunk` of `schunk`; `copy` as in
+ * `blosc2_schunk_append_chunk`.
  *
  * Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there
  * is no such chunk, -1 when it cannot be read.
@@ -1807,7 +1856,7 @@ int64_t blosc2_schunk_update_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Deletes chunk `nchunk`. In a contiguous frame its bytes stay behind as a hole.
+ * Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay behind as a hole.
  *
  * Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read,
  * -21 when the frame cannot be changed, -37 when the lock cannot be had, -32 for NULL.
@@ -1817,8 +1866,8 @@ int64_t blosc2_schunk_delete_chunk(blosc2_schunk *schunk,
                                    int64_t nchunk);
 
 /**
- * Compresses `nbytes` bytes with the super-chunk's parameters and appends the chunk. `src` may be
- * NULL when a prefilter supplies the data.
+ * Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk.
+ * `src` may be NULL when a prefilter supplies the data.
  *
  * Returns the number of chunks then; a code of `blosc2_compress_ctx` or
  * `blosc2_schunk_append_chunk`.
@@ -1829,7 +1878,7 @@ int64_t blosc2_schunk_append_buffer(blosc2_schunk *schunk,
                                     int32_t nbytes);
 
 /**
- * Decompresses chunk `nchunk` into `dest`, which has room for `nbytes` bytes.
+ * Decompresses chunk `nchunk` of `schunk` into `dest`, which has room for `nbytes` bytes.
  *
  * Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a
  * frame and -12 for separate chunks in memory; another negative code for a chunk that cannot be
@@ -1842,8 +1891,8 @@ int blosc2_schunk_decompress_chunk(blosc2_schunk *schunk,
                                    int32_t nbytes);
 
 /**
- * Stores chunk `nchunk` into `*chunk`. `*needs_free` is true for a copy, which the caller frees;
- * else it is the super-chunk's own, valid until that changes.
+ * Stores chunk `nchunk` of `schunk` into `*chunk`. `*needs_free` is true for a copy, which the
+ * caller frees; else it is the super-chunk's own, valid until that changes.
  *
  * Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code
  * when it cannot be read.
@@ -1855,9 +1904,10 @@ int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
                             bool *needs_free);
 
 /**
- * As `blosc2_schunk_get_chunk`, but of a chunk on disk only the header, the block starts, and
- * where the blocks are. Such a chunk can be decompressed, as a whole or in parts, with a context
- * that has the super-chunk (`schunk->dctx`): then the blocks that are needed are read.
+ * As `blosc2_schunk_get_chunk`, with `nchunk` and `needs_free` as there, but of a chunk on disk
+ * only the header, the block starts, and where the blocks are. Such a chunk can be decompressed,
+ * as a whole or in parts, with a context that has the super-chunk (`schunk->dctx`): then the
+ * blocks that are needed are read.
  *
  * Returns the bytes at `*chunk`; a code as there.
  */
@@ -1868,8 +1918,8 @@ int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
                                 bool *needs_free);
 
 /**
- * Decompresses block `nblock` of chunk `nchunk`, whose blocks have lengths of their own, into a
- * new buffer at `*dest`, for the caller to free. `*destsize` is its size.
+ * Decompresses block `nblock` of chunk `nchunk` of `schunk`, whose blocks have lengths of their
+ * own, into a new buffer at `*dest`, for the caller to free. `*destsize` is its size in bytes.
  *
  * Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind,
  * another negative code for one that is damaged; then nothing is stored.
@@ -1882,8 +1932,8 @@ int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
                               int32_t *destsize);
 
 /**
- * Reads items `start` to `stop` (the latter left out) into `buffer`, which has room for them. No
- * items, or `stop` before `start`, is no error.
+ * Reads items `start` to `stop` (the latter left out) of `schunk` into `buffer`, which has room
+ * for them. No items, or `stop` before `start`, is no error.
  *
  * Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure.
  * The chunks before the one that failed have been read then.
@@ -1897,9 +1947,9 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk *schunk,
                                    void *buffer);
 
 /**
- * Writes items `start` to `stop` (the latter left out) from `buffer`. Items behind the end of a
- * short last chunk are left out, unless the whole chunk is written. The chunks are compressed
- * anew.
+ * Writes items `start` to `stop` (the latter left out) of `schunk` from `buffer`. Items behind
+ * the end of a short last chunk are left out, unless the whole chunk is written. The chunks are
+ * compressed anew.
  *
  * Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be
  * stored, -1 for any other failure. The chunks before the one that failed have been written then.
@@ -1913,8 +1963,8 @@ int blosc2_schunk_set_slice_buffer(blosc2_schunk *schunk,
                                    void *buffer);
 
 /**
- * Reads the `ncoords` items at `coords`, in any order, one after another into `buffer`. The
- * super-chunk must have been made with a block size.
+ * Reads the `ncoords` items of `schunk` at `coords`, in any order, one after another into
+ * `buffer`. The super-chunk must have been made with a block size.
  *
  * Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told
  * apart; -1 or another negative code when they cannot be read.
@@ -1928,8 +1978,8 @@ int blosc2_schunk_get_sparse_buffer(blosc2_schunk *schunk,
                                     void *buffer);
 
 /**
- * Stores the compression parameters of a super-chunk into `*cparams`, a block for the caller to
- * free. Filters, tuner and what else takes pointers are not in there.
+ * Stores the compression parameters of `schunk` into `*cparams`, a block for the caller to free.
+ * Filters, tuner and what else takes pointers are not in there.
  *
  * Returns 0; -32 for NULL, -4 without memory.
  */
@@ -1938,17 +1988,15 @@ int blosc2_schunk_get_cparams(blosc2_schunk *schunk,
                               blosc2_cparams **cparams);
 
 /**
- * Stores the decompression parameters of a super-chunk into `*dparams`, a block for the caller to
+ * Stores the decompression parameters of `schunk` into `*dparams`, a block for the caller to
  * free.
  *
  * Returns 0; -32 for NULL, -4 without memory.
  */
-BLOSC_EXPORT
-int blosc2_schunk_get_dparams(blosc2_schunk *schunk,
-                              blosc2_dparams **dparams);
+BLOSC_EXPORT int blosc2_schunk_get_dparams(blosc2_schunk *schunk, blosc2_dparams **dparams);
 
 /**
- * Puts the chunks into another order: chunk `offsets_order[i]` becomes chunk `i`.
+ * Puts the chunks of `schunk` into another order: chunk `offsets_order[i]` becomes chunk `i`.
  *
  * Returns 0; -3 when the order is no permutation of all chunks, another negative code when the
  * frame cannot be changed.
@@ -1960,16 +2008,16 @@ int blosc2_schunk_reorder_offsets(blosc2_schunk *schunk,
                                   int64_t *offsets_order);
 
 /**
- * The length of a super-chunk's frame in bytes; of a directory, that of its index file; without a
- * frame, an estimate.
+ * Returns the length of the frame of `schunk` in bytes; of a directory, that of its index file;
+ * without a frame, an estimate.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_frame_len(blosc2_schunk *schunk);
 
 /**
- * Fills a super-chunk without chunks with special ones of `chunksize` bytes that stand for
- * `nitems` items: zeros, NaNs or values that nobody has set (`BLOSC2_SPECIAL_ZERO`, `_NAN`,
- * `_UNINIT`).
+ * Fills `schunk`, which has no chunks, with special ones of `chunksize` bytes that stand for
+ * `nitems` items: zeros, NaNs or values that nobody has set (`special_value`:
+ * `BLOSC2_SPECIAL_ZERO`, `_NAN`, `_UNINIT`).
  *
  * Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks
  * already, -28 in a frame or -29 for another `special_value`, -29 for too many items, another
@@ -1982,19 +2030,20 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk *schunk,
                                    int32_t chunksize);
 
 /**
- * Where the chunks of a frame are: bytes into its data section, or numbers of chunk files; a
- * special chunk has the top bit set. As many as there are chunks, for the caller to free.
+ * Tells where the chunks of the frame of `schunk` are: bytes into its data section, or numbers of
+ * chunk files; a special chunk has the top bit set. As many as there are chunks, for the caller
+ * to free.
  *
- * Returns NULL without a frame, without chunks, or without memory.
+ * Returns the array; NULL without a frame, without chunks, or without memory.
  */
 BLOSC_EXPORT
 int64_t *blosc2_frame_get_offsets(blosc2_schunk *schunk);
 
 /**
- * Stores the numbers of the chunks that a slice touches into `*chunks_idx`, an array for the
- * caller to free. In an array of several dimensions `start` and `stop` (left out) have a number
- * for each; elsewhere they are the items `*start` to `*stop`, and whether there are such chunks
- * is not looked at.
+ * Stores the numbers of the chunks of `schunk` that a slice touches into `*chunks_idx`, an array
+ * for the caller to free. In an array of several dimensions `start` and `stop` (left out) have a
+ * number for each; elsewhere they are the items `*start` to `*stop`, and whether there are such
+ * chunks is not looked at.
  *
  * Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a
  * slice outside. -32 for NULL, -12 when chunks differ in size or the array's geometry makes no
@@ -2009,8 +2058,9 @@ int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
 /* ---- Metalayers ---- */
 
 /**
- * Adds a metalayer, whose content keeps its length. Name and content are copied. A frame takes
- * metalayers only as long as it has no chunks.
+ * Adds a metalayer to `schunk`: `name`, of 31 bytes at most, and the `content_len` bytes at
+ * `content`, a length that it keeps. Both are copied. A frame takes metalayers only as long as it
+ * has no chunks.
  *
  * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a
  * 17th metalayer, a bad length, or a frame with chunks; another negative code when the frame
@@ -2023,8 +2073,9 @@ int blosc2_meta_add(blosc2_schunk *schunk,
                     int32_t content_len);
 
 /**
- * Overwrites the start of a metalayer's content; its length stays. A longer content changes
- * nothing, and is no error.
+ * Overwrites the start of the content of the metalayer `name` of `schunk` with the `content_len`
+ * bytes at `content`, which are copied; its length stays. A longer content changes nothing, and
+ * is no error.
  *
  * Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than
  * 31 bytes or a bad length; another negative code when the frame cannot be written.
@@ -2036,7 +2087,8 @@ int blosc2_meta_update(blosc2_schunk *schunk,
                        int32_t content_len);
 
 /**
- * Looks for a metalayer of variable length, also for one that another process has just added.
+ * Looks for the metalayer of variable length `name` of `schunk`, also for one that another
+ * process has just added.
  *
  * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
  * than 31 bytes, -37 when the lock cannot be had.
@@ -2046,8 +2098,9 @@ int blosc2_vlmeta_exists(blosc2_schunk *schunk,
                          const char *name);
 
 /**
- * Compresses a content, with the default parameters if `cparams` is NULL, and adds it as a
- * metalayer of variable length. There can be 8192, and 16 in a frame.
+ * Compresses the `content_len` bytes at `content` with `cparams`, or the default parameters if
+ * that is NULL, and adds them to `schunk` as the metalayer of variable length `name`. Nothing of
+ * the caller's is kept. There can be 8192, and 16 in a frame.
  *
  * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a
  * bad length; -1 for the 17th in a frame, -32 for parameters of which no context can be made,
@@ -2061,7 +2114,8 @@ int blosc2_vlmeta_add(blosc2_schunk *schunk,
                       blosc2_cparams *cparams);
 
 /**
- * Gives a metalayer of variable length another content of any length; as `blosc2_vlmeta_add`.
+ * Gives the metalayer of variable length `name` of `schunk` another content, the `content_len`
+ * bytes at `content`, compressed with `cparams`; as `blosc2_vlmeta_add`.
  *
  * Returns its position, or a code as there; -16 when there is none with that name.
  */
@@ -2073,8 +2127,8 @@ int blosc2_vlmeta_update(blosc2_schunk *schunk,
                          blosc2_cparams *cparams);
 
 /**
- * Stores the content of a metalayer of variable length into `*content`, a buffer for the caller
- * to free, NULL if it is empty, and its length into `*content_len`.
+ * Stores the content of the metalayer of variable length `name` of `schunk` into `*content`, a
+ * buffer for the caller to free, NULL if it is empty, and its length into `*content_len`.
  *
  * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
  * than 31 bytes, -3 for a damaged content; -5 for one that cannot be decompressed, with NULL and
@@ -2087,7 +2141,7 @@ int blosc2_vlmeta_get(blosc2_schunk *schunk,
                       int32_t *content_len);
 
 /**
- * Removes a metalayer of variable length; those behind it move up.
+ * Removes the metalayer of variable length `name` of `schunk`; those behind it move up.
  *
  * Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name
  * of more than 31 bytes, another negative code when the frame cannot be written.
@@ -2098,7 +2152,8 @@ int blosc2_vlmeta_delete(blosc2_schunk *schunk,
 
 /**
  * Stores pointers to the names of the metalayers of variable length into `names`, which has room
- * for `schunk->nvlmetalayers`. They are valid until these metalayers change.
+ * for `schunk->nvlmetalayers`. They stay the super-chunk's and are valid until these metalayers
+ * change.
  *
  * Returns how many; -32 for NULL.
  *
@@ -2123,7 +2178,8 @@ int32_t blosc2_shuffle(int32_t typesize,
                        void *dest);
 
 /**
- * Undoes `blosc2_shuffle`.
+ * Undoes `blosc2_shuffle`: puts the bytes of the `blocksize / typesize` items of `typesize` bytes
+ * in `src` together again in `dest`.
  *
  * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
  */
@@ -2147,7 +2203,8 @@ int32_t blosc2_bitshuffle(int32_t typesize,
                           void *dest);
 
 /**
- * Undoes `blosc2_bitshuffle`; items may be of any size.
+ * Undoes `blosc2_bitshuffle`: puts the bits of the items of `typesize` bytes in `src` together
+ * again in `dest`. Items may be of any size.
  *
  * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
  */
@@ -2198,7 +2255,7 @@ BLOSC_EXPORT
 int blosc2_remove_urlpath(const char *path);
 
 /**
- * Renames a frame. The sidecar that locks a file is not renamed.
+ * Renames the frame `old_urlpath` to `new_path`. The sidecar that locks a file is not renamed.
  *
  * Returns 0, also when a path is NULL. -1 when there is nothing to rename, or it cannot be done.
  */
@@ -2211,10 +2268,10 @@ BLOSC_EXPORT int blosc2_rename_urlpath(char *old_urlpath, char *new_path);
  */
 BLOSC_EXPORT void blosc_set_timestamp(blosc_timestamp_t *timestamp);
 
-/** Nanoseconds from `start_time` to `end_time`. */
+/** Returns the nanoseconds from `start_time` to `end_time`. */
 BLOSC_EXPORT double blosc_elapsed_nsecs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
 
-/** Seconds from `start_time` to `end_time`. */
+/** Returns the seconds from `start_time` to `end_time`. */
 BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
 
 /* ---- Messages on stderr, when the environment asks for them ---- */
@@ -2258,7 +2315,7 @@ BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_times
     }                                           \
   } while (0)
 
-/** The text of an error code, as blosc2_error_string has it. */
+/** Returns the text of the error code `rc`, a static string, as `blosc2_error_string` has it. */
 BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
   return (char *)blosc2_error_string(rc);
 }
@@ -2266,8 +2323,10 @@ BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
 /* ---- Functions that need no library ---- */
 
 /**
- * Index of the metalayer `name`: BLOSC2_ERROR_INVALID_PARAM when the name is too long or there is no super-chunk,
- * BLOSC2_ERROR_NOT_FOUND when there is no such metalayer.
+ * Looks for the metalayer `name` of `schunk`.
+ *
+ * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) when the name is too long or there is no super-chunk,
+ * `BLOSC2_ERROR_NOT_FOUND` (-16) when there is no such metalayer.
  */
 static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
   if (strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
@@ -2287,8 +2346,11 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
 }
 
 /**
- * A copy of the content of the metalayer `name` in `*content`, to be released with free(), and its length in
- * `*content_len`; NULL when it is empty. Returns the index of the metalayer.
+ * Stores a copy of the content of the metalayer `name` of `schunk` in `*content`, NULL when it is empty, and its
+ * length in bytes in `*content_len`. The caller releases the copy with `free()`.
+ *
+ * Returns the index of the metalayer, or a code as `blosc2_meta_exists`; -12 for NULL, -3 for a metalayer that makes
+ * no sense, -4 without memory.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
@@ -2326,7 +2388,7 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
   return index;
 }
 
-/** Copies `size` bytes (1, 2, 4 or 8), turning native order into big-endian or the reverse. */
+/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest`, turning native order into big-endian or the reverse. */
 static inline void swap_store(void *dest, const void *pa, int size) {
   const uint16_t probe = 1;
   uint8_t low = 0;

@@ -97,6 +97,14 @@ put() { # mode directory file...
 }
 put 755 "$at/$libdir" "$work/$shared_file"
 ln -sf "$shared_file" "$at/$libdir/$soname"
+
+# Where the system looks for libraries by itself it is told of the new one, so that programs start.
+tell_loader() {
+  [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] || return 0
+  PATH=$PATH:/sbin:/usr/sbin
+  if ldconfig -vN 2>/dev/null | cut -d: -f1 | grep -qxF "$prefix/$libdir"; then ldconfig; fi
+}
+tell_loader
 if [ $runtime_only = yes ]; then
   echo "Blosc2 $version ($soname) is installed in $at"
   exit 0
@@ -114,3 +122,6 @@ for file in Blosc2Config.cmake Blosc2ConfigVersion.cmake Blosc2Targets.cmake Blo
   put 644 "$at/$libdir/cmake/Blosc2" "$work/$file"
 done
 echo "Blosc2 $version is installed in $at"
+if [ "$prefix" != /usr ] && [ "$prefix" != /usr/local ]; then
+  echo "Programs are built with: cc program.c -I$prefix/include -L$prefix/$libdir -lblosc2 -Wl,-rpath,$prefix/$libdir"
+fi

@@ -10,7 +10,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 mod c_program;
-use c_program::{build, root, run, skipped};
+use c_program::{build, c_compiler, root, run, skipped};
 
 /// The profile of this test run, so that nothing has to be built twice.
 const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -116,6 +116,35 @@ fn a_program_links_with_the_files() {
     run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
 }
 
+/// The archive beside the static libraries of a system's zstd, LZ4 and zlib, in either order, and with every member of
+/// each, so that no name that two of them have goes unseen.
+#[test]
+fn a_program_has_codecs_of_its_own() {
+    let path_of = |file: &str| {
+        let output = run(c_compiler().arg(format!("-print-file-name={file}")));
+        PathBuf::from(String::from_utf8(output.stdout).expect("UTF-8").trim())
+    };
+    let own = ["libzstd.a", "liblz4.a", "libz.a"].map(path_of);
+    if own.iter().any(|file| !file.is_file()) {
+        skipped("there is no static zstd, LZ4 or zlib (libzstd-dev, liblz4-dev, zlib1g-dev)");
+        return;
+    }
+    let own = own.map(OsString::from);
+    let library = [OsString::from(prefix().join("lib/libblosc2.a"))];
+    let system = ["-lm".into(), "-lpthread".into(), "-ldl".into()];
+    let whole = |files: &[OsString]| -> Vec<OsString> {
+        let (before, after) = (["-Wl,--whole-archive".into()], ["-Wl,--no-whole-archive".into()]);
+        [&before[..], files, &after[..]].concat()
+    };
+    for (tag, arguments) in [
+        ("own-first", [&own[..], &library[..], &system[..]].concat()),
+        ("own-last", [&library[..], &own[..], &system[..]].concat()),
+        ("whole", [&whole(&[&own[..], &library[..]].concat())[..], &system[..]].concat()),
+    ] {
+        run(&mut Command::new(build("own_codecs.c", &prefix().join("include"), tag, &arguments)));
+    }
+}
+
 /// `cc program.c -lblosc2`, and what it says that it needs.
 #[test]
 fn a_program_links_with_lblosc2() {
@@ -126,6 +155,33 @@ fn a_program_links_with_lblosc2() {
     let output = run(Command::new("readelf").arg("-d").arg(&program));
     assert!(String::from_utf8_lossy(&output.stdout).contains("[libblosc2.so.9]"));
     run(Command::new(program).env("LD_LIBRARY_PATH", lib));
+}
+
+/// The block of that language in the README, the first after this heading.
+fn readme(heading: &str, language: &str) -> String {
+    let text = fs::read_to_string(root().join("README.md")).expect("README.md");
+    let section = text.split(&format!("\n## {heading}\n")).nth(1).expect("the heading");
+    let block = section.split(&format!("\n```{language}\n")).nth(1).expect("the block");
+    block.split("\n```\n").next().expect("a text").to_string()
+}
+
+/// What a stranger does first: the program and the commands as they stand there; only the build is that of the tests.
+#[test]
+fn the_commands_of_the_readme_work() {
+    let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a home");
+    if home.exists() {
+        fs::remove_dir_all(&home).expect("the home of the last run can be removed");
+    }
+    fs::create_dir(&home).expect("a directory");
+    std::os::unix::fs::symlink(prefix(), home.join("blosc2")).expect("a link");
+    fs::write(home.join("program.c"), readme("Link a program", "c")).expect("the program can be written");
+    let commands = readme("Link a program", "sh");
+    let (install, rest) = commands.split_once('\n').expect("several commands");
+    assert_eq!(install, "scripts/install.sh --prefix \"$HOME/blosc2\"");
+    assert!(commands.lines().count() < 5, "a stranger needs more commands");
+    let output = run(Command::new("sh").args(["-e", "-c", rest]).env("HOME", &home).current_dir(&home));
+    let told = String::from_utf8(output.stdout).expect("UTF-8");
+    assert!(told.starts_with("400000 -> ") && told.trim_end().ends_with(" -> 400000 bytes"), "{told}");
 }
 
 /// Old programs compile with `BLOSC1_COMPAT`, as C and as C++ (`abi.md` 7.1, 16.12).

@@ -13,6 +13,12 @@ case $mode in quick | all) ;; *) echo "usage: $0 [quick|all]" >&2; exit 2 ;; esa
 mkdir -p "$work"
 unset BLOSC_TRACE BLOSC_INFO BLOSC_NTHREADS BLOSC_CLEVEL LD_PRELOAD
 
+# The suites leave files in the temporary directory: they get one that goes when the script ends. Its path is short,
+# since Python puts sockets into it.
+TMPDIR=$(mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
+
 say() { printf '\n--- %s\n' "$*" >&2; }
 
 # Builds our library with the ABI of that SONAME, unless it is there, and prints its path.
@@ -37,6 +43,17 @@ environment() { # name package...
 }
 
 site_packages() { "$1" -c 'import sysconfig; print(sysconfig.get_path("platlib"))'; }
+
+# The headers and the library of the reference in a release of the package blosc2, as its wheel has them.
+release() { # version
+  local place=$work/blosc2-$1
+  if [ ! -f "$place/complete" ]; then
+    rm -rf "$place"
+    "$python" -m pip install --root-user-action=ignore --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$place" "blosc2==$1" >&2
+    touch "$place/complete"
+  fi
+  echo "$place/blosc2"
+}
 
 # The source distribution of a package, unpacked except for what is not wanted; only its tests and scripts are used.
 sources() { # package version directory wanted...

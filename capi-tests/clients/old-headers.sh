@@ -21,18 +21,13 @@ done
 ok=passed
 for release in 4.1.2:7 4.5.1:8 $reference_version:9; do
   wheel=${release%:*} soname=libblosc2.so.${release#*:}
-  place=$work/blosc2-$wheel
-  if [ ! -f "$place/complete" ]; then
-    rm -rf "$place"
-    "$python" -m pip install --root-user-action=ignore --quiet --disable-pip-version-check --no-deps --only-binary=:all: --target "$place" "blosc2==$wheel"
-    touch "$place/complete"
-  fi
-  theirs=$place/blosc2/lib
+  package=$(release "$wheel")
+  theirs=$package/lib
   for language in c c++; do
     name=$soname-$language
     compiler=${CC:-cc}
     [ $language = c ] || compiler=${CXX:-c++}
-    $compiler -x $language -Wall -Wextra -Werror -O1 -I"$place/blosc2/include" "$clients/old_program.c" -x none \
+    $compiler -x $language -Wall -Wextra -Werror -O1 -I"$package/include" "$clients/old_program.c" -x none \
       -o "$work/old_program-$name" -L"$theirs" -lblosc2
     readelf -d "$work/old_program-$name" | grep -q "NEEDED.*\[$soname\]" || { echo "$wheel is not of $soname" >&2; exit 1; }
     for side in theirs ours; do
@@ -57,7 +52,7 @@ for release in 4.1.2:7 4.5.1:8 $reference_version:9; do
   done
 done
 # The table that our headers of ABI 7 are tested with is true for those of that release.
-"${CC:-cc}" -Wall -Wextra -Werror -fsyntax-only -I"$work/blosc2-4.1.2/blosc2/include" "$root/capi-tests/abi7_layout.c" || ok=failed
+"${CC:-cc}" -Wall -Wextra -Werror -fsyntax-only -I"$(release 4.1.2)/include" "$root/capi-tests/abi7_layout.c" || ok=failed
 lines=$(cat "$work"/old_program-*.ours.txt "$work"/new_program-*.txt | wc -l)
 result "C and C++ programs, headers of 2.23.1, 3.1 and 3.3.5" "\`.so.7\` (\`abi7\`), \`.so.8\` and \`.so.9\`" \
   "6 programs of their headers and 4 of ours print the same $lines lines" $ok

@@ -21,8 +21,8 @@ results=$(mktemp)
 trap 'rm -f "$results" "$results.md"' EXIT
 export CLIENTS_RESULTS=$results
 failed=()
-clients=(pytables python-blosc2 old-headers)
-[ $mode = quick ] || clients+=(imagecodecs)
+clients=(pytables python-blosc2 hdf5plugin imagecodecs old-headers)
+[ $mode = all ] || clients=(pytables python-blosc2 hdf5plugin old-headers)
 for client in "${clients[@]}"; do
   capi-tests/clients/$client.sh "$mode" || failed+=("$client")
 done

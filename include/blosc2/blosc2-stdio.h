@@ -102,35 +102,33 @@ static const blosc2_stdio_mmap BLOSC2_STDIO_MMAP_DEFAULTS BLOSC_ATTRIBUTE_UNUSED
 /* ---- Plain files ---- */
 
 /**
- * Opens a plain file with `fopen`. `params` is not used.
+ * Opens the plain file `urlpath` with `fopen` in this `mode`. `params` is not used.
  *
- * Returns a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL.
+ * Returns the stream, a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL. Only reads of one
+ * stream may happen in several threads at once.
  */
-BLOSC_EXPORT void *blosc2_stdio_open(const char *urlpath, const char *mode, void *params);
+BLOSC_EXPORT
+void *blosc2_stdio_open(const char *urlpath,
+                        const char *mode,
+                        void *params);
 
 /**
- * Closes a plain file, and frees the stream.
+ * Closes a plain file, and frees `stream`, which `blosc2_stdio_open` made.
  *
  * Returns what `fclose` does, or -1 for NULL.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT int blosc2_stdio_close(void *stream);
 
 /**
- * The size of a plain file in bytes, or -1. The position of its `FILE` stays.
- *
- * Note: The rules of this module.
+ * Returns the size of the plain file `stream` in bytes, or -1. The position of its `FILE` stays.
  */
 BLOSC_EXPORT int64_t blosc2_stdio_size(void *stream);
 
 /**
- * Writes `nitems` items of `size` bytes at the absolute byte `position`, past the buffer of the
- * `FILE`.
+ * Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream` at the absolute
+ * byte `position`, past the buffer of the `FILE`.
  *
  * Returns the items that were written whole; 0 for arguments that make no sense.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_write(const void *ptr,
@@ -140,11 +138,10 @@ int64_t blosc2_stdio_write(const void *ptr,
                            void *stream);
 
 /**
- * Reads `nitems` items of `size` bytes at the absolute byte `position` into the buffer at `*ptr`.
+ * Reads `nitems` items of `size` bytes of the plain file `stream` at the absolute byte `position`
+ * into the buffer at `*ptr`.
  *
  * Returns the items that were read whole; 0 for arguments that make no sense.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_read(void **ptr,
@@ -154,31 +151,27 @@ int64_t blosc2_stdio_read(void **ptr,
                           void *stream);
 
 /**
- * Cuts a plain file to `size` bytes, or extends it with zeros.
+ * Cuts the plain file `stream` to `size` bytes, or extends it with zeros.
  *
  * Returns what `ftruncate` does, or -1 for NULL and a negative size.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT int blosc2_stdio_truncate(void *stream, int64_t size);
 
 /**
- * Has nothing to release: 0.
+ * Has nothing to release: `params` is not used.
  *
- * Note: None: `params` is not used.
+ * Returns 0.
  */
 BLOSC_EXPORT int blosc2_stdio_destroy(void *params);
 
 /* ---- Files mapped into memory ---- */
 
 /**
- * Maps a file as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not used; the one
- * in `params` is set to NULL once the file is mapped. A file that `params` has mapped already is
- * not mapped again.
+ * Maps the file `urlpath` as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not
+ * used; the one in `params` is set to NULL once the file is mapped. A file that `params` has
+ * mapped already is not mapped again.
  *
  * Returns `params`, which is the stream, or NULL, also when `params` has mapped another file.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 void *blosc2_stdio_mmap_open(const char *urlpath,
@@ -186,27 +179,22 @@ void *blosc2_stdio_mmap_open(const char *urlpath,
                              void *params);
 
 /**
- * Leaves the mapping as it is: 0. `blosc2_stdio_mmap_destroy` unmaps it.
+ * Leaves the mapping as it is, `stream` is not used: `blosc2_stdio_mmap_destroy` unmaps it.
  *
- * Note: None: `stream` is not used.
+ * Returns 0.
  */
 BLOSC_EXPORT int blosc2_stdio_mmap_close(void *stream);
 
-/**
- * The size of a mapped file in bytes, or -1 for NULL.
- *
- * Note: The rules of this module.
- */
+/** Returns the size of the mapped file `stream` in bytes, or -1 for NULL. */
 BLOSC_EXPORT int64_t blosc2_stdio_mmap_size(void *stream);
 
 /**
- * Copies `nitems` items of `size` bytes into a mapped file at the byte `position`. The file grows
- * if need be, and may move then: pointers into the mapping are not valid any more.
+ * Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream` at the byte
+ * `position`. The file grows if need be, and may move then: pointers into the mapping are not
+ * valid any more.
  *
  * Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only
  * for reading, and when the file cannot grow.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_mmap_write(const void *ptr,
@@ -216,13 +204,11 @@ int64_t blosc2_stdio_mmap_write(const void *ptr,
                                 void *stream);
 
 /**
- * Points `*ptr` at `nitems` items of `size` bytes in a mapped file, at the byte `position`. A
- * write moves them.
+ * Points `*ptr` at `nitems` items of `size` bytes in the mapped file `stream`, at the byte
+ * `position`. A write moves them.
  *
  * Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments
  * that make no sense.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_mmap_read(void **ptr,
@@ -232,12 +218,10 @@ int64_t blosc2_stdio_mmap_read(void **ptr,
                                void *stream);
 
 /**
- * Cuts a mapped file to `size` bytes, or extends it with zeros.
+ * Cuts the mapped file `stream` to `size` bytes, or extends it with zeros.
  *
  * Returns 0, or -1: for NULL, a negative size, a mapping that is only for reading, or when the
  * system fails.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int blosc2_stdio_mmap_truncate(void *stream,
@@ -248,8 +232,6 @@ int blosc2_stdio_mmap_truncate(void *stream,
  * `needs_free` says so.
  *
  * Returns 0, or -1: for NULL, when nothing was mapped, or when the system fails.
- *
- * Note: The rules of this module.
  */
 BLOSC_EXPORT
 int blosc2_stdio_mmap_destroy(void *params);

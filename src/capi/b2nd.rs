@@ -130,12 +130,15 @@ unsafe fn show_shape(ctx: *mut b2nd_context_t, shape: &[i64]) {
     }
 }
 
-/// Makes the parameters of new arrays. The storage is copied with its compression parameters, whose block size becomes
-/// that of a block; its path, back-end and decompression parameters, and names and contents of the metalayers have to
-/// stay valid until an array is made. A `dtype` of NULL becomes `|S` and the item size. Free it with `b2nd_free_ctx`.
+/// Makes the parameters of new arrays of `ndim` dimensions: the numbers of items in `shape`, `chunkshape` and
+/// `blockshape`, the type of the items in `dtype`, written as `dtype_format` says (0 is NumPy's), and
+/// `nmetalayers` `metalayers` besides the array's own. `b2_storage` is copied with its compression
+/// parameters, whose block size becomes that of a block; its path, back-end and decompression parameters, and
+/// names and contents of the metalayers have to stay valid until an array is made. A `dtype` of NULL becomes
+/// `|S` and the item size. Free it with `b2nd_free_ctx`.
 ///
-/// Returns NULL for a number of dimensions out of 0 to 16, shapes that do not go together, blocks of more than 2 GB, more
-/// than 15 metalayers, or without memory.
+/// Returns NULL for a number of dimensions out of 0 to 16, shapes that do not go together, blocks of more
+/// than 2 GB, more than 15 metalayers, or without memory.
 ///
 /// # Safety
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
@@ -198,7 +201,7 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     )
 }
 
-/// Frees the parameters of new arrays.
+/// Frees `ctx`, the parameters of new arrays.
 ///
 /// Returns 0; -32 for NULL.
 ///
@@ -250,7 +253,8 @@ pub(super) unsafe fn make(
     })
 }
 
-/// Makes an array of items that nobody has set. Free it with `b2nd_free`.
+/// Makes an array of items that nobody has set, as `ctx` says, and stores it in `*array`. Free it with
+/// `b2nd_free`.
 ///
 /// Returns 0. -32 for NULL, -12 for a shape or an item size that cannot be, -35 for chunks above
 /// `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be made; then `*array` is NULL.
@@ -263,7 +267,9 @@ pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut 
     unsafe { make(array, || create(ctx, Special::Uninit)) }
 }
 
-/// Makes an array of zeros; as `b2nd_uninit`.
+/// Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+///
+/// Returns 0, or a code as there.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -273,7 +279,9 @@ pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b
     unsafe { make(array, || create(ctx, Special::Zero)) }
 }
 
-/// Makes an array of zeros; as `b2nd_uninit`.
+/// Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+///
+/// Returns 0, or a code as there.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -283,9 +291,10 @@ pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b
     unsafe { make(array, || create(ctx, Special::Zero)) }
 }
 
-/// Makes an array of NaNs, of items of 4 or 8 bytes; as `b2nd_uninit`.
+/// Makes an array of NaNs, of items of 4 or 8 bytes, as `ctx` says and stores it in `*array`; as
+/// `b2nd_uninit`.
 ///
-/// Returns -3 for items of another size; the array is made then, too.
+/// Returns 0, or a code as there; -3 for items of another size, and the array is made then, too.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -307,7 +316,10 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
     .min(made)
 }
 
-/// Makes an array in which every item is that at `fill_value`; as `b2nd_uninit`.
+/// Makes an array in which every item is that at `fill_value`, as `ctx` says, and stores it in `*array`; as
+/// `b2nd_uninit`.
+///
+/// Returns 0, or a code as there.
 ///
 /// # Safety
 /// The rules of the module `capi`; `fill_value` points at one item.
@@ -330,9 +342,11 @@ pub unsafe extern "C" fn b2nd_full(
     }
 }
 
-/// Makes an array of the items at `buffer`, in C order; as `b2nd_uninit`.
+/// Makes an array of the items at `buffer`, in C order, as `ctx` says and stores it in `*array`; as
+/// `b2nd_uninit`. The items are copied.
 ///
-/// Returns -12 when `buffersize` is less than the items take; the array is made then, with zeros.
+/// Returns 0, or a code as there; -12 when `buffersize` is less than the bytes that the items take, and the
+/// array is made then, with zeros.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -371,7 +385,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
     })
 }
 
-/// Frees an array with its super-chunk, unless its `sc` was set to NULL.
+/// Frees `array` with its super-chunk, unless its `sc` was set to NULL.
 ///
 /// Returns 0; -32 for NULL.
 ///
@@ -387,9 +401,11 @@ pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
     })
 }
 
-/// Makes an array of a super-chunk that holds one. The array takes the super-chunk, unless an error is returned.
+/// Makes an array of `schunk`, which holds one, and stores it in `*array`. The array takes the super-chunk,
+/// unless an error is returned.
 ///
-/// Returns 0. -32 for NULL, -34 without the metalayer, -1 for one that makes no sense, -12 for a shape that cannot be.
+/// Returns 0. -32 for NULL, -34 without the metalayer, -1 for one that makes no sense, -12 for a shape that
+/// cannot be.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -417,8 +433,8 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     })
 }
 
-/// Stores the array as one frame in memory into `*cframe`, and its length into `*cframe_len`. `*needs_free` is true for a
-/// copy, which the caller frees; else it is the array's own, valid until that changes.
+/// Stores `array` as one frame in memory into `*cframe`, and its length in bytes into `*cframe_len`. `*needs_free` is
+/// true for a copy, which the caller frees; else it is the array's own, valid until that changes.
 ///
 /// Returns 0; -32 for NULL, -1 when the frame cannot be made.
 ///
@@ -451,7 +467,8 @@ pub unsafe extern "C" fn b2nd_to_cframe(
     })
 }
 
-/// Opens an array in the frame of `cframe_len` bytes at `cframe`; `copy` as in `blosc2_schunk_from_buffer`.
+/// Opens the array in the frame of `cframe_len` bytes at `cframe` and stores it in `*array`; `copy` as in
+/// `blosc2_schunk_from_buffer`.
 ///
 /// Returns 0; -32 for NULL, -1 when it is no frame, the codes of `b2nd_from_schunk`.
 ///
@@ -474,9 +491,10 @@ pub unsafe extern "C" fn b2nd_from_cframe(
     }
 }
 
-/// Opens the array in a file or directory.
+/// Opens the array in the file or directory `urlpath` and stores it in `*array`. Free it with `b2nd_free`.
 ///
-/// Returns 0; -32 for NULL, and also when there is no frame that can be read, the codes of `b2nd_from_schunk`.
+/// Returns 0; -32 for NULL, and also when there is no frame that can be read, the codes of
+/// `b2nd_from_schunk`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -486,7 +504,9 @@ pub unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut b2nd
     unsafe { b2nd_open_offset(urlpath, array, 0) }
 }
 
-/// As `b2nd_open`, for a frame that begins `offset` bytes into the file.
+/// As `b2nd_open`, with `array` as there, for a frame that begins `offset` bytes into the file `urlpath`.
+///
+/// Returns 0, or a code as there.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -507,8 +527,8 @@ pub unsafe extern "C" fn b2nd_open_offset(
     }
 }
 
-/// Writes the array to a file, or to a directory if that is how it is stored, with all its metalayers. There must be
-/// nothing yet.
+/// Writes `array` to the file `urlpath`, or to a directory if that is how it is stored, with all its
+/// metalayers. There must be nothing yet.
 ///
 /// Returns 0; -32 for NULL, -1 when it cannot be written.
 ///
@@ -523,10 +543,10 @@ pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_c
     })
 }
 
-/// Writes the array as one frame behind what a file has.
+/// Writes `array` as one frame behind what the file `urlpath` has.
 ///
-/// Returns where the frame begins in the file, 0 in a new one: for `b2nd_open_offset`. -32 for NULL, -12 for a path that
-/// is NULL, the codes of `blosc2_schunk_append_file`.
+/// Returns where the frame begins in the file, 0 in a new one: for `b2nd_open_offset`. -32 for NULL, -12 for
+/// a path that is NULL, the codes of `blosc2_schunk_append_file`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -536,7 +556,8 @@ pub unsafe extern "C" fn b2nd_save_append(array: *const b2nd_array_t, urlpath: *
     long(|| unsafe { self::array(array)?.schunk()?.append_file(string(urlpath)?).map(|at| at as i64) })
 }
 
-/// Copies an array to what the context says; its shape becomes that of `src`.
+/// Copies `src` to a new array as `ctx` says, whose shape becomes that of `src`, and stores it in `*array`.
+/// Free it with `b2nd_free`.
 ///
 /// Returns 0; -32 for NULL, the codes of `b2nd_uninit`, -1 when it cannot be copied.
 ///
@@ -561,11 +582,11 @@ pub unsafe extern "C" fn b2nd_copy(
     }
 }
 
-/// Puts `src2` behind `src1` along `axis`: in a copy that is made as the context says, or with `copy` false in `src1`
-/// itself, which `*array` is then.
+/// Puts `src2` behind `src1` along `axis`: in a copy that is made as `ctx` says, or with `copy` false in
+/// `src1` itself, which `*array` is then.
 ///
-/// Returns 0; -32 for NULL, -12 for arrays that do not go together or an axis that is not there, the codes of `b2nd_copy`
-/// and `b2nd_resize`.
+/// Returns 0; -32 for NULL, -12 for arrays that do not go together or an axis that is not there, the codes of
+/// `b2nd_copy` and `b2nd_resize`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -607,8 +628,8 @@ pub unsafe extern "C" fn b2nd_concatenate(
     })
 }
 
-/// Makes a new array of the box from `start` to `stop` (the latter left out) of `src`; the context says all but the
-/// shape.
+/// Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores it in
+/// `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
 ///
 /// Returns 0; -32 for NULL, -12 for a box that cannot be, the codes of `b2nd_uninit`.
 ///

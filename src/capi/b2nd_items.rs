@@ -19,9 +19,10 @@ fn axis(axis: i8) -> Result<usize> {
     usize::try_from(axis).map_err(|_| err!(InvalidParam, "axis {axis}"))
 }
 
-/// Reads the whole array into `buffer`, in C order. Bytes behind the items become zero.
+/// Reads the whole `array` into `buffer`, in C order. Bytes behind the items become zero.
 ///
-/// Returns 0; -32 for NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a chunk cannot be read.
+/// Returns 0; -32 for NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a chunk cannot be
+/// read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -39,11 +40,11 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
     })
 }
 
-/// Reads the box from `start` to `stop` (the latter left out) into `buffer`, an array of `buffershape` items in C order;
-/// its other items become zero.
+/// Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array of
+/// `buffershape` items in C order that takes `buffersize` bytes; its other items become zero.
 ///
-/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or does not fit
-/// into the buffer, -1 when a chunk cannot be read.
+/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or
+/// does not fit into the buffer, -1 when a chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.
@@ -73,11 +74,12 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
     })
 }
 
-/// Writes the box from `start` to `stop` (the latter left out) from `buffer`, an array of `buffershape` items in C order.
+/// Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array of
+/// `buffershape` items in C order that takes `buffersize` bytes.
 ///
-/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or is not in the
-/// buffer, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had. The chunks before the one that
-/// failed have been written then.
+/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or is
+/// not in the buffer, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had. The chunks
+/// before the one that failed have been written then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.
@@ -107,11 +109,11 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
     })
 }
 
-/// Gives the array another shape. With `start`, what is new or goes begins there in each dimension, in whole chunks
-/// unless it is the end; new items are zero. Without, it is at the end.
+/// Gives `array` another shape, `new_shape` items. With `start`, what is new or goes begins there in each
+/// dimension, in whole chunks unless it is the end; new items are zero. Without, it is at the end.
 ///
-/// Returns 0; -32 for NULL, -12 for a shape or start that cannot be, -1 when chunks cannot be changed, -37 when the lock
-/// cannot be had.
+/// Returns 0; -32 for NULL, -12 for a shape or start that cannot be, -1 when chunks cannot be changed, -37
+/// when the lock cannot be had.
 ///
 /// # Safety
 /// The rules of the module `capi`; `new_shape` and `start` have a number for each dimension.
@@ -137,10 +139,11 @@ pub unsafe extern "C" fn b2nd_resize(
     })
 }
 
-/// Puts the items at `buffer` into the array, which grows by them along `axis`, from `insert_start` on.
+/// Puts the items in the `buffersize` bytes at `buffer` into `array`, which grows by them along `axis`, from
+/// `insert_start` on.
 ///
-/// Returns 0; -32 for NULL, -12 for an axis or place that is not there or bytes that are no whole number of rows, the
-/// codes of `b2nd_resize` and `b2nd_set_slice_cbuffer`.
+/// Returns 0; -32 for NULL, -12 for an axis or place that is not there or bytes that are no whole number of
+/// rows, the codes of `b2nd_resize` and `b2nd_set_slice_cbuffer`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -160,7 +163,7 @@ pub unsafe extern "C" fn b2nd_insert(
     })
 }
 
-/// Puts the items at `buffer` at the end of the array along `axis`.
+/// Puts the items in the `buffersize` bytes at `buffer` at the end of `array` along `axis`.
 ///
 /// Returns 0, or a code as `b2nd_insert`.
 ///
@@ -181,8 +184,8 @@ pub unsafe extern "C" fn b2nd_append(
     })
 }
 
-/// Takes `delete_len` rows along `axis` out of the array, from `delete_start` on: in whole chunks, unless they are at the
-/// end.
+/// Takes `delete_len` rows along `axis` out of `array`, from `delete_start` on: in whole chunks, unless they
+/// are at the end.
 ///
 /// Returns 0; -32 for NULL, -12 for an axis or rows that are not there, the codes of `b2nd_resize`.
 ///
@@ -202,10 +205,10 @@ pub unsafe extern "C" fn b2nd_delete(
     })
 }
 
-/// Takes over a shape that another handle or process has changed.
+/// Takes over into `array` a shape that another handle or process has changed.
 ///
-/// Returns 1 if there was one, 0 if not; -32 for NULL, -3 when chunks or blocks have changed, -37 when the lock cannot be
-/// had.
+/// Returns 1 if there was one, 0 if not; -32 for NULL, -3 when chunks or blocks have changed, -37 when the
+/// lock cannot be had.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -215,7 +218,7 @@ pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
     code(|| unsafe { self::array(array) }?.refresh().map(usize::from))
 }
 
-/// Prints shape, chunks, blocks and data type of the array to the standard output.
+/// Prints shape, chunks, blocks and data type of `array` to the standard output.
 ///
 /// Returns 0; -32 for NULL, -34 without the metalayer, -1 for one that makes no sense.
 ///

@@ -30,11 +30,11 @@ pub(super) unsafe fn extents<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T
     Ok(unsafe { slice::from_raw_parts(ptr, dims) })
 }
 
-/// Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The extents of the three shapes are
-/// written as they are. A `dtype` of NULL is written as `|u1`.
+/// Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The `ndim` extents of `shape`,
+/// `chunkshape` and `blockshape` are written as they are. A `dtype` of NULL is written as `|u1`.
 ///
-/// Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative `dtype_format` or a `dtype` of
-/// 2 GB, -4 without memory.
+/// Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative `dtype_format` or a
+/// `dtype` of 2 GB, -4 without memory.
 ///
 /// # Safety
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
@@ -66,12 +66,13 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
     })
 }
 
-/// Reads the content of a `b2nd` metalayer (or of the older `caterva`), without looking whether the extents make
-/// sense. `*dtype`, NULL in the older one, is for the caller to free. `dtype` or `dtype_format` may be NULL; then
-/// neither is read. `shape`, `chunkshape` and `blockshape` need room for 16 numbers.
+/// Reads the content of a `b2nd` metalayer (or of the older `caterva`), the `smeta_len` bytes at `smeta`,
+/// without looking whether the extents make sense; the number of dimensions goes to `*ndim`. `*dtype`, NULL
+/// in the older one, is for the caller to free. `dtype` or `dtype_format` may be NULL; then neither is read.
+/// `shape`, `chunkshape` and `blockshape` need room for 16 numbers.
 ///
-/// Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more than 16 dimensions or
-/// a data type that is no string, -4 without memory. What was read up to an error stays stored.
+/// Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more than 16
+/// dimensions or a data type that is no string, -4 without memory. What was read up to an error stays stored.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -146,7 +147,7 @@ struct BoxArguments {
 /// Copies a box.
 ///
 /// # Safety
-/// As [`b2nd_copy_buffer2`].
+/// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
 unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     let a = arguments;
     let dims = dimensions(a.ndim)?;
@@ -175,12 +176,13 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     Ok(())
 }
 
-/// What [`b2nd_copy_buffer2`] does, with items of up to 255 bytes.
+/// What `b2nd_copy_buffer2` does with `ndim`, `src`, `src_pad_shape`, `src_start`, `src_stop`, `dst`,
+/// `dst_pad_shape` and `dst_start`, with an `itemsize` of up to 255 bytes.
 ///
 /// Returns 0; -12 and -32 as that function.
 ///
 /// # Safety
-/// As `b2nd_copy_buffer2`.
+/// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
 #[deprecated(note = "b2nd_copy_buffer2 takes items of any size")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy_buffer(
@@ -210,15 +212,15 @@ pub unsafe extern "C" fn b2nd_copy_buffer(
     }
 }
 
-/// Copies the box from `src_start` to `src_stop` (left out) of an array of `src_pad_shape` items of `itemsize` bytes to
-/// `dst_start` of an array of `dst_pad_shape`; both in C order. An empty box copies nothing. Whether the boxes lie in
-/// the arrays is not looked at.
+/// Copies the box from `src_start` to `src_stop` (left out) of an array `src` of `src_pad_shape` items of
+/// `itemsize` bytes to `dst_start` of an array `dst` of `dst_pad_shape`; both in C order. An empty box copies
+/// nothing. Whether the boxes lie in the arrays is not looked at.
 ///
 /// Returns 0; -12 for `ndim` out of 0 to 16, negative numbers, or places that do not fit; -32 for NULL.
 ///
 /// # Safety
-/// The rules of the module `capi`, but the buffers may overlap; the boxes lie in them, and the arrays of numbers have
-/// `ndim` of them.
+/// The rules of the module `capi`; the buffers may overlap, though; the boxes lie in them, and the arrays of
+/// numbers have `ndim` of them.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy_buffer2(
     ndim: i8,

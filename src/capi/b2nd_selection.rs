@@ -11,11 +11,11 @@ use crate::error::Result;
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
 
-/// Copies items of the array to `buffer`, one after another: those at the `ncoords` positions in `coords`, each counted
-/// in C order from 0. They may come in any order and more than once.
+/// Copies items of `array` to `buffer`, one after another: those at the `ncoords` positions in `coords`, each
+/// counted in C order from 0. They may come in any order and more than once.
 ///
-/// Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is less than the items
-/// take, a negative `ncoords`, or an array without dimensions; those of reading.
+/// Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is less than
+/// the items take, a negative `ncoords`, or an array without dimensions; those of reading.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -99,15 +99,15 @@ unsafe fn with_selection(
     then(array, &selection).map(|()| 0)
 }
 
-/// Copies the items at the crossings of a selection to `buffer`, which has `buffershape` items. `selection` has a list
-/// of coordinates for each dimension, in any order and with repetitions; `selection_size` their lengths. Bytes of the
-/// buffer that belong to no selected item stay as they are.
+/// Copies the items of `array` at the crossings of a selection to `buffer`, which has `buffershape` items.
+/// `selection` has a list of coordinates for each dimension, in any order and with repetitions;
+/// `selection_size` their lengths. Bytes of the buffer that belong to no selected item stay as they are.
 ///
-/// `buffersize` may be less than the selected items take, and must not be more; the buffer reaches to the last of them
-/// at least.
+/// `buffersize`, in bytes, may be less than the selected items take, and must not be more; the buffer reaches
+/// to the last of them at least.
 ///
-/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large, -1 when a
-/// chunk cannot be read, -4 without memory.
+/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large,
+/// -1 when a chunk cannot be read, -4 without memory.
 ///
 /// # Safety
 /// The rules of the module `capi`; the buffer reaches to the last selected item.
@@ -132,12 +132,13 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     })
 }
 
-/// Copies items from `buffer` to the crossings of a selection; the arguments are those of
-/// `b2nd_get_orthogonal_selection`. Of equal coordinates in a list the last one counts.
+/// Copies items from `buffer` to the crossings of a selection in `array`; `selection`, `selection_size`,
+/// `buffershape` and `buffersize` are those of `b2nd_get_orthogonal_selection`. Of equal coordinates in a
+/// list the last one counts.
 ///
-/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large, -1 when a
-/// chunk cannot be read or stored, -37 when the lock cannot be had, -4 without memory. What was stored before an error
-/// stays.
+/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large,
+/// -1 when a chunk cannot be read or stored, -37 when the lock cannot be had, -4 without memory. What was
+/// stored before an error stays.
 ///
 /// # Safety
 /// The rules of the module `capi`; the buffer reaches to the last selected item.
@@ -194,11 +195,11 @@ unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
     Ok(unsafe { extents(ptr, len) }?.iter().map(|flag| flag.get()).collect())
 }
 
-/// Makes a view of the array without its dimensions of extent 1. A view shows the items of its array, and sets them,
-/// but cannot be resized; free it with `b2nd_free` before the array.
+/// Makes a view of `array` without its dimensions of extent 1. A view shows the items of its array, and sets
+/// them, but cannot be resized; free it with `b2nd_free` before the array.
 ///
-/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or blocks of more than one
-/// item along such a dimension; those of a refresh. `*view` is NULL then.
+/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or blocks of more
+/// than one item along such a dimension; those of a refresh. `*view` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -208,7 +209,8 @@ pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut 
     unsafe { store_view(array, view, Array::squeeze) }
 }
 
-/// Makes a view of the array as `b2nd_squeeze` does, without the dimensions whose flag in `index` is set.
+/// Makes a view of `array` in `*view` as `b2nd_squeeze` does, without the dimensions whose flag in `index` is
+/// set.
 ///
 /// Returns 0; -33 for a dimension of another extent than 1; others as `b2nd_squeeze`.
 ///
@@ -229,11 +231,11 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
     unsafe { store_view(array, view, make) }
 }
 
-/// Makes a view of the array with `final_dims` dimensions: where the flag in `axis` is set a new one of extent 1, else
-/// the next of the array. See `b2nd_squeeze` for what a view is.
+/// Makes a view of `array` with `final_dims` dimensions: where the flag in `axis` is set a new one of extent
+/// 1, else the next of the array. See `b2nd_squeeze` for what a view is.
 ///
-/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16 dimensions, or flags that do
-/// not leave all dimensions of the array; those of a refresh. `*view` is NULL then.
+/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16 dimensions, or
+/// flags that do not leave all dimensions of the array; those of a refresh. `*view` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `axis` has `final_dims` flags.

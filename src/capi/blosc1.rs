@@ -10,10 +10,12 @@ use crate::pipeline::global;
 use crate::pipeline::params::DecompressParams;
 use std::ffi::{c_int, c_void};
 
-/// Compresses `nbytes` bytes of items of `typesize` bytes with the library's settings: as `blosc2_compress`, with
-/// sizes that must fit into 31 bits.
+/// Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest` with the
+/// library's settings: as `blosc2_compress`, whose `clevel` and `doshuffle` these are, with sizes that must
+/// fit into 31 bits.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a negative error code.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a negative error
+/// code.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -45,15 +47,15 @@ pub unsafe extern "C" fn blosc1_compress(
     })
 }
 
-/// Compresses `srcsize` bytes of items of `typesize` bytes into a chunk, with the library's settings and what the
-/// environment overrides.
+/// Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`, with the
+/// library's settings and what the environment overrides.
 ///
 /// `clevel` is 0 (store) to 9; `doshuffle` one of `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE`, `BLOSC_BITSHUFFLE`. A
 /// destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -8 for a bad level, -12
-/// for a bad item size, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an
-/// unknown compressor.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -8 for a bad level,
+/// -12 for a bad item size, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes,
+/// -7 for an unknown compressor.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -74,8 +76,8 @@ pub unsafe extern "C" fn blosc2_compress(
     })
 }
 
-/// Decompresses a chunk into `dest`. The chunk must be as long as its header says; use `blosc2_decompress` for
-/// bytes that are not trusted.
+/// Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The chunk must be as
+/// long as its header says; use `blosc2_decompress` for bytes that are not trusted.
 ///
 /// Returns the bytes of content, or a negative error code.
 ///
@@ -91,10 +93,11 @@ pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void
     })
 }
 
-/// Decompresses a chunk of at most `srcsize` bytes into `dest`, with the library's number of threads.
+/// Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, with the library's number of
+/// threads.
 ///
-/// Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative code for a chunk
-/// that is damaged; then the content of `dest` is undefined.
+/// Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative code for a
+/// chunk that is damaged; then the content of `dest` is undefined.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -112,8 +115,8 @@ pub unsafe extern "C" fn blosc2_decompress(
     })
 }
 
-/// Reads `nitems` items from item `start` on; as `blosc2_getitem` for a chunk and a destination that are as long
-/// as they have to be.
+/// Reads `nitems` items of the chunk at `src` from item `start` on into `dest`; as `blosc2_getitem` for a
+/// chunk and a destination that are as long as they have to be.
 ///
 /// Returns the bytes read, or a negative error code.
 ///
@@ -137,8 +140,9 @@ pub unsafe extern "C" fn blosc1_getitem(
     })
 }
 
-/// Reads `nitems` items of a chunk from item `start` on into `dest`, decompressing only the blocks that hold
-/// them. An item is as wide as the chunk says: 1 byte for items above 255 bytes.
+/// Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on into `dest`,
+/// decompressing only the blocks that hold them. An item is as wide as the chunk says: 1 byte for items above
+/// 255 bytes.
 ///
 /// Returns the bytes read. -12 for items that are not there, -6 when they do not fit into `destsize` bytes,
 /// another negative code for a chunk that is damaged.

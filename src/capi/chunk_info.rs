@@ -19,8 +19,8 @@ unsafe fn header(cbuffer: *const c_void) -> Result<ChunkHeader> {
     ChunkHeader::parse_basic(unsafe { source(cbuffer, MIN_HEADER_LENGTH) }?)
 }
 
-/// The sizes of a chunk in bytes: of its content, of itself, of its blocks. All 0 for a header that makes no
-/// sense. Any of the results may be NULL. Reads 16 bytes.
+/// Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of its blocks
+/// in `*blocksize`. All 0 for a header that makes no sense. Any of the results may be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -47,8 +47,8 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
     );
 }
 
-/// The sizes of a chunk in bytes: of its content, of itself, of its blocks. Any of the results may be NULL. Reads
-/// 16 bytes.
+/// Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of its blocks
+/// in `*blocksize`. Any of the results may be NULL. Reads 16 bytes.
 ///
 /// Returns 0; a negative code for a header that makes no sense, and stores 0 in all three.
 ///
@@ -75,10 +75,11 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
     })
 }
 
-/// Whether a buffer of `cbytes` bytes may hold a chunk: its header makes sense and names that size. Reads 16
-/// bytes. Stores the size of the content in `*nbytes`, 0 for an error.
+/// Tells whether the `cbytes` bytes at `cbuffer` may be a chunk: its header makes sense and names that size.
+/// Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
 ///
-/// Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content above the limit.
+/// Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content above the
+/// limit.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -108,8 +109,8 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
     })
 }
 
-/// The item size in bytes and the flags byte of a chunk; both 0 for a header that makes no sense. Either result
-/// may be NULL. Reads 16 bytes.
+/// Stores the item size of a chunk, in bytes, in `*typesize` and its flags byte in `*flags`; both 0 for a
+/// header that makes no sense. Either result may be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -134,8 +135,8 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
     );
 }
 
-/// The version of the chunk format and of the codec's format; both 0 for a header that makes no sense. Either
-/// result may be NULL. Reads 16 bytes.
+/// Stores the version of the chunk format in `*version` and that of the codec's format in `*versionlz`; both
+/// 0 for a header that makes no sense. Either result may be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -160,7 +161,7 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
     );
 }
 
-/// The name of the library that made a chunk: a string that stays valid, NULL for an unknown one or a header
+/// Returns the name of the library that made a chunk: a static string, NULL for an unknown one or a header
 /// that makes no sense. Reads 16 bytes.
 ///
 /// # Safety

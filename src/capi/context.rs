@@ -11,11 +11,12 @@ use crate::pipeline::decompress::ItemRange;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-/// A context for compression. The parameters are copied, those of a prefilter too; what their pointers point at
-/// must stay valid. The environment overrides some (`abi.md` 10.2). Free it with `blosc2_free_ctx`.
+/// Makes a context for compression. `cparams` is copied, the parameters of a prefilter too; what their
+/// pointers point at must stay valid. The environment overrides some (`abi.md` 10.2). Free it with
+/// `blosc2_free_ctx`.
 ///
-/// Returns NULL for a filter id that does not exist, an unknown tuner or one that fails, or a prefilter without
-/// parameters. Other bad parameters are reported when something is compressed.
+/// Returns the context; NULL for a filter id that does not exist, an unknown tuner or one that fails, or a
+/// prefilter without parameters. Other bad parameters are reported when something is compressed.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -25,10 +26,10 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
     guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_compression(&cparams) }?).cast()))
 }
 
-/// A context for decompression. The parameters are copied, those of a postfilter too; what their pointers point
-/// at must stay valid. Free it with `blosc2_free_ctx`.
+/// Makes a context for decompression. `dparams` is copied, the parameters of a postfilter too; what their
+/// pointers point at must stay valid. Free it with `blosc2_free_ctx`.
 ///
-/// Returns NULL for a postfilter without parameters.
+/// Returns the context; NULL for a postfilter without parameters.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -38,7 +39,7 @@ pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blo
     guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_decompression(&dparams) }?).cast()))
 }
 
-/// Frees a context of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
+/// Frees `context`, of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
 ///
 /// # Safety
 /// The rules of the module `capi`; the context is not used again.
@@ -56,7 +57,7 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
     );
 }
 
-/// Copies the parameters of a context into `*cparams`, except `tuner_params` and `filter_params`, which keep what
+/// Copies the parameters of `ctx` into `*cparams`, except `tuner_params` and `filter_params`, which keep what
 /// they hold. After a compression the block size is the one that was used.
 ///
 /// Returns 0, or -32 for NULL.
@@ -76,7 +77,7 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
     })
 }
 
-/// Copies the parameters of a context into `*dparams`; `typesize` is that of the last chunk, 0 before the first.
+/// Copies the parameters of `ctx` into `*dparams`; `typesize` is that of the last chunk, 0 before the first.
 ///
 /// Returns 0, or -32 for NULL.
 ///
@@ -95,9 +96,9 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
     })
 }
 
-/// Sets the blocks that the next `blosc2_decompress_ctx` leaves out: `maskout[i]` is true for a block that is not
-/// wanted. The mask is copied and used once, even if that call fails. Blocks that are left out count as
-/// decompressed; their part of the destination is not touched.
+/// Sets the blocks that the next `blosc2_decompress_ctx` with `ctx` leaves out: `maskout[i]` is true for a
+/// block that is not wanted. The mask is copied and used once, even if that call fails. Blocks that are left
+/// out count as decompressed; their part of the destination is not touched.
 ///
 /// Returns 0; -12 for a negative number of blocks, -32 for NULL, -4 without memory.
 ///
@@ -120,14 +121,16 @@ pub unsafe extern "C" fn blosc2_set_maskout(
     })
 }
 
-/// Compresses `srcsize` bytes into a chunk. `src` may be NULL when a prefilter supplies the data.
+/// Compresses the `srcsize` bytes at `src` into a chunk at `dest`, as the parameters of `context` say. `src`
+/// may be NULL when a prefilter supplies the data.
 ///
-/// A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does not depend on the
-/// number of threads.
+/// A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does not depend
+/// on the number of threads.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a decompression
-/// context or bad sizes, -8 for a bad level or a dictionary with a codec that has none, -35 for a source above
-/// `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown codec, -18 for a filter that fails.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
+/// decompression context or bad sizes, -8 for a bad level or a dictionary with a codec that has none, -35 for
+/// a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown codec, -18 for a
+/// filter that fails.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -162,11 +165,12 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
     })
 }
 
-/// Decompresses a chunk of at most `srcsize` bytes into `dest`.
+/// Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, as the parameters of `context`
+/// say.
 ///
-/// Returns the bytes of content. -12 for a compression context, -6 when they do not fit into `destsize` bytes, -3
-/// for a mask of another length, another negative code for a chunk that is damaged; then the content of `dest` is
-/// undefined.
+/// Returns the bytes of content. -12 for a compression context, -6 when they do not fit into `destsize`
+/// bytes, -3 for a mask of another length, another negative code for a chunk that is damaged; then the
+/// content of `dest` is undefined.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -189,7 +193,8 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
     })
 }
 
-/// Reads `nitems` items of a chunk from item `start` on, as `blosc2_getitem`, with a context of either kind.
+/// Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on into the
+/// `destsize` bytes at `dest`, as `blosc2_getitem`; `context` is of either kind.
 ///
 /// Returns the bytes read, or a negative error code.
 ///
@@ -209,7 +214,8 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     code(|| unsafe { read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize) })
 }
 
-/// Reads `nbytes` bytes of a chunk from byte `start` on, both multiples of the item size, with a context of either
+/// Reads `nbytes` bytes of the chunk at `src`, of at most `srcsize` bytes, from byte `start` on into the
+/// `destsize` bytes at `dest`. `nbytes` and `start` are multiples of the item size; `context` is of either
 /// kind.
 ///
 /// Returns the bytes read; -12 for a part that is not there or no multiple, or another negative error code.

@@ -5,31 +5,31 @@ use crate::abi::{
     BLOSC2_STORAGE_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_stdio_mmap, blosc2_storage,
 };
 
-/// The same bytes as `BLOSC2_CPARAMS_DEFAULTS`.
+/// Returns a struct with the same bytes as `BLOSC2_CPARAMS_DEFAULTS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_blosc2_cparams_defaults() -> blosc2_cparams {
     BLOSC2_CPARAMS_DEFAULTS
 }
 
-/// The same bytes as `BLOSC2_DPARAMS_DEFAULTS`.
+/// Returns a struct with the same bytes as `BLOSC2_DPARAMS_DEFAULTS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_blosc2_dparams_defaults() -> blosc2_dparams {
     BLOSC2_DPARAMS_DEFAULTS
 }
 
-/// The same bytes as `BLOSC2_STORAGE_DEFAULTS`.
+/// Returns a struct with the same bytes as `BLOSC2_STORAGE_DEFAULTS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_blosc2_storage_defaults() -> blosc2_storage {
     BLOSC2_STORAGE_DEFAULTS
 }
 
-/// The same values as `BLOSC2_IO_DEFAULTS`.
+/// Returns a struct with the same values as `BLOSC2_IO_DEFAULTS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_blosc2_io_defaults() -> blosc2_io {
     BLOSC2_IO_DEFAULTS
 }
 
-/// The same values as `BLOSC2_STDIO_MMAP_DEFAULTS`.
+/// Returns a struct with the same values as `BLOSC2_STDIO_MMAP_DEFAULTS`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_blosc2_stdio_mmap_defaults() -> blosc2_stdio_mmap {
     BLOSC2_STDIO_MMAP_DEFAULTS

@@ -49,10 +49,11 @@ static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
     destroy: Some(blosc2_stdio_mmap_destroy),
 }));
 
-/// Adds an I/O back-end of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions must stay
+/// loaded.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -30 for an id
-/// below 160 or one that is taken under another name, or when there are 255 back-ends, -12 for NULL.
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -30 for an
+/// id below 160 or one that is taken under another name, or when there are 255 back-ends, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -66,9 +67,9 @@ pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int
     })
 }
 
-/// The I/O back-end with that id: 0 for plain files, 1 for mapped ones, or one that was registered.
+/// The I/O back-end `id`: 0 for plain files, 1 for mapped ones, or one that was registered.
 ///
-/// Returns its entry in the table, which stays there for the life of the process, or NULL.
+/// Returns its entry in the library's table, which stays there for the life of the process, or NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
     guard(
@@ -117,9 +118,10 @@ fn mapping(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
     Ok(stream.cast())
 }
 
-/// Opens a plain file with `fopen`. `params` is not used.
+/// Opens the plain file `urlpath` with `fopen` in this `mode`. `params` is not used.
 ///
-/// Returns a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL.
+/// Returns the stream, a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL. Only reads of one stream may happen in
+/// several threads at once.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -134,7 +136,7 @@ pub unsafe extern "C" fn blosc2_stdio_open(
     guard(|_| null_mut(), || Ok(unsafe { stdio::open(string(urlpath)?, string(mode)?) }?.cast()))
 }
 
-/// Closes a plain file, and frees the stream.
+/// Closes a plain file, and frees `stream`, which `blosc2_stdio_open` made.
 ///
 /// Returns what `fclose` does, or -1 for NULL.
 ///
@@ -153,7 +155,7 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
     )
 }
 
-/// The size of a plain file in bytes, or -1. The position of its `FILE` stays.
+/// Returns the size of the plain file `stream` in bytes, or -1. The position of its `FILE` stays.
 ///
 /// # Safety
 /// The rules of this module.
@@ -163,7 +165,8 @@ pub unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
     guard(|_| -1, || unsafe { stdio::size(file(stream)?) })
 }
 
-/// Writes `nitems` items of `size` bytes at the absolute byte `position`, past the buffer of the `FILE`.
+/// Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream` at the absolute byte
+/// `position`, past the buffer of the `FILE`.
 ///
 /// Returns the items that were written whole; 0 for arguments that make no sense.
 ///
@@ -191,7 +194,8 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     )
 }
 
-/// Reads `nitems` items of `size` bytes at the absolute byte `position` into the buffer at `*ptr`.
+/// Reads `nitems` items of `size` bytes of the plain file `stream` at the absolute byte `position` into the
+/// buffer at `*ptr`.
 ///
 /// Returns the items that were read whole; 0 for arguments that make no sense.
 ///
@@ -221,7 +225,7 @@ pub unsafe extern "C" fn blosc2_stdio_read(
     )
 }
 
-/// Cuts a plain file to `size` bytes, or extends it with zeros.
+/// Cuts the plain file `stream` to `size` bytes, or extends it with zeros.
 ///
 /// Returns what `ftruncate` does, or -1 for NULL and a negative size.
 ///
@@ -241,7 +245,9 @@ pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -
     )
 }
 
-/// Has nothing to release: 0.
+/// Has nothing to release: `params` is not used.
+///
+/// Returns 0.
 ///
 /// # Safety
 /// None: `params` is not used.
@@ -251,8 +257,9 @@ pub unsafe extern "C" fn blosc2_stdio_destroy(params: *mut c_void) -> c_int {
     0
 }
 
-/// Maps a file as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not used; the one in `params` is
-/// set to NULL once the file is mapped. A file that `params` has mapped already is not mapped again.
+/// Maps the file `urlpath` as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not used; the one
+/// in `params` is set to NULL once the file is mapped. A file that `params` has mapped already is not mapped
+/// again.
 ///
 /// Returns `params`, which is the stream, or NULL, also when `params` has mapped another file.
 ///
@@ -275,7 +282,9 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_open(
     )
 }
 
-/// Leaves the mapping as it is: 0. `blosc2_stdio_mmap_destroy` unmaps it.
+/// Leaves the mapping as it is, `stream` is not used: `blosc2_stdio_mmap_destroy` unmaps it.
+///
+/// Returns 0.
 ///
 /// # Safety
 /// None: `stream` is not used.
@@ -285,7 +294,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_close(stream: *mut c_void) -> c_int {
     0
 }
 
-/// The size of a mapped file in bytes, or -1 for NULL.
+/// Returns the size of the mapped file `stream` in bytes, or -1 for NULL.
 ///
 /// # Safety
 /// The rules of this module.
@@ -295,11 +304,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
     guard(|_| -1, || Ok(unsafe { mmap::size(mapping(stream)?) } as i64))
 }
 
-/// Copies `nitems` items of `size` bytes into a mapped file at the byte `position`. The file grows if need be, and
-/// may move then: pointers into the mapping are not valid any more.
+/// Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream` at the byte `position`.
+/// The file grows if need be, and may move then: pointers into the mapping are not valid any more.
 ///
-/// Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only for reading, and
-/// when the file cannot grow.
+/// Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only for
+/// reading, and when the file cannot grow.
 ///
 /// # Safety
 /// The rules of this module.
@@ -324,9 +333,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
     )
 }
 
-/// Points `*ptr` at `nitems` items of `size` bytes in a mapped file, at the byte `position`. A write moves them.
+/// Points `*ptr` at `nitems` items of `size` bytes in the mapped file `stream`, at the byte `position`. A
+/// write moves them.
 ///
-/// Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments that make no sense.
+/// Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments that make no
+/// sense.
 ///
 /// # Safety
 /// The rules of this module.
@@ -353,7 +364,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     )
 }
 
-/// Cuts a mapped file to `size` bytes, or extends it with zeros.
+/// Cuts the mapped file `stream` to `size` bytes, or extends it with zeros.
 ///
 /// Returns 0, or -1: for NULL, a negative size, a mapping that is only for reading, or when the system fails.
 ///

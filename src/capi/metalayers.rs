@@ -33,11 +33,11 @@ fn there(schunk: *mut blosc2_schunk) -> Result<()> {
     Ok(())
 }
 
-/// Adds a metalayer, whose content keeps its length. Name and content are copied. A frame takes metalayers only as
-/// long as it has no chunks.
+/// Adds a metalayer to `schunk`: `name`, of 31 bytes at most, and the `content_len` bytes at `content`, a
+/// length that it keeps. Both are copied. A frame takes metalayers only as long as it has no chunks.
 ///
-/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a 17th metalayer, a bad
-/// length, or a frame with chunks; another negative code when the frame cannot be written.
+/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a 17th
+/// metalayer, a bad length, or a frame with chunks; another negative code when the frame cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -57,10 +57,11 @@ pub unsafe extern "C" fn blosc2_meta_add(
     })
 }
 
-/// Overwrites the start of a metalayer's content; its length stays. A longer content changes nothing, and is no error.
+/// Overwrites the start of the content of the metalayer `name` of `schunk` with the `content_len` bytes at
+/// `content`, which are copied; its length stays. A longer content changes nothing, and is no error.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than 31 bytes or a bad
-/// length; another negative code when the frame cannot be written.
+/// Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than 31 bytes or
+/// a bad length; another negative code when the frame cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -80,10 +81,11 @@ pub unsafe extern "C" fn blosc2_meta_update(
     })
 }
 
-/// Looks for a metalayer of variable length, also for one that another process has just added.
+/// Looks for the metalayer of variable length `name` of `schunk`, also for one that another process has just
+/// added.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes, -37 when
-/// the lock cannot be had.
+/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes,
+/// -37 when the lock cannot be had.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -96,12 +98,13 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: 
     })
 }
 
-/// Compresses a content, with the default parameters if `cparams` is NULL, and adds it as a metalayer of variable
-/// length. There can be 8192, and 16 in a frame.
+/// Compresses the `content_len` bytes at `content` with `cparams`, or the default parameters if that is NULL,
+/// and adds them to `schunk` as the metalayer of variable length `name`. Nothing of the caller's is kept.
+/// There can be 8192, and 16 in a frame.
 ///
-/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a bad length; -1 for
-/// the 17th in a frame, -32 for parameters of which no context can be made, another negative code when it cannot be
-/// compressed or written.
+/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a bad
+/// length; -1 for the 17th in a frame, -32 for parameters of which no context can be made, another negative
+/// code when it cannot be compressed or written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -122,7 +125,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
     })
 }
 
-/// Gives a metalayer of variable length another content of any length; as `blosc2_vlmeta_add`.
+/// Gives the metalayer of variable length `name` of `schunk` another content, the `content_len` bytes at
+/// `content`, compressed with `cparams`; as `blosc2_vlmeta_add`.
 ///
 /// Returns its position, or a code as there; -16 when there is none with that name.
 ///
@@ -145,11 +149,11 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
     })
 }
 
-/// Stores the content of a metalayer of variable length into `*content`, a buffer for the caller to free, NULL if it
-/// is empty, and its length into `*content_len`.
+/// Stores the content of the metalayer of variable length `name` of `schunk` into `*content`, a buffer for
+/// the caller to free, NULL if it is empty, and its length into `*content_len`.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes, -3 for a
-/// damaged content; -5 for one that cannot be decompressed, with NULL and 0 stored.
+/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes,
+/// -3 for a damaged content; -5 for one that cannot be decompressed, with NULL and 0 stored.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -184,10 +188,10 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
     })
 }
 
-/// Removes a metalayer of variable length; those behind it move up.
+/// Removes the metalayer of variable length `name` of `schunk`; those behind it move up.
 ///
-/// Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name of more than 31
-/// bytes, another negative code when the frame cannot be written.
+/// Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name of more
+/// than 31 bytes, another negative code when the frame cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -201,7 +205,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut blosc2_schunk, name: 
 }
 
 /// Stores pointers to the names of the metalayers of variable length into `names`, which has room for
-/// `schunk->nvlmetalayers`. They are valid until these metalayers change.
+/// `schunk->nvlmetalayers`. They stay the super-chunk's and are valid until
+/// these metalayers change.
 ///
 /// Returns how many; -32 for NULL.
 ///

@@ -35,7 +35,7 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
     })
 }
 
-/// Renames a frame. The sidecar that locks a file is not renamed.
+/// Renames the frame `old_urlpath` to `new_path`. The sidecar that locks a file is not renamed.
 ///
 /// Returns 0, also when a path is NULL. -1 when there is nothing to rename, or it cannot be done.
 ///

@@ -45,19 +45,20 @@ pub extern "C" fn blosc2_free_resources() -> c_int {
     code(|| if library::is_up() { Ok(0) } else { Err(err!(Failure, "the library is not up")) })
 }
 
-/// The text for an error code: a static string, `"Unknown error"` for any number that is no error code.
+/// Returns the text for `error_code`: a static string, `"Unknown error"` for any number that is no error
+/// code.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_error_string(error_code: c_int) -> *const c_char {
     ErrorKind::from_code(error_code).map_or(UNKNOWN, ErrorKind::message).as_ptr()
 }
 
-/// The version of the ABI, `"3.3.5"`: a static string.
+/// Returns the version of the ABI, `"3.3.5"`: a static string.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_version_string() -> *const c_char {
     c"3.3.5".as_ptr()
 }
 
-/// The names of the codecs that every build has, separated by commas: a static string.
+/// Returns the names of the codecs that every build has, separated by commas: a static string.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
@@ -97,7 +98,8 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
     )
 }
 
-/// The id of the codec with that name, which is case-sensitive; -1 for an unknown name or NULL.
+/// Returns the id of the codec that is called `compname`, which is case-sensitive; -1 for an unknown name or
+/// NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -113,8 +115,8 @@ pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) ->
     )
 }
 
-/// The library behind a codec: stores its name and its version in `*complib` and `*version`, both from `malloc`;
-/// the caller frees them. Either pointer may be NULL.
+/// The library behind the codec that is called `compname`: stores its name and its version in `*complib` and
+/// `*version`, both from `malloc`; the caller frees them. Either pointer may be NULL.
 ///
 /// Returns the code of the library, or -1 for an unknown codec; then NULL is stored in both.
 ///
@@ -193,7 +195,7 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
     );
 }
 
-/// The number of threads that functions without a context use; 1 until it is set.
+/// Returns the number of threads that functions without a context use; 1 until it is set.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_nthreads() -> i16 {
     guard(
@@ -205,7 +207,8 @@ pub extern "C" fn blosc2_get_nthreads() -> i16 {
     )
 }
 
-/// Sets the number of threads that functions without a context use, and starts them.
+/// Sets the number of threads that functions without a context use to `nthreads`, the caller's among them,
+/// and starts the others.
 ///
 /// Returns the previous number; -12 for less than 1, -26 when no thread can be started, and nothing changes.
 #[unsafe(no_mangle)]
@@ -213,7 +216,7 @@ pub extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
     guard(|error| error.code() as i16, || library::set_nthreads(nthreads))
 }
 
-/// The name of the codec that functions without a context use: a static string; NULL after a call of
+/// Returns the name of the codec that functions without a context use: a static string; NULL after a call of
 /// `blosc1_set_compressor` with an unknown name.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_compressor() -> *const c_char {
@@ -226,10 +229,10 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
     )
 }
 
-/// Sets the codec that functions without a context use.
+/// Sets the codec that functions without a context use to the one that is called `compname`.
 ///
-/// Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and compression fails
-/// with -7 until a known name is set.
+/// Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and compression
+/// fails with -7 until a known name is set.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -241,13 +244,13 @@ pub unsafe extern "C" fn blosc1_set_compressor(compname: *const c_char) -> c_int
     })
 }
 
-/// Puts a delta filter into the pipeline of functions without a context (non-zero), or not (0).
+/// Puts a delta filter into the pipeline of functions without a context, or takes it out if `dodelta` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_delta(dodelta: c_int) {
     setting(|| library::set_delta(dodelta != 0));
 }
 
-/// The block size, in bytes, of functions without a context; 0 is automatic.
+/// Returns the block size, in bytes, of functions without a context; 0 is automatic.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_blocksize() -> c_int {
     guard(
@@ -259,13 +262,13 @@ pub extern "C" fn blosc1_get_blocksize() -> c_int {
     )
 }
 
-/// Sets the block size, in bytes, of functions without a context; 0 is automatic.
+/// Sets the block size of functions without a context to `blocksize` bytes; 0 is automatic.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_blocksize(blocksize: usize) {
     setting(|| library::set_blocksize(blocksize as i32));
 }
 
-/// Sets the split mode of functions without a context, one of `BLOSC_ALWAYS_SPLIT` and so on.
+/// Sets the split mode of functions without a context to `splitmode`, one of `BLOSC_ALWAYS_SPLIT` and so on.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_splitmode(splitmode: c_int) {
     setting(|| library::set_splitmode(splitmode));

@@ -17,10 +17,10 @@ unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
     unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))
 }
 
-/// Adds a codec of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -8 for an id
-/// below 160 or one that is taken under another name, -7 when there are 255 codecs, -12 for NULL.
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -8 for an
+/// id below 160 or one that is taken under another name, -7 when there are 255 codecs, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -35,10 +35,10 @@ pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_in
     })
 }
 
-/// Adds a filter of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an id
-/// below 160 or one that is taken under another name, -7 when there are 255 filters, -12 for NULL.
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
+/// id below 160 or one that is taken under another name, -7 when there are 255 filters, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -53,10 +53,10 @@ pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c
     })
 }
 
-/// Adds a tuner of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an id
-/// below 160 or one that is taken under another name, -7 when there are 255 tuners, -12 for NULL.
+/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
+/// id below 160 or one that is taken under another name, -7 when there are 255 tuners, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their fields.

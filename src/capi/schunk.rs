@@ -34,12 +34,12 @@ unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
     (!ptr.is_null()).then(|| unsafe { CStr::from_ptr(ptr) })
 }
 
-/// Makes a super-chunk without chunks: in memory; or with `urlpath` a file (`contiguous`) or a directory, of which
-/// there must be none yet. The storage is copied, except for what `io->params` and the `user_data` of filters point
-/// at. Free it with `blosc2_schunk_free`.
+/// Makes a super-chunk without chunks as `storage` says: in memory; or with `urlpath` a file (`contiguous`)
+/// or a directory, of which there must be none yet. The storage is copied, except for what `io->params` and
+/// the `user_data` of filters point at. Free it with `blosc2_schunk_free`.
 ///
-/// Returns NULL when the path is taken, a file cannot be written, the back-end is unknown, or no context can be made
-/// of the parameters.
+/// Returns the super-chunk; NULL when the path is taken, a file cannot be written, the back-end is unknown,
+/// or no context can be made of the parameters.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -62,11 +62,11 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
     })
 }
 
-/// Copies a super-chunk with its metalayers to another storage. With other compression parameters than the
-/// original's (NULL means those) the chunks are compressed anew.
+/// Copies `schunk` with its metalayers to another `storage`. Free the copy with `blosc2_schunk_free`. With
+/// other compression parameters than the original's (NULL means those) the chunks are compressed anew.
 ///
-/// Returns NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read. What was written
-/// until then stays.
+/// Returns the copy; NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read.
+/// What was written until then stays.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -92,7 +92,7 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
     })
 }
 
-/// Frees a super-chunk with its chunks in memory, metalayers and contexts; files stay. The `destroy` of its I/O
+/// Frees `schunk` with its chunks in memory, metalayers and contexts; files stay. The `destroy` of its I/O
 /// back-end is called. Nothing happens for NULL.
 ///
 /// Returns 0, or 1 when `destroy` reports an error.
@@ -119,10 +119,10 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int
     })
 }
 
-/// Opens the frame in a file or directory with the default I/O back-end. As many threads are used as
-/// `blosc2_get_nthreads` says.
+/// Opens the frame in the file or directory `urlpath` with the default I/O back-end. As many threads are used
+/// as `blosc2_get_nthreads` says.
 ///
-/// Returns NULL when there is no frame that can be read.
+/// Returns the super-chunk, for `blosc2_schunk_free`; NULL when there is no frame that can be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -132,7 +132,9 @@ pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blos
     object(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
 }
 
-/// As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file.
+/// As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file `urlpath`.
+///
+/// Returns the super-chunk, or NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -145,8 +147,11 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
     object(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
 }
 
-/// As `blosc2_schunk_open`, with an I/O back-end. Its `destroy` is called when the super-chunk is freed, and also when
-/// NULL is returned because there is no frame that can be read.
+/// As `blosc2_schunk_open` of `urlpath`, with the I/O back-end `udio`, of which the struct is copied. Its
+/// `destroy` is called when the super-chunk is freed, and also when NULL is returned because there is no
+/// frame that can be read.
+///
+/// Returns the super-chunk, or NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -159,7 +164,9 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
     object(|| unsafe { open(urlpath, 0, given_io(udio)?) })
 }
 
-/// As `blosc2_schunk_open_udio`, for a frame that begins `offset` bytes into the file.
+/// As `blosc2_schunk_open_udio` with `udio`, for a frame that begins `offset` bytes into the file `urlpath`.
+///
+/// Returns the super-chunk, or NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -212,8 +219,8 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
     })
 }
 
-/// Tells whether the buffer of a frame in memory is left to the caller when the super-chunk is freed. Nothing happens
-/// without such a frame.
+/// Tells whether the buffer of a frame in memory is left to the caller when `schunk` is freed
+/// (`avoid_cframe_free`). Nothing happens without such a frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -232,7 +239,7 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
     );
 }
 
-/// Stores the super-chunk as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which the caller
+/// Stores `schunk` as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which the caller
 /// frees; else it is the super-chunk's own, valid until that changes.
 ///
 /// Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
@@ -268,11 +275,11 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
     })
 }
 
-/// Writes the super-chunk as one frame to a file. A file that is there is replaced if the super-chunk is a frame in
-/// memory; for any other it is an error.
+/// Writes `schunk` as one frame to the file `urlpath`. A file that is there is replaced if the super-chunk is
+/// a frame in memory; for any other it is an error.
 ///
-/// Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be opened or written, -23
-/// when the frame cannot be made.
+/// Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be opened or
+/// written, -23 when the frame cannot be made.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -282,10 +289,10 @@ pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpa
     long(|| unsafe { self::schunk(schunk)?.to_file(string(urlpath)?).map(|len| len as i64) })
 }
 
-/// Writes the super-chunk as one frame behind what a file has; the file is made if there is none.
+/// Writes `schunk` as one frame behind what the file `urlpath` has; the file is made if there is none.
 ///
-/// Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`. -12 for NULL, -15, -13
-/// or -14 when the file cannot be opened, measured or written, -23 when the frame cannot be made.
+/// Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`. -12 for NULL,
+/// -15, -13 or -14 when the file cannot be opened, measured or written, -23 when the frame cannot be made.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -298,7 +305,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
     long(|| unsafe { self::schunk(schunk)?.append_file(string(urlpath)?).map(|at| at as i64) })
 }
 
-/// Stores the compression parameters of a super-chunk into `*cparams`, a block for the caller to free. Filters,
+/// Stores the compression parameters of `schunk` into `*cparams`, a block for the caller to free. Filters,
 /// tuner and what else takes pointers are not in there.
 ///
 /// Returns 0; -32 for NULL, -4 without memory.
@@ -314,7 +321,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
     code(|| unsafe { give(cparams, self::schunk(schunk)?.cparams()) })
 }
 
-/// Stores the decompression parameters of a super-chunk into `*dparams`, a block for the caller to free.
+/// Stores the decompression parameters of `schunk` into `*dparams`, a block for the caller to free.
 ///
 /// Returns 0; -32 for NULL, -4 without memory.
 ///
@@ -342,8 +349,8 @@ unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
     Ok(0)
 }
 
-/// The length of a super-chunk's frame in bytes; of a directory, that of its index file; without a frame, an
-/// estimate.
+/// Returns the length of the frame of `schunk` in bytes; of a directory, that of its index file; without a
+/// frame, an estimate.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -353,8 +360,8 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> 
     long(|| Ok(unsafe { self::schunk(schunk) }?.frame_len()))
 }
 
-/// Takes the lock of a frame on disk between processes, for several calls; it nests. Nothing happens where locking is
-/// not asked for.
+/// Takes the lock between processes of `schunk`, a frame on disk, for several calls; it nests. Nothing
+/// happens where locking is not asked for.
 ///
 /// Returns 0; -37 when the lock cannot be had, -32 for NULL.
 ///
@@ -366,7 +373,7 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int
     code(|| unsafe { self::schunk(schunk) }?.lock().map(|()| 0))
 }
 
-/// Gives back what `blosc2_schunk_lock` took, one level of it.
+/// Gives back what `blosc2_schunk_lock` took of `schunk`, one level of it.
 ///
 /// Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
 ///
@@ -378,10 +385,10 @@ pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_i
     code(|| unsafe { self::schunk(schunk) }?.unlock().map(|()| 0))
 }
 
-/// Reads counters and metalayers anew if another handle or process has changed the frame on disk.
+/// Reads counters and metalayers of `schunk` anew if another handle or process has changed the frame on disk.
 ///
-/// Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock cannot be had, -13
-/// for a length that no frame has.
+/// Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock cannot be
+/// had, -13 for a length that no frame has.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -391,10 +398,10 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_
     code(|| unsafe { self::schunk(schunk) }?.refresh().map(usize::from))
 }
 
-/// Where the chunks of a frame are: bytes into its data section, or numbers of chunk files; a special chunk has the
-/// top bit set. As many as there are chunks, for the caller to free.
+/// Tells where the chunks of the frame of `schunk` are: bytes into its data section, or numbers of chunk
+/// files; a special chunk has the top bit set. As many as there are chunks, for the caller to free.
 ///
-/// Returns NULL without a frame, without chunks, or without memory.
+/// Returns the array; NULL without a frame, without chunks, or without memory.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -410,12 +417,13 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) ->
     )
 }
 
-/// Stores the numbers of the chunks that a slice touches into `*chunks_idx`, an array for the caller to free. In an
-/// array of several dimensions `start` and `stop` (left out) have a number for each; elsewhere they are the items
-/// `*start` to `*stop`, and whether there are such chunks is not looked at.
+/// Stores the numbers of the chunks of `schunk` that a slice touches into `*chunks_idx`, an array for the
+/// caller to free. In an array of several dimensions `start` and `stop` (left out) have a number for each;
+/// elsewhere they are the items `*start` to `*stop`, and whether there are such chunks is not looked at.
 ///
-/// Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a slice outside. -32 for
-/// NULL, -12 when chunks differ in size or the array's geometry makes no sense, -1 for a metalayer that does not.
+/// Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a slice outside.
+/// -32 for NULL, -12 when chunks differ in size or the array's geometry makes no sense, -1 for a metalayer
+/// that does not.
 ///
 /// # Safety
 /// The rules of the module `capi`.

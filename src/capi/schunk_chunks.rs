@@ -40,11 +40,12 @@ unsafe fn with_chunk(
     kept
 }
 
-/// Appends a chunk. With `copy` it stays the caller's; without, it has to be a `malloc` block, which the super-chunk
-/// takes, unless an error is returned.
+/// Appends `chunk` to `schunk`. With `copy` it stays the caller's; without, it has to be a `malloc` block,
+/// which the super-chunk takes, unless an error is returned.
 ///
-/// Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does not fit in (blocks of
-/// equal and of variable length do not mix) or cannot be stored, -37 when the lock cannot be had, -32 for NULL.
+/// Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does not fit in
+/// (blocks of equal and of variable length do not mix) or cannot be stored, -37 when the lock cannot be had,
+/// -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -62,10 +63,11 @@ pub unsafe extern "C" fn blosc2_schunk_append_chunk(
     })
 }
 
-/// Inserts a chunk before chunk `nchunk`, or at the end; as `blosc2_schunk_append_chunk`.
+/// Inserts `chunk` into `schunk` before chunk `nchunk`, or at the end; `copy` as in
+/// `blosc2_schunk_append_chunk`.
 ///
-/// Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when there is no such
-/// place.
+/// Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when there is no
+/// such place.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -84,10 +86,10 @@ pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
     })
 }
 
-/// Puts another chunk in the place of chunk `nchunk`; as `blosc2_schunk_append_chunk`.
+/// Puts `chunk` in the place of chunk `nchunk` of `schunk`; `copy` as in `blosc2_schunk_append_chunk`.
 ///
-/// Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there is no such chunk, -1
-/// when it cannot be read.
+/// Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there is no such
+/// chunk, -1 when it cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -106,10 +108,10 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
     })
 }
 
-/// Deletes chunk `nchunk`. In a contiguous frame its bytes stay behind as a hole.
+/// Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay behind as a hole.
 ///
-/// Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read, -21 when the frame
-/// cannot be changed, -37 when the lock cannot be had, -32 for NULL.
+/// Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read, -21 when
+/// the frame cannot be changed, -37 when the lock cannot be had, -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -119,8 +121,8 @@ pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut blosc2_schunk, 
     long(|| unsafe { self::schunk(schunk) }?.delete_chunk(nchunk))
 }
 
-/// Compresses `nbytes` bytes with the super-chunk's parameters and appends the chunk. `src` may be NULL when a
-/// prefilter supplies the data.
+/// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk. `src` may be
+/// NULL when a prefilter supplies the data.
 ///
 /// Returns the number of chunks then; a code of `blosc2_compress_ctx` or `blosc2_schunk_append_chunk`.
 ///
@@ -148,10 +150,10 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
     })
 }
 
-/// Decompresses chunk `nchunk` into `dest`, which has room for `nbytes` bytes.
+/// Decompresses chunk `nchunk` of `schunk` into `dest`, which has room for `nbytes` bytes.
 ///
-/// Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a frame and -12 for
-/// separate chunks in memory; another negative code for a chunk that cannot be read or is damaged.
+/// Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a frame and
+/// -12 for separate chunks in memory; another negative code for a chunk that cannot be read or is damaged.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -169,11 +171,11 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     })
 }
 
-/// Stores chunk `nchunk` into `*chunk`. `*needs_free` is true for a copy, which the caller frees; else it is the
-/// super-chunk's own, valid until that changes.
+/// Stores chunk `nchunk` of `schunk` into `*chunk`. `*needs_free` is true for a copy, which the caller frees;
+/// else it is the super-chunk's own, valid until that changes.
 ///
-/// Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code when it cannot be
-/// read.
+/// Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code when it
+/// cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -188,9 +190,9 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
     code(|| unsafe { hand_out(schunk, nchunk, false, chunk, needs_free) })
 }
 
-/// As `blosc2_schunk_get_chunk`, but of a chunk on disk only the header, the block starts, and where the blocks are.
-/// Such a chunk can be decompressed, as a whole or in parts, with a context that has the super-chunk (`schunk->dctx`):
-/// then the blocks that are needed are read.
+/// As `blosc2_schunk_get_chunk`, with `nchunk` and `needs_free` as there, but of a chunk on disk only the
+/// header, the block starts, and where the blocks are. Such a chunk can be decompressed, as a whole or in
+/// parts, with a context that has the super-chunk (`schunk->dctx`): then the blocks that are needed are read.
 ///
 /// Returns the bytes at `*chunk`; a code as there.
 ///
@@ -244,11 +246,11 @@ unsafe fn hand_out(
     Ok(len)
 }
 
-/// Decompresses block `nblock` of chunk `nchunk`, whose blocks have lengths of their own, into a new buffer at
-/// `*dest`, for the caller to free. `*destsize` is its size.
+/// Decompresses block `nblock` of chunk `nchunk` of `schunk`, whose blocks have lengths of their own, into a
+/// new buffer at `*dest`, for the caller to free. `*destsize` is its size in bytes.
 ///
-/// Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind, another negative code
-/// for one that is damaged; then nothing is stored.
+/// Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind, another
+/// negative code for one that is damaged; then nothing is stored.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -276,11 +278,11 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
     })
 }
 
-/// Reads items `start` to `stop` (the latter left out) into `buffer`, which has room for them. No items, or `stop`
-/// before `start`, is no error.
+/// Reads items `start` to `stop` (the latter left out) of `schunk` into `buffer`, which has room for them. No
+/// items, or `stop` before `start`, is no error.
 ///
-/// Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure. The chunks before the
-/// one that failed have been read then.
+/// Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure. The chunks
+/// before the one that failed have been read then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has room for the items.
@@ -303,11 +305,11 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     })
 }
 
-/// Writes items `start` to `stop` (the latter left out) from `buffer`. Items behind the end of a short last chunk are
-/// left out, unless the whole chunk is written. The chunks are compressed anew.
+/// Writes items `start` to `stop` (the latter left out) of `schunk` from `buffer`. Items behind the end of a
+/// short last chunk are left out, unless the whole chunk is written. The chunks are compressed anew.
 ///
-/// Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be stored, -1 for any
-/// other failure. The chunks before the one that failed have been written then.
+/// Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be stored, -1
+/// for any other failure. The chunks before the one that failed have been written then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has the items.
@@ -328,11 +330,11 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     })
 }
 
-/// Reads the `ncoords` items at `coords`, in any order, one after another into `buffer`. The super-chunk must have been
-/// made with a block size.
+/// Reads the `ncoords` items of `schunk` at `coords`, in any order, one after another into `buffer`. The
+/// super-chunk must have been made with a block size.
 ///
-/// Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told apart; -1 or another
-/// negative code when they cannot be read.
+/// Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told apart; -1 or
+/// another negative code when they cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has room for the items.
@@ -364,10 +366,10 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
     })
 }
 
-/// Puts the chunks into another order: chunk `offsets_order[i]` becomes chunk `i`.
+/// Puts the chunks of `schunk` into another order: chunk `offsets_order[i]` becomes chunk `i`.
 ///
-/// Returns 0; -3 when the order is no permutation of all chunks, another negative code when the frame cannot be
-/// changed.
+/// Returns 0; -3 when the order is no permutation of all chunks, another negative code when the frame cannot
+/// be changed.
 ///
 /// # Safety
 /// The rules of the module `capi`; there is one number for each chunk.
@@ -392,12 +394,12 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
     })
 }
 
-/// Fills a super-chunk without chunks with special ones of `chunksize` bytes that stand for `nitems` items: zeros,
-/// NaNs or values that nobody has set (`BLOSC2_SPECIAL_ZERO`, `_NAN`, `_UNINIT`).
+/// Fills `schunk`, which has no chunks, with special ones of `chunksize` bytes that stand for `nitems` items:
+/// zeros, NaNs or values that nobody has set (`special_value`: `BLOSC2_SPECIAL_ZERO`, `_NAN`, `_UNINIT`).
 ///
-/// Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks already, -28 in a frame
-/// or -29 for another `special_value`, -29 for too many items, another negative code when the frame cannot be
-/// changed.
+/// Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks already, -28 in
+/// a frame or -29 for another `special_value`, -29 for too many items, another negative code when the frame
+/// cannot be changed.
 ///
 /// # Safety
 /// The rules of the module `capi`.

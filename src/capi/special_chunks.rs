@@ -40,10 +40,11 @@ unsafe fn special_chunk(
     context.special_chunk(kind, nbytes, value, dest)
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` zero bytes.
+/// Writes a 32-byte chunk that stands for `nbytes` zero bytes to `dest`, which has room for `destsize` bytes.
+/// The header is as `cparams` says.
 ///
-/// Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for parameters of which no
-/// context can be made, or the codes of `blosc2_compress_ctx`.
+/// Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for parameters of
+/// which no context can be made, or the codes of `blosc2_compress_ctx`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -58,7 +59,8 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
     code(|| unsafe { special_chunk(Special::Zero, &cparams, nbytes, dest, destsize, std::ptr::null()) })
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs. Only item sizes 4 and 8 can be decompressed.
+/// Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs to `dest`, which has room for `destsize`
+/// bytes. The header is as `cparams` says. Only item sizes 4 and 8 can be decompressed.
 ///
 /// Returns 32, or a code as `blosc2_chunk_zeros`.
 ///
@@ -75,7 +77,8 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
     code(|| unsafe { special_chunk(Special::Nan, &cparams, nbytes, dest, destsize, std::ptr::null()) })
 }
 
-/// Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over `nbytes` bytes.
+/// Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over `nbytes` bytes,
+/// to `dest`, which has room for `destsize` bytes.
 ///
 /// Returns its size, 32 plus that of an item, or a code as `blosc2_chunk_zeros`.
 ///
@@ -93,8 +96,8 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
     code(|| unsafe { special_chunk(Special::Value, &cparams, nbytes, dest, destsize, repeatval) })
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set. Decompressing it leaves the destination
-/// as it is.
+/// Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set to `dest`, which has room for
+/// `destsize` bytes. The header is as `cparams` says. Decompressing it leaves the destination as it is.
 ///
 /// Returns 32, or a code as `blosc2_chunk_zeros`.
 ///

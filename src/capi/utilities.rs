@@ -51,7 +51,8 @@ pub unsafe extern "C" fn blosc2_shuffle(
     code(|| unsafe { shuffled(shuffle::shuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
 }
 
-/// Undoes `blosc2_shuffle`.
+/// Undoes `blosc2_shuffle`: puts the bytes of the `blocksize / typesize` items of `typesize` bytes in `src`
+/// together again in `dest`.
 ///
 /// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
 ///
@@ -86,7 +87,8 @@ pub unsafe extern "C" fn blosc2_bitshuffle(
     code(|| unsafe { shuffled(bitshuffle::bitshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
 }
 
-/// Undoes `blosc2_bitshuffle`; items may be of any size.
+/// Undoes `blosc2_bitshuffle`: puts the bits of the items of `typesize` bytes in `src` together again in
+/// `dest`. Items may be of any size.
 ///
 /// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
 ///
@@ -188,7 +190,7 @@ pub unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut blosc_timestamp_t) 
     }
 }
 
-/// Nanoseconds from `start_time` to `end_time`.
+/// Returns the nanoseconds from `start_time` to `end_time`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
     let seconds = (end_time.tv_sec - start_time.tv_sec) as f64;
@@ -196,7 +198,7 @@ pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: b
     1e9 * seconds + nanoseconds
 }
 
-/// Seconds from `start_time` to `end_time`.
+/// Returns the seconds from `start_time` to `end_time`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_elapsed_secs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
     1e-9 * blosc_elapsed_nsecs(start_time, end_time)

@@ -10,12 +10,12 @@ use crate::pipeline::compress::Source;
 use std::ffi::{c_int, c_void};
 use std::slice;
 
-/// Compresses `nblocks` buffers into one chunk, each a block of its own that can be read alone. `srcs[i]` has
-/// `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always
-/// large enough.
+/// Compresses `nblocks` buffers into one chunk at `dest`, as the parameters of `context` say, each a block of
+/// its own that can be read alone. `srcs[i]` has `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 *
+/// nblocks` bytes plus the sum of the sizes is always large enough.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a decompression
-/// context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
+/// decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -61,7 +61,8 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
     })
 }
 
-/// The number of blocks of a chunk with variable-length blocks, from its header alone.
+/// Stores the number of blocks of a chunk with variable-length blocks in `*nblocks`. Of the chunk at `src`
+/// the first of the `srcsize` bytes, its header, are enough.
 ///
 /// Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
 ///
@@ -100,8 +101,9 @@ impl Drop for Buffers {
     }
 }
 
-/// Decompresses all blocks of a chunk with variable-length blocks: stores a buffer from `malloc` in each
-/// `dests[i]` and its size in `destsizes[i]`; the caller frees the buffers.
+/// Decompresses, with `context`, all blocks of the chunk at `src`, of at most `srcsize` bytes, whose blocks
+/// have lengths of their own: stores a buffer from `malloc` in each `dests[i]` and its size in
+/// `destsizes[i]`; the caller frees the buffers.
 ///
 /// Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more blocks than
 /// `maxblocks`, or another negative code for a chunk that is damaged. For an error that comes while decoding
@@ -170,11 +172,12 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
     })
 }
 
-/// Decompresses one block of a chunk with variable-length blocks: stores a buffer from `malloc` in `*dest`, which
-/// the caller frees, and its size in `*destsize`. Both are untouched for an error.
+/// Decompresses, with `context`, block `nblock` of the chunk at `src`, of at most `srcsize` bytes, whose
+/// blocks have lengths of their own: stores a buffer from `malloc` in `*dest`, which the caller frees, and
+/// its size in `*destsize`. Both are untouched for an error.
 ///
-/// Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks or a block that is
-/// not there, or another negative code for a chunk that is damaged.
+/// Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks or a block
+/// that is not there, or another negative code for a chunk that is damaged.
 ///
 /// # Safety
 /// The rules of the module `capi`.

@@ -130,11 +130,30 @@ fn declaration<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
     code
 }
 
+/// A table of the error codes, by the numbers that the functions tell.
+fn errors(header: &str) -> String {
+    let mut table = String::from("| code | name | |\n|---|---|---|\n");
+    let lines: Vec<_> = header.lines().map(str::trim).collect();
+    for pair in lines.windows(2) {
+        let code = pair[1].strip_prefix("BLOSC2_ERROR_").and_then(|rest| rest.split_once(" = "));
+        if let Some((name, code)) = code {
+            let meaning = pair[0].trim_start_matches("/**").trim_end_matches("*/").trim();
+            let code = code.trim_end_matches(',');
+            writeln!(table, "| {code} | `BLOSC2_ERROR_{name}` | {meaning} |").expect("a string");
+        }
+    }
+    table
+}
+
 /// The page for these headers, each a name and its text.
 pub fn page<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut table = String::new();
     let mut body = String::new();
     let mut functions = Vec::new();
     for (name, text) in headers {
+        if name == "blosc2.h" {
+            table = errors(text);
+        }
         let mut heading = Some(format!("\n# `{name}`\n"));
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
@@ -155,7 +174,7 @@ pub fn page<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> String {
                     item.text.join("\n")
                 )
                 .expect("a string");
-                if item.function().is_some() {
+                if item.function().is_some() && name != "B2ND_DEPRECATED" {
                     functions.push(name);
                 }
             } else if line == "enum {" {
@@ -176,7 +195,7 @@ pub fn page<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> String {
          What the library hands over to be released is released with `free()`.\n\n\
          A pointer with a length points at that much memory for the whole call, and is NULL only with a length of 0; what is\n\
          written overlaps nothing else that is passed; a context is used by one thread at a time.\n\n\
-         ## Functions by name\n\n{}\n{body}",
+         ## Error codes\n\n`blosc2_error_string` gives the text for one.\n\n{table}\n## Functions by name\n\n{}\n{body}",
         list.join(",\n")
     )
 }

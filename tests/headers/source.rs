@@ -16,6 +16,8 @@ pub struct Item {
 
 /// The items by name. A header takes them; whatever no header took is an error.
 pub struct Items {
+    /// The layout that they are read for.
+    pub abi: Abi,
     constants: BTreeMap<String, Item>,
     /// Names of the constants in the order of the source, which is what a pattern expands to.
     constant_order: Vec<String>,
@@ -92,6 +94,7 @@ const ABI7: &str = "BLOSC2_FEATURE_ABI7";
 
 pub fn read(root: &Path, abi: Abi) -> Items {
     let mut items = Items {
+        abi,
         constants: BTreeMap::new(),
         constant_order: Vec::new(),
         types: BTreeMap::new(),

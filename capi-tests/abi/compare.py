@@ -1,0 +1,103 @@
+"""Compares what our headers and library promise with what those of the reference do, and fails on every difference that
+is not in the list of the accepted ones with its reason, and on every entry of that list that no difference meets.
+
+    compare.py NAME --theirs DIR [--their-library FILE] --ours DIR... [--our-library FILE] --accepted FILE [--later DIR...]
+               [--stand-ins DIR]
+
+NAME is what the comparison is called in the list. With --later, the headers of a later release, what ours have in
+addition is a difference only where those do not have it too. --stand-ins leaves `theirs.so` and `ours.so` in DIR, which
+hold the types of the two sets of headers, for abidiff."""
+
+import argparse
+import re
+import sys
+
+from facts import facts, library_facts, stand_in
+
+
+def differences(theirs, ours, later=None):
+    """Lines that tell them, the same for the same difference."""
+    lines = []
+    for key in sorted(theirs.keys() | ours.keys()):
+        if key not in ours:
+            lines.append(f"missing: {key} = {theirs[key]}")
+        elif key not in theirs:
+            if later is None or later.get(key) != ours[key]:
+                lines.append(f"more: {key} = {ours[key]}")
+        elif theirs[key] != ours[key]:
+            lines.append(f"other: {key} = {theirs[key]}; here {ours[key]}")
+    return lines
+
+
+def accepted(path):
+    """The entries of the list, each a name of a comparison and a pattern in which `*` is any text."""
+    entries, reason = [], False
+    with open(path) as file:
+        for number, line in enumerate(file, 1):
+            line = line.strip()
+            if not line:
+                reason = False
+            elif line.startswith("#"):
+                reason = reason or len(line) > 10
+            else:
+                names, pattern = line.split(" ", 1)
+                if not reason:
+                    raise SystemExit(f"{path}:{number}: no reason above the entry")
+                entries += [(name, pattern) for name in names.split(",")]
+    return entries
+
+
+def judge(name, found, entries):
+    """The differences that no entry of that name meets, and the entries that meet none."""
+    patterns = {pattern: re.compile(".*".join(map(re.escape, pattern.split("*")))) for at, pattern in entries if at == name}
+    met, left = set(), []
+    for line in found:
+        meets = {pattern for pattern, expression in patterns.items() if expression.fullmatch(line)}
+        met |= meets
+        if not meets:
+            left.append(line)
+    return left, [pattern for pattern in patterns if pattern not in met]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("name")
+    parser.add_argument("--theirs", required=True)
+    parser.add_argument("--their-library")
+    parser.add_argument("--ours", required=True, nargs="+")
+    parser.add_argument("--our-library")
+    parser.add_argument("--later", nargs="+")
+    parser.add_argument("--accepted", required=True)
+    parser.add_argument("--stand-ins")
+    options = parser.parse_args()
+
+    theirs, ours = facts([options.theirs]), facts(options.ours)
+    later = facts(options.later) if options.later else None
+    if options.their_library:
+        theirs |= library_facts(options.their_library)
+        ours |= library_facts(options.our_library)
+        if later is not None:
+            later |= {f"symbol {key.removeprefix('function ')}": "function" for key in later if key.startswith("function ")}
+    if options.stand_ins:
+        stand_in([options.theirs], f"{options.stand_ins}/theirs.so")
+        stand_in(options.ours, f"{options.stand_ins}/ours.so")
+    # A method that finds nothing on either side would find them equal.
+    for kind, least in (("function", 150), ("field", 150), ("enumerator", 160), ("macro", 40), ("typedef", 30)):
+        for side, known in (("theirs", theirs), ("ours", ours)):
+            count = sum(key.startswith(f"{kind} ") for key in known)
+            if count < least:
+                raise SystemExit(f"{options.name}: only {count} facts of the kind {kind} in {side}")
+
+    found = differences(theirs, ours, later)
+    left, unmet = judge(options.name, found, accepted(options.accepted))
+    for line in left:
+        print(f"{options.name} {line}")
+    for pattern in unmet:
+        print(f"{options.name} no difference meets this entry of the list: {pattern}")
+    print(f"ABI {options.name}: {len(theirs)} facts of theirs, {len(ours)} of ours, {len(found)} differences, "
+          f"{len(left)} not accepted", file=sys.stderr)
+    return 1 if left or unmet else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# The ABI guard: everything that the reference's headers and library promise (functions, structs, fields, constants,
+# macros, inline functions, what each header brings along, symbols) against ours, for the releases of SONAME 9, 8 and 7.
+# Fails on every difference that is not in capi-tests/abi/accepted.txt with a reason. Where abidiff is there (Debian:
+# abigail-tools) it has to find nothing either.
+#
+#     scripts/check-abi.sh
+#
+# Needs Rust, gcc (which tells what the headers say), binutils, Python 3 with pip.
+source "$(dirname "$0")/../capi-tests/clients/common.sh"
+export PYTHONDONTWRITEBYTECODE=1
+# The list of accepted differences is that of one kind of machine; the sources have no other types elsewhere.
+[ "$(uname -sm)" = "Linux x86_64" ] || { echo "SKIPPED: the ABI guard, which knows Linux on x86-64 only" >&2; exit 0; }
+guard=$root/capi-tests/abi
+
+"$root/scripts/fetch-reference.sh" >&2
+nine=$root/reference/blosc2
+eight=$(release 4.5.1)
+seven=$(release 4.1.2)
+
+# First that it finds what is wrong, then that nothing is.
+"$python" "$guard/planted.py" "$root/include"
+
+failed=0
+compare() { # name, their package, their library, our library, our headers...
+  local name=$1 theirs=$2 their_library=$3 our_library=$4
+  shift 4
+  mkdir -p "$TMPDIR/$name"
+  "$python" "$guard/compare.py" "$name" --theirs "$theirs/include" --their-library "$their_library" --ours "$@" \
+    --our-library "$our_library" --later "$nine/include" --accepted "$guard/accepted.txt" --stand-ins "$TMPDIR/$name" || failed=1
+}
+compare 9 "$nine" "$nine/lib/libblosc2.so" "$(library 9)" "$root/include"
+compare 8 "$eight" "$eight/lib/libblosc2.so.8" "$(library 9)" "$root/include"
+compare 7 "$seven" "$seven/lib/libblosc2.so.7" "$(library 7)" "$root/include-abi7" "$root/include"
+
+if command -v abidiff >/dev/null; then
+  # A difference between them is found, so that silence means something.
+  if abidiff "$TMPDIR/7/theirs.so" "$TMPDIR/9/ours.so" >/dev/null; then
+    echo "abidiff finds SONAME 7 and 9 equal" >&2
+    failed=1
+  fi
+  if abidiff "$TMPDIR/9/theirs.so" "$TMPDIR/9/ours.so"; then echo "abidiff: no difference"; else failed=1; fi
+else
+  echo "SKIPPED: abidiff (apt-get install abigail-tools)" >&2
+fi
+if [ $failed = 0 ]; then echo "ABI: 3 passed, 0 failed"; else echo "ABI: differences that are not accepted" >&2; exit 1; fi
