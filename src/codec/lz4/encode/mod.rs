@@ -1,0 +1,66 @@
+//! Our encoders of LZ4 blocks, whole buffer to whole buffer, without a dictionary.
+//!
+//! Owns what they share: the format's rules for the end of a block, and the comparing of bytes. Never knows about levels.
+//! Nothing here is unsafe but the calls of code for a processor that has been asked for its features.
+
+pub(super) mod fast;
+mod output;
+
+/// The shortest match.
+const MIN_MATCH: usize = 4;
+/// The last bytes of a block are literals.
+const LAST_LITERALS: usize = 5;
+/// No match begins in the last bytes of a block.
+const NO_MATCH_TAIL: usize = 12;
+/// The longest way back.
+const MAX_DISTANCE: usize = 65535;
+
+/// The 8 bytes at `src[at]`.
+///
+/// # Safety
+/// `at + 8 <= src.len()`.
+#[inline(always)]
+unsafe fn read64(src: &[u8], at: usize) -> u64 {
+    debug_assert!(at + 8 <= src.len());
+    // SAFETY: the caller's promise. Checked reads would cost a tenth of the encoder's speed.
+    u64::from_le_bytes(unsafe { src.as_ptr().add(at).cast::<[u8; 8]>().read() })
+}
+
+/// The 4 bytes at `src[at]`.
+///
+/// # Safety
+/// `at + 4 <= src.len()`.
+#[inline(always)]
+unsafe fn read32(src: &[u8], at: usize) -> u32 {
+    debug_assert!(at + 4 <= src.len());
+    // SAFETY: the caller's promise.
+    u32::from_le_bytes(unsafe { src.as_ptr().add(at).cast::<[u8; 4]>().read() })
+}
+
+/// How many bytes at `src[at]` are the same as `back` bytes before, up to `src[end]`.
+///
+/// Where the next sequence begins depends on it, so what counts is how soon it is known, not how many bytes are compared at a
+/// time: wide registers only serve what is known to be long.
+#[inline(always)]
+fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
+    debug_assert!(at <= end && end <= src.len() && back <= at);
+    let mut n = 0;
+    let (here, there) = (&src[at..end], &src[at - back..end - back]);
+    while n + 8 <= here.len() {
+        if n >= 24 {
+            while n + 32 <= here.len() && here[n..n + 32] == there[n..n + 32] {
+                n += 32;
+            }
+            if n + 8 > here.len() {
+                break;
+            }
+        }
+        // SAFETY: `n` + 8 <= the length of both.
+        let differing = unsafe { read64(here, n) ^ read64(there, n) };
+        if differing != 0 {
+            return n + differing.trailing_zeros() as usize / 8;
+        }
+        n += 8;
+    }
+    n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
+}
