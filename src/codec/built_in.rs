@@ -139,7 +139,7 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltIn::Lz4Hc, Some(EncoderForm::Lz4Hc(dictionary))) => {
                 lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltIn::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel),
+            (BuiltIn::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
             (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
             (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
                 zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)

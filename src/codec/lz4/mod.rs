@@ -75,14 +75,6 @@ unsafe extern "C" {
         src_size: c_int,
         dest_capacity: c_int,
     ) -> c_int;
-    fn LZ4_compress_HC_extStateHC_fastReset(
-        state: *mut RawStreamHc,
-        src: *const c_char,
-        dest: *mut c_char,
-        src_size: c_int,
-        dest_capacity: c_int,
-        level: c_int,
-    ) -> c_int;
 }
 
 /// A working or a prepared state of the fast encoder.
@@ -134,7 +126,9 @@ impl Drop for StreamHc {
 /// The working states of one thread.
 #[derive(Default)]
 pub(super) struct State {
-    tables: encode::fast::Tables,
+    fast_tables: encode::fast::Tables,
+    mid_tables: Option<encode::mid::Tables>,
+    high_tables: Option<encode::high::Tables>,
     fast: Option<Stream>,
     hc: Option<StreamHc>,
 }
@@ -217,7 +211,7 @@ pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clev
     if c_int_len(src).is_none() {
         return 0;
     }
-    encode::fast::compress(&mut state.tables, src, dest, acceleration(clevel)).unwrap_or(0)
+    encode::fast::compress(&mut state.fast_tables, src, dest, acceleration(clevel)).unwrap_or(0)
 }
 
 /// As [`compress_fast`], with a dictionary.
@@ -254,22 +248,18 @@ pub(super) fn compress_fast_with(
 }
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default); 0 if the result does not fit.
-pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let Some(src_len) = c_int_len(src) else { return Ok(0) };
-    let stream = get_or_try_new(&mut state.hc, StreamHc::new)?.0.as_ptr();
-    // SAFETY: `stream` is a valid state used by this thread alone, and the call resets it (wholly, if the
-    // one before failed). `src` and `dest` are valid for the lengths given.
-    let written = unsafe {
-        LZ4_compress_HC_extStateHC_fastReset(
-            stream,
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            src_len,
-            capacity(dest),
-            hc_level(clevel),
-        )
-    };
-    Ok(usize::try_from(written).unwrap_or(0))
+pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
+    if c_int_len(src).is_none() {
+        return 0;
+    }
+    let level = hc_level(clevel);
+    if level < HC_FIRST_CHAIN_LEVEL {
+        encode::mid::compress(state.mid_tables.get_or_insert_default(), src, dest)
+    } else {
+        let attempts = 1 << (level - 1);
+        encode::high::compress(state.high_tables.get_or_insert_default(), src, dest, attempts)
+    }
+    .unwrap_or(0)
 }
 
 /// As [`compress_hc`], with a dictionary.

@@ -1,10 +1,16 @@
 //! Our encoders of LZ4 blocks, whole buffer to whole buffer, without a dictionary.
 //!
-//! Owns what they share: the format's rules for the end of a block, and the comparing of bytes. Never knows about levels.
-//! Nothing here is unsafe but the calls of code for a processor that has been asked for its features.
+//! Owns what they share: the format's rules for the end of a block, and the reading and comparing of bytes. Never knows about levels.
+//! All writing is checked; unsafe are the unchecked reads, and the calls of code for a processor that has been asked for its
+//! features.
 
+mod chains;
 pub(super) mod fast;
+pub(super) mod high;
+pub(super) mod mid;
 mod output;
+#[cfg(test)]
+mod tests;
 
 /// The shortest match.
 const MIN_MATCH: usize = 4;
@@ -14,6 +20,12 @@ const LAST_LITERALS: usize = 5;
 const NO_MATCH_TAIL: usize = 12;
 /// The longest way back.
 const MAX_DISTANCE: usize = 65535;
+
+/// Whether the processor has what the encoders are compiled for a second time.
+#[cfg(target_arch = "x86_64")]
+fn has_avx2() -> bool {
+    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
+}
 
 /// The 8 bytes at `src[at]`.
 ///
@@ -63,4 +75,24 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
         n += 8;
     }
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
+}
+
+/// How many bytes before `at`, back to `low`, are the same as `back` bytes before those.
+#[inline(always)]
+fn common_before(src: &[u8], at: usize, low: usize, back: usize) -> usize {
+    debug_assert!(low <= at && at <= src.len() && (1..=at).contains(&back));
+    let most = (at - low).min(at - back);
+    let mut n = 0;
+    while at - back - n >= 8 && n < most {
+        // SAFETY: `n` + 8 <= `at` - `back`, so both words lie before `at`.
+        let differing = unsafe { read64(src, at - n - 8) ^ read64(src, at - back - n - 8) };
+        if differing != 0 {
+            return most.min(n + differing.leading_zeros() as usize / 8);
+        }
+        n += 8;
+    }
+    while n < most && src[at - n - 1] == src[at - back - n - 1] {
+        n += 1;
+    }
+    n.min(most)
 }
