@@ -184,17 +184,18 @@ impl<T: Table> Search<'_, T> {
     #[inline(always)]
     fn next(&mut self, mut at: usize) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
-        let mut step = 1;
-        while at <= self.last {
-            // SAFETY: `at` <= `last`, 12 bytes before the end.
+        let mut next = at + 1;
+        // The reference, too, gives up as soon as the position after this one is beyond the last.
+        while next <= self.last + 1 {
+            // SAFETY: `at` < `next`, so `at` <= `last`, 12 bytes before the end.
             let word = unsafe { read64(self.src, at) };
             let candidate = self.table.swap(word, at);
             // SAFETY: `candidate` < `at`, since positions only grow and each is put in once.
             if unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at) {
                 return Some((at, candidate));
             }
-            at += step;
-            step = tries >> STEP_LOG;
+            at = next;
+            next += tries >> STEP_LOG;
             tries += 1;
         }
         None
@@ -219,16 +220,15 @@ impl<T: Table> Search<'_, T> {
     ///
     /// Time goes by from one position to the next: word, hash, table, candidate, length. The word is shifted out of those
     /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
-    /// hashed: a processor that has seen that position found at once waits for it. Whether it is to be found is
-    /// seen by the words themselves.
+    /// hashed: a processor that has once seen that position found at once waits for it ever after. Whether it is to be found
+    /// is seen by the words themselves.
     #[inline(always)]
     fn chain(&mut self, out: &mut Output<'_>) -> Option<usize> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
         if at > self.clear {
-            self.put_before(at);
-            return Some(at);
+            return self.chain_to_end(out);
         }
         // SAFETY: `at` <= `clear`, 20 bytes before the end.
         let mut word = unsafe { read64(src, at) };
@@ -272,18 +272,26 @@ impl<T: Table> Search<'_, T> {
             }
             self.anchor = at;
             if at > self.clear {
-                self.put_before(at);
-                return Some(at);
+                return self.chain_to_end(out);
             }
         }
     }
 
-    /// Puts the position in that is two bytes before the end of a match.
-    fn put_before(&mut self, at: usize) {
-        if at <= self.last {
-            // SAFETY: 2 <= `at` <= `last`.
-            let before = unsafe { read64(self.src, at - 2) };
+    /// The same near the end of the input.
+    #[inline(always)]
+    fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<usize> {
+        while self.anchor <= self.last {
+            let at = self.anchor;
+            // SAFETY: 2 <= `at` <= `last`, 12 bytes before the end.
+            let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
             self.table.put(T::slot(before), at - 2);
+            let candidate = self.table.swap(word, at);
+            // SAFETY: `candidate` < `at`, as in `next`.
+            if unsafe { read32(self.src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
+                return Some(at + 1);
+            }
+            self.take(out, at, candidate)?;
         }
+        Some(self.anchor)
     }
 }
