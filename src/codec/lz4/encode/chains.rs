@@ -5,7 +5,9 @@
 //! Long runs of one byte are kept apart: they are chained by their starts, so that one step passes over a whole run, where
 //! hash chains would hold each of its positions.
 
-use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, read32};
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read32,
+};
 
 /// log2 of the most and of the fewest heads.
 const MAX_LOG: u32 = 16;
@@ -28,13 +30,7 @@ pub(super) struct Tables {
 
 impl Default for Tables {
     fn default() -> Self {
-        let heads: Box<[u32]> = vec![0; 1 << MAX_LOG].into();
-        let chain: Box<[u16]> = vec![0; WINDOW].into();
-        Tables {
-            heads: heads.try_into().expect("as many heads"),
-            chain: chain.try_into().expect("as many positions"),
-            runs: [0; 256],
-        }
+        Tables { heads: empty_table(), chain: empty_table(), runs: [0; 256] }
     }
 }
 

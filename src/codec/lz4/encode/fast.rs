@@ -8,20 +8,25 @@
 //! [`Search::chain`] does: see there.
 
 use super::output::Output;
-use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, has_avx2, read32, read64};
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, has_avx2, read32, read64,
+};
 
 /// log2 of the positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
 /// A match that begins this far from the end may be extended without asking where the end is, and its successor be read.
 const CLEAR_OF_END: usize = 20;
 const NARROW_LOG: u32 = 13;
+/// For blocks of up to so many bytes, a quarter of the table is enough, and quickly cleared.
+const SHORT: usize = 2048;
+const SHORT_LOG: u32 = 11;
 const WIDE_LOG: u32 = 12;
 
 /// The encoder's hash tables, to be reused from call to call: they carry nothing over.
 #[derive(Default)]
 pub(in crate::codec::lz4) struct Tables {
-    narrow: Option<Box<Narrow>>,
-    wide: Option<Box<Wide>>,
+    narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
+    wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
 }
 
 /// A hash table of positions.
@@ -48,10 +53,10 @@ trait Table {
     }
 }
 
-/// Of four bytes each, for blocks of up to 64 KiB.
-struct Narrow([u16; 1 << NARROW_LOG]);
+/// Of four bytes each, for blocks of up to 64 KiB; the first `1 << LOG` of them.
+struct Narrow<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
 
-impl Table for Narrow {
+impl<const LOG: u32> Table for Narrow<'_, LOG> {
     #[inline(always)]
     fn same(a: u64, b: u64) -> bool {
         a as u32 == b as u32
@@ -59,7 +64,7 @@ impl Table for Narrow {
 
     #[inline(always)]
     fn slot(word: u64) -> usize {
-        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - NARROW_LOG)) as usize
+        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - LOG)) as usize
     }
 
     #[inline(always)]
@@ -79,9 +84,9 @@ impl Table for Narrow {
 }
 
 /// Of five bytes each, for longer ones.
-struct Wide([u32; 1 << WIDE_LOG]);
+struct Wide<'a>(&'a mut [u32; 1 << WIDE_LOG]);
 
-impl Table for Wide {
+impl Table for Wide<'_> {
     #[inline(always)]
     fn same(a: u64, b: u64) -> bool {
         (a ^ b) << 24 == 0
@@ -117,13 +122,17 @@ pub(in crate::codec::lz4) fn compress(
     acceleration: usize,
 ) -> Option<usize> {
     if src.len() <= usize::from(u16::MAX) + 1 {
-        let table = tables.narrow.get_or_insert_with(|| Box::new(Narrow([0; 1 << NARROW_LOG])));
-        table.0.fill(0);
-        dispatch(&mut **table, src, dest, acceleration)
+        let table = tables.narrow.get_or_insert_with(empty_table);
+        if src.len() <= SHORT {
+            table[..1 << SHORT_LOG].fill(0);
+            return dispatch(&mut Narrow::<SHORT_LOG>(table), src, dest, acceleration);
+        }
+        table.fill(0);
+        dispatch(&mut Narrow::<NARROW_LOG>(table), src, dest, acceleration)
     } else {
-        let table = tables.wide.get_or_insert_with(|| Box::new(Wide([0; 1 << WIDE_LOG])));
-        table.0.fill(0);
-        dispatch(&mut **table, src, dest, acceleration)
+        let table = tables.wide.get_or_insert_with(empty_table);
+        table.fill(0);
+        dispatch(&mut Wide(table), src, dest, acceleration)
     }
 }
 

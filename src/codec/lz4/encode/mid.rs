@@ -3,49 +3,94 @@
 //! Owns the search and its tables.
 
 use super::output::Output;
-use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, has_avx2, read64};
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, has_avx2,
+    read64,
+};
 
 const LOG: u32 = 14;
 /// log2 of the literals in a row after which one more position is left out between those that are tried.
 const STEP_LOG: u32 = 9;
 
-/// Positions by a hash of what is there.
-type Positions = [u32; 1 << LOG];
+/// Inputs of up to so many bytes need a quarter of the tables only, which is quickly cleared.
+const SHORT: usize = 4096;
+const SHORT_LOG: u32 = 12;
 
-/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
-pub(in crate::codec::lz4) struct Tables {
-    /// By seven bytes.
-    long: Box<Positions>,
-    /// By four.
-    short: Box<Positions>,
+/// Positions by a hash of what is there.
+type Positions<S> = [S; 1 << LOG];
+
+/// A position in a table.
+trait Slot: Copy + Default {
+    fn new(at: usize) -> Self;
+
+    fn at(self) -> usize;
 }
 
-impl Default for Tables {
-    fn default() -> Self {
-        Tables { long: Box::new([0; 1 << LOG]), short: Box::new([0; 1 << LOG]) }
+/// For inputs of up to 64 KiB: the tables stay in the inner caches.
+impl Slot for u16 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u16
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        usize::from(self)
     }
 }
 
-#[inline(always)]
-fn long_slot(word: u64) -> usize {
-    ((word << 8).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (u64::BITS - LOG)) as usize
+impl Slot for u32 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u32
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as usize
+    }
 }
 
-#[inline(always)]
-fn short_slot(word: u64) -> usize {
-    ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - LOG)) as usize
+/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
+pub(in crate::codec::lz4) struct Tables {
+    narrow: Option<Pair<u16>>,
+    wide: Option<Pair<u32>>,
+}
+
+struct Pair<S> {
+    /// By seven bytes.
+    long: Box<Positions<S>>,
+    /// By four.
+    short: Box<Positions<S>>,
+}
+
+impl<S: Slot> Default for Pair<S> {
+    fn default() -> Self {
+        Pair { long: empty_table(), short: empty_table() }
+    }
 }
 
 /// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit.
 pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let out = Output::new(dest);
     if src.len() <= NO_MATCH_TAIL {
-        return out.finish(src, 0);
+        out.finish(src, 0)
+    } else if src.len() <= SHORT {
+        search::<u16, SHORT_LOG>(tables.narrow.get_or_insert_default(), src, out)
+    } else if src.len() <= usize::from(u16::MAX) + 1 {
+        search::<u16, LOG>(tables.narrow.get_or_insert_default(), src, out)
+    } else {
+        search::<u32, LOG>(tables.wide.get_or_insert_default(), src, out)
     }
+}
+
+/// The same with the first `1 << USED` places of the tables.
+fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Output<'_>) -> Option<usize> {
     // Position 0 is what empty tables say.
-    tables.long.fill(0);
-    tables.short.fill(0);
-    let search = Search {
+    tables.long[..1 << USED].fill(S::default());
+    tables.short[..1 << USED].fill(S::default());
+    let search = Search::<S, USED> {
         long: &mut tables.long,
         short: &mut tables.short,
         src,
@@ -63,12 +108,12 @@ pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mu
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-fn encode_avx2(search: Search<'_>, out: Output<'_>) -> Option<usize> {
+fn encode_avx2<S: Slot, const USED: u32>(search: Search<'_, S, USED>, out: Output<'_>) -> Option<usize> {
     encode(search, out)
 }
 
 #[inline(always)]
-fn encode(mut search: Search<'_>, mut out: Output<'_>) -> Option<usize> {
+fn encode<S: Slot, const USED: u32>(mut search: Search<'_, S, USED>, mut out: Output<'_>) -> Option<usize> {
     let src = search.src;
     let (mut anchor, mut at) = (0, 1);
     while at <= search.last {
@@ -87,9 +132,9 @@ fn encode(mut search: Search<'_>, mut out: Output<'_>) -> Option<usize> {
 }
 
 /// The tables of one input. All positions in them are before the one that is looked at, or the next, and up to `last`.
-struct Search<'a> {
-    long: &'a mut Positions,
-    short: &'a mut Positions,
+struct Search<'a, S, const USED: u32> {
+    long: &'a mut Positions<S>,
+    short: &'a mut Positions<S>,
     src: &'a [u8],
     /// The last position where a match may begin.
     last: usize,
@@ -97,14 +142,24 @@ struct Search<'a> {
     end: usize,
 }
 
-impl Search<'_> {
+impl<S: Slot, const USED: u32> Search<'_, S, USED> {
+    #[inline(always)]
+    fn long_slot(word: u64) -> usize {
+        ((word << 8).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (u64::BITS - USED)) as usize
+    }
+
+    #[inline(always)]
+    fn short_slot(word: u64) -> usize {
+        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
+    }
+
     /// A match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
     #[inline(always)]
     fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
         let word = self.word(at);
-        let (long_slot, short_slot) = (long_slot(word), short_slot(word));
-        let long = std::mem::replace(&mut self.long[long_slot], at as u32) as usize;
-        let short = std::mem::replace(&mut self.short[short_slot], at as u32) as usize;
+        let (long_slot, short_slot) = (Self::long_slot(word), Self::short_slot(word));
+        let long = std::mem::replace(&mut self.long[long_slot], S::new(at)).at();
+        let short = std::mem::replace(&mut self.short[short_slot], S::new(at)).at();
         if let Some(length) = self.compare(at, word, long) {
             return Some((at, at - long, length));
         }
@@ -112,12 +167,12 @@ impl Search<'_> {
         // What this table finds is often short: look what the other one has for the next position.
         if at < self.last {
             let word = self.word(at + 1);
-            let entry = &mut self.long[self::long_slot(word)];
-            let long = *entry as usize;
+            let entry = &mut self.long[Self::long_slot(word)];
+            let long = entry.at();
             if let Some(longer) =
                 compare(self.src, self.end, at + 1, word, long).filter(|&other| other > length)
             {
-                *entry = at as u32 + 1;
+                *entry = S::new(at + 1);
                 return Some((at + 1, at + 1 - long, longer));
             }
         }
@@ -151,12 +206,12 @@ impl Search<'_> {
 
     #[inline(always)]
     fn put_long(&mut self, at: usize) {
-        self.long[long_slot(self.word(at))] = at as u32;
+        self.long[Self::long_slot(self.word(at))] = S::new(at);
     }
 
     #[inline(always)]
     fn put_short(&mut self, at: usize) {
-        self.short[short_slot(self.word(at))] = at as u32;
+        self.short[Self::short_slot(self.word(at))] = S::new(at);
     }
 
     /// The bytes at `at`, which is at most `last`.

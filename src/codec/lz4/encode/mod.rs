@@ -21,6 +21,12 @@ const NO_MATCH_TAIL: usize = 12;
 /// The longest way back.
 const MAX_DISTANCE: usize = 65535;
 
+/// A table of zeros. It never lies on the stack, which may be a caller's small one.
+fn empty_table<S: Copy + Default, const N: usize>() -> Box<[S; N]> {
+    let table: Box<[S]> = vec![S::default(); N].into();
+    table.try_into().unwrap_or_else(|_| unreachable!("it has that length"))
+}
+
 /// Whether the processor has what the encoders are compiled for a second time.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
