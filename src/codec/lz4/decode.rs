@@ -9,23 +9,23 @@
 use crate::codec::match_copy::Avx2;
 use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match, copy_match_checked};
 
-/// The chunk that literals are copied in whose number fits into a token, and that for those that are mixed.
+/// Literals that fit into a token, and the chunk they are copied in.
+const SHORT_LITERALS: usize = 15;
 const LITERAL_CHUNK: usize = 16;
-const MIXED_CHUNK: usize = 32;
 /// The length in a token's nibble that says that more bytes follow.
 const MORE: usize = 15;
 const MIN_MATCH: usize = 4;
-/// What a round of the fast loop reads without asking: a token, a byte more, a chunk of literals, an offset.
-const READ_AHEAD: usize = 2 + MIXED_CHUNK + 2;
+/// What a round of the fast loop reads without asking: a token, a chunk of literals, an offset.
+const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
 /// The shortest sequence with a match: a token and an offset.
 const SHORTEST: usize = 1 + 2;
-/// What it writes without asking: a chunk of literals, a short match, and what its copy overshoots.
-const WRITE_AHEAD: usize = MIXED_CHUNK + MIN_MATCH + MORE + OVERSHOOT;
+/// What it writes without asking: short literals, a short match, and what its copy overshoots.
+const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
 
 /// Bytes of a block that the fast loop takes before it looks what kind of sequences they were.
 const WINDOW: usize = 4096;
 /// Sequences of a window that have literals, from which on they are mixed.
-const MANY: usize = WINDOW / 48;
+const MANY: usize = WINDOW / 24;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
@@ -205,33 +205,20 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
             (at, out) = (at + 3, out + token + MIN_MATCH);
             continue;
         }
-        let mut literals = token >> 4;
-        let few = if MIXED {
+        let literals = token >> 4;
+        if MIXED {
             with_literals += usize::from(literals > 0);
-            // Whether there is a byte more is not asked either, but reckoned with.
-            let long = literals == MORE;
-            // SAFETY: as above: the byte after the token.
-            let more = usize::from(unsafe { from.add(ahead).read() });
-            literals += if long { more } else { 0 };
-            let few = literals <= MIXED_CHUNK;
-            ahead += usize::from(long && few);
-            few
-        } else {
-            literals < MORE
-        };
+        }
         if !MIXED && literals == 0 {
             // On to the match.
-        } else if few {
+        } else if literals < MORE {
+            if !MIXED {
+                with_literals += 1;
+            }
             // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
             unsafe {
-                if MIXED {
-                    let chunk = from.add(ahead).cast::<[u8; MIXED_CHUNK]>().read_unaligned();
-                    to.add(end).cast::<[u8; MIXED_CHUNK]>().write_unaligned(chunk);
-                } else {
-                    with_literals += 1;
-                    let chunk = from.add(ahead).cast::<[u8; LITERAL_CHUNK]>().read_unaligned();
-                    to.add(end).cast::<[u8; LITERAL_CHUNK]>().write_unaligned(chunk);
-                }
+                let chunk = from.add(ahead).cast::<[u8; LITERAL_CHUNK]>().read_unaligned();
+                to.add(end).cast::<[u8; LITERAL_CHUNK]>().write_unaligned(chunk);
             }
             ahead += literals;
             end += literals;
@@ -243,10 +230,10 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
                 break;
             }
         } else {
-            literals = length(src, &mut ahead, MORE)?;
+            let literals = length(src, &mut ahead, MORE)?;
             // Then a chunk more may be read and written, and the match have its room.
             if literals.saturating_add(2) > src.len() - ahead
-                || readable - ahead - literals < READ_AHEAD
+                || readable - ahead - literals < READ_AHEAD + 32
                 || end > last_write
                 || literals > last_write - end
             {
@@ -254,8 +241,8 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
             }
             let mut copied = 0;
             while copied < literals {
-                // SAFETY: `copied` < `literals`, and 32 bytes behind the literals are inside both buffers: READ_AHEAD can be
-                // read, WRITE_AHEAD be written.
+                // SAFETY: `copied` < `literals`, and 32 bytes behind the literals are inside both buffers: READ_AHEAD + 32
+                // can be read, WRITE_AHEAD be written.
                 unsafe {
                     let chunk = from.add(ahead + copied).cast::<[u8; 32]>().read_unaligned();
                     to.add(end + copied).cast::<[u8; 32]>().write_unaligned(chunk);
