@@ -19,7 +19,7 @@ const MIN_RUN: usize = 8;
 
 /// The tables, to be reused from call to call: they carry nothing over.
 pub(super) struct Tables {
-    /// The last position of each hash.
+    /// The last position of each hash, plus one.
     heads: Box<[u32; 1 << MAX_LOG]>,
     /// How far before a position the one before it of the same hash lies, by the last 16 bits of the position. For the start of
     /// a long run, how far before it another one of the same byte starts, and in the next place the run's length.
@@ -71,11 +71,9 @@ impl<'a> Finder<'a> {
     /// for a position.
     pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], attempts: u32) -> Self {
         let log = (src.len().ilog2() + 1).clamp(MIN_LOG, MAX_LOG);
-        // Position 0 is what empty heads say: it is there from the start, and nothing comes before it.
         tables.heads[..1 << log].fill(0);
-        tables.chain[0] = MAX_DISTANCE as u16;
         tables.runs.fill(0);
-        Finder { src, tables, shift: u32::BITS - log, next: 1, end: src.len() - LAST_LITERALS, attempts }
+        Finder { src, tables, shift: u32::BITS - log, next: 0, end: src.len() - LAST_LITERALS, attempts }
     }
 
     /// Leaves the positions before `at` out of the tables that are not in them yet.
@@ -112,8 +110,9 @@ impl<'a> Finder<'a> {
                 return Some(best);
             }
         }
-        let head = self.tables.heads[self.slot(word)] as usize;
-        self.walk::<WIDE>(at, low, head, attempts, &mut best);
+        if let Some(head) = (self.tables.heads[self.slot(word)] as usize).checked_sub(1) {
+            self.walk::<WIDE>(at, low, head, attempts, &mut best);
+        }
         (best.length > longer_than).then_some(best)
     }
 
@@ -146,8 +145,9 @@ impl<'a> Finder<'a> {
                 return;
             }
             let slot = slot(word, shift);
-            chain[here % WINDOW] = (here - heads[slot] as usize).min(MAX_DISTANCE) as u16;
-            heads[slot] = here as u32;
+            // For the first of its hash that is before the start.
+            chain[here % WINDOW] = (here + 1 - heads[slot] as usize).min(MAX_DISTANCE) as u16;
+            heads[slot] = here as u32 + 1;
         }
         self.next = at;
     }

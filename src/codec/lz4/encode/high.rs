@@ -9,8 +9,11 @@ use super::{MIN_MATCH, NO_MATCH_TAIL};
 /// The longest match whose length fits into a token.
 const TOKEN_MATCH: usize = 18;
 /// log2 of the literals in a row after which one more position is left out between those that are tried: what holds so
-/// many hardly repeats anything.
+/// many hardly repeats anything. In short inputs the part where that ends and another begins weighs more.
 const STEP_LOG: u32 = 9;
+const SHORT_STEP_LOG: u32 = 12;
+/// Inputs below this length, in bytes, are short.
+const SHORT: usize = 128 << 10;
 /// But no more than this: beginnings of what does repeat must not be missed.
 const MAX_STEP: usize = 6;
 
@@ -31,6 +34,7 @@ pub(in crate::codec::lz4) fn compress(
         return out.finish(src, 0);
     }
     let last = src.len() - NO_MATCH_TAIL;
+    let step_log = if src.len() < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
     let mut parse = Parse { finder: Finder::new(&mut tables.0, src, attempts), src, out, anchor: 0, last };
     // Nothing comes before position 0.
     let mut at = 1;
@@ -39,7 +43,7 @@ pub(in crate::codec::lz4) fn compress(
             parse.settle(first)?;
             at = parse.anchor;
         } else {
-            let step = (1 + ((at - parse.anchor) >> STEP_LOG)).min(MAX_STEP);
+            let step = (1 + ((at - parse.anchor) >> step_log)).min(MAX_STEP);
             at += step;
             if step > 1 {
                 parse.finder.leave_out_up_to(at - 1);
