@@ -135,11 +135,11 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltIn::Lz4, Some(EncoderForm::Lz4(dictionary))) => {
                 lz4::compress_fast_with(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltIn::Lz4, _) => Ok(lz4::compress_fast(src, dest, clevel)),
+            (BuiltIn::Lz4, _) => Ok(lz4::compress_fast(&mut workspace.lz4, src, dest, clevel)),
             (BuiltIn::Lz4Hc, Some(EncoderForm::Lz4Hc(dictionary))) => {
                 lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
-            (BuiltIn::Lz4Hc, _) => lz4::compress_hc(&mut workspace.lz4, src, dest, clevel),
+            (BuiltIn::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
             (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
             (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
                 zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)

@@ -447,9 +447,9 @@ mod tests {
             let plain = plainly(&sequences(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
             let mut stream = vec![0; plain.len() * 2 + 100];
             let written = if round % 2 == 0 {
-                compress_fast(&plain, &mut stream, 1 + round % 9)
+                compress_fast(&mut state, &plain, &mut stream, 1 + round % 9)
             } else {
-                compress_hc(&mut state, &plain, &mut stream, 1 + round % 9).unwrap()
+                compress_hc(&mut state, &plain, &mut stream, 1 + round % 9)
             };
             assert!(ours(&stream[..written], plain.len(), &[]) == Some(plain));
         }

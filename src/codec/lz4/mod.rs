@@ -1,16 +1,18 @@
-//! LZ4 and LZ4HC streams (`codecs.md` 4 and 7): thin safe wrappers round the encoders of the bundled C library,
-//! and a decoder of our own.
+//! LZ4 and LZ4HC streams (`codecs.md` 4 and 7): encoders and a decoder of our own, and thin safe wrappers round the bundled
+//! C library for what they leave out, which is dictionaries.
 //!
-//! Owns the calls into LZ4, its working states and its prepared dictionaries. Never decides which codec
+//! Owns the calls into LZ4, the working states and the prepared dictionaries. Never decides which codec
 //! runs, and never sees a chunk. A stream is one raw LZ4 block: no frame, no size prefix.
 
 mod decode;
+mod encode;
 
 use std::ffi::{c_char, c_int};
 use std::ptr::NonNull;
 use std::sync::OnceLock;
 
-use lz4_sys::LZ4_compress_fast;
+// Linked for the functions below.
+use lz4_sys as _;
 
 use crate::err;
 use crate::error::Result;
@@ -73,14 +75,6 @@ unsafe extern "C" {
         src_size: c_int,
         dest_capacity: c_int,
     ) -> c_int;
-    fn LZ4_compress_HC_extStateHC_fastReset(
-        state: *mut RawStreamHc,
-        src: *const c_char,
-        dest: *mut c_char,
-        src_size: c_int,
-        dest_capacity: c_int,
-        level: c_int,
-    ) -> c_int;
 }
 
 /// A working or a prepared state of the fast encoder.
@@ -132,6 +126,9 @@ impl Drop for StreamHc {
 /// The working states of one thread.
 #[derive(Default)]
 pub(super) struct State {
+    fast_tables: encode::fast::Tables,
+    mid_tables: Option<encode::mid::Tables>,
+    high_tables: Option<encode::high::Tables>,
     fast: Option<Stream>,
     hc: Option<StreamHc>,
 }
@@ -210,20 +207,11 @@ pub(super) fn decode_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize
 }
 
 /// Compresses with the fast encoder at `clevel` 0..=9; 0 if the result does not fit.
-pub(super) fn compress_fast(src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
-    let Some(src_len) = c_int_len(src) else { return 0 };
-    // SAFETY: `src` and `dest` are valid for the lengths given, and the library stays within both. The
-    // working state is on its stack.
-    let written = unsafe {
-        LZ4_compress_fast(
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            src_len,
-            capacity(dest),
-            acceleration(clevel),
-        )
-    };
-    usize::try_from(written).unwrap_or(0)
+pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
+    if c_int_len(src).is_none() {
+        return 0;
+    }
+    encode::fast::compress(&mut state.fast_tables, src, dest, acceleration(clevel)).unwrap_or(0)
 }
 
 /// As [`compress_fast`], with a dictionary.
@@ -248,7 +236,7 @@ pub(super) fn compress_fast_with(
             dest.as_mut_ptr().cast(),
             src_len,
             capacity(dest),
-            acceleration(clevel),
+            acceleration(clevel) as c_int,
         );
         if written <= 0 {
             // A failed call leaves the state undefined: only the full reset may follow.
@@ -260,22 +248,18 @@ pub(super) fn compress_fast_with(
 }
 
 /// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default); 0 if the result does not fit.
-pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let Some(src_len) = c_int_len(src) else { return Ok(0) };
-    let stream = get_or_try_new(&mut state.hc, StreamHc::new)?.0.as_ptr();
-    // SAFETY: `stream` is a valid state used by this thread alone, and the call resets it (wholly, if the
-    // one before failed). `src` and `dest` are valid for the lengths given.
-    let written = unsafe {
-        LZ4_compress_HC_extStateHC_fastReset(
-            stream,
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            src_len,
-            capacity(dest),
-            hc_level(clevel),
-        )
-    };
-    Ok(usize::try_from(written).unwrap_or(0))
+pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
+    if c_int_len(src).is_none() {
+        return 0;
+    }
+    let level = hc_level(clevel);
+    if level < HC_FIRST_CHAIN_LEVEL {
+        encode::mid::compress(state.mid_tables.get_or_insert_default(), src, dest)
+    } else {
+        let attempts = 1 << (level - 1);
+        encode::high::compress(state.high_tables.get_or_insert_default(), src, dest, attempts)
+    }
+    .unwrap_or(0)
 }
 
 /// As [`compress_hc`], with a dictionary.
@@ -332,8 +316,9 @@ fn capacity(dest: &[u8]) -> c_int {
     c_int::try_from(dest.len()).unwrap_or(c_int::MAX)
 }
 
-fn acceleration(clevel: i32) -> c_int {
-    10 - clevel.clamp(0, 9)
+/// How hastily the fast encoder goes about it.
+fn acceleration(clevel: i32) -> usize {
+    (10 - clevel.clamp(0, 9)) as usize
 }
 
 fn hc_level(clevel: i32) -> c_int {

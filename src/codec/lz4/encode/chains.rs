@@ -1,0 +1,281 @@
+//! Where the bytes at a position occurred before: hash chains through the last 64 KiB.
+//!
+//! Owns the tables and the search for the longest match. Never decides which matches are used.
+//!
+//! Long runs of one byte are kept apart: they are chained by their starts, so that one step passes over a whole run, where
+//! hash chains would hold each of its positions.
+
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read32,
+};
+
+/// log2 of the most and of the fewest heads.
+const MAX_LOG: u32 = 16;
+const MIN_LOG: u32 = 8;
+/// How many positions have a place in the chains.
+const WINDOW: usize = MAX_DISTANCE + 1;
+/// Runs from this length on are kept apart.
+const MIN_RUN: usize = 8;
+
+/// The tables, to be reused from call to call: they carry nothing over.
+pub(super) struct Tables {
+    /// The last position of each hash, plus one.
+    heads: Box<[u32; 1 << MAX_LOG]>,
+    /// How far before a position the one before it of the same hash lies, by the last 16 bits of the position. For the start of
+    /// a long run, how far before it another one of the same byte starts, and in the next place the run's length.
+    chain: Box<[u16; WINDOW]>,
+    /// The start of the last long run of each byte, plus one.
+    runs: [u32; 256],
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Tables { heads: empty_table(), chain: empty_table(), runs: [0; 256] }
+    }
+}
+
+/// Bytes that repeat what came before.
+#[derive(Clone, Copy)]
+pub(super) struct Match {
+    /// Where they begin.
+    pub at: usize,
+    /// How far before them they occurred.
+    pub back: usize,
+    /// How many they are.
+    pub length: usize,
+}
+
+impl Match {
+    /// Where they end.
+    #[inline(always)]
+    pub(super) fn end(&self) -> usize {
+        self.at + self.length
+    }
+}
+
+/// The matches of one input.
+pub(super) struct Finder<'a> {
+    src: &'a [u8],
+    tables: &'a mut Tables,
+    /// What leaves so many bits of a hash as there are heads.
+    shift: u32,
+    /// Up to here positions have been put into the tables. None of those is more than 12 bytes before the end.
+    next: usize,
+    /// Matches end here at the latest.
+    end: usize,
+    attempts: u32,
+}
+
+impl<'a> Finder<'a> {
+    /// A finder in `src`, which is longer than 12 bytes and shorter than 4 GiB. It looks at no more than `attempts` candidates
+    /// for a position.
+    pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], attempts: u32) -> Self {
+        let log = (src.len().ilog2() + 1).clamp(MIN_LOG, MAX_LOG);
+        tables.heads[..1 << log].fill(0);
+        tables.runs.fill(0);
+        Finder { src, tables, shift: u32::BITS - log, next: 0, end: src.len() - LAST_LITERALS, attempts }
+    }
+
+    /// Leaves the positions before `at` out of the tables that are not in them yet.
+    pub(super) fn leave_out_up_to(&mut self, at: usize) {
+        self.next = self.next.max(at);
+    }
+
+    /// The longest match at `at`.
+    #[inline(always)]
+    pub(super) fn longest(&mut self, at: usize) -> Option<Match> {
+        self.search::<false>(at, at, MIN_MATCH - 1)
+    }
+
+    /// The longest match that holds 4 bytes from `at` on and begins at `low` or later, if it is longer than
+    /// `longer_than`.
+    #[inline(always)]
+    pub(super) fn wider(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
+        self.search::<true>(at, low, longer_than)
+    }
+
+    #[inline(always)]
+    fn search<const WIDE: bool>(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
+        // What all reads below rely on.
+        assert!(low <= at && at + NO_MATCH_TAIL <= self.src.len() && low + longer_than <= self.end);
+        self.put_up_to(at);
+        // SAFETY: 12 bytes can be read at `at`.
+        let word = unsafe { read32(self.src, at) };
+        let mut best = Match { at, back: 0, length: longer_than };
+        let mut attempts = self.attempts;
+        if is_run(word) {
+            let run = self.search_runs::<WIDE>(at, low, &mut best, &mut attempts);
+            // The hash chains hold shorter runs only.
+            if best.length > longer_than && (run >= MIN_RUN || best.end() == self.end) {
+                return Some(best);
+            }
+        }
+        if let Some(head) = (self.tables.heads[self.slot(word)] as usize).checked_sub(1) {
+            self.walk::<WIDE>(at, low, head, attempts, &mut best);
+        }
+        (best.length > longer_than).then_some(best)
+    }
+
+    #[inline(always)]
+    fn slot(&self, word: u32) -> usize {
+        slot(word, self.shift)
+    }
+
+    /// Puts the positions before `at` into the tables.
+    #[inline(always)]
+    fn put_up_to(&mut self, at: usize) {
+        while self.next < at {
+            self.put_up_to_run(at);
+            if self.next < at {
+                self.put_run();
+            }
+        }
+    }
+
+    /// The same, or up to where a long run begins.
+    #[inline(always)]
+    fn put_up_to_run(&mut self, at: usize) {
+        let (src, shift) = (self.src, self.shift);
+        let (heads, chain) = (&mut *self.tables.heads, &mut *self.tables.chain);
+        for here in self.next..at {
+            // SAFETY: `here` < `at`, 12 bytes before the end.
+            let (word, next_word) = unsafe { (read32(src, here), read32(src, here + 4)) };
+            if is_run(word) && next_word == word {
+                self.next = here;
+                return;
+            }
+            let slot = slot(word, shift);
+            // For the first of its hash that is before the start.
+            chain[here % WINDOW] = (here + 1 - heads[slot] as usize).min(MAX_DISTANCE) as u16;
+            heads[slot] = here as u32 + 1;
+        }
+        self.next = at;
+    }
+
+    /// Puts the long run in that begins at the next position.
+    fn put_run(&mut self) {
+        let here = self.next;
+        let length = 1 + common(self.src, here + 1, 1, self.src.len());
+        let last = &mut self.tables.runs[usize::from(self.src[here])];
+        let delta = if *last == 0 { MAX_DISTANCE } else { here + 1 - *last as usize };
+        *last = here as u32 + 1;
+        self.tables.chain[here % WINDOW] = delta.min(MAX_DISTANCE) as u16;
+        self.tables.chain[(here + 1) % WINDOW] = length.min(MAX_DISTANCE) as u16;
+        self.next = here + length - (MIN_MATCH - 1);
+    }
+
+    /// Looks among the long runs for what is better than `best`, for a position in a run, and returns how much of that run is left.
+    #[inline(never)]
+    fn search_runs<const WIDE: bool>(
+        &self,
+        at: usize,
+        low: usize,
+        best: &mut Match,
+        attempts: &mut u32,
+    ) -> usize {
+        let (src, chain) = (self.src, &*self.tables.chain);
+        let length = 1 + common(src, at + 1, 1, self.end);
+        let Some(mut start) = (self.tables.runs[usize::from(src[at])] as usize).checked_sub(1) else {
+            return length;
+        };
+        while *attempts > 0 && at.saturating_sub(start) <= MAX_DISTANCE {
+            *attempts -= 1;
+            let end = start + usize::from(chain[(start + 1) % WINDOW]);
+            if start < at {
+                let distance = if end > at {
+                    // This one itself.
+                    1
+                } else if end - start >= length {
+                    // To end together.
+                    at + length - end
+                } else {
+                    at - start
+                };
+                self.consider::<WIDE>(at, low, distance, best);
+            }
+            let delta = usize::from(chain[start % WINDOW]);
+            if delta > start {
+                break;
+            }
+            start -= delta;
+        }
+        length
+    }
+
+    /// Takes a match into account.
+    #[inline(always)]
+    fn consider<const WIDE: bool>(&self, at: usize, low: usize, distance: usize, best: &mut Match) {
+        let src = self.src;
+        let tail = low + best.length - 2;
+        // SAFETY: `low` + `best.length` <= `end`, 5 bytes before the src's.
+        let promises =
+            distance <= tail && unsafe { (read32(src, tail) ^ read32(src, tail - distance)) << 8 } == 0;
+        if promises {
+            let after = common(src, at, distance, self.end);
+            let before = if WIDE { common_before(src, at, low, distance) } else { 0 };
+            if after + before > best.length {
+                *best = Match { at: at - before, back: distance, length: after + before };
+            }
+        }
+    }
+
+    /// Looks from `candidate` on along its chain for what is better than `best`.
+    ///
+    /// A function of its own: its few variables belong into registers.
+    #[inline(never)]
+    fn walk<const WIDE: bool>(
+        &self,
+        at: usize,
+        low: usize,
+        mut candidate: usize,
+        mut attempts: u32,
+        best: &mut Match,
+    ) {
+        let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
+        // SAFETY: every use below is of a position of `src` that 4 bytes follow: `at` and candidates, which are less, are 12
+        // bytes before the end, and so are `tail` and what is before it, or 3 at least: `low` + `longest` <= `end`.
+        let read = |at: usize| unsafe { read32(src, at) };
+        let look_back = at - low;
+        let lowest = at.saturating_sub(MAX_DISTANCE).max(look_back);
+        let word = read(at);
+        let mut longest = best.length;
+        // A longer match has the byte there and the two before it, where the candidate has them.
+        let mut tail = read(low + longest - 2);
+        while attempts > 0 && candidate >= lowest {
+            attempts -= 1;
+            // It is not when the search has gone back, as it may.
+            if candidate < at
+                && (read(candidate - look_back + longest - 2) ^ tail) << 8 == 0
+                && read(candidate) == word
+            {
+                let distance = at - candidate;
+                let after = MIN_MATCH + common(src, at + MIN_MATCH, distance, end);
+                let before = if WIDE { common_before(src, at, low, distance) } else { 0 };
+                if after + before > longest {
+                    longest = after + before;
+                    *best = Match { at: at - before, back: distance, length: longest };
+                    if best.end() == end {
+                        break;
+                    }
+                    tail = read(low + longest - 2);
+                }
+            }
+            let delta = usize::from(chain[candidate % WINDOW]);
+            if delta > candidate {
+                break;
+            }
+            candidate -= delta;
+        }
+    }
+}
+
+/// Whether four bytes are the same one.
+#[inline(always)]
+fn is_run(word: u32) -> bool {
+    word == word.rotate_left(8)
+}
+
+#[inline(always)]
+fn slot(word: u32, shift: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1) >> shift) as usize & ((1 << MAX_LOG) - 1)
+}

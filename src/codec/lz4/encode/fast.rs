@@ -1,0 +1,306 @@
+//! The fast encoder: one candidate per position, found by a hash of the bytes there.
+//!
+//! Owns the search and its tables. Its decisions are those of the reference's encoder, which sets the sizes to be held; what
+//! differs is how they are come by.
+//!
+//! In shuffled numbers most matches follow each other directly. Where one begins is known when the length of the one before
+//! is, and so on through hash, table and comparison: that chain of dependent steps is the time it takes. Hence what
+//! [`Search::chain`] does: see there.
+
+use super::output::Output;
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, has_avx2, read32, read64,
+};
+
+/// log2 of the positions that are tried before the step grows by one byte.
+const STEP_LOG: u32 = 6;
+/// A match that begins this far from the end may be extended without asking where the end is, and its successor be read.
+const CLEAR_OF_END: usize = 20;
+const NARROW_LOG: u32 = 13;
+/// For blocks of up to so many bytes, a quarter of the table is enough, and quickly cleared.
+const SHORT: usize = 2048;
+const SHORT_LOG: u32 = 11;
+const WIDE_LOG: u32 = 12;
+
+/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
+pub(in crate::codec::lz4) struct Tables {
+    narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
+    wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
+}
+
+/// A hash table of positions.
+trait Table {
+    /// Whether the bytes that are hashed are the same in two words.
+    fn same(a: u64, b: u64) -> bool;
+
+    fn slot(word: u64) -> usize;
+
+    fn get(&self, slot: usize) -> usize;
+
+    fn put(&mut self, slot: usize, at: usize);
+
+    /// Whether a position can be referred to from `at`.
+    fn in_reach(candidate: usize, at: usize) -> bool;
+
+    /// The last position whose word was like `word`, which `at` replaces.
+    #[inline(always)]
+    fn swap(&mut self, word: u64, at: usize) -> usize {
+        let slot = Self::slot(word);
+        let candidate = self.get(slot);
+        self.put(slot, at);
+        candidate
+    }
+}
+
+/// Of four bytes each, for blocks of up to 64 KiB; the first `1 << LOG` of them.
+struct Narrow<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
+
+impl<const LOG: u32> Table for Narrow<'_, LOG> {
+    #[inline(always)]
+    fn same(a: u64, b: u64) -> bool {
+        a as u32 == b as u32
+    }
+
+    #[inline(always)]
+    fn slot(word: u64) -> usize {
+        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - LOG)) as usize
+    }
+
+    #[inline(always)]
+    fn get(&self, slot: usize) -> usize {
+        usize::from(self.0[slot])
+    }
+
+    #[inline(always)]
+    fn put(&mut self, slot: usize, at: usize) {
+        self.0[slot] = at as u16;
+    }
+
+    #[inline(always)]
+    fn in_reach(_: usize, _: usize) -> bool {
+        true
+    }
+}
+
+/// Of five bytes each, for longer ones.
+struct Wide<'a>(&'a mut [u32; 1 << WIDE_LOG]);
+
+impl Table for Wide<'_> {
+    #[inline(always)]
+    fn same(a: u64, b: u64) -> bool {
+        (a ^ b) << 24 == 0
+    }
+
+    #[inline(always)]
+    fn slot(word: u64) -> usize {
+        ((word << 24).wrapping_mul(889_523_592_379) >> (u64::BITS - WIDE_LOG)) as usize
+    }
+
+    #[inline(always)]
+    fn get(&self, slot: usize) -> usize {
+        self.0[slot] as usize
+    }
+
+    #[inline(always)]
+    fn put(&mut self, slot: usize, at: usize) {
+        self.0[slot] = at as u32;
+    }
+
+    #[inline(always)]
+    fn in_reach(candidate: usize, at: usize) -> bool {
+        at - candidate <= MAX_DISTANCE
+    }
+}
+
+/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit. The higher
+/// `acceleration` (1 or more), the fewer positions are tried.
+pub(in crate::codec::lz4) fn compress(
+    tables: &mut Tables,
+    src: &[u8],
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
+    if src.len() <= usize::from(u16::MAX) + 1 {
+        let table = tables.narrow.get_or_insert_with(empty_table);
+        if src.len() <= SHORT {
+            table[..1 << SHORT_LOG].fill(0);
+            return dispatch(&mut Narrow::<SHORT_LOG>(table), src, dest, acceleration);
+        }
+        table.fill(0);
+        dispatch(&mut Narrow::<NARROW_LOG>(table), src, dest, acceleration)
+    } else {
+        let table = tables.wide.get_or_insert_with(empty_table);
+        table.fill(0);
+        dispatch(&mut Wide(table), src, dest, acceleration)
+    }
+}
+
+fn dispatch<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the features have just been detected.
+        return unsafe { encode_avx2(table, src, dest, acceleration) };
+    }
+    encode(table, src, dest, acceleration)
+}
+
+/// The same for processors with 32-byte registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn encode_avx2<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
+    encode(table, src, dest, acceleration)
+}
+
+#[inline(always)]
+fn encode<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
+    let mut out = Output::new(dest);
+    if src.len() <= NO_MATCH_TAIL {
+        return out.finish(src, 0);
+    }
+    let mut search = Search {
+        table,
+        src,
+        last: src.len() - NO_MATCH_TAIL,
+        clear: src.len().saturating_sub(CLEAR_OF_END),
+        anchor: 0,
+        acceleration,
+    };
+    // Position 0 is what an empty table says.
+    let mut at = 1;
+    while let Some((found, candidate)) = search.next(at) {
+        search.take(&mut out, found, candidate)?;
+        at = search.chain(&mut out)?;
+    }
+    out.finish(src, search.anchor)
+}
+
+/// A walk through the input.
+struct Search<'a, T> {
+    table: &'a mut T,
+    src: &'a [u8],
+    /// The last position where a match may begin.
+    last: usize,
+    /// The last that is [`CLEAR_OF_END`].
+    clear: usize,
+    /// Where the literals begin that have not been written.
+    anchor: usize,
+    acceleration: usize,
+}
+
+impl<T: Table> Search<'_, T> {
+    /// The next position from `at` on with a match, and where that is. The longer it takes, the more positions are left out.
+    #[inline(always)]
+    fn next(&mut self, mut at: usize) -> Option<(usize, usize)> {
+        let mut tries = self.acceleration << STEP_LOG;
+        let mut next = at + 1;
+        // The reference, too, gives up as soon as the position after this one is beyond the last.
+        while next <= self.last + 1 {
+            // SAFETY: `at` < `next`, so `at` <= `last`, 12 bytes before the end.
+            let word = unsafe { read64(self.src, at) };
+            let candidate = self.table.swap(word, at);
+            // SAFETY: `candidate` < `at`, since positions only grow and each is put in once.
+            if unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at) {
+                return Some((at, candidate));
+            }
+            at = next;
+            next += tries >> STEP_LOG;
+            tries += 1;
+        }
+        None
+    }
+
+    /// Writes the match at `at`, with what of it lies before, and the literals that lead there.
+    #[inline(always)]
+    fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
+        let (src, back) = (self.src, at - candidate);
+        let end = at + MIN_MATCH + common(src, at + MIN_MATCH, back, src.len() - LAST_LITERALS);
+        // Asked byte by byte, and mostly answered with no at once, this is out of the way of what follows.
+        while at > self.anchor && candidate > 0 && src[at - 1] == src[candidate - 1] {
+            at -= 1;
+            candidate -= 1;
+        }
+        out.sequence(src, self.anchor, at, back, end - at)?;
+        self.anchor = end;
+        Some(())
+    }
+
+    /// Writes the matches that follow directly on a match, and returns where to search on.
+    ///
+    /// Time goes by from one position to the next: word, hash, table, candidate, length. The word is shifted out of those
+    /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
+    /// hashed: a processor that has once seen that position found at once waits for it ever after. Whether it is to be found
+    /// is seen by the words themselves.
+    #[inline(always)]
+    fn chain(&mut self, out: &mut Output<'_>) -> Option<usize> {
+        let src = self.src;
+        let end = src.len() - LAST_LITERALS;
+        let mut at = self.anchor;
+        if at > self.clear {
+            return self.chain_to_end(out);
+        }
+        // SAFETY: `at` <= `clear`, 20 bytes before the end.
+        let mut word = unsafe { read64(src, at) };
+        loop {
+            // SAFETY: 2 <= `at` <= `clear`.
+            let before = unsafe { read64(src, at - 2) };
+            let slot = T::slot(word);
+            let candidate = self.table.get(slot);
+            self.table.put(T::slot(before), at - 2);
+            self.table.put(slot, at);
+            let candidate = if T::same(before, word) { at - 2 } else { candidate };
+            // SAFETY: `candidate` < `at`, as in `next`.
+            if unsafe { read32(src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
+                return Some(at + 1);
+            }
+            let back = at - candidate;
+            // SAFETY: `candidate` < `at` <= `clear`, 20 bytes before the end.
+            let (next, old, after) = unsafe {
+                (
+                    read64(src, at + MIN_MATCH),
+                    read64(src, candidate + MIN_MATCH),
+                    read64(src, at + MIN_MATCH + 8),
+                )
+            };
+            let differing = next ^ old;
+            if differing != 0 {
+                let bits = differing.trailing_zeros();
+                let length = MIN_MATCH + bits as usize / 8;
+                let bits = bits & 56;
+                word = next >> bits | after << 1 << (bits ^ 63);
+                out.bare_match(back, length)?;
+                at += length;
+            } else {
+                let length = MIN_MATCH + 8 + common(src, at + MIN_MATCH + 8, back, end);
+                out.bare_match(back, length)?;
+                at += length;
+                if at <= self.clear {
+                    // SAFETY: `at` <= `clear`.
+                    word = unsafe { read64(src, at) };
+                }
+            }
+            self.anchor = at;
+            if at > self.clear {
+                return self.chain_to_end(out);
+            }
+        }
+    }
+
+    /// The same near the end of the input.
+    #[inline(always)]
+    fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<usize> {
+        while self.anchor <= self.last {
+            let at = self.anchor;
+            // SAFETY: 2 <= `at` <= `last`, 12 bytes before the end.
+            let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
+            self.table.put(T::slot(before), at - 2);
+            let candidate = self.table.swap(word, at);
+            // SAFETY: `candidate` < `at`, as in `next`.
+            if unsafe { read32(self.src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
+                return Some(at + 1);
+            }
+            self.take(out, at, candidate)?;
+        }
+        Some(self.anchor)
+    }
+}

@@ -1,0 +1,157 @@
+//! The high-compression encoder of the levels from 3 on.
+//!
+//! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
+
+use super::chains::{self, Finder, Match};
+use super::output::Output;
+use super::{MIN_MATCH, NO_MATCH_TAIL};
+
+/// The longest match whose length fits into a token.
+const TOKEN_MATCH: usize = 18;
+/// log2 of the literals in a row after which one more position is left out between those that are tried: what holds so
+/// many hardly repeats anything. In short inputs the part where that ends and another begins weighs more.
+const STEP_LOG: u32 = 9;
+const SHORT_STEP_LOG: u32 = 12;
+/// Inputs below this length, in bytes, are short.
+const SHORT: usize = 128 << 10;
+/// But no more than this: beginnings of what does repeat must not be missed.
+const MAX_STEP: usize = 6;
+
+/// The encoder's tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
+pub(in crate::codec::lz4) struct Tables(chains::Tables);
+
+/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit. Looks at
+/// `attempts` candidates for each position.
+pub(in crate::codec::lz4) fn compress(
+    tables: &mut Tables,
+    src: &[u8],
+    dest: &mut [u8],
+    attempts: u32,
+) -> Option<usize> {
+    let out = Output::new(dest);
+    if src.len() <= NO_MATCH_TAIL {
+        return out.finish(src, 0);
+    }
+    let last = src.len() - NO_MATCH_TAIL;
+    let step_log = if src.len() < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
+    let mut parse = Parse { finder: Finder::new(&mut tables.0, src, attempts), src, out, anchor: 0, last };
+    // Nothing comes before position 0.
+    let mut at = 1;
+    while at <= last {
+        if let Some(first) = parse.finder.longest(at) {
+            parse.settle(first)?;
+            at = parse.anchor;
+        } else {
+            let step = (1 + ((at - parse.anchor) >> step_log)).min(MAX_STEP);
+            at += step;
+            if step > 1 {
+                parse.finder.leave_out_up_to(at - 1);
+            }
+        }
+    }
+    parse.out.finish(src, parse.anchor)
+}
+
+/// A walk through the input.
+struct Parse<'a, 'b> {
+    finder: Finder<'a>,
+    src: &'a [u8],
+    out: Output<'b>,
+    /// Where the literals begin that have not been written.
+    anchor: usize,
+    /// The last position where a match may begin.
+    last: usize,
+}
+
+impl Parse<'_, '_> {
+    #[inline(always)]
+    fn write(&mut self, found: &Match) -> Option<()> {
+        self.out.sequence(self.src, self.anchor, found.at, found.back, found.length)?;
+        self.anchor = found.end();
+        Some(())
+    }
+
+    /// A match that overlaps the last `overlap` bytes of `of` and is longer.
+    #[inline(always)]
+    fn longer(&mut self, of: &Match, overlap: usize) -> Option<Match> {
+        if of.end() > self.last {
+            return None;
+        }
+        self.finder.wider(of.end() - overlap, of.at, of.length)
+    }
+
+    /// Writes `first`, or a part of it and what is better for the rest, and so on until nothing longer overlaps.
+    ///
+    /// At most three matches are looked at, of rising lengths: once it is settled how the first two share what both
+    /// cover, the first is written, and the other two move up.
+    #[inline(always)]
+    fn settle(&mut self, mut first: Match) -> Option<()> {
+        let mut original = first;
+        loop {
+            let Some(mut second) = self.longer(&first, 2) else { return self.write(&first) };
+            if original.at < first.at && second.at < original.end() {
+                // The one that was given up for `first` fits in before the second.
+                first = original;
+            }
+            if second.at - first.at < 3 {
+                // Too little is left of the first.
+                first = second;
+                continue;
+            }
+            loop {
+                share(&first, &mut second);
+                let Some(third) = self.longer(&second, 3) else {
+                    first.length = first.length.min(second.at - first.at);
+                    self.write(&first)?;
+                    return self.write(&second);
+                };
+                if third.at >= first.end() + 3 {
+                    // The second keeps a place. What it may take of the first is known now.
+                    if second.at < first.end() {
+                        if second.at - first.at < TOKEN_MATCH {
+                            share(&first, &mut second);
+                        }
+                        first.length = second.at - first.at;
+                    }
+                    self.write(&first)?;
+                    first = second;
+                    second = third;
+                } else if third.at < first.end() {
+                    second = third;
+                } else {
+                    // Between the first and the third there is no place for the second.
+                    if second.at < first.end() {
+                        let taken = first.end() - second.at;
+                        if second.length < taken + MIN_MATCH {
+                            second = third;
+                        } else {
+                            second.cut_front(taken);
+                        }
+                    }
+                    self.write(&first)?;
+                    original = second;
+                    first = third;
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// Gives the bytes that two matches both cover to the first, so far as its length fits into a token and the second keeps enough.
+fn share(first: &Match, second: &mut Match) {
+    let apart = second.at - first.at;
+    if apart < TOKEN_MATCH {
+        let length = first.length.min(TOKEN_MATCH).min(apart + second.length - MIN_MATCH);
+        second.cut_front(length.saturating_sub(apart));
+    }
+}
+
+impl Match {
+    /// Leaves out its first `count` bytes.
+    fn cut_front(&mut self, count: usize) {
+        self.at += count;
+        self.length -= count;
+    }
+}

@@ -1,0 +1,234 @@
+//! The encoder of the lowest high-compression levels: two candidates per position, one of which is likely to match longer.
+//!
+//! Owns the search and its tables.
+
+use super::output::Output;
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, has_avx2,
+    read64,
+};
+
+const LOG: u32 = 14;
+/// log2 of the literals in a row after which one more position is left out between those that are tried.
+const STEP_LOG: u32 = 9;
+
+/// Inputs of up to so many bytes need a quarter of the tables only, which is quickly cleared.
+const SHORT: usize = 4096;
+const SHORT_LOG: u32 = 12;
+
+/// Positions by a hash of what is there.
+type Positions<S> = [S; 1 << LOG];
+
+/// A position in a table.
+trait Slot: Copy + Default {
+    fn new(at: usize) -> Self;
+
+    fn at(self) -> usize;
+}
+
+/// For inputs of up to 64 KiB: the tables stay in the inner caches.
+impl Slot for u16 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u16
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Slot for u32 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u32
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as usize
+    }
+}
+
+/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+#[derive(Default)]
+pub(in crate::codec::lz4) struct Tables {
+    narrow: Option<Pair<u16>>,
+    wide: Option<Pair<u32>>,
+}
+
+struct Pair<S> {
+    /// By seven bytes.
+    long: Box<Positions<S>>,
+    /// By four.
+    short: Box<Positions<S>>,
+}
+
+impl<S: Slot> Default for Pair<S> {
+    fn default() -> Self {
+        Pair { long: empty_table(), short: empty_table() }
+    }
+}
+
+/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit.
+pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let out = Output::new(dest);
+    if src.len() <= NO_MATCH_TAIL {
+        out.finish(src, 0)
+    } else if src.len() <= SHORT {
+        search::<u16, SHORT_LOG>(tables.narrow.get_or_insert_default(), src, out)
+    } else if src.len() <= usize::from(u16::MAX) + 1 {
+        search::<u16, LOG>(tables.narrow.get_or_insert_default(), src, out)
+    } else {
+        search::<u32, LOG>(tables.wide.get_or_insert_default(), src, out)
+    }
+}
+
+/// The same with the first `1 << USED` places of the tables.
+fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Output<'_>) -> Option<usize> {
+    // Position 0 is what empty tables say.
+    tables.long[..1 << USED].fill(S::default());
+    tables.short[..1 << USED].fill(S::default());
+    let search = Search::<S, USED> {
+        long: &mut tables.long,
+        short: &mut tables.short,
+        src,
+        last: src.len() - NO_MATCH_TAIL,
+        end: src.len() - LAST_LITERALS,
+    };
+    #[cfg(target_arch = "x86_64")]
+    if has_avx2() {
+        // SAFETY: the features have just been detected.
+        return unsafe { encode_avx2(search, out) };
+    }
+    encode(search, out)
+}
+
+/// The same for processors with 32-byte registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2")]
+fn encode_avx2<S: Slot, const USED: u32>(search: Search<'_, S, USED>, out: Output<'_>) -> Option<usize> {
+    encode(search, out)
+}
+
+#[inline(always)]
+fn encode<S: Slot, const USED: u32>(mut search: Search<'_, S, USED>, mut out: Output<'_>) -> Option<usize> {
+    let src = search.src;
+    let (mut anchor, mut at) = (0, 1);
+    while at <= search.last {
+        let Some((found, back, length)) = search.find(at) else {
+            at += 1 + ((at - anchor) >> STEP_LOG);
+            continue;
+        };
+        let start = found - common_before(src, found, anchor, back);
+        let end = found + length;
+        out.sequence(src, anchor, start, back, end - start)?;
+        search.put_match(start, end);
+        anchor = end;
+        at = end;
+    }
+    out.finish(src, anchor)
+}
+
+/// The tables of one input. All positions in them are before the one that is looked at, or the next, and up to `last`.
+struct Search<'a, S, const USED: u32> {
+    long: &'a mut Positions<S>,
+    short: &'a mut Positions<S>,
+    src: &'a [u8],
+    /// The last position where a match may begin.
+    last: usize,
+    /// Matches end here at the latest.
+    end: usize,
+}
+
+impl<S: Slot, const USED: u32> Search<'_, S, USED> {
+    #[inline(always)]
+    fn long_slot(word: u64) -> usize {
+        ((word << 8).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (u64::BITS - USED)) as usize
+    }
+
+    #[inline(always)]
+    fn short_slot(word: u64) -> usize {
+        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
+    }
+
+    /// A match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
+    #[inline(always)]
+    fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
+        let word = self.word(at);
+        let (long_slot, short_slot) = (Self::long_slot(word), Self::short_slot(word));
+        let long = std::mem::replace(&mut self.long[long_slot], S::new(at)).at();
+        let short = std::mem::replace(&mut self.short[short_slot], S::new(at)).at();
+        if let Some(length) = self.compare(at, word, long) {
+            return Some((at, at - long, length));
+        }
+        let length = self.compare(at, word, short)?;
+        // What this table finds is often short: look what the other one has for the next position.
+        if at < self.last {
+            let word = self.word(at + 1);
+            let entry = &mut self.long[Self::long_slot(word)];
+            let long = entry.at();
+            if let Some(longer) =
+                compare(self.src, self.end, at + 1, word, long).filter(|&other| other > length)
+            {
+                *entry = S::new(at + 1);
+                return Some((at + 1, at + 1 - long, longer));
+            }
+        }
+        Some((at, at - short, length))
+    }
+
+    /// How many bytes at `at`, which begin with `word`, are the same as those at `candidate`, if they are enough.
+    #[inline(always)]
+    fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+        compare(self.src, self.end, at, word, candidate)
+    }
+
+    /// Puts a few of the positions in that a match covers.
+    #[inline(always)]
+    fn put_match(&mut self, start: usize, end: usize) {
+        if start + 2 <= self.last {
+            self.put_long(start + 1);
+            self.put_short(start + 1);
+            self.put_long(start + 2);
+        }
+        if end <= self.last {
+            if end > 5 {
+                self.put_long(end - 5);
+            }
+            self.put_long(end - 3);
+            self.put_long(end - 2);
+            self.put_short(end - 2);
+            self.put_short(end - 1);
+        }
+    }
+
+    #[inline(always)]
+    fn put_long(&mut self, at: usize) {
+        self.long[Self::long_slot(self.word(at))] = S::new(at);
+    }
+
+    #[inline(always)]
+    fn put_short(&mut self, at: usize) {
+        self.short[Self::short_slot(self.word(at))] = S::new(at);
+    }
+
+    /// The bytes at `at`, which is at most `last`.
+    #[inline(always)]
+    fn word(&self, at: usize) -> u64 {
+        debug_assert!(at <= self.last);
+        // SAFETY: all callers keep to `last`, 12 bytes before the end.
+        unsafe { read64(self.src, at) }
+    }
+}
+
+#[inline(always)]
+fn compare(src: &[u8], end: usize, at: usize, word: u64, candidate: usize) -> Option<usize> {
+    let back = at - candidate;
+    // SAFETY: positions in the tables are up to `last`, 12 bytes before the end.
+    if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
+        return None;
+    }
+    Some(MIN_MATCH + common(src, at + MIN_MATCH, back, end))
+}

@@ -1,0 +1,116 @@
+//! The sequences of an LZ4 block, as they are written.
+//!
+//! Owns the layout of tokens, lengths and offsets, and the limit of the destination. Never searches for matches.
+
+use super::MIN_MATCH;
+
+/// The length in a token's nibble that says that more bytes follow.
+const MORE: usize = 15;
+/// What a token, its literals and an offset take at most when there are few literals, and they are copied as one chunk.
+const SHORT_SEQUENCE: usize = 1 + CHUNK + 2;
+/// The chunk that few literals are copied in.
+const CHUNK: usize = 16;
+/// The chunk that many are copied in.
+const LONG_CHUNK: usize = 32;
+
+/// A block that grows in a destination.
+pub(super) struct Output<'a> {
+    dest: &'a mut [u8],
+    len: usize,
+}
+
+impl<'a> Output<'a> {
+    /// An empty block in `dest`.
+    pub(super) fn new(dest: &'a mut [u8]) -> Self {
+        Output { dest, len: 0 }
+    }
+
+    /// Appends a sequence: the literals `src[start..end]` and a match of `length` bytes from `back` bytes before. `None` when
+    /// it does not fit.
+    #[inline(always)]
+    pub(super) fn sequence(
+        &mut self,
+        src: &[u8],
+        start: usize,
+        end: usize,
+        back: usize,
+        length: usize,
+    ) -> Option<()> {
+        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&back));
+        let literals = end - start;
+        let coded = length - MIN_MATCH;
+        if literals < MORE
+            && let Some(room) =
+                self.dest.get_mut(self.len..).and_then(|dest| dest.first_chunk_mut::<SHORT_SEQUENCE>())
+            && let Some(chunk) = src.get(start..).and_then(|src| src.first_chunk::<CHUNK>())
+        {
+            room[0] = (literals << 4 | coded.min(MORE)) as u8;
+            room[1..=CHUNK].copy_from_slice(chunk);
+            room[1 + literals..][..2].copy_from_slice(&(back as u16).to_le_bytes());
+            self.len += 1 + literals + 2;
+        } else {
+            self.literals(src, start, end, coded.min(MORE))?;
+            self.dest.get_mut(self.len..self.len + 2)?.copy_from_slice(&(back as u16).to_le_bytes());
+            self.len += 2;
+        }
+        if coded >= MORE { self.more(coded - MORE) } else { Some(()) }
+    }
+
+    /// As [`sequence`](Self::sequence) without literals.
+    #[inline(always)]
+    pub(super) fn bare_match(&mut self, back: usize, length: usize) -> Option<()> {
+        debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&back));
+        let coded = length - MIN_MATCH;
+        let room = self.dest.get_mut(self.len..)?.first_chunk_mut::<3>()?;
+        room[0] = coded.min(MORE) as u8;
+        room[1..].copy_from_slice(&(back as u16).to_le_bytes());
+        self.len += 3;
+        if coded >= MORE { self.more(coded - MORE) } else { Some(()) }
+    }
+
+    /// Ends the block with the literals from `src[start]` on, and returns its length.
+    pub(super) fn finish(mut self, src: &[u8], start: usize) -> Option<usize> {
+        self.literals(src, start, src.len(), 0)?;
+        Some(self.len)
+    }
+
+    /// A token with the nibble of a match, and literals.
+    #[inline]
+    fn literals(&mut self, src: &[u8], start: usize, end: usize, nibble: usize) -> Option<()> {
+        let count = end - start;
+        *self.dest.get_mut(self.len)? = (count.min(MORE) << 4 | nibble) as u8;
+        self.len += 1;
+        if count >= MORE {
+            self.more(count - MORE)?;
+        }
+        // Copies of fixed size are quicker than one of the right size, where both sides have the room.
+        let wide = count.next_multiple_of(LONG_CHUNK);
+        if let (Some(to), Some(from)) =
+            (self.dest.get_mut(self.len..self.len + wide), src.get(start..start + wide))
+        {
+            for (to, from) in to.chunks_exact_mut(LONG_CHUNK).zip(from.chunks_exact(LONG_CHUNK)) {
+                to.copy_from_slice(from);
+            }
+        } else {
+            self.dest.get_mut(self.len..self.len + count)?.copy_from_slice(&src[start..end]);
+        }
+        self.len += count;
+        Some(())
+    }
+
+    /// What a length is more than its nibble says.
+    #[inline(always)]
+    fn more(&mut self, more: usize) -> Option<()> {
+        if more < 255 {
+            *self.dest.get_mut(self.len)? = more as u8;
+            self.len += 1;
+        } else {
+            let full = more / 255;
+            let room = self.dest.get_mut(self.len..self.len + full + 1)?;
+            room[..full].fill(255);
+            room[full] = (more % 255) as u8;
+            self.len += full + 1;
+        }
+        Some(())
+    }
+}
