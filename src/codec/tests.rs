@@ -174,6 +174,7 @@ fn sizes_are_the_reference_s() {
             .collect()
     };
     assert_eq!(sizes(BuiltIn::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
+    // The search of our encoder at the higher levels is another one: its streams are as long but for a hair.
     let reference = [13283, 13283, 9800, 9770, 9747, 9740, 9737, 9737, 9737];
     for (clevel, (ours, theirs)) in sizes(BuiltIn::Lz4Hc).into_iter().zip(reference).enumerate() {
         assert!(ours * 1000 <= theirs * 1003, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
