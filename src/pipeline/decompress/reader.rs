@@ -278,7 +278,6 @@ impl<'a> ChunkReader<'a> {
         nblock: usize,
         part: Range<usize>,
         buffers: &mut Buffers<'_>,
-        workspace: &mut Workspace,
         dest: &mut [u8],
     ) -> Result<bool> {
         let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
@@ -294,7 +293,7 @@ impl<'a> ChunkReader<'a> {
         };
         let nbytes = self.range(nblock).len();
         match stream::read(bytes, &mut 0, nbytes)? {
-            Stream::Coded(coded) => decoder.decode_part(workspace, coded, nbytes, part, dest),
+            Stream::Coded(coded) => decoder.decode_part(coded, nbytes, part, dest),
             Stream::Run(_) | Stream::Raw(_) => Ok(false),
         }
     }

@@ -3,7 +3,7 @@
 //! Planes travel as nibbles: sixteen in a word, the highest plane in the highest nibble.
 
 use super::CELL;
-use super::bits::{PEEKED, Reader, Writer};
+use crate::codec::zfp::bits::{Reader, Writer};
 
 /// Planes of a word.
 const PER_PIECE: u32 = 16;
@@ -172,18 +172,16 @@ pub fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<
 pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
     let (mut left, mut n, mut rest) = (budget, 0, planes);
     let (mut values, mut at) = ([0; CELL], 0);
-    let (mut window, mut known) = (bits.peek(), PEEKED);
     while rest > 0 && left > 0 {
         let count = rest.min(PER_PIECE);
         let (mut word, mut done) = (0u64, 0);
         while done < count && left > 0 {
-            if known < MAX_PLANE_BITS {
-                (window, known) = (bits.peek(), PEEKED);
-            }
+            bits.need(MAX_PLANE_BITS);
+            let window = bits.ahead();
             let len;
             if n == CELL && left >= CELL as u32 {
                 // All values are significant: planes are nibbles, the first one lowest.
-                let several = (known / 4).min(left / 4).min(count - done);
+                let several = (bits.known() / 4).min(left / 4).min(count - done);
                 len = 4 * several;
                 word = word << len | reversed(window) >> (64 - len);
                 done += several;
@@ -198,10 +196,8 @@ pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], 
                 word = word << 4 | u64::from(plane.bits);
                 done += 1;
             }
-            window >>= len;
-            known -= len;
             left -= len;
-            bits.skip(len);
+            bits.drop(len);
         }
         let piece = separate(word << (4 * (PER_PIECE - done)), at);
         values.iter_mut().zip(piece).for_each(|(value, bits)| *value |= bits);
