@@ -4,6 +4,7 @@
 //! Owns the way between the bytes of a block and cells.
 
 use super::bits::{Reader, Writer};
+use super::level::at_levels;
 use super::matrix::{FromPlanes, ToPlanes};
 use super::value::Value;
 use super::{Limits, MAX_DIM, SIDE, Shape, cell};
@@ -19,8 +20,10 @@ struct Place {
 }
 
 impl Place {
-    fn is_whole(&self, ndim: usize) -> bool {
-        self.counts[..ndim] == [SIDE; MAX_DIM][..ndim]
+    /// Whether all of its `N` values are there.
+    #[inline(always)]
+    fn is_whole<const N: usize>(&self) -> bool {
+        self.counts.into_iter().product::<usize>() == N
     }
 }
 
@@ -49,32 +52,44 @@ impl Grid {
         (1..self.ndim).map(|axis| coordinates[axis][row >> (2 * (axis - 1)) & 3] * self.strides[axis]).sum()
     }
 
-    /// Visits all cells; `false` as soon as `visit` gives that.
+    /// All cells in their order.
     #[inline(always)]
-    fn cells(&self, mut visit: impl FnMut(Place) -> bool) -> bool {
-        let [nx, ny, nz, nw] = self.extents;
-        let [sx, sy, sz, sw] = self.strides;
-        for w in (0..nw).step_by(SIDE) {
-            for z in (0..nz).step_by(SIDE) {
-                for y in (0..ny).step_by(SIDE) {
-                    for x in (0..nx).step_by(SIDE) {
-                        let counts = [nx - x, ny - y, nz - z, nw - w].map(|count| count.min(SIDE));
-                        if !visit(Place { start: x * sx + y * sy + z * sz + w * sw, counts }) {
-                            return false;
-                        }
-                    }
-                }
+    fn cells(&self) -> impl Iterator<Item = Place> {
+        let mut corner = [0; MAX_DIM];
+        std::iter::from_fn(move || {
+            if corner[MAX_DIM - 1] >= self.extents[MAX_DIM - 1] {
+                return None;
             }
-        }
-        true
+            let start = corner.iter().zip(self.strides).map(|(at, stride)| at * stride).sum();
+            let counts = std::array::from_fn(|axis| (self.extents[axis] - corner[axis]).min(SIDE));
+            let last = MAX_DIM - 1;
+            for (axis, at) in corner.iter_mut().enumerate() {
+                *at += SIDE;
+                if *at < self.extents[axis] || axis == last {
+                    break;
+                }
+                *at = 0;
+            }
+            Some(Place { start, counts })
+        })
     }
 }
 
 /// Most rows of a cell.
 const MAX_ROWS: usize = SIDE.pow(MAX_DIM as u32 - 1);
 
-/// Compresses the block `src` of that shape; the length of the stream in bytes, `None` if it does not fit into `dest`.
-pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+at_levels! {
+    /// Compresses the block `src` of that shape; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    pub fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        limits: &Limits,
+        shape: &Shape,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Option<usize> = encode_cells
+}
+
+#[inline(always)]
+fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &Limits,
     shape: &Shape,
     src: &[u8],
@@ -84,9 +99,9 @@ pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usiz
     let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
     let mut bits = Writer::new(dest);
     let mut values = [T::default(); N];
-    grid.cells(|place| {
+    for place in grid.cells() {
         let cell = &src[place.start..];
-        if place.is_whole(grid.ndim) {
+        if place.is_whole::<N>() {
             for (row, &offset) in values.chunks_exact_mut(SIDE).zip(&whole) {
                 read_row(row, &cell[offset..][..SIDE * T::SIZE]);
             }
@@ -100,13 +115,25 @@ pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usiz
             }
         }
         cell::encode::<T, M, N, W>(limits, &values, &mut bits);
-        !bits.is_full()
-    });
+        if bits.is_full() {
+            return None;
+        }
+    }
     bits.finish()
 }
 
-/// Decompresses into the block `dest` of that shape; `false` if the stream ends too early.
-pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+at_levels! {
+    /// Decompresses into the block `dest` of that shape; `false` if the stream ends too early.
+    pub fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        limits: &Limits,
+        shape: &Shape,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> bool = decode_cells
+}
+
+#[inline(always)]
+fn decode_cells<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &Limits,
     shape: &Shape,
     src: &[u8],
@@ -114,11 +141,11 @@ pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: us
 ) -> bool {
     let grid = Grid::new(shape, T::SIZE);
     let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
-    let mut bits = Reader::new(src);
-    grid.cells(|place| {
-        let values = cell::decode::<T, M, N, W>(limits, &mut bits);
+    let (mut bits, mut room) = (Reader::new(src), cell::room::<T, W>());
+    for place in grid.cells() {
+        let values = cell::decode::<T, M, N, W>(limits, &mut bits, &mut room);
         let cell = &mut dest[place.start..];
-        if place.is_whole(grid.ndim) {
+        if place.is_whole::<N>() {
             for (row, &offset) in values.chunks_exact(SIDE).zip(&whole) {
                 write_row(row, &mut cell[offset..][..SIDE * T::SIZE]);
             }
@@ -130,8 +157,11 @@ pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: us
                 }
             }
         }
-        !bits.is_past_end()
-    })
+        if bits.is_past_end() {
+            return false;
+        }
+    }
+    true
 }
 
 #[inline(always)]

@@ -4,7 +4,8 @@
 
 use super::Limits;
 use super::bits::{Reader, Writer};
-use super::matrix::{FromPlanes, ToPlanes};
+use super::integer::Integer;
+use super::matrix::{FromPlanes, GROUP, Planes, ToPlanes};
 use super::value::Value;
 use super::{planes, transform};
 
@@ -38,11 +39,20 @@ pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usiz
     bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
 }
 
+/// Room for the planes of a cell, which is kept from cell to cell.
+pub type Room<T, const W: usize> = <<T as Value>::Int as Integer>::Bytes<Planes<W>>;
+
+/// What a cell needs to be read.
+pub fn room<T: Value, const W: usize>() -> Room<T, W> {
+    T::Int::bytes([[0; W]; GROUP])
+}
+
 /// Reads a cell.
 #[inline(always)]
 pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &Limits,
     bits: &mut Reader<'_>,
+    room: &mut Room<T, W>,
 ) -> [T; N] {
     bits.need(T::HEADER_BITS);
     let header = bits.ahead() & ((1 << T::HEADER_BITS) - 1);
@@ -53,11 +63,10 @@ pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: us
     bits.drop(T::HEADER_BITS);
     let exponent = (header >> 1) as i32 - T::BIAS;
     let planes = planes_of(limits, N.ilog2() / 2, exponent).min(T::WIDTH);
-    let mut matrix = M::zeros();
-    let set = |group, planes, significant| matrix.set(group, planes, significant);
-    let (significant, used) = planes::decode::<N, W>(set, planes, limits.max_bits - T::HEADER_BITS, bits);
+    let budget = limits.max_bits - T::HEADER_BITS;
+    let (groups, significant, used) = planes::decode::<N, W>(room.as_mut(), planes, budget, bits);
     bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
-    let mut numbers = matrix.place(significant);
+    let mut numbers = M::place(&room.as_ref()[..groups], significant);
     transform::inverse(&mut numbers);
     T::restore(&numbers, exponent)
 }

@@ -21,7 +21,7 @@ pub trait Integer: Copy + Default + Rows {
     /// The same number to the base of -2.
     fn to_negabinary(self) -> Self;
     /// The inverse of [`Integer::to_negabinary`].
-    fn from_negabinary(self) -> Self;
+    fn of_negabinary(self) -> Self;
     /// Byte `group`, counted from the highest.
     fn byte(self, group: usize) -> u8;
     /// A number of that byte only.
@@ -74,7 +74,7 @@ macro_rules! integer {
             }
 
             #[inline(always)]
-            fn from_negabinary(self) -> Self {
+            fn of_negabinary(self) -> Self {
                 (self as $unsigned ^ EVERY_OTHER as $unsigned).wrapping_sub(EVERY_OTHER as $unsigned)
                     as $signed
             }

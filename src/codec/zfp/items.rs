@@ -6,7 +6,8 @@
 use std::ops::Range;
 
 use super::bits::Reader;
-use super::matrix::{Lanes, LargeBytes};
+use super::level::at_levels;
+use super::matrix::{Columns, FromPlanes, Lanes};
 use super::value::Value;
 use super::{Array, Limits, Mode, SIDE, Scalar, Shape, Zfp, cell, line};
 use crate::err;
@@ -97,18 +98,20 @@ fn rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = Row> {
 impl Cells<'_> {
     fn decode<T: Value>(&self, items: Range<usize>, dest: &mut [u8]) -> Result<()> {
         match self.shape.ndim {
-            1 => self.decode_rows(items, dest, line::decode_cell::<T>),
-            2 => self.decode_rows(items, dest, cell::decode::<T, Lanes<T::Int>, 16, 1>),
-            3 => self.decode_rows(items, dest, cell::decode::<T, LargeBytes<T::Int, 64>, 64, 1>),
-            _ => self.decode_rows(items, dest, cell::decode::<T, LargeBytes<T::Int, 256>, 256, 4>),
+            1 => self.decode_rows(items, dest, (), |limits, bits, ()| line::decode_cell::<T>(limits, bits)),
+            2 => decode_cells::<T, Lanes, 16, 1>(self, items, dest),
+            3 => decode_cells::<T, Columns, 64, 1>(self, items, dest),
+            _ => decode_cells::<T, Columns, 256, 4>(self, items, dest),
         }
     }
 
-    fn decode_rows<T: Value, const N: usize>(
+    #[inline(always)]
+    fn decode_rows<T: Value, R, const N: usize>(
         &self,
         items: Range<usize>,
         mut dest: &mut [u8],
-        decode: impl Fn(&Limits, &mut Reader<'_>) -> [T; N],
+        mut room: R,
+        decode: impl Fn(&Limits, &mut Reader<'_>, &mut R) -> [T; N],
     ) -> Result<()> {
         let ncells = self.src.len().saturating_mul(8) / self.bits;
         for row in rows(&self.shape, items) {
@@ -116,7 +119,8 @@ impl Cells<'_> {
                 let (cell, bits, len) = (row.cell, self.bits, self.src.len());
                 return Err(err!(Data, "cell {cell} of {bits} bits in a ZFP stream of {len} bytes"));
             }
-            let values = decode(&self.limits, &mut Reader::from_bit(self.src, row.cell * self.bits));
+            let bits = &mut Reader::from_bit(self.src, row.cell * self.bits);
+            let values = decode(&self.limits, bits, &mut room);
             let (out, rest) = dest.split_at_mut(row.len * T::SIZE);
             for (value, bytes) in values[row.start..][..row.len].iter().zip(out.chunks_exact_mut(T::SIZE)) {
                 value.write(bytes);
@@ -125,4 +129,21 @@ impl Cells<'_> {
         }
         Ok(())
     }
+}
+
+at_levels! {
+    fn decode_cells<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        cells: &Cells<'_>,
+        items: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> = decode_rows_of
+}
+
+#[inline(always)]
+fn decode_rows_of<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+    cells: &Cells<'_>,
+    items: Range<usize>,
+    dest: &mut [u8],
+) -> Result<()> {
+    cells.decode_rows(items, dest, cell::room::<T, W>(), cell::decode::<T, M, N, W>)
 }

@@ -24,27 +24,20 @@ pub trait ToPlanes<I: Integer, const N: usize, const W: usize> {
 
 /// The inverse of [`ToPlanes`].
 pub trait FromPlanes<I: Integer, const N: usize, const W: usize> {
-    /// All bits 0.
-    fn zeros() -> Self;
-
-    /// Sets the bits of a group that are still 0; only the first `significant` coefficients have any.
-    fn set(&mut self, group: usize, planes: Planes<W>, significant: usize);
-
-    /// The coefficients at their places, of which only the first `significant` are not 0.
-    fn place(self, significant: usize) -> [I; N];
+    /// The coefficients at their places, of which only the first `significant` are not 0, from the first groups.
+    fn place(groups: &[Planes<W>], significant: usize) -> [I; N];
 }
 
 /// Swaps the numbers of rows and of bits in every byte.
 #[inline(always)]
 fn turn<const W: usize>(rows: &mut [[u64; W]; 8]) {
-    for word in 0..W {
-        for (step, low) in
-            [(4, 0x0f0f_0f0f_0f0f_0f0f), (2, 0x3333_3333_3333_3333), (1, 0x5555_5555_5555_5555)]
-        {
-            for at in (0..8).filter(|at| at & step == 0) {
-                let swapped = (rows[at][word] >> step ^ rows[at + step][word]) & low;
-                rows[at + step][word] ^= swapped;
-                rows[at][word] ^= swapped << step;
+    for (step, low) in [(4, 0x0f0f_0f0f_0f0f_0f0f), (2, 0x3333_3333_3333_3333), (1, 0x5555_5555_5555_5555)] {
+        for first in (0..8).filter(|row| row & step == 0) {
+            let (some, others) = rows.split_at_mut(first + step);
+            for (row, other) in some[first].iter_mut().zip(&mut others[0]) {
+                let swapped = (*row >> step ^ *other) & low;
+                *other ^= swapped;
+                *row ^= swapped << step;
             }
         }
     }
@@ -89,7 +82,7 @@ impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
 }
 
 /// From planes of 16 coefficients: all coefficients at the same time, at their places.
-pub struct Lanes<I>([I; 16]);
+pub struct Lanes;
 
 /// Which bit of a plane belongs to a place.
 const BITS: [u16; 16] = {
@@ -101,26 +94,20 @@ const BITS: [u16; 16] = {
     bits
 };
 
-impl<I: Integer> FromPlanes<I, 16, 1> for Lanes<I> {
+impl<I: Integer> FromPlanes<I, 16, 1> for Lanes {
     #[inline(always)]
-    fn zeros() -> Self {
-        Lanes([I::default(); 16])
-    }
-
-    #[inline(always)]
-    fn set(&mut self, group: usize, planes: Planes<1>, _: usize) {
-        // The lanes are the outer loop: so the compiler sees vectors.
-        let bytes = BITS.map(|bit| {
-            planes.iter().fold(0, |byte, [plane]| byte << 1 | u16::from(*plane as u16 & bit != 0))
-        });
-        for (number, byte) in self.0.iter_mut().zip(bytes) {
-            *number = number.or(I::of_byte(byte as u8, group));
+    fn place(groups: &[Planes<1>], _: usize) -> [I; 16] {
+        let mut numbers = [I::default(); 16];
+        for (group, planes) in groups.iter().enumerate() {
+            // The lanes are the outer loop: so the compiler sees vectors.
+            let bytes = BITS.map(|bit| {
+                planes.iter().fold(0, |byte, [plane]| byte << 1 | u16::from(*plane as u16 & bit != 0))
+            });
+            for (number, byte) in numbers.iter_mut().zip(bytes) {
+                *number = number.or(I::of_byte(byte as u8, group));
+            }
         }
-    }
-
-    #[inline(always)]
-    fn place(self, _: usize) -> [I; 16] {
-        self.0.map(I::from_negabinary)
+        numbers.map(I::of_negabinary)
     }
 }
 
@@ -160,59 +147,85 @@ impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumb
     }
 }
 
-/// From planes of 64 and more coefficients: their bytes, one group after the other.
-pub struct LargeBytes<I: Integer, const N: usize> {
-    bytes: I::Bytes<[u8; N]>,
-    /// Groups that there are.
-    groups: usize,
-}
+/// From planes of 64 and more coefficients.
+pub struct Columns;
 
+/// With so few significant coefficients they are put together by themselves.
+const FEW: usize = 16;
 /// Groups that are put together at once, to 32 bits.
 const QUAD: usize = 4;
 
-impl<I: Integer, const N: usize, const W: usize> FromPlanes<I, N, W> for LargeBytes<I, N> {
+impl<I: Integer, const N: usize, const W: usize> FromPlanes<I, N, W> for Columns {
     #[inline(always)]
-    fn zeros() -> Self {
-        LargeBytes { bytes: I::bytes([0; N]), groups: 0 }
-    }
-
-    #[inline(always)]
-    fn set(&mut self, group: usize, planes: Planes<W>, significant: usize) {
-        let mut rows = planes;
-        rows.reverse();
-        turn(&mut rows);
-        self.groups = group + 1;
-        let words = self.bytes.as_mut()[group].as_chunks_mut::<64>().0.iter_mut().enumerate();
-        for (word, bytes) in words.take(significant.div_ceil(64)) {
-            for (row, bytes) in rows.iter().zip(bytes.as_chunks_mut().0) {
-                *bytes = row[word].to_le_bytes();
+    fn place(groups: &[Planes<W>], significant: usize) -> [I; N] {
+        let mut cell = [I::default(); N];
+        if significant <= FEW {
+            for (column, places) in order::<N>()[..FEW].chunks_exact(8).enumerate() {
+                if significant <= 8 * column {
+                    break;
+                }
+                let numbers = few::<I, W>(groups, column);
+                for (place, number) in places.iter().zip(numbers) {
+                    cell[usize::from(*place) % N] = number.of_negabinary();
+                }
+            }
+            return cell;
+        }
+        let mut bytes = I::bytes([[0; 64]; W]);
+        for (bytes, planes) in bytes.as_mut().iter_mut().zip(groups) {
+            let mut rows = *planes;
+            rows.reverse();
+            turn(&mut rows);
+            for (word, bytes) in bytes.iter_mut().enumerate() {
+                for (row, bytes) in rows.iter().zip(bytes.as_chunks_mut().0) {
+                    *bytes = row[word].to_le_bytes();
+                }
             }
         }
-    }
-
-    #[inline(always)]
-    fn place(self, significant: usize) -> [I; N] {
-        let mut cell = [I::default(); N];
         let places = const { places::<N>() };
-        let words = significant.div_ceil(64);
-        for (word, places) in places.as_chunks::<64>().0.iter().enumerate().take(words) {
+        for (word, places) in places.as_chunks::<64>().0.iter().enumerate().take(significant.div_ceil(64)) {
             let quad = |first: usize| -> [u32; 64] {
-                let groups: [&[u8]; QUAD] =
-                    std::array::from_fn(|group| &self.bytes.as_ref()[first + group][64 * word..][..64]);
+                let groups: [&[u8; 64]; QUAD] =
+                    std::array::from_fn(|group| &bytes.as_ref()[first + group][word]);
                 std::array::from_fn(|at| u32::from_be_bytes(groups.map(|bytes| bytes[at])))
             };
             let high = quad(0);
-            let numbers: [I; 64] = if self.groups > QUAD {
+            let numbers: [I; 64] = if groups.len() > QUAD {
                 let low = quad(QUAD);
                 std::array::from_fn(|at| I::from_top(u64::from(high[at]) << 32 | u64::from(low[at])))
             } else {
                 high.map(|high| I::from_top(u64::from(high) << 32))
             };
-            let numbers = numbers.map(I::from_negabinary);
+            let numbers = numbers.map(I::of_negabinary);
             for (place, number) in places.iter().zip(numbers) {
                 cell[usize::from(*place) % N] = number;
             }
         }
         cell
     }
+}
+
+/// Eight coefficients, from `8 * column` on, which are in the first word of the planes.
+#[inline(always)]
+fn few<I: Integer, const W: usize>(groups: &[Planes<W>], column: usize) -> [I; 8] {
+    let mut numbers = [I::default(); 8];
+    for (group, planes) in groups.iter().enumerate() {
+        let bits = planes.iter().fold(0, |bits, plane| bits << 8 | plane[0] >> (8 * column) & 0xff);
+        for (number, byte) in numbers.iter_mut().zip(turn_word(bits).to_le_bytes()) {
+            *number = number.or(I::of_byte(byte, group));
+        }
+    }
+    numbers
+}
+
+/// Swaps the numbers of bytes and of bits in each.
+#[inline(always)]
+fn turn_word(mut word: u64) -> u64 {
+    for (shift, mask) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
+        let swapped = (word ^ word >> shift) & mask;
+        word ^= swapped ^ swapped << shift;
+    }
+    word
 }

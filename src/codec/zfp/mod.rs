@@ -16,6 +16,7 @@
 //! | `line` | the last two for cells of four values, by tables |
 //! | `bits` | streams of bits |
 //! | `items` | single items at a fixed rate |
+//! | `level` | what the coders are compiled for |
 //!
 //! # Who refuses what
 //!
@@ -39,6 +40,7 @@ mod block;
 mod cell;
 mod integer;
 mod items;
+mod level;
 mod line;
 mod matrix;
 mod order;
@@ -48,7 +50,7 @@ mod value;
 
 use crate::err;
 use crate::error::Result;
-use matrix::{Lanes, LargeBytes, LargeNumbers, Square, ToPlanes};
+use matrix::{Columns, Lanes, LargeNumbers, Square, ToPlanes};
 use value::Value;
 
 /// The most dimensions that ZFP knows.
@@ -305,8 +307,8 @@ fn encode_values<T: Value, S: ToPlanes<T::Int, 16, 1>>(
 fn decode_values<T: Value>(limits: &Limits, shape: &Shape, src: &[u8], dest: &mut [u8]) -> bool {
     match shape.ndim {
         1 => line::decode::<T>(limits, src, dest),
-        2 => block::decode::<T, Lanes<T::Int>, 16, 1>(limits, shape, src, dest),
-        3 => block::decode::<T, LargeBytes<T::Int, 64>, 64, 1>(limits, shape, src, dest),
-        _ => block::decode::<T, LargeBytes<T::Int, 256>, 256, 4>(limits, shape, src, dest),
+        2 => block::decode::<T, Lanes, 16, 1>(limits, shape, src, dest),
+        3 => block::decode::<T, Columns, 64, 1>(limits, shape, src, dest),
+        _ => block::decode::<T, Columns, 256, 4>(limits, shape, src, dest),
     }
 }

@@ -112,28 +112,30 @@ fn next_one<const W: usize>(plane: &[u64; W], from: u32) -> Option<u32> {
     Some(64 * word as u32 + bits.trailing_zeros())
 }
 
-/// Reads so many planes of `N` values, of at most `budget` bits; the number of values that are significant, and of bits
-/// that were used.
+/// Reads so many planes of `N` values, of at most `budget` bits, into the first of the groups; how many groups there
+/// are, how many values are significant, and how many bits were used. Planes that are missing in the last group are 0.
 #[inline(always)]
 pub fn decode<const N: usize, const W: usize>(
-    mut set: impl FnMut(usize, Planes<W>, usize),
+    groups: &mut [Planes<W>],
     planes: u32,
     budget: u32,
     bits: &mut Reader<'_>,
-) -> (usize, u32) {
+) -> (usize, usize, u32) {
     let mut state = State { significant: 0, left: budget };
-    let (mut group, mut rest) = (0, planes as usize);
-    while rest > 0 && state.left > 0 {
+    let (mut count, mut rest) = (0, planes as usize);
+    for group in groups {
+        if rest == 0 || state.left == 0 {
+            break;
+        }
         let wanted = rest.min(GROUP);
-        let mut some = [[0; W]; GROUP];
-        for plane in &mut some[..wanted] {
+        *group = [[0; W]; GROUP];
+        for plane in &mut group[..wanted] {
             decode_plane::<N, W>(plane, &mut state, bits);
         }
-        set(group, some, state.significant as usize);
-        group += 1;
         rest -= wanted;
+        count += 1;
     }
-    (state.significant as usize, budget - state.left)
+    (count, state.significant as usize, budget - state.left)
 }
 
 #[inline(always)]

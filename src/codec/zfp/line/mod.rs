@@ -9,6 +9,7 @@ mod tests;
 
 use super::bits::{Reader, Writer};
 use super::integer::Integer;
+use super::level::at_levels;
 use super::value::Value;
 use super::{Limits, transform};
 
@@ -16,12 +17,18 @@ use super::{Limits, transform};
 const CELL: usize = 4;
 
 /// Bit planes of a cell with that exponent.
+#[inline(always)]
 fn planes_of(limits: &Limits, exponent: i32) -> u32 {
     super::cell::planes_of(limits, 1, exponent)
 }
 
-/// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
-pub(super) fn encode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+at_levels! {
+    /// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    pub(super) fn encode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> = encode_cells
+}
+
+#[inline(always)]
+fn encode_cells<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut bits = Writer::new(dest);
     let cells = src.chunks_exact(CELL * T::SIZE);
     let rest = cells.remainder();
@@ -41,6 +48,7 @@ pub(super) fn encode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> 
     bits.finish()
 }
 
+#[inline(always)]
 fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<'_>) {
     let exponent = T::exponent(values);
     let planes = planes_of(limits, exponent);
@@ -59,8 +67,13 @@ fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<
     bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
 }
 
-/// Decompresses into the values of `dest`; `false` if the stream ends too early.
-pub(super) fn decode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool {
+at_levels! {
+    /// Decompresses into the values of `dest`; `false` if the stream ends too early.
+    pub(super) fn decode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool = decode_cells
+}
+
+#[inline(always)]
+fn decode_cells<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool {
     let mut bits = Reader::new(src);
     for cell in dest.chunks_mut(CELL * T::SIZE) {
         let values = decode_cell::<T>(limits, &mut bits);
@@ -74,6 +87,7 @@ pub(super) fn decode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> 
     true
 }
 
+#[inline(always)]
 pub(super) fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [T; CELL] {
     bits.need(T::HEADER_BITS);
     let header = bits.ahead() & ((1 << T::HEADER_BITS) - 1);
@@ -86,7 +100,7 @@ pub(super) fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [
     let planes = planes_of(limits, exponent).min(T::WIDTH);
     let (values, used) = planes::decode(planes, limits.max_bits - T::HEADER_BITS, bits);
     bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
-    let mut numbers = values.map(|bits| T::Int::from_top(bits).from_negabinary());
+    let mut numbers = values.map(|bits| T::Int::from_top(bits).of_negabinary());
     transform::inverse(&mut numbers);
     T::restore(&numbers, exponent)
 }
