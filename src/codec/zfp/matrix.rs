@@ -229,3 +229,49 @@ fn turn_word(mut word: u64) -> u64 {
     }
     word
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cells whose first coefficients alone are not 0, to planes of bits, of which each is looked at, and back.
+    fn there_and_back<I, M, F, const N: usize, const W: usize>(random: &mut impl FnMut() -> u64)
+    where
+        I: Integer + PartialEq + std::fmt::Debug,
+        M: ToPlanes<I, N, W>,
+        F: FromPlanes<I, N, W>,
+    {
+        for significant in (0..=N).step_by(1 + N / 64) {
+            let mut cell = [I::default(); N];
+            for &place in &order::<N>()[..significant] {
+                cell[usize::from(place)] = I::from_top(random());
+            }
+            let matrix = M::of(&cell);
+            let groups: Vec<Planes<W>> =
+                (0..I::bytes(()).as_ref().len()).map(|group| matrix.group(group)).collect();
+            for (number, place) in order::<N>().iter().enumerate() {
+                let bits = cell[usize::from(*place)].to_negabinary().to_top();
+                for (plane, words) in groups.iter().flatten().enumerate() {
+                    let bit = words[number / 64] >> (number % 64) & 1;
+                    assert_eq!(bit, bits >> (63 - plane) & 1, "plane {plane} of coefficient {number} of {N}");
+                }
+            }
+            assert_eq!(F::place(&groups, significant), cell, "{significant} of {N}");
+        }
+    }
+
+    #[test]
+    fn coefficients_are_bits_of_planes() {
+        let mut state = 1u64;
+        let random = &mut || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state ^ state >> 29
+        };
+        there_and_back::<i32, Square<1>, Lanes, 16, 1>(random);
+        there_and_back::<i64, Square<2>, Lanes, 16, 1>(random);
+        there_and_back::<i32, LargeNumbers<i32, 64>, Columns, 64, 1>(random);
+        there_and_back::<i64, LargeNumbers<i64, 64>, Columns, 64, 1>(random);
+        there_and_back::<i32, LargeNumbers<i32, 256>, Columns, 256, 4>(random);
+        there_and_back::<i64, LargeNumbers<i64, 256>, Columns, 256, 4>(random);
+    }
+}
