@@ -16,7 +16,7 @@ mod support;
 use std::hint::black_box;
 
 use blocks::{Reference, Stored};
-use blosc2::codec::zfp::{Array as Geometry, Mode, Scratch, Zfp};
+use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
 
 /// Batches of each contestant; the best one counts.
 const BATCHES: usize = 15;
@@ -102,22 +102,20 @@ fn measure(
     let reference = Reference::new(library, zfp, geometry);
     let chunk = reference.compress(&block);
     let Stored::Coded(stream) = reference.stored(&chunk) else { return [None; 3] };
-    let mut scratch = Scratch::default();
     let mut dest = vec![0; block.len()];
     let mut room = vec![0; 2 * block.len() + 1024];
     let encode = compare(
         || {
-            let len = zfp.encode(geometry, &mut scratch, black_box(&block), &mut dest).expect("a good shape");
+            let len = zfp.encode(geometry, black_box(&block), &mut dest).expect("a good shape");
             assert_eq!(len, stream.len());
         },
         || assert!(reference.compress_into(black_box(&block), &mut room) > 0),
     );
-    let mut scratch = Scratch::default();
     // Where it lies in a chunk, too.
     let start = chunk.len() - stream.len();
     let stream = &chunk[start..];
     let decode = compare(
-        || assert!(zfp.decode(geometry, &mut scratch, black_box(stream), &mut dest).is_ok()),
+        || assert!(zfp.decode(geometry, black_box(stream), &mut dest).is_ok()),
         || assert!(reference.decompress_into(black_box(&chunk), &mut room[..block.len()]) > 0),
     );
     let size = geometry.typesize as usize;
@@ -132,7 +130,7 @@ fn measure(
         compare(
             || {
                 let (at, out) = (next(&mut ours), &mut value[..size]);
-                assert!(zfp.decode_items(geometry, &mut scratch, stream, at..at + 1, out).expect("in it"));
+                assert!(zfp.decode_items(geometry, stream, at..at + 1, out).expect("in it"));
             },
             || {
                 reference.item(&chunk, next(&mut theirs), &mut dest[..size]);

@@ -38,6 +38,7 @@ impl BlockShape {
 
     /// Reads the metalayer of an array, of which only the blocks matter: markers are not looked at, and neither is what
     /// comes after the shapes. `None` if it ends too early or has no number of dimensions that arrays have.
+    #[inline]
     pub fn parse(metalayer: &[u8]) -> Option<BlockShape> {
         let ndim = usize::from(*metalayer.get(LEN_OF_HEAD - 1)?);
         if ndim > MAX_DIM {

@@ -25,7 +25,7 @@ pub const MAX_RUN_LENGTH: usize = 5;
 ///
 /// # Errors
 /// `ReadBuffer` when `bytes` ends inside the stream, `RunLength` for a run that is none.
-#[inline]
+#[inline(always)]
 pub fn read<'a>(bytes: &'a [u8], pos: &mut usize, neblock: usize) -> Result<Stream<'a>> {
     let Some(csize) = read_i32(bytes, *pos) else {
         return Err(err!(ReadBuffer, "no stream length at {} of {} bytes", *pos, bytes.len()));

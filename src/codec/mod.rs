@@ -34,8 +34,6 @@ pub struct Workspace {
     lz4: lz4::State,
     #[cfg(feature = "ndlz")]
     ndlz: ndlz::Tables,
-    #[cfg(feature = "zfp")]
-    zfp: zfp::Scratch,
     zlib: zlib::State,
     zstd: zstd::State,
 }

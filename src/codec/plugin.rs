@@ -86,7 +86,7 @@ impl Encoder for PluginEncoder {
                 let Some(container) = &self.container else { return Ok(0) };
                 let array = array(container, i32::try_from(self.typesize).unwrap_or(0))?;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.encode(array, &mut workspace.zfp, src, dest).map_err(as_data)
+                zfp.encode(array, src, dest).map_err(as_data)
             }
         }
     }
@@ -107,14 +107,14 @@ impl Decoder for PluginDecoder<'_> {
         not(any(feature = "ndlz", feature = "zfp")),
         allow(unused_variables, reason = "no codec wants them")
     )]
-    fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+    fn decode(&self, _: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match self.codec {
             #[cfg(feature = "ndlz")]
             Plugin::Ndlz => Ok(ndlz::decompress(self.meta, src, dest)),
             #[cfg(feature = "zfp")]
             Plugin::Zfp(mode) => {
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.decode(self.array()?, &mut workspace.zfp, src, dest).map_err(as_data)
+                zfp.decode(self.array()?, src, dest).map_err(as_data)
             }
         }
     }
@@ -139,7 +139,6 @@ impl PluginDecoder<'_> {
     #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec wants them"))]
     pub fn decode_part(
         &self,
-        workspace: &mut Workspace,
         src: &[u8],
         nbytes: usize,
         part: Range<usize>,
@@ -160,7 +159,7 @@ impl PluginDecoder<'_> {
                 }
                 let items = part.start / typesize..part.end / typesize;
                 let zfp = Zfp { mode, meta: self.meta };
-                zfp.decode_items(array, &mut workspace.zfp, src, items, dest).map_err(as_data)
+                zfp.decode_items(array, src, items, dest).map_err(as_data)
             }
         }
     }

@@ -5,7 +5,7 @@ use crate::abi::{blosc2_metalayer, blosc2_schunk};
 use crate::chunk::container::METALAYER;
 use crate::chunk::{BlockShape, Container};
 use crate::codec::Plugin;
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 /// Whether that codec or one of those filters asks for the super-chunk.
 pub fn is_needed(compcode: i32, filters: &[u8]) -> bool {
@@ -17,6 +17,7 @@ pub fn is_needed(compcode: i32, filters: &[u8]) -> bool {
 ///
 /// # Safety
 /// `schunk` is NULL or a super-chunk of ours, whose metalayers nobody changes meanwhile.
+#[inline]
 pub unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
     if schunk.is_null() {
         return None;
@@ -33,7 +34,7 @@ pub unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
             }
         };
         // SAFETY: names end with NUL.
-        if unsafe { CStr::from_ptr(metalayer.name) } == METALAYER && !metalayer.content.is_null() {
+        if unsafe { is_name(metalayer.name, METALAYER) } && !metalayer.content.is_null() {
             let len = usize::try_from(metalayer.content_len).unwrap_or(0);
             // SAFETY: contents have their lengths.
             blockshape = BlockShape::parse(unsafe { std::slice::from_raw_parts(metalayer.content, len) });
@@ -41,4 +42,14 @@ pub unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
         }
     }
     Some(Container { typesize, blockshape })
+}
+
+/// Whether two names are the same.
+///
+/// # Safety
+/// `name` is a string that ends with NUL.
+unsafe fn is_name(name: *const c_char, wanted: &CStr) -> bool {
+    let mut wanted = wanted.to_bytes_with_nul().iter().enumerate();
+    // SAFETY: all bytes before this one are those of a longer string, so that `name` has not ended there.
+    wanted.all(|(at, &byte)| unsafe { name.add(at).read() } as u8 == byte)
 }

@@ -46,6 +46,8 @@ impl Scratch {
     ///
     /// # Errors
     /// `MemoryAlloc` when there is no memory for them.
+    // Handed out by value it would be copied, which small blocks notice.
+    #[inline(always)]
     pub fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
         let len = len.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX / 8);
         self.buffers.reserve(len.saturating_mul(PARTS))?;
@@ -115,10 +117,16 @@ impl Aligned {
     }
 
     /// Makes sure that `len` bytes are there; what was in them is lost when they were not.
+    #[inline(always)]
     fn reserve(&mut self, len: usize) -> Result<()> {
         if self.len >= len {
             return Ok(());
         }
+        self.grow(len)
+    }
+
+    #[cold]
+    fn grow(&mut self, len: usize) -> Result<()> {
         *self = Aligned::default();
         // SAFETY: the layout's size is not zero.
         let allocation =
@@ -130,6 +138,7 @@ impl Aligned {
         Ok(())
     }
 
+    #[inline(always)]
     fn bytes(&mut self) -> &mut [u8] {
         if self.len == 0 {
             return &mut [];

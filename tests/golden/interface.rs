@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
 
 use crate::support::calls::{OwnedContext, Params, Special, dparams, special_chunk, with_destination};
-use crate::support::library::Library;
+use crate::support::library::{Library, has_feature};
 use crate::support::{all, hex};
 use crate::{assert_hex, typesize};
 
@@ -176,16 +176,21 @@ fn names_and_codes() {
     ];
     for library in all() {
         // 160 and above belong to the tests that register codecs.
+        let table = table.into_iter().filter(|entry| match entry.0 {
+            32 => has_feature(library.name, "ndlz"),
+            33..=35 => has_feature(library.name, "zfp"),
+            _ => true,
+        });
         for code in -2..160 {
             let mut name = c"?".as_ptr();
             // SAFETY: a valid out-pointer.
             let rc = unsafe { (library.blosc2_compcode_to_compname)(code, &mut name) };
-            let expected = table.iter().find(|entry| entry.0 == code).map(|entry| entry.1);
+            let expected = table.clone().find(|entry| entry.0 == code).map(|entry| entry.1);
             assert_eq!(text(name).as_deref(), expected, "{}: {code}", library.name);
             assert_eq!(rc, if expected.is_some() { code } else { -1 }, "{}: {code}", library.name);
         }
         let unknown = ["snappy", "", "LZ4", "lz4 "].map(|name| (-1, name));
-        for (code, name) in table.into_iter().chain(unknown) {
+        for (code, name) in table.clone().chain(unknown) {
             let name = std::ffi::CString::new(name).expect("no NUL");
             // SAFETY: a terminated string.
             let rc = unsafe { (library.blosc2_compname_to_compcode)(name.as_ptr()) };
@@ -200,6 +205,9 @@ fn names_and_codes() {
             (c"ndlz", 32, "ndlz"),
             (c"zfp_rate", 35, "zfp_rate"),
         ] {
+            if code >= 32 && !table.clone().any(|entry| entry.0 == code) {
+                continue;
+            }
             let (mut lib, mut version) = (ptr::null_mut(), ptr::null_mut());
             // SAFETY: valid out-pointers; both strings are ours to free.
             unsafe {

@@ -215,6 +215,23 @@ pub fn path_of_reference() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
+/// Whether the library of that name (`ours` or `reference`) has the plugins that a feature of the package stands for. Ours
+/// was built as this test was, unless `BLOSC2_UNDER_TEST` names another: then `BLOSC2_FEATURES` tells, with commas between.
+pub fn has_feature(name: &str, feature: &str) -> bool {
+    if name == "reference" {
+        return true;
+    }
+    match std::env::var("BLOSC2_FEATURES") {
+        Ok(features) => features.split(',').any(|one| one == feature),
+        Err(_) => match feature {
+            "ndlz" => cfg!(feature = "ndlz"),
+            "zfp" => cfg!(feature = "zfp"),
+            "plugin-filters" => cfg!(feature = "plugin-filters"),
+            _ => panic!("the package has no feature {feature}"),
+        },
+    }
+}
+
 fn name_of_ours() -> &'static str {
     if path_of_reference().is_some_and(|path| path == path_of_ours()) { "reference" } else { "ours" }
 }

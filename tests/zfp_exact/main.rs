@@ -11,7 +11,7 @@ mod data;
 mod mutated;
 mod vectors;
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Scratch, Zfp};
+use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
 
 use blocks::{Reference, Stored};
 use data::Values;
@@ -59,18 +59,18 @@ impl Case {
         self.count() * self.typesize as usize
     }
 
-    fn encode(&self, scratch: &mut Scratch, src: &[u8]) -> Stored {
+    fn encode(&self, src: &[u8]) -> Stored {
         let mut dest = vec![0; src.len()];
-        match self.zfp.encode(self.geometry(), scratch, src, &mut dest) {
+        match self.zfp.encode(self.geometry(), src, &mut dest) {
             Ok(0) => Stored::Raw,
             Ok(len) => Stored::Coded(dest[..len].to_vec()),
             Err(error) => panic!("{self:?}: {error}"),
         }
     }
 
-    fn decode(&self, scratch: &mut Scratch, stream: &[u8]) -> Vec<u8> {
+    fn decode(&self, stream: &[u8]) -> Vec<u8> {
         let mut dest = vec![0x5a; self.nbytes()];
-        let len = self.zfp.decode(self.geometry(), scratch, stream, &mut dest);
+        let len = self.zfp.decode(self.geometry(), stream, &mut dest);
         assert_eq!(len.unwrap_or_else(|error| panic!("{self:?}: {error}")), dest.len());
         dest
     }
@@ -127,14 +127,13 @@ fn streams_and_values_are_those_of_the_reference() {
     for number in 0..from_environment("ZFP_CASES", 1500) {
         let mut random = Random::of_item(seed, number);
         let case = Case::random(&mut random);
-        let mut scratch = Scratch::default();
         let reference =
             case.safe_for_the_reference().then(|| Reference::new(library, case.zfp, case.geometry()));
         for _ in 0..4 {
             let kind = *random.pick(&Values::ALL);
             let block = kind.generate(&mut random, case.typesize as usize, case.count());
             let what = format!("case {number}: {case:?} of {kind:?}");
-            let ours = case.encode(&mut scratch, &block);
+            let ours = case.encode(&block);
             let Some(reference) = &reference else {
                 assert_eq!(ours, Stored::Raw, "{what}");
                 continue;
@@ -145,7 +144,7 @@ fn streams_and_values_are_those_of_the_reference() {
                 // Ours keeps what the reference destroys; the reference decodes it to the same values.
                 if let Stored::Coded(stream) = &ours {
                     let theirs = reference.decompress(&reference.chunk_of(stream)).expect("our stream");
-                    assert!(theirs == case.decode(&mut scratch, stream), "values of our stream, {what}");
+                    assert!(theirs == case.decode(stream), "values of our stream, {what}");
                     tiny += 1;
                 }
             } else {
@@ -167,7 +166,7 @@ fn streams_and_values_are_those_of_the_reference() {
             };
             coded += 1;
             let decoded = reference.decompress(&chunk).expect("its own chunk");
-            assert!(case.decode(&mut scratch, stream) == decoded, "values differ, {what}");
+            assert!(case.decode(stream) == decoded, "values differ, {what}");
         }
     }
     println!("{coded} blocks compressed, {raw} raw, {tiny} with tiny cells");
@@ -184,10 +183,9 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
         let mut case = Case::random(&mut random);
         // Two sixths of the size and more: below, the reference refuses single items of small cells (codecs.md 11).
         case.zfp = Zfp { mode: Mode::Rate, meta: 30 + random.below(35) as u8 };
-        let mut scratch = Scratch::default();
         let block = Values::Noise.generate(&mut random, case.typesize as usize, case.count());
-        let Stored::Coded(stream) = case.encode(&mut scratch, &block) else { continue };
-        let whole = case.decode(&mut scratch, &stream);
+        let Stored::Coded(stream) = case.encode(&block) else { continue };
+        let whole = case.decode(&stream);
         let size = case.typesize as usize;
         let reference = Reference::new(library, case.zfp, case.geometry());
         let chunk = reference.chunk_of(&stream);
@@ -195,8 +193,7 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
             let start = random.below(case.count());
             let len = random.below(40).min(case.count() - start);
             let mut dest = vec![0x5a; len * size];
-            let done =
-                case.zfp.decode_items(case.geometry(), &mut scratch, &stream, start..start + len, &mut dest);
+            let done = case.zfp.decode_items(case.geometry(), &stream, start..start + len, &mut dest);
             if done.unwrap_or_else(|error| panic!("{number}: {case:?}: {error}")) {
                 assert!(
                     dest == whole[start * size..][..len * size],
@@ -228,10 +225,9 @@ fn errors_are_at_most_the_tolerance() {
         case.zfp = Zfp { mode: Mode::Accuracy, meta: exponent as i8 as u8 };
         let kind = *random.pick(&[Values::Smooth, Values::Noise, Values::Whole]);
         let block = kind.generate(&mut random, case.typesize as usize, case.count());
-        let mut scratch = Scratch::default();
-        let Stored::Coded(stream) = case.encode(&mut scratch, &block) else { continue };
+        let Stored::Coded(stream) = case.encode(&block) else { continue };
         let before = numbers(case.typesize, &block);
-        let after = numbers(case.typesize, &case.decode(&mut scratch, &stream));
+        let after = numbers(case.typesize, &case.decode(&stream));
         // What a float can hold at all, besides.
         let largest = before.iter().fold(0f64, |most, value| most.max(value.abs()));
         let most = 10f64.powi(exponent) + if case.typesize == 4 { largest * 1e-6 } else { largest * 1e-15 };

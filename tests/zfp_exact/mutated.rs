@@ -1,7 +1,7 @@
 //! Damaged and invented streams: no panic, no byte outside, and where the reference does not read past the end, its
 //! values.
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Scratch, Zfp};
+use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
 use blosc2::error::ErrorKind;
 
 use crate::blocks::{Reference, Stored};
@@ -19,8 +19,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
         let case = Case::random(&mut random);
         let kind = *random.pick(&Values::ALL);
         let block = kind.generate(&mut random, case.typesize as usize, case.count());
-        let mut scratch = Scratch::default();
-        let Stored::Coded(stream) = case.encode(&mut scratch, &block) else { continue };
+        let Stored::Coded(stream) = case.encode(&block) else { continue };
         let whole = stream.len();
         let reference = reference.map(|library| Reference::new(library, case.zfp, case.geometry()));
         for _ in 0..20 {
@@ -32,7 +31,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
             let what = format!("case {number}: {case:?}");
             let mut dest = vec![0x5a; case.nbytes() + 16];
             let nbytes = case.nbytes();
-            match case.zfp.decode(case.geometry(), &mut scratch, &stream, &mut dest[..nbytes]) {
+            match case.zfp.decode(case.geometry(), &stream, &mut dest[..nbytes]) {
                 Ok(len) => {
                     assert_eq!(len, nbytes, "{what}");
                     good += 1;
@@ -57,7 +56,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
                 let start = random.below(case.count());
                 let mut item = vec![0; case.typesize as usize];
                 let items = start..start + 1;
-                let done = case.zfp.decode_items(case.geometry(), &mut scratch, &stream, items, &mut item);
+                let done = case.zfp.decode_items(case.geometry(), &stream, items, &mut item);
                 assert!(done.is_ok_and(|done| done) || stream.len() < whole, "{what}");
             }
         }
@@ -84,7 +83,6 @@ fn damaged(random: &mut Random, stream: &[u8]) -> Vec<u8> {
 
 #[test]
 fn absurd_shapes_are_refused() {
-    let mut scratch = Scratch::default();
     let zfp = Zfp { mode: Mode::Rate, meta: 50 };
     let (stream, mut dest) = (vec![0xff; 4096], vec![0; 4096]);
     let shapes: [&[i32]; 10] = [
@@ -102,10 +100,9 @@ fn absurd_shapes_are_refused() {
     for shape in shapes {
         for typesize in [4, 8] {
             let geometry = Geometry { blockshape: shape, typesize };
-            let rc = zfp.decode(geometry, &mut scratch, &stream, &mut dest).map_err(|error| error.kind());
+            let rc = zfp.decode(geometry, &stream, &mut dest).map_err(|error| error.kind());
             assert_eq!(rc, Err(ErrorKind::Failure), "decode {geometry:?}");
-            let encoded =
-                zfp.encode(geometry, &mut scratch, &stream, &mut dest).map_err(|error| error.kind());
+            let encoded = zfp.encode(geometry, &stream, &mut dest).map_err(|error| error.kind());
             let too_large = !shape.is_empty() && shape.len() <= 4 && shape.iter().all(|&extent| extent >= 4);
             // Those whose product overflows have no size; the others only not that of the buffer.
             assert!(
@@ -115,17 +112,17 @@ fn absurd_shapes_are_refused() {
             for item in [0, 5000, usize::MAX - 1] {
                 let items = item..item + 1;
                 let room = &mut [0; 8][..typesize as usize];
-                let rc = zfp.decode_items(geometry, &mut scratch, &stream, items, room);
+                let rc = zfp.decode_items(geometry, &stream, items, room);
                 assert!(!matches!(rc, Ok(true)) || item == 0, "{geometry:?}, item {item}");
             }
         }
     }
     for typesize in [i32::MIN, -8, -4, 0, 1, 2, 3, 5, 16] {
         let geometry = Geometry { blockshape: &[8, 8], typesize };
-        let rc = zfp.decode(geometry, &mut scratch, &stream, &mut dest).map_err(|error| error.kind());
+        let rc = zfp.decode(geometry, &stream, &mut dest).map_err(|error| error.kind());
         assert_eq!(rc, Err(ErrorKind::Failure), "type size {typesize}");
         let src = vec![0; 64 * typesize.clamp(0, 64) as usize];
-        let rc = zfp.encode(geometry, &mut scratch, &src, &mut dest).map_err(|error| error.kind());
+        let rc = zfp.encode(geometry, &src, &mut dest).map_err(|error| error.kind());
         // A type size that no block can have gives no block of that size.
         assert_eq!(rc, if typesize < 0 { Ok(0) } else { Err(ErrorKind::Failure) }, "type size {typesize}");
     }
@@ -137,15 +134,14 @@ fn streams_fit_or_are_refused_at_any_address() {
     for _ in 0..100 {
         let case = Case::random(&mut random);
         let block = Values::Smooth.generate(&mut random, case.typesize as usize, case.count());
-        let mut scratch = Scratch::default();
-        let Stored::Coded(stream) = case.encode(&mut scratch, &block) else { continue };
-        let values = case.decode(&mut scratch, &stream);
+        let Stored::Coded(stream) = case.encode(&block) else { continue };
+        let values = case.decode(&stream);
         for shift in 0..9 {
             let (mut src, mut room) = (vec![0; shift], vec![0x5a; shift + stream.len() + 8]);
             src.extend_from_slice(&block);
             for missing in [0, 1, 8] {
                 let dest = &mut room[shift..shift + stream.len() - missing];
-                let len = case.zfp.encode(case.geometry(), &mut scratch, &src[shift..], dest).expect("fine");
+                let len = case.zfp.encode(case.geometry(), &src[shift..], dest).expect("fine");
                 assert_eq!(len, if missing == 0 { stream.len() } else { 0 }, "{case:?}");
                 assert!(missing > 0 || dest == stream, "{case:?} at {shift}");
             }
@@ -154,7 +150,7 @@ fn streams_fit_or_are_refused_at_any_address() {
             odd.extend_from_slice(&stream);
             let mut room = vec![0x5a; shift + block.len() + 8];
             let dest = &mut room[shift..shift + block.len()];
-            case.zfp.decode(case.geometry(), &mut scratch, &odd[shift..], dest).expect("a good stream");
+            case.zfp.decode(case.geometry(), &odd[shift..], dest).expect("a good stream");
             assert!(dest == values, "{case:?} at {shift}");
             assert_eq!(room[shift + block.len()..], [0x5a; 8]);
         }

@@ -1,6 +1,6 @@
 //! The vectors of codecs.md 10.11.
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Scratch, Zfp};
+use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
 
 use crate::support::{crc32, hex};
 
@@ -21,7 +21,7 @@ fn zfp(codec: u8, meta: u8) -> Zfp {
 /// The stream, empty if there is none.
 fn encode(zfp: Zfp, blockshape: &[i32], typesize: i32, block: &[u8]) -> Vec<u8> {
     let mut dest = vec![0; block.len()];
-    let len = zfp.encode(Geometry { blockshape, typesize }, &mut Scratch::default(), block, &mut dest);
+    let len = zfp.encode(Geometry { blockshape, typesize }, block, &mut dest);
     dest.truncate(len.expect("a good shape"));
     dest
 }
@@ -29,7 +29,7 @@ fn encode(zfp: Zfp, blockshape: &[i32], typesize: i32, block: &[u8]) -> Vec<u8> 
 fn decode(zfp: Zfp, blockshape: &[i32], typesize: i32, stream: &[u8]) -> Vec<u8> {
     let mut dest = vec![0; blockshape.iter().product::<i32>() as usize * typesize as usize];
     let geometry = Geometry { blockshape, typesize };
-    let len = zfp.decode(geometry, &mut Scratch::default(), stream, &mut dest).expect("a good stream");
+    let len = zfp.decode(geometry, stream, &mut dest).expect("a good stream");
     assert_eq!(len, dest.len());
     dest
 }

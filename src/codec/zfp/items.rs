@@ -5,23 +5,20 @@
 
 use std::ops::Range;
 
-use zfp_rs::codec::block::decode_block;
-use zfp_rs::{ZfpBitStreamRef, ZfpConfig, ZfpDimensionality, ZfpScalar};
-
-use super::memory::Words;
-use super::{Array, MAX_DIM, Mode, SIDE, Scalar, Scratch, Shape, Zfp};
+use super::bits::Reader;
+use super::level::at_levels;
+use super::matrix::{Columns, FromPlanes, Lanes};
+use super::value::Value;
+use super::{Array, Limits, Mode, SIDE, Scalar, Shape, Zfp, cell, line};
 use crate::err;
 use crate::error::Result;
 
-/// Values of the largest cell.
-const MAX_CELL: usize = SIDE.pow(MAX_DIM as u32);
 /// Decoding the whole block is taken to cost less than that part of its cells one by one.
 const WORTH_PART: usize = 2;
 
 /// The decoder of the cells of one stream.
 struct Cells<'a> {
-    config: ZfpConfig,
-    dimensionality: ZfpDimensionality,
+    limits: Limits,
     shape: Shape,
     /// Of each cell.
     bits: usize,
@@ -38,7 +35,6 @@ impl Zfp {
     pub fn decode_items(
         self,
         array: Array<'_>,
-        scratch: &mut Scratch,
         src: &[u8],
         items: Range<usize>,
         dest: &mut [u8],
@@ -56,13 +52,11 @@ impl Zfp {
         {
             return Ok(false);
         }
-        let dimensionality = ZfpDimensionality::try_from(shape.ndim as u32)
-            .map_err(|error| err!(Failure, "ZFP of {} dimensions: {error}", shape.ndim))?;
         let bits = self.cell_bits(&shape, scalar) as usize;
-        let cells = Cells { config: self.limits(&shape, scalar).config()?, dimensionality, shape, bits, src };
+        let cells = Cells { limits: self.limits(&shape, scalar), shape, bits, src };
         match scalar {
-            Scalar::Float => cells.decode::<f32>(&mut scratch.stream, items, dest)?,
-            Scalar::Double => cells.decode::<f64>(&mut scratch.stream, items, dest)?,
+            Scalar::Float => cells.decode::<f32>(items, dest)?,
+            Scalar::Double => cells.decode::<f64>(items, dest)?,
         }
         Ok(true)
     }
@@ -102,36 +96,54 @@ fn rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = Row> {
 }
 
 impl Cells<'_> {
-    fn decode<T: ZfpScalar>(
+    fn decode<T: Value>(&self, items: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        match self.shape.ndim {
+            1 => self.decode_rows(items, dest, (), |limits, bits, ()| line::decode_cell::<T>(limits, bits)),
+            2 => decode_cells::<T, Lanes, 16, 1>(self, items, dest),
+            3 => decode_cells::<T, Columns, 64, 1>(self, items, dest),
+            _ => decode_cells::<T, Columns, 256, 4>(self, items, dest),
+        }
+    }
+
+    #[inline(always)]
+    fn decode_rows<T: Value, R, const N: usize>(
         &self,
-        stream: &mut Words,
         items: Range<usize>,
         mut dest: &mut [u8],
+        mut room: R,
+        decode: impl Fn(&Limits, &mut Reader<'_>, &mut R) -> [T; N],
     ) -> Result<()> {
-        let mut values = [T::default(); MAX_CELL];
-        let values = &mut values[..self.shape.cell_len()];
+        let ncells = self.src.len().saturating_mul(8) / self.bits;
         for row in rows(&self.shape, items) {
-            self.decode_cell(stream, row.cell, values)?;
-            let bytes: &[u8] = bytemuck::cast_slice(&values[row.start..row.start + row.len]);
-            let (out, rest) = dest.split_at_mut(bytes.len());
-            out.copy_from_slice(bytes);
+            if row.cell >= ncells {
+                let (cell, bits, len) = (row.cell, self.bits, self.src.len());
+                return Err(err!(Data, "cell {cell} of {bits} bits in a ZFP stream of {len} bytes"));
+            }
+            let bits = &mut Reader::from_bit(self.src, row.cell * self.bits);
+            let values = decode(&self.limits, bits, &mut room);
+            let (out, rest) = dest.split_at_mut(row.len * T::SIZE);
+            for (value, bytes) in values[row.start..][..row.len].iter().zip(out.chunks_exact_mut(T::SIZE)) {
+                value.write(bytes);
+            }
             dest = rest;
         }
         Ok(())
     }
+}
 
-    fn decode_cell<T: ZfpScalar>(&self, stream: &mut Words, cell: usize, values: &mut [T]) -> Result<()> {
-        if cell >= self.src.len().saturating_mul(8) / self.bits {
-            let len = self.src.len();
-            return Err(err!(Data, "cell {cell} of {} bits in a ZFP stream of {len} bytes", self.bits));
-        }
-        let (first, end) = (cell * self.bits, (cell + 1) * self.bits);
-        // Whole words, so that the place in the first one stays what it is; the last may be cut short.
-        let bytes = first / 64 * 8..(end.div_ceil(64) * 8).min(self.src.len());
-        let mut bits = ZfpBitStreamRef::from_words(stream.aligned::<u64>(&self.src[bytes])?);
-        bits.seek_read((first % 64) as u64);
-        decode_block(&mut bits, &self.config, values, self.dimensionality)
-            .map_err(|error| err!(Failure, "ZFP cell {cell}: {error}"))?;
-        Ok(())
-    }
+at_levels! {
+    fn decode_cells<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        cells: &Cells<'_>,
+        items: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> = decode_rows_of
+}
+
+#[inline(always)]
+fn decode_rows_of<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+    cells: &Cells<'_>,
+    items: Range<usize>,
+    dest: &mut [u8],
+) -> Result<()> {
+    cells.decode_rows(items, dest, cell::room::<T, W>(), cell::decode::<T, M, N, W>)
 }

@@ -1,10 +1,22 @@
 //! ZFP streams (`codecs.md` 9 to 11): blocks of floats or doubles in 1 to 4 dimensions, compressed with loss.
 //!
 //! Owns what the three codecs 33, 34 and 35 do with the bytes of one block, and the items of a fixed-rate stream.
-//! Knows no ids, no registry, no super-chunk: the array's block shape and the type size come as an [`Array`]. The bit
-//! streams themselves are the work of the crate `zfp-rs`, and in one dimension, where it is slow, of `line`: bit for bit
-//! those of the reference's zfp 1.0.1 but for one improvement. Cells of tiny magnitude, whose values the reference
-//! destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result correctly.
+//! Knows no ids, no registry, no super-chunk: the array's block shape and the type size come as an [`Array`].
+//!
+//! Streams are bit for bit those of the reference's zfp 1.0.1 but for one improvement. Cells of tiny magnitude, whose
+//! values the reference destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result correctly.
+//!
+//! | file | owns |
+//! |---|---|
+//! | `block` | which values of a block make a cell |
+//! | `cell` | the steps from a cell's values to bits and back |
+//! | `value`, `integer`, `transform` | floats as whole numbers; the transform |
+//! | `matrix`, `order` | coefficients, their order, and the planes of their bits |
+//! | `planes` | the embedded coder of planes |
+//! | `line` | the last two for cells of four values, by tables |
+//! | `bits` | streams of bits |
+//! | `items` | single items at a fixed rate |
+//! | `level` | what the coders are compiled for |
 //!
 //! # Who refuses what
 //!
@@ -17,25 +29,29 @@
 //! | the type size is neither 4 nor 8 | `Failure` | `Failure` | `Failure` |
 //! | the result is not smaller than the source, or does not fit | 0 | | |
 //! | the stream ends too early | | `Data` | `Data` if it lacks bits of the items |
-//! | no memory for an aligned copy | `MemoryAlloc` | `MemoryAlloc` | `MemoryAlloc` |
 //!
 //! A stream whose last word is cut short is taken to go on with zeros (`codecs.md` 10.8).
 //!
 //! 0 means "store it raw". Where no super-chunk or no metalayer `b2nd` gives an [`Array`], the caller decides
 //! (`codecs.md` 9.2 and 9.3).
 
-#![forbid(unsafe_code)]
-
+mod bits;
+mod block;
+mod cell;
+mod integer;
 mod items;
+mod level;
 mod line;
-mod memory;
-
-pub use memory::Scratch;
-
-use zfp_rs::{ZfpBitStreamRef, ZfpBitStreamRefMut, ZfpConfig, ZfpField, ZfpFieldMut, ZfpScalar};
+mod matrix;
+mod order;
+mod planes;
+mod transform;
+mod value;
 
 use crate::err;
 use crate::error::Result;
+use matrix::{Columns, Lanes, LargeNumbers, Square, ToPlanes};
+use value::Value;
 
 /// The most dimensions that ZFP knows.
 pub const MAX_DIM: usize = 4;
@@ -155,15 +171,6 @@ impl Shape {
     fn ncells(&self) -> usize {
         self.extents().iter().map(|extent| extent.div_ceil(SIDE)).product()
     }
-
-    /// The extents as `zfp-rs` wants them: fastest dimension first, unused ones 0.
-    fn dims(&self) -> [usize; MAX_DIM] {
-        let mut dims = [0; MAX_DIM];
-        for (dim, &extent) in dims.iter_mut().zip(self.extents().iter().rev()) {
-            *dim = extent;
-        }
-        dims
-    }
 }
 
 impl Zfp {
@@ -173,13 +180,7 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says.
-    pub fn encode(
-        self,
-        array: Array<'_>,
-        scratch: &mut Scratch,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<usize> {
+    pub fn encode(self, array: Array<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let shape = Shape::of(array.blockshape)?;
         if shape.extents().iter().any(|&extent| extent < SIDE) {
             return Err(err!(Failure, "ZFP wants extents of at least {SIDE}, not {:?}", array.blockshape));
@@ -194,18 +195,12 @@ impl Zfp {
         }
         let limits = self.limits(&shape, scalar);
         let dest = &mut dest[..room];
-        if shape.ndim == 1 {
-            let len = match scalar {
-                Scalar::Float => line::encode::<f32>(&limits, src, dest),
-                Scalar::Double => line::encode::<f64>(&limits, src, dest),
-            };
-            return Ok(len.unwrap_or(0));
-        }
-        let config = limits.config()?;
-        match scalar {
-            Scalar::Float => encode_values::<f32>(&config, &shape, scratch, src, dest),
-            Scalar::Double => encode_values::<f64>(&config, &shape, scratch, src, dest),
-        }
+        let len = match scalar {
+            Scalar::Float => encode_values::<f32, Square<1>>(&limits, &shape, src, dest),
+            Scalar::Double => encode_values::<f64, Square<2>>(&limits, &shape, src, dest),
+        };
+        // It does not fit.
+        Ok(len.unwrap_or(0))
     }
 
     /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`, even if the array's block is
@@ -213,13 +208,7 @@ impl Zfp {
     ///
     /// # Errors
     /// As the module says. `dest` may have been written to.
-    pub fn decode(
-        self,
-        array: Array<'_>,
-        scratch: &mut Scratch,
-        src: &[u8],
-        dest: &mut [u8],
-    ) -> Result<usize> {
+    pub fn decode(self, array: Array<'_>, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         let shape = Shape::of(array.blockshape)?;
         let scalar = Scalar::of(array.typesize)?;
         let limits = self.limits(&shape, scalar);
@@ -241,23 +230,11 @@ impl Zfp {
                 shape.extents()
             ));
         }
-        if shape.ndim == 1 {
-            let whole = match scalar {
-                Scalar::Float => line::decode::<f32>(&limits, src, block),
-                Scalar::Double => line::decode::<f64>(&limits, src, block),
-            };
-            return if whole {
-                Ok(len)
-            } else {
-                Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len()))
-            };
-        }
-        let config = limits.config()?;
-        match scalar {
-            Scalar::Float => decode_values::<f32>(&config, &shape, scratch, src, block)?,
-            Scalar::Double => decode_values::<f64>(&config, &shape, scratch, src, block)?,
-        }
-        Ok(len)
+        let is_whole = match scalar {
+            Scalar::Float => decode_values::<f32>(&limits, &shape, src, block),
+            Scalar::Double => decode_values::<f64>(&limits, &shape, src, block),
+        };
+        if is_whole { Ok(len) } else { Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len())) }
     }
 
     /// Bits of a cell at a fixed rate.
@@ -311,58 +288,27 @@ struct Limits {
     min_exponent: i32,
 }
 
-impl Limits {
-    fn config(&self) -> Result<ZfpConfig> {
-        ZfpConfig::expert(self.min_bits, self.max_bits, self.precision, self.min_exponent)
-            .map_err(|error| err!(Failure, "{self:?}: {error}"))
+/// Compresses the block `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+fn encode_values<T: Value, S: ToPlanes<T::Int, 16, 1>>(
+    limits: &Limits,
+    shape: &Shape,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Option<usize> {
+    match shape.ndim {
+        1 => line::encode::<T>(limits, src, dest),
+        2 => block::encode::<T, S, 16, 1>(limits, shape, src, dest),
+        3 => block::encode::<T, LargeNumbers<T::Int, 64>, 64, 1>(limits, shape, src, dest),
+        _ => block::encode::<T, LargeNumbers<T::Int, 256>, 256, 4>(limits, shape, src, dest),
     }
 }
 
-fn encode_values<T: ZfpScalar>(
-    config: &ZfpConfig,
-    shape: &Shape,
-    scratch: &mut Scratch,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<usize> {
-    let Scratch { values, stream } = scratch;
-    let values = values.aligned::<T>(src)?;
-    let field = ZfpField::new(values, shape.dims())
-        .map_err(|error| err!(Failure, "ZFP blocks of shape {:?}: {error}", shape.extents()))?;
-    // The only error is that the stream does not fit.
-    if let Some(mut bits) = ZfpBitStreamRefMut::from_bytes(dest) {
-        return Ok(bits.compress(config, &field).unwrap_or(0));
-    }
-    let words = stream.words(dest.len() / 8)?;
-    let len = ZfpBitStreamRefMut::from_words(words).compress(config, &field).unwrap_or(0);
-    dest[..len].copy_from_slice(&bytemuck::cast_slice(words)[..len]);
-    Ok(len)
-}
-
-fn decode_values<T: ZfpScalar>(
-    config: &ZfpConfig,
-    shape: &Shape,
-    scratch: &mut Scratch,
-    src: &[u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let Scratch { values, stream } = scratch;
-    let mut bits = ZfpBitStreamRef::from_words(stream.aligned::<u64>(src)?);
-    let mut decode = |values: &mut [T]| -> Result<()> {
-        let mut field = ZfpFieldMut::new(values, shape.dims())
-            .map_err(|error| err!(Failure, "ZFP blocks of shape {:?}: {error}", shape.extents()))?;
-        match bits.decompress(config, &mut field) {
-            Ok(_) => Ok(()),
-            Err(error) => Err(err!(Data, "ZFP stream of {} bytes: {error}", src.len())),
-        }
-    };
-    match bytemuck::try_cast_slice_mut(dest) {
-        Ok(values) => decode(values),
-        Err(_) => {
-            let words = values.words(dest.len().div_ceil(8))?;
-            decode(&mut bytemuck::cast_slice_mut(words)[..dest.len() / size_of::<T>()])?;
-            dest.copy_from_slice(&bytemuck::cast_slice(words)[..dest.len()]);
-            Ok(())
-        }
+/// Decompresses into the block `dest`; `false` if the stream ends too early.
+fn decode_values<T: Value>(limits: &Limits, shape: &Shape, src: &[u8], dest: &mut [u8]) -> bool {
+    match shape.ndim {
+        1 => line::decode::<T>(limits, src, dest),
+        2 => block::decode::<T, Lanes, 16, 1>(limits, shape, src, dest),
+        3 => block::decode::<T, Columns, 64, 1>(limits, shape, src, dest),
+        _ => block::decode::<T, Columns, 256, 4>(limits, shape, src, dest),
     }
 }

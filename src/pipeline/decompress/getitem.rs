@@ -135,7 +135,7 @@ fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) 
                 continue;
             }
             let inside = part.start - block.start..part.end - block.start;
-            if reader.decode_part(nblock, inside.clone(), &mut buffers, workspace, place)? {
+            if reader.decode_part(nblock, inside.clone(), &mut buffers, place)? {
                 continue;
             }
             let whole = &mut item[..block.len()];

@@ -122,9 +122,12 @@ fn decode_blocks(
         if is_masked(nblock) {
             return Ok(());
         }
-        let (mut buffers, workspace) = reader.buffers(scratch)?;
         // SAFETY: blocks are disjoint, and each is decoded once.
         let dest = unsafe { out.range(reader.range(nblock)) };
+        if reader.copy_uncoded(nblock, dest) {
+            return Ok(());
+        }
+        let (mut buffers, workspace) = reader.buffers(scratch)?;
         reader.decode(nblock, tid, &mut buffers, workspace, dest, reference.filter(|_| nblock > 0))
     };
     if !reader.needs_first_block() || private {

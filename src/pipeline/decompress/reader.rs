@@ -43,6 +43,8 @@ pub struct ChunkReader<'a> {
     body: Body<'a>,
     blocks: Blocks,
     chain: &'a Chain<'a>,
+    /// Blocks are single streams, and what these decode to is what the caller gets.
+    is_verbatim: bool,
     dictionary: Option<DecoderDictionary>,
     nblocks: usize,
     largest: usize,
@@ -104,7 +106,22 @@ impl<'a> ChunkReader<'a> {
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => &Chain::NONE,
             _ => &Chain::new(&header.filters, &header.filters_meta, typesize, params.container),
         };
-        then(&ChunkReader { header, chunk, params, body, blocks, chain, dictionary, nblocks, largest })
+        let is_verbatim = !header.is_split()
+            && !header.is_instrumented()
+            && params.postfilter.is_none()
+            && chain.undoes_nothing();
+        then(&ChunkReader {
+            header,
+            chunk,
+            params,
+            body,
+            blocks,
+            chain,
+            is_verbatim,
+            dictionary,
+            nblocks,
+            largest,
+        })
     }
 
     fn source(&self) -> Result<&'a dyn BlockSource> {
@@ -185,6 +202,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// `MemoryAlloc`.
+    #[inline(always)]
     pub fn buffers<'s>(&self, scratch: &'s mut Scratch) -> Result<(Buffers<'s>, &'s mut Workspace)> {
         scratch.parts(self.buffer_len())
     }
@@ -237,6 +255,23 @@ impl<'a> ChunkReader<'a> {
         result
     }
 
+    /// Writes block `nblock` into `dest`, which has its length, if that is stored as it is, or is a run, and nobody has to
+    /// see or to undo anything. `false` in any other case, also if it makes no sense: `dest` is untouched then.
+    #[inline]
+    pub fn copy_uncoded(&self, nblock: usize, dest: &mut [u8]) -> bool {
+        let Body::Coded { first } = self.body else { return false };
+        if !self.is_verbatim {
+            return false;
+        }
+        let Ok(bytes) = self.block_bytes(nblock, first) else { return false };
+        match stream::read(bytes, &mut 0, dest.len()) {
+            Ok(Stream::Raw(raw)) => copy(raw, dest),
+            Ok(Stream::Run(value)) => dest.fill(value),
+            _ => return false,
+        }
+        true
+    }
+
     /// As [`decode`](Self::decode), without the postfilter.
     ///
     /// # Errors
@@ -278,10 +313,9 @@ impl<'a> ChunkReader<'a> {
         nblock: usize,
         part: Range<usize>,
         buffers: &mut Buffers<'_>,
-        workspace: &mut Workspace,
         dest: &mut [u8],
     ) -> Result<bool> {
-        let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
+        let decoder = self.decoder();
         let Some(decoder) = decoder.of_parts() else { return Ok(false) };
         let is_as_coded = self.chain.undoes_nothing() && !self.header.is_instrumented();
         if !is_as_coded || self.params.postfilter.is_some() || self.nstreams(nblock) != 1 {
@@ -294,7 +328,7 @@ impl<'a> ChunkReader<'a> {
         };
         let nbytes = self.range(nblock).len();
         match stream::read(bytes, &mut 0, nbytes)? {
-            Stream::Coded(coded) => decoder.decode_part(workspace, coded, nbytes, part, dest),
+            Stream::Coded(coded) => decoder.decode_part(coded, nbytes, part, dest),
             Stream::Run(_) | Stream::Raw(_) => Ok(false),
         }
     }
@@ -331,33 +365,37 @@ impl<'a> ChunkReader<'a> {
         dest: &mut [u8],
         len: usize,
     ) -> Result<()> {
-        let decoder = ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk);
         match &self.body {
             Body::Coded { first } => {
                 let bytes = self.block_bytes(nblock, *first)?;
-                let decoded = self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len);
+                let decoded = self.decode_split(self.nstreams(nblock), bytes, workspace, dest, len);
                 if decoded.is_err() && self.may_predate_the_split_mark() {
-                    return self.decode_split(1, &decoder, bytes, workspace, dest, len).or(decoded);
+                    return self.decode_split(1, bytes, workspace, dest, len).or(decoded);
                 }
                 decoded
             }
             Body::LazyCoded(trailer) => {
                 let bytes = self.lazy_block_bytes(trailer, nblock, lazy)?;
-                self.decode_split(self.nstreams(nblock), &decoder, bytes, workspace, dest, len)
+                self.decode_split(self.nstreams(nblock), bytes, workspace, dest, len)
             }
             Body::Varlen(table) => {
                 let payload = table[nblock].payload(self.chunk);
-                decode_payload(&decoder, payload, workspace, &mut dest[..len])
+                decode_payload(&self.decoder(), payload, workspace, &mut dest[..len])
             }
             Body::LazyVarlen(trailer, table) => {
                 let payload = lazy::read_payload(trailer, self.source()?, &table[nblock])?;
-                decode_payload(&decoder, &payload, workspace, &mut dest[..len])
+                decode_payload(&self.decoder(), &payload, workspace, &mut dest[..len])
             }
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, &mut dest[..len]),
         }
     }
 
+    fn decoder(&self) -> ChunkDecoder<'_> {
+        ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk)
+    }
+
     /// The bytes from the first stream of a block on; no block begins before `first`.
+    #[inline(always)]
     fn block_bytes(&self, nblock: usize, first: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
         if start < first || start >= self.chunk.len() {
@@ -408,6 +446,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// Where the first stream of block `nblock` begins in the chunk, in bytes.
+    #[inline(always)]
     fn block_start(&self, nblock: usize) -> Result<usize> {
         let start = read_i32(self.chunk, self.header.len() + 4 * nblock);
         match start.map(usize::try_from) {
@@ -430,7 +469,6 @@ impl<'a> ChunkReader<'a> {
     fn decode_split(
         &self,
         nstreams: usize,
-        decoder: &ChunkDecoder<'_>,
         bytes: &[u8],
         workspace: &mut Workspace,
         dest: &mut [u8],
@@ -443,7 +481,7 @@ impl<'a> ChunkReader<'a> {
         if neblock * nstreams != len {
             return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
         }
-        let mut pos = 0;
+        let (mut pos, mut decoder) = (0, None);
         for nstream in 0..nstreams {
             let dest = &mut dest[nstream * neblock..];
             match stream::read(bytes, &mut pos, neblock)? {
@@ -452,6 +490,7 @@ impl<'a> ChunkReader<'a> {
                 Stream::Coded(coded) => {
                     // Behind a stream there are others, and behind its place theirs.
                     let ahead = &bytes[pos - coded.len()..];
+                    let decoder = decoder.get_or_insert_with(|| self.decoder());
                     let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
                     check_length(coded, decoded, neblock)?;
                 }

@@ -1,28 +1,34 @@
-//! ZFP streams of one dimension (`codecs.md` 10), where `zfp-rs` is slower than the reference: a cell is four values,
-//! a bit plane four bits, and what becomes of them one look into a table.
+//! ZFP streams of one dimension (`codecs.md` 10): a cell is four values, a bit plane four bits, and what becomes of them
+//! one look into a table.
 //!
 //! Owns cells of one dimension from values to bits and back. The limits come from the caller.
 
-mod bits;
 mod planes;
 #[cfg(test)]
 mod tests;
-mod value;
 
-use super::Limits;
-use bits::{Reader, Writer};
-use value::Value;
+use super::bits::{Reader, Writer};
+use super::integer::Integer;
+use super::level::at_levels;
+use super::value::Value;
+use super::{Limits, transform};
 
 /// Values of a cell.
 const CELL: usize = 4;
 
-/// Bit planes of a cell with that exponent (`codecs.md` 10.3, step 2).
+/// Bit planes of a cell with that exponent.
+#[inline(always)]
 fn planes_of(limits: &Limits, exponent: i32) -> u32 {
-    limits.precision.min((exponent - limits.min_exponent + 4).max(0) as u32)
+    super::cell::planes_of(limits, 1, exponent)
 }
 
-/// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
-pub(super) fn encode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+at_levels! {
+    /// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    pub(super) fn encode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> = encode_cells
+}
+
+#[inline(always)]
+fn encode_cells<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut bits = Writer::new(dest);
     let cells = src.chunks_exact(CELL * T::SIZE);
     let rest = cells.remainder();
@@ -42,6 +48,7 @@ pub(super) fn encode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> 
     bits.finish()
 }
 
+#[inline(always)]
 fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<'_>) {
     let exponent = T::exponent(values);
     let planes = planes_of(limits, exponent);
@@ -53,12 +60,20 @@ fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<
     }
     bits.put(2 * biased as u64 + 1, T::HEADER_BITS);
     let budget = limits.max_bits - T::HEADER_BITS;
-    let used = planes::encode(&T::quantise(values, exponent), planes.min(T::WIDTH), budget, bits);
+    let mut numbers = T::quantise(values, exponent);
+    transform::forward(&mut numbers);
+    let coded = numbers.map(|number| number.to_negabinary().to_top());
+    let used = planes::encode(&coded, planes.min(T::WIDTH), budget, bits);
     bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
 }
 
-/// Decompresses into the values of `dest`; `false` if the stream ends too early.
-pub(super) fn decode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool {
+at_levels! {
+    /// Decompresses into the values of `dest`; `false` if the stream ends too early.
+    pub(super) fn decode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool = decode_cells
+}
+
+#[inline(always)]
+fn decode_cells<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool {
     let mut bits = Reader::new(src);
     for cell in dest.chunks_mut(CELL * T::SIZE) {
         let values = decode_cell::<T>(limits, &mut bits);
@@ -72,14 +87,20 @@ pub(super) fn decode<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> 
     true
 }
 
-fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [T; CELL] {
-    if bits.take(1) == 0 {
-        bits.skip(limits.min_bits.saturating_sub(1));
+#[inline(always)]
+pub(super) fn decode_cell<T: Value>(limits: &Limits, bits: &mut Reader<'_>) -> [T; CELL] {
+    bits.need(T::HEADER_BITS);
+    let header = bits.ahead() & ((1 << T::HEADER_BITS) - 1);
+    if header & 1 == 0 {
+        bits.skip(limits.min_bits.max(1));
         return [T::default(); CELL];
     }
-    let exponent = bits.take(T::HEADER_BITS - 1) as i32 - T::BIAS;
+    bits.drop(T::HEADER_BITS);
+    let exponent = (header >> 1) as i32 - T::BIAS;
     let planes = planes_of(limits, exponent).min(T::WIDTH);
     let (values, used) = planes::decode(planes, limits.max_bits - T::HEADER_BITS, bits);
     bits.skip(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
-    T::restore(values, exponent)
+    let mut numbers = values.map(|bits| T::Int::from_top(bits).of_negabinary());
+    transform::inverse(&mut numbers);
+    T::restore(&numbers, exponent)
 }

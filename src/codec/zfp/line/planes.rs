@@ -3,7 +3,7 @@
 //! Planes travel as nibbles: sixteen in a word, the highest plane in the highest nibble.
 
 use super::CELL;
-use super::bits::{PEEKED, Reader, Writer};
+use crate::codec::zfp::bits::{Reader, Writer};
 
 /// Planes of a word.
 const PER_PIECE: u32 = 16;
@@ -59,6 +59,34 @@ static DECODED: [[Plane; 1 << MAX_PLANE_BITS]; 8] = {
     table
 };
 
+/// Bits of the stream that two planes are looked for in.
+const PAIR_BITS: u32 = 10;
+
+/// What one or two planes are, by the number of significant values (times 2 to the power of [`PAIR_BITS`]) and the next
+/// bits of the stream: the planes, the first one higher; from bit 8 on how many bits they take, from bit 12 on the number
+/// of significant values afterwards; bit 15 is set if there are two.
+static DECODED_PAIRS: [u16; 8 << PAIR_BITS] = {
+    let mut table = [0; 8 << PAIR_BITS];
+    let mut at = 0;
+    while at < (CELL + 1) << PAIR_BITS {
+        let bits = at & ((1 << PAIR_BITS) - 1);
+        let first = decoded((at >> PAIR_BITS) as u8, bits as u8 & 0x7f, MAX_PLANE_BITS as u8);
+        let behind = (bits >> first.len) as u8 & 0x7f;
+        let second = decoded(first.significant, behind, MAX_PLANE_BITS as u8);
+        let len = first.len + second.len;
+        table[at] = if len as u32 <= PAIR_BITS {
+            (first.bits << 4 | second.bits) as u16
+                | (len as u16) << 8
+                | (second.significant as u16) << 12
+                | 1 << 15
+        } else {
+            first.bits as u16 | (first.len as u16) << 8 | (first.significant as u16) << 12
+        };
+        at += 1;
+    }
+    table
+};
+
 const fn encoded(mut n: u8, plane: u8) -> Plane {
     let (mut bits, mut len) = (plane & ((1 << n) - 1), n);
     while n < CELL as u8 {
@@ -106,29 +134,13 @@ const fn decoded(mut n: u8, bits: u8, budget: u8) -> Plane {
     Plane { bits: plane, len, significant: n }
 }
 
-/// The planes of piece `at` of four values whose highest bit is bit 63.
-#[inline(always)]
-fn interleave(values: &[u64; CELL], at: u32) -> u64 {
-    let [x, y, z, w] = values.map(|value| spread(value << (at * PER_PIECE) >> 48));
-    x | y << 1 | z << 2 | w << 3
-}
-
-/// The inverse of [`interleave`].
+/// Four values from the planes of piece `at`.
 #[inline(always)]
 fn separate(piece: u64, at: u32) -> [u64; CELL] {
     [piece, piece >> 1, piece >> 2, piece >> 3].map(|bits| gather(bits) << 48 >> (at * PER_PIECE))
 }
 
-/// The low sixteen bits, each in a nibble of its own.
-#[inline(always)]
-fn spread(value: u64) -> u64 {
-    let value = (value | value << 24) & 0x0000_00ff_0000_00ff;
-    let value = (value | value << 12) & 0x000f_000f_000f_000f;
-    let value = (value | value << 6) & 0x0303_0303_0303_0303;
-    (value | value << 3) & 0x1111_1111_1111_1111
-}
-
-/// The inverse of [`spread`], whatever the other bits are.
+/// The lowest bits of all nibbles, whatever the other bits are.
 #[inline(always)]
 fn gather(value: u64) -> u64 {
     let value = value & 0x1111_1111_1111_1111;
@@ -138,33 +150,68 @@ fn gather(value: u64) -> u64 {
     (value | value >> 24) & 0xffff
 }
 
+/// The bits of a byte, each in a nibble of its own.
+static SPREAD: [u32; 256] = {
+    let mut table = [0; 256];
+    let mut at = 0;
+    while at < 8 << 8 {
+        table[at >> 3] |= ((at >> 3 >> (at & 7) & 1) as u32) << (4 * (at & 7));
+        at += 1;
+    }
+    table
+};
+
+/// The planes of group `number` of four values whose highest bit is bit 63.
+#[inline(always)]
+fn group_of(values: &[u64; CELL], number: u32) -> u32 {
+    let [x, y, z, w] = values.map(|value| SPREAD[(value << (GROUP as u32 * number) >> 56) as usize]);
+    x | y << 1 | z << 2 | w << 3
+}
+
 /// Writes the first `planes` planes of four values whose highest bit is bit 63, within `budget` bits, and returns how many it used.
 #[inline(always)]
 pub fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<'_>) -> u32 {
     let (mut left, mut n, mut rest) = (budget, 0, planes as usize);
-    let (mut piece, mut number) = (0, 0);
+    let mut number = 0;
     while rest > 0 && left > 0 {
-        piece = if number % 2 == 0 { interleave(values, number / 2) } else { piece << 32 };
+        let group = group_of(values, number);
         number += 1;
-        let group = (piece >> 32) as u32;
-        // All planes of the group are coded, wanted or not; what is wanted is a part from the start, whose length is
-        // looked up: a loop of varying length would cost more.
-        let (mut word, mut count, mut counts) = (0u64, 0, [0u32; GROUP]);
-        for pair in 0..GROUP / 2 {
-            let entry = ENCODED[n & 0x700 | (group >> (24 - 8 * pair) & 0xff) as usize];
-            word |= u64::from(entry & 0xffff) << count;
-            counts[2 * pair] = count + (entry >> 20 & 15);
-            count += entry >> 16 & 15;
-            counts[2 * pair + 1] = count;
-            n = (entry >> 16) as usize & 0xff00;
-        }
-        // In the middle of a plane, if the budget ends there.
-        let len = counts[rest.min(GROUP) - 1].min(left);
-        bits.put(word & ((1 << len) - 1), len);
-        left -= len;
+        // A plane has one bit or more.
+        left = match rest.min(left as usize) {
+            0..=2 => encode_group::<1>(group, &mut n, rest, left, bits),
+            3..=4 => encode_group::<2>(group, &mut n, rest, left, bits),
+            _ => encode_group::<{ GROUP / 2 }>(group, &mut n, rest, left, bits),
+        };
         rest = rest.saturating_sub(GROUP);
     }
     budget - left
+}
+
+/// Writes the first `planes` planes of a group, of which no more than `PAIRS` pairs are wanted, within `left` bits; how
+/// many of those are left. `n` is the number of significant values, times 256.
+#[inline(always)]
+fn encode_group<const PAIRS: usize>(
+    group: u32,
+    n: &mut usize,
+    planes: usize,
+    left: u32,
+    bits: &mut Writer<'_>,
+) -> u32 {
+    // All planes of the pairs are coded, wanted or not; what is wanted is a part from the start, whose length is looked
+    // up: a loop of varying length would cost more.
+    let (mut word, mut count, mut counts) = (0u64, 0, [0u32; GROUP]);
+    for pair in 0..PAIRS {
+        let entry = ENCODED[*n & 0x700 | (group >> (24 - 8 * pair) & 0xff) as usize];
+        word |= u64::from(entry & 0xffff) << count;
+        counts[2 * pair] = count + (entry >> 20 & 15);
+        count += entry >> 16 & 15;
+        counts[2 * pair + 1] = count;
+        *n = (entry >> 16) as usize & 0xff00;
+    }
+    // In the middle of a plane, if the budget ends there.
+    let len = counts[planes.min(2 * PAIRS) - 1].min(left);
+    bits.put(word & ((1 << len) - 1), len);
+    left - len
 }
 
 /// Reads four values of so many planes, and of at most `budget` bits; how many bits it used, too.
@@ -172,22 +219,30 @@ pub fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<
 pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
     let (mut left, mut n, mut rest) = (budget, 0, planes);
     let (mut values, mut at) = ([0; CELL], 0);
-    let (mut window, mut known) = (bits.peek(), PEEKED);
     while rest > 0 && left > 0 {
         let count = rest.min(PER_PIECE);
         let (mut word, mut done) = (0u64, 0);
         while done < count && left > 0 {
-            if known < MAX_PLANE_BITS {
-                (window, known) = (bits.peek(), PEEKED);
-            }
+            bits.need(PAIR_BITS);
+            let window = bits.ahead();
             let len;
             if n == CELL && left >= CELL as u32 {
                 // All values are significant: planes are nibbles, the first one lowest.
-                let several = (known / 4).min(left / 4).min(count - done);
+                let several = (bits.known() / 4).min(left / 4).min(count - done);
                 len = 4 * several;
                 word = word << len | reversed(window) >> (64 - len);
                 done += several;
             } else {
+                let pair = DECODED_PAIRS[n << PAIR_BITS | (window % (1 << PAIR_BITS)) as usize];
+                let (pair_len, two) = (u32::from(pair >> 8 & 15), u32::from(pair >> 15));
+                if pair_len <= left && two < count - done {
+                    word = word << (4 + 4 * two) | u64::from(pair & 0xff);
+                    n = usize::from(pair >> 12 & 7);
+                    done += 1 + two;
+                    left -= pair_len;
+                    bits.drop(pair_len);
+                    continue;
+                }
                 let plane = if left >= MAX_PLANE_BITS {
                     DECODED[n & 7][(window & 0x7f) as usize]
                 } else {
@@ -198,10 +253,8 @@ pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], 
                 word = word << 4 | u64::from(plane.bits);
                 done += 1;
             }
-            window >>= len;
-            known -= len;
             left -= len;
-            bits.skip(len);
+            bits.drop(len);
         }
         let piece = separate(word << (4 * (PER_PIECE - done)), at);
         values.iter_mut().zip(piece).for_each(|(value, bits)| *value |= bits);

@@ -1,7 +1,7 @@
 //! The coder of bit planes against the loops of `codecs.md` 10.6 and 10.7, bit by bit.
 
-use super::bits::{Reader, Writer};
 use super::{CELL, planes};
+use crate::codec::zfp::bits::{Reader, Writer};
 
 /// 10.6 for values whose highest bit is bit 63.
 fn naive_encode(values: &[u64; CELL], planes: u32, budget: usize) -> Vec<bool> {

@@ -1,10 +1,12 @@
-//! Floats and doubles as ZFP sees them: an exponent that four values share, and whole numbers (`codecs.md` 10.3 to 10.5,
+//! Floats and doubles as ZFP sees them: an exponent that the values of a cell share, and whole numbers (`codecs.md` 10.3
 //! and 10.7).
 
-use super::CELL;
+use super::integer::Integer;
 
 /// A type of values.
 pub trait Value: Copy + Default {
+    /// What its values become.
+    type Int: Integer;
     /// Bytes of a value.
     const SIZE: usize;
     /// Bits of a value.
@@ -21,18 +23,22 @@ pub trait Value: Copy + Default {
     fn write(self, bytes: &mut [u8]);
 
     /// The least power of 2 that is above all magnitudes.
-    fn exponent(values: &[Self; CELL]) -> i32;
+    fn exponent<const N: usize>(values: &[Self; N]) -> i32;
 
-    /// The transformed values in negabinary, the highest bit in bit 63.
-    fn quantise(values: &[Self; CELL], exponent: i32) -> [u64; CELL];
+    /// The values as whole numbers.
+    fn quantise<const N: usize>(values: &[Self; N], exponent: i32) -> [Self::Int; N];
 
     /// The inverse of [`Value::quantise`].
-    fn restore(coded: [u64; CELL], exponent: i32) -> [Self; CELL];
+    fn restore<const N: usize>(numbers: &[Self::Int; N], exponent: i32) -> [Self; N];
 }
 
+/// Values that are compared at the same time.
+const LANES: usize = 4;
+
 macro_rules! value {
-    ($float:ident, $signed:ident, $unsigned:ident, $exponent_bits:literal) => {
+    ($float:ident, $signed:ident, $exponent_bits:literal) => {
         impl Value for $float {
+            type Int = $signed;
             const SIZE: usize = size_of::<$float>();
             const HEADER_BITS: u32 = 1 + $exponent_bits;
             const BIAS: i32 = (1 << ($exponent_bits - 1)) - 1;
@@ -48,13 +54,17 @@ macro_rules! value {
             }
 
             #[inline(always)]
-            fn exponent(values: &[Self; CELL]) -> i32 {
-                let mut most: $float = 0.0;
-                for value in values {
-                    let magnitude = value.abs();
-                    // Not `max`: what is no number is skipped.
-                    most = if magnitude > most { magnitude } else { most };
+            fn exponent<const N: usize>(values: &[Self; N]) -> i32 {
+                // Not `max`: what is no number is skipped.
+                let larger =
+                    |most: $float, magnitude: $float| if magnitude > most { magnitude } else { most };
+                let mut most = [0.0; LANES];
+                for some in values.chunks_exact(LANES) {
+                    for (most, value) in most.iter_mut().zip(some) {
+                        *most = larger(*most, value.abs());
+                    }
                 }
+                let most = most.into_iter().fold(0.0, larger);
                 if most == 0.0 {
                     return -Self::BIAS;
                 }
@@ -66,66 +76,34 @@ macro_rules! value {
             }
 
             #[inline(always)]
-            fn quantise(values: &[Self; CELL], exponent: i32) -> [u64; CELL] {
+            fn quantise<const N: usize>(values: &[Self; N], exponent: i32) -> [$signed; N] {
                 // In two steps, where a single factor would be infinite, as it is in the reference (`codecs.md` 10.9).
                 let shift = Self::WIDTH as i32 - 2 - exponent;
                 let first = shift.min(Self::BIAS);
                 let factors = (power_of_2::$float(first), power_of_2::$float(shift - first));
                 const LIMIT: $float = -($signed::MIN as $float);
-                let [x, y, z, w] = values.map(|value| {
+                values.map(|value| {
                     let scaled = value * factors.0 * factors.1;
-                    if scaled.abs() < LIMIT { scaled as $signed } else { $signed::MIN }
-                });
-                let (mut x, mut y, mut z, mut w) = (x, y, z, w);
-                x = x.wrapping_add(w) >> 1;
-                w = w.wrapping_sub(x);
-                z = z.wrapping_add(y) >> 1;
-                y = y.wrapping_sub(z);
-                x = x.wrapping_add(z) >> 1;
-                z = z.wrapping_sub(x);
-                w = w.wrapping_add(y) >> 1;
-                y = y.wrapping_sub(w);
-                w = w.wrapping_add(y >> 1);
-                y = y.wrapping_sub(w >> 1);
-                [x, y, z, w].map(|coefficient| {
-                    let coded = (coefficient as $unsigned).wrapping_add(negabinary::$unsigned)
-                        ^ negabinary::$unsigned;
-                    u64::from(coded) << (64 - Self::WIDTH)
+                    // Infinities and what is no number are not.
+                    let is_in_range = scaled.abs() < LIMIT;
+                    let number = if is_in_range { scaled } else { 0.0 };
+                    // SAFETY: its magnitude is below that of the least whole number.
+                    let number: $signed = unsafe { number.to_int_unchecked() };
+                    if is_in_range { number } else { $signed::MIN }
                 })
             }
 
             #[inline(always)]
-            fn restore(coded: [u64; CELL], exponent: i32) -> [Self; CELL] {
-                let [mut x, mut y, mut z, mut w] = coded.map(|coded| {
-                    let coded = (coded >> (64 - Self::WIDTH)) as $unsigned;
-                    (coded ^ negabinary::$unsigned).wrapping_sub(negabinary::$unsigned) as $signed
-                });
-                y = y.wrapping_add(w >> 1);
-                w = w.wrapping_sub(y >> 1);
-                y = y.wrapping_add(w);
-                w = (w << 1).wrapping_sub(y);
-                z = z.wrapping_add(x);
-                x = (x << 1).wrapping_sub(z);
-                y = y.wrapping_add(z);
-                z = (z << 1).wrapping_sub(y);
-                w = w.wrapping_add(x);
-                x = (x << 1).wrapping_sub(w);
+            fn restore<const N: usize>(numbers: &[$signed; N], exponent: i32) -> [Self; N] {
                 let factor = power_of_2::$float(exponent - (Self::WIDTH as i32 - 2));
-                [x, y, z, w].map(|value| factor * value as $float)
+                numbers.map(|number| factor * number as $float)
             }
         }
     };
 }
 
-value!(f32, i32, u32, 8);
-value!(f64, i64, u64, 11);
-
-/// Every other bit, which is what turns two's complement into negabinary.
-#[allow(non_upper_case_globals)]
-mod negabinary {
-    pub const u32: u32 = u32::MAX / 3 * 2;
-    pub const u64: u64 = u64::MAX / 3 * 2;
-}
+value!(f32, i32, 8);
+value!(f64, i64, 11);
 
 /// Powers of 2, one function for each type; 0 below the least subnormal number.
 mod power_of_2 {

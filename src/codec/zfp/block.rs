@@ -1,0 +1,179 @@
+//! Blocks of two to four dimensions, cell by cell (`codecs.md` 10.2): which values make a cell, at the edges of the
+//! block, too.
+//!
+//! Owns the way between the bytes of a block and cells.
+
+use super::bits::{Reader, Writer};
+use super::level::at_levels;
+use super::matrix::{FromPlanes, ToPlanes};
+use super::value::Value;
+use super::{Limits, MAX_DIM, SIDE, Shape, cell};
+
+/// For cells that the block ends in: from which of the values that are there the missing ones are taken.
+const PADDING: [[usize; SIDE]; SIDE] = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0], [0, 1, 2, 3]];
+
+/// Where a cell lies: its first byte in the block, and how many of its values along each axis are in the block, fastest
+/// axis first.
+struct Place {
+    start: usize,
+    counts: [usize; MAX_DIM],
+}
+
+impl Place {
+    /// Whether all of its `N` values are there.
+    #[inline(always)]
+    fn is_whole<const N: usize>(&self) -> bool {
+        self.counts.into_iter().product::<usize>() == N
+    }
+}
+
+/// A block as bytes. Axes are counted from the fastest one.
+struct Grid {
+    ndim: usize,
+    extents: [usize; MAX_DIM],
+    /// Bytes from one value to the next.
+    strides: [usize; MAX_DIM],
+}
+
+impl Grid {
+    fn new(shape: &Shape, size: usize) -> Grid {
+        let mut grid = Grid { ndim: shape.ndim, extents: [1; MAX_DIM], strides: [0; MAX_DIM] };
+        let mut stride = size;
+        for (axis, &extent) in shape.extents().iter().rev().enumerate() {
+            (grid.extents[axis], grid.strides[axis]) = (extent, stride);
+            stride *= extent;
+        }
+        grid
+    }
+
+    /// Bytes from the first row of a cell to row `row`, whose coordinates along the slower axes are its digits to the
+    /// base of 4, and are looked up in `coordinates`.
+    fn row(&self, row: usize, coordinates: &[[usize; SIDE]; MAX_DIM]) -> usize {
+        (1..self.ndim).map(|axis| coordinates[axis][row >> (2 * (axis - 1)) & 3] * self.strides[axis]).sum()
+    }
+
+    /// All cells in their order.
+    #[inline(always)]
+    fn cells(&self) -> impl Iterator<Item = Place> {
+        let mut corner = [0; MAX_DIM];
+        std::iter::from_fn(move || {
+            if corner[MAX_DIM - 1] >= self.extents[MAX_DIM - 1] {
+                return None;
+            }
+            let start = corner.iter().zip(self.strides).map(|(at, stride)| at * stride).sum();
+            let counts = std::array::from_fn(|axis| (self.extents[axis] - corner[axis]).min(SIDE));
+            let last = MAX_DIM - 1;
+            for (axis, at) in corner.iter_mut().enumerate() {
+                *at += SIDE;
+                if *at < self.extents[axis] || axis == last {
+                    break;
+                }
+                *at = 0;
+            }
+            Some(Place { start, counts })
+        })
+    }
+}
+
+/// Most rows of a cell.
+const MAX_ROWS: usize = SIDE.pow(MAX_DIM as u32 - 1);
+
+at_levels! {
+    /// Compresses the block `src` of that shape; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    pub fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        limits: &Limits,
+        shape: &Shape,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Option<usize> = encode_cells
+}
+
+#[inline(always)]
+fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+    limits: &Limits,
+    shape: &Shape,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Option<usize> {
+    let grid = Grid::new(shape, T::SIZE);
+    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
+    let mut bits = Writer::new(dest);
+    let mut values = [T::default(); N];
+    for place in grid.cells() {
+        let cell = &src[place.start..];
+        if place.is_whole::<N>() {
+            for (row, &offset) in values.chunks_exact_mut(SIDE).zip(&whole) {
+                read_row(row, &cell[offset..][..SIDE * T::SIZE]);
+            }
+        } else {
+            let sources = place.counts.map(|count| PADDING[count - 1]);
+            for (number, row) in values.chunks_exact_mut(SIDE).enumerate() {
+                let values = &cell[grid.row(number, &sources)..];
+                for (value, &source) in row.iter_mut().zip(&sources[0]) {
+                    *value = T::read(&values[source * T::SIZE..]);
+                }
+            }
+        }
+        cell::encode::<T, M, N, W>(limits, &values, &mut bits);
+        if bits.is_full() {
+            return None;
+        }
+    }
+    bits.finish()
+}
+
+at_levels! {
+    /// Decompresses into the block `dest` of that shape; `false` if the stream ends too early.
+    pub fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+        limits: &Limits,
+        shape: &Shape,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> bool = decode_cells
+}
+
+#[inline(always)]
+fn decode_cells<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+    limits: &Limits,
+    shape: &Shape,
+    src: &[u8],
+    dest: &mut [u8],
+) -> bool {
+    let grid = Grid::new(shape, T::SIZE);
+    let whole: [usize; MAX_ROWS] = std::array::from_fn(|row| grid.row(row, &[[0, 1, 2, 3]; MAX_DIM]));
+    let (mut bits, mut room) = (Reader::new(src), cell::room::<T, W>());
+    for place in grid.cells() {
+        let values = cell::decode::<T, M, N, W>(limits, &mut bits, &mut room);
+        let cell = &mut dest[place.start..];
+        if place.is_whole::<N>() {
+            for (row, &offset) in values.chunks_exact(SIDE).zip(&whole) {
+                write_row(row, &mut cell[offset..][..SIDE * T::SIZE]);
+            }
+        } else {
+            for (number, row) in values.chunks_exact(SIDE).enumerate() {
+                let is_there = (1..grid.ndim).all(|axis| number >> (2 * (axis - 1)) & 3 < place.counts[axis]);
+                if is_there {
+                    write_row(&row[..place.counts[0]], &mut cell[whole[number]..]);
+                }
+            }
+        }
+        if bits.is_past_end() {
+            return false;
+        }
+    }
+    true
+}
+
+#[inline(always)]
+fn read_row<T: Value>(values: &mut [T], bytes: &[u8]) {
+    for (value, bytes) in values.iter_mut().zip(bytes.chunks_exact(T::SIZE)) {
+        *value = T::read(bytes);
+    }
+}
+
+#[inline(always)]
+fn write_row<T: Value>(values: &[T], bytes: &mut [u8]) {
+    for (value, bytes) in values.iter().zip(bytes.chunks_exact_mut(T::SIZE)) {
+        value.write(bytes);
+    }
+}

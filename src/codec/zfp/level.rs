@@ -1,0 +1,48 @@
+//! The coders are compiled twice on x86-64: for every machine, and for those with AVX2 and the bit instructions of its
+//! time. Nothing but the compiler makes the difference.
+//!
+//! Owns the choice between the two.
+
+#[cfg(target_arch = "x86_64")]
+use crate::filter::cpu::{self, Level};
+
+/// Whether the machine has what the second one needs, and it is not to be left alone.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+pub fn has_avx2() -> bool {
+    matches!(cpu::level(), Level::Avx2 | Level::Avx512)
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
+}
+
+/// `fn name<[generics], [their names]>(arguments) -> result = inner`: the function `inner`, which has to be
+/// `#[inline(always)]`, compiled for both.
+macro_rules! at_levels {
+    (
+        $(#[$doc:meta])*
+        $visibility:vis fn $name:ident<[$($generics:tt)*], [$($names:tt)*]>($($argument:ident: $type:ty),* $(,)?)
+            -> $result:ty = $inner:ident
+    ) => {
+        $(#[$doc])*
+        $visibility fn $name<$($generics)*>($($argument: $type),*) -> $result {
+            #[cfg(target_arch = "x86_64")]
+            {
+                #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+                fn avx2<$($generics)*>($($argument: $type),*) -> $result {
+                    $inner::<$($names)*>($($argument),*)
+                }
+                if $crate::codec::zfp::level::has_avx2() {
+                    // SAFETY: the machine has these instructions.
+                    return unsafe { avx2::<$($names)*>($($argument),*) };
+                }
+            }
+            #[inline(never)]
+            fn plain<$($generics)*>($($argument: $type),*) -> $result {
+                $inner::<$($names)*>($($argument),*)
+            }
+            plain::<$($names)*>($($argument),*)
+        }
+    };
+}
+pub(super) use at_levels;

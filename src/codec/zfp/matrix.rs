@@ -1,0 +1,277 @@
+//! Coefficients of a cell <-> planes of their bits: matrices of bits that are turned over, eight by eight bits at a time
+//! in every byte of a word.
+//!
+//! Owns the order of the coefficients, too. A group is eight planes, counted from the highest; plane 0 is the highest of
+//! its group. In a plane, bit 0 of word 0 is the first coefficient.
+
+use super::integer::Integer;
+use super::order::order;
+
+/// Planes of a group.
+pub const GROUP: usize = 8;
+
+/// A group of planes of `W` words each.
+pub type Planes<const W: usize> = [[u64; W]; GROUP];
+
+/// The bits of the `N` coefficients of a cell, by planes of `W` words.
+pub trait ToPlanes<I: Integer, const N: usize, const W: usize> {
+    /// The bits of the coefficients at their places.
+    fn of(cell: &[I; N]) -> Self;
+
+    /// A group of planes.
+    fn group(&self, group: usize) -> Planes<W>;
+}
+
+/// The inverse of [`ToPlanes`].
+pub trait FromPlanes<I: Integer, const N: usize, const W: usize> {
+    /// The coefficients at their places, of which only the first `significant` are not 0, from the first groups.
+    fn place(groups: &[Planes<W>], significant: usize) -> [I; N];
+}
+
+/// Swaps the numbers of rows and of bits in every byte.
+#[inline(always)]
+fn turn<const W: usize>(rows: &mut [[u64; W]; 8]) {
+    for (step, low) in [(4, 0x0f0f_0f0f_0f0f_0f0f), (2, 0x3333_3333_3333_3333), (1, 0x5555_5555_5555_5555)] {
+        for first in (0..8).filter(|row| row & step == 0) {
+            let (some, others) = rows.split_at_mut(first + step);
+            for (row, other) in some[first].iter_mut().zip(&mut others[0]) {
+                let swapped = (*row >> step ^ *other) & low;
+                *other ^= swapped;
+                *row ^= swapped << step;
+            }
+        }
+    }
+}
+
+/// To planes of 16 coefficients: all planes at once.
+///
+/// Before the turn, row `r` has the coefficients `r` and `8 + r`; afterwards the planes `7 - r` of all groups. Each takes
+/// half of the `V` words: of its bytes, the highest belongs to the first group.
+pub struct Square<const V: usize>([[u64; V]; 8]);
+
+impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
+    #[inline(always)]
+    fn of(cell: &[I; 16]) -> Self {
+        let mut rows = [[0; V]; 8];
+        for (at, row) in rows.iter_mut().enumerate() {
+            let [first, second] =
+                [at, 8 + at].map(|at| cell[usize::from(order::<16>()[at])].to_negabinary().to_top());
+            if V == 1 {
+                row[0] = first >> 32 | second;
+            } else {
+                (row[0], row[1]) = (first, second);
+            }
+        }
+        turn(&mut rows);
+        Square(rows)
+    }
+
+    #[inline(always)]
+    fn group(&self, group: usize) -> Planes<1> {
+        let shift = 32 * V - 8 - 8 * group;
+        std::array::from_fn(|plane| {
+            let row = &self.0[7 - plane];
+            let (low, high) = if V == 1 {
+                (row[0] >> shift, row[0] >> (32 + shift))
+            } else {
+                (row[0] >> shift, row[1] >> shift)
+            };
+            [low & 0xff | (high & 0xff) << 8]
+        })
+    }
+}
+
+/// From planes of 16 coefficients: all coefficients at the same time, at their places.
+pub struct Lanes;
+
+/// Which bit of a plane belongs to a place.
+const BITS: [u16; 16] = {
+    let (mut bits, mut at) = ([0; 16], 0);
+    while at < 16 {
+        bits[order::<16>()[at] as usize] = 1 << at;
+        at += 1;
+    }
+    bits
+};
+
+impl<I: Integer> FromPlanes<I, 16, 1> for Lanes {
+    #[inline(always)]
+    fn place(groups: &[Planes<1>], _: usize) -> [I; 16] {
+        let mut numbers = [I::default(); 16];
+        for (group, planes) in groups.iter().enumerate() {
+            // The lanes are the outer loop: so the compiler sees vectors.
+            let bytes = BITS.map(|bit| {
+                planes.iter().fold(0, |byte, [plane]| byte << 1 | u16::from(*plane as u16 & bit != 0))
+            });
+            for (number, byte) in numbers.iter_mut().zip(bytes) {
+                *number = number.or(I::of_byte(byte as u8, group));
+            }
+        }
+        numbers.map(I::of_negabinary)
+    }
+}
+
+/// Where coefficients of cells of 64 and more stand while they are coded: a turned row is a run of bytes.
+///
+/// Coefficient `64 w + 8 j + r` stands at `64 w + 8 r + j`, and this is which place it has in the cell.
+const fn places<const N: usize>() -> [u8; N] {
+    let (mut places, mut at) = ([0; N], 0);
+    while at < N {
+        places[at] = order::<N>()[at / 64 * 64 + at % 8 * 8 + at / 8 % 8];
+        at += 1;
+    }
+    places
+}
+
+/// To planes of 64 and more coefficients: one group after the other.
+pub struct LargeNumbers<I, const N: usize>([I; N]);
+
+impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumbers<I, N> {
+    #[inline(always)]
+    fn of(cell: &[I; N]) -> Self {
+        LargeNumbers(const { places::<N>() }.map(|place| cell[usize::from(place) % N].to_negabinary()))
+    }
+
+    #[inline(always)]
+    fn group(&self, group: usize) -> Planes<W> {
+        let bytes = self.0.map(|number| number.byte(group));
+        let mut rows = [[0; W]; GROUP];
+        for (word, bytes) in bytes.as_chunks::<64>().0.iter().enumerate() {
+            for (row, bytes) in rows.iter_mut().zip(bytes.as_chunks().0) {
+                row[word] = u64::from_le_bytes(*bytes);
+            }
+        }
+        turn(&mut rows);
+        rows.reverse();
+        rows
+    }
+}
+
+/// From planes of 64 and more coefficients.
+pub struct Columns;
+
+/// With so few significant coefficients they are put together by themselves.
+const FEW: usize = 16;
+/// Groups that are put together at once, to 32 bits.
+const QUAD: usize = 4;
+
+impl<I: Integer, const N: usize, const W: usize> FromPlanes<I, N, W> for Columns {
+    #[inline(always)]
+    fn place(groups: &[Planes<W>], significant: usize) -> [I; N] {
+        let mut cell = [I::default(); N];
+        if significant <= FEW {
+            for (column, places) in order::<N>()[..FEW].chunks_exact(8).enumerate() {
+                if significant <= 8 * column {
+                    break;
+                }
+                let numbers = few::<I, W>(groups, column);
+                for (place, number) in places.iter().zip(numbers) {
+                    cell[usize::from(*place) % N] = number.of_negabinary();
+                }
+            }
+            return cell;
+        }
+        let mut bytes = I::bytes([[0; 64]; W]);
+        for (bytes, planes) in bytes.as_mut().iter_mut().zip(groups) {
+            let mut rows = *planes;
+            rows.reverse();
+            turn(&mut rows);
+            for (word, bytes) in bytes.iter_mut().enumerate() {
+                for (row, bytes) in rows.iter().zip(bytes.as_chunks_mut().0) {
+                    *bytes = row[word].to_le_bytes();
+                }
+            }
+        }
+        let places = const { places::<N>() };
+        for (word, places) in places.as_chunks::<64>().0.iter().enumerate().take(significant.div_ceil(64)) {
+            let quad = |first: usize| -> [u32; 64] {
+                let groups: [&[u8; 64]; QUAD] =
+                    std::array::from_fn(|group| &bytes.as_ref()[first + group][word]);
+                std::array::from_fn(|at| u32::from_be_bytes(groups.map(|bytes| bytes[at])))
+            };
+            let high = quad(0);
+            let numbers: [I; 64] = if groups.len() > QUAD {
+                let low = quad(QUAD);
+                std::array::from_fn(|at| I::from_top(u64::from(high[at]) << 32 | u64::from(low[at])))
+            } else {
+                high.map(|high| I::from_top(u64::from(high) << 32))
+            };
+            let numbers = numbers.map(I::of_negabinary);
+            for (place, number) in places.iter().zip(numbers) {
+                cell[usize::from(*place) % N] = number;
+            }
+        }
+        cell
+    }
+}
+
+/// Eight coefficients, from `8 * column` on, which are in the first word of the planes.
+#[inline(always)]
+fn few<I: Integer, const W: usize>(groups: &[Planes<W>], column: usize) -> [I; 8] {
+    let mut numbers = [I::default(); 8];
+    for (group, planes) in groups.iter().enumerate() {
+        let bits = planes.iter().fold(0, |bits, plane| bits << 8 | plane[0] >> (8 * column) & 0xff);
+        for (number, byte) in numbers.iter_mut().zip(turn_word(bits).to_le_bytes()) {
+            *number = number.or(I::of_byte(byte, group));
+        }
+    }
+    numbers
+}
+
+/// Swaps the numbers of bytes and of bits in each.
+#[inline(always)]
+fn turn_word(mut word: u64) -> u64 {
+    for (shift, mask) in
+        [(7, 0x00aa_00aa_00aa_00aa), (14, 0x0000_cccc_0000_cccc), (28, 0x0000_0000_f0f0_f0f0)]
+    {
+        let swapped = (word ^ word >> shift) & mask;
+        word ^= swapped ^ swapped << shift;
+    }
+    word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Cells whose first coefficients alone are not 0, to planes of bits, of which each is looked at, and back.
+    fn there_and_back<I, M, F, const N: usize, const W: usize>(random: &mut impl FnMut() -> u64)
+    where
+        I: Integer + PartialEq + std::fmt::Debug,
+        M: ToPlanes<I, N, W>,
+        F: FromPlanes<I, N, W>,
+    {
+        for significant in (0..=N).step_by(1 + N / 64) {
+            let mut cell = [I::default(); N];
+            for &place in &order::<N>()[..significant] {
+                cell[usize::from(place)] = I::from_top(random());
+            }
+            let matrix = M::of(&cell);
+            let groups: Vec<Planes<W>> =
+                (0..I::bytes(()).as_ref().len()).map(|group| matrix.group(group)).collect();
+            for (number, place) in order::<N>().iter().enumerate() {
+                let bits = cell[usize::from(*place)].to_negabinary().to_top();
+                for (plane, words) in groups.iter().flatten().enumerate() {
+                    let bit = words[number / 64] >> (number % 64) & 1;
+                    assert_eq!(bit, bits >> (63 - plane) & 1, "plane {plane} of coefficient {number} of {N}");
+                }
+            }
+            assert_eq!(F::place(&groups, significant), cell, "{significant} of {N}");
+        }
+    }
+
+    #[test]
+    fn coefficients_are_bits_of_planes() {
+        let mut state = 1u64;
+        let random = &mut || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state ^ state >> 29
+        };
+        there_and_back::<i32, Square<1>, Lanes, 16, 1>(random);
+        there_and_back::<i64, Square<2>, Lanes, 16, 1>(random);
+        there_and_back::<i32, LargeNumbers<i32, 64>, Columns, 64, 1>(random);
+        there_and_back::<i64, LargeNumbers<i64, 64>, Columns, 64, 1>(random);
+        there_and_back::<i32, LargeNumbers<i32, 256>, Columns, 256, 4>(random);
+        there_and_back::<i64, LargeNumbers<i64, 256>, Columns, 256, 4>(random);
+    }
+}

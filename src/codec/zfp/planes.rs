@@ -1,0 +1,202 @@
+//! The embedded coder of bit planes (`codecs.md` 10.6 and 10.7) for cells of 16 and more values: significant values bit
+//! by bit, the rest as runs of zeros that end in the next significant one.
+//!
+//! Owns what becomes of planes in the stream. Never sees a value.
+
+use super::bits::{Reader, Writer};
+use super::matrix::{GROUP, Planes};
+
+/// How far the coder of a cell has come.
+struct State {
+    /// Values that are known to be significant.
+    significant: u32,
+    /// Bits of the budget that are left.
+    left: u32,
+}
+
+/// Writes the first `planes` planes of `N` values, within `budget` bits, and returns how many bits it used.
+#[inline(always)]
+pub fn encode<const N: usize, const W: usize>(
+    groups: impl Fn(usize) -> Planes<W>,
+    planes: u32,
+    budget: u32,
+    bits: &mut Writer<'_>,
+) -> u32 {
+    let mut state = State { significant: 0, left: budget };
+    let (mut group, mut rest) = (0, planes as usize);
+    while rest > 0 && state.left > 0 {
+        let wanted = rest.min(GROUP);
+        for plane in &groups(group)[..wanted] {
+            if N == 16 {
+                encode_small_plane(plane[0], &mut state, bits);
+            } else {
+                encode_plane::<N, W>(plane, &mut state, bits);
+            }
+        }
+        group += 1;
+        rest -= wanted;
+    }
+    budget - state.left
+}
+
+/// A plane of 16 values, which has at most 31 bits.
+#[inline(always)]
+fn encode_small_plane(plane: u64, state: &mut State, bits: &mut Writer<'_>) {
+    const LAST: u32 = 15;
+    let mut n = state.significant;
+    let (mut coded, mut len) = (plane & ((1 << n) - 1), n);
+    while n <= LAST {
+        let rest = plane >> n;
+        if rest == 0 {
+            len += 1;
+            break;
+        }
+        let zeros = rest.trailing_zeros();
+        n += zeros;
+        // The last value is known to be it.
+        let shown = u32::from(n < LAST);
+        coded |= (1 | u64::from(shown) << (zeros + 1)) << len;
+        len += 1 + zeros + shown;
+        n += 1;
+    }
+    // In the middle of the plane, if the budget ends there.
+    let len = len.min(state.left);
+    bits.put(coded & ((1 << len) - 1), len);
+    state.left -= len;
+    state.significant = n;
+}
+
+#[inline(always)]
+fn encode_plane<const N: usize, const W: usize>(plane: &[u64; W], state: &mut State, bits: &mut Writer<'_>) {
+    let put = |value: u64, len: u32, state: &mut State, bits: &mut Writer<'_>| {
+        let len = len.min(state.left);
+        bits.put(value & low_bits(len), len);
+        state.left -= len;
+    };
+    let mut n = state.significant;
+    for (word, first) in plane.iter().zip((0..N as u32).step_by(64)) {
+        if n > first {
+            put(*word, (n - first).min(64), state, bits);
+        }
+    }
+    while n < N as u32 && state.left > 0 {
+        let Some(next) = next_one(plane, n) else {
+            put(0, 1, state, bits);
+            break;
+        };
+        put(1, 1, state, bits);
+        let mut zeros = next - n;
+        if W > 1 {
+            while zeros >= 63 {
+                put(0, 63, state, bits);
+                zeros -= 63;
+            }
+        }
+        // The last value is known to be it.
+        let shown = u32::from(next < N as u32 - 1);
+        put(u64::from(shown) << (zeros & 63), zeros + shown, state, bits);
+        n = next + 1;
+    }
+    state.significant = n;
+}
+
+/// The first bit 1 from bit `from` on.
+#[inline(always)]
+fn next_one<const W: usize>(plane: &[u64; W], from: u32) -> Option<u32> {
+    let mut word = from as usize / 64;
+    let mut bits = plane.get(word)? >> (from % 64) << (from % 64);
+    while bits == 0 {
+        word += 1;
+        bits = *plane.get(word)?;
+    }
+    Some(64 * word as u32 + bits.trailing_zeros())
+}
+
+/// Reads so many planes of `N` values, of at most `budget` bits, into the first of the groups; how many groups there
+/// are, how many values are significant, and how many bits were used. Planes that are missing in the last group are 0.
+#[inline(always)]
+pub fn decode<const N: usize, const W: usize>(
+    groups: &mut [Planes<W>],
+    planes: u32,
+    budget: u32,
+    bits: &mut Reader<'_>,
+) -> (usize, usize, u32) {
+    let mut state = State { significant: 0, left: budget };
+    let (mut count, mut rest) = (0, planes as usize);
+    for group in groups {
+        if rest == 0 || state.left == 0 {
+            break;
+        }
+        let wanted = rest.min(GROUP);
+        *group = [[0; W]; GROUP];
+        for plane in &mut group[..wanted] {
+            decode_plane::<N, W>(plane, &mut state, bits);
+        }
+        rest -= wanted;
+        count += 1;
+    }
+    (count, state.significant as usize, budget - state.left)
+}
+
+#[inline(always)]
+fn decode_plane<const N: usize, const W: usize>(
+    plane: &mut [u64; W],
+    state: &mut State,
+    bits: &mut Reader<'_>,
+) {
+    /// What a plane of 16 values has at most.
+    const SMALL_PLANE: u32 = 31;
+    /// What is looked at at once of a larger one: values are seldom that far apart.
+    const SOME: u32 = 16;
+    let (mut n, mut left) = (state.significant, state.left);
+    if N == 16 {
+        bits.need(SMALL_PLANE);
+        let len = n.min(left);
+        plane[0] = bits.ahead() & ((1 << len) - 1);
+        bits.drop(len);
+        left -= len;
+    } else {
+        for (word, first) in plane.iter_mut().zip((0..N as u32).step_by(64)) {
+            if n > first {
+                let len = (n - first).min(64).min(left);
+                *word = bits.take(len);
+                left -= len;
+            }
+        }
+    }
+    while n < N as u32 && left > 0 {
+        if N > 16 {
+            bits.need(SOME);
+        }
+        let next = bits.ahead();
+        left -= 1;
+        if next & 1 == 0 {
+            bits.drop(1);
+            break;
+        }
+        // The last value is known to be it; and the budget may end before it is found.
+        let most = left.min(N as u32 - 1 - n);
+        let mut zeros = (next >> 1).trailing_zeros().min(most);
+        let shown = u32::from(zeros < most);
+        if N > 16 && zeros + 2 > bits.known() {
+            bits.drop(1);
+            zeros = bits.skip_zeros(most);
+            let shown = u32::from(zeros < most);
+            bits.drop(shown);
+            left -= zeros + shown;
+        } else {
+            bits.drop(1 + zeros + shown);
+            left -= zeros + shown;
+        }
+        n += zeros;
+        plane[n as usize / 64 % W] |= 1 << (n % 64);
+        n += 1;
+    }
+    *state = State { significant: n, left };
+}
+
+/// So many bits, at most 64, from the lowest on.
+#[inline(always)]
+fn low_bits(count: u32) -> u64 {
+    1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)
+}
