@@ -1,7 +1,7 @@
 //! From a chunk to its bytes (`chunk.md` 2 and 4).
 //!
 //! Data flow: header parsed -> chunk opened ([`reader`]: tables and dictionary checked) -> blocks decoded, each
-//! into its place -> postfilter. [`getitem`] opens the same reader and decodes only the blocks it needs.
+//! into its place -> postfilter. Chunks of one block take a [short way](single). [`getitem`] opens the same reader and decodes only the blocks it needs.
 
 mod codec;
 mod getitem;
@@ -9,6 +9,7 @@ mod lazy;
 mod part;
 mod previous;
 mod reader;
+mod single;
 mod varlen;
 mod visit;
 
@@ -63,6 +64,9 @@ pub fn decompress(
         && let Some(bytes) = plain_content(params, header, chunk)
     {
         copy(bytes, dest);
+        return Ok(Decompressed { nbytes, used_dictionary: false });
+    }
+    if single::decompress(params, header, chunk, dest).is_some() {
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
     ChunkReader::open(header, chunk, params, |reader| {

@@ -368,15 +368,16 @@ impl<'a> ChunkReader<'a> {
         match &self.body {
             Body::Coded { first } => {
                 let bytes = self.block_bytes(nblock, *first)?;
-                let decoded = self.decode_split(self.nstreams(nblock), bytes, workspace, dest, len);
+                let decoded =
+                    decode_split(|| self.decoder(), self.nstreams(nblock), bytes, workspace, dest, len);
                 if decoded.is_err() && self.may_predate_the_split_mark() {
-                    return self.decode_split(1, bytes, workspace, dest, len).or(decoded);
+                    return decode_split(|| self.decoder(), 1, bytes, workspace, dest, len).or(decoded);
                 }
                 decoded
             }
             Body::LazyCoded(trailer) => {
                 let bytes = self.lazy_block_bytes(trailer, nblock, lazy)?;
-                self.decode_split(self.nstreams(nblock), bytes, workspace, dest, len)
+                decode_split(|| self.decoder(), self.nstreams(nblock), bytes, workspace, dest, len)
             }
             Body::Varlen(table) => {
                 let payload = table[nblock].payload(self.chunk);
@@ -464,40 +465,45 @@ impl<'a> ChunkReader<'a> {
     fn may_predate_the_split_mark(&self) -> bool {
         !self.header.is_extended() && self.header.version <= version::BLOSC1 && self.header.is_split()
     }
+}
 
-    /// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`.
-    fn decode_split(
-        &self,
-        nstreams: usize,
-        bytes: &[u8],
-        workspace: &mut Workspace,
-        dest: &mut [u8],
-        len: usize,
-    ) -> Result<()> {
-        let neblock = len / nstreams;
-        if neblock == 0 {
-            return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
-        }
-        if neblock * nstreams != len {
-            return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
-        }
-        let (mut pos, mut decoder) = (0, None);
-        for nstream in 0..nstreams {
-            let dest = &mut dest[nstream * neblock..];
-            match stream::read(bytes, &mut pos, neblock)? {
-                Stream::Run(value) => dest[..neblock].fill(value),
-                Stream::Raw(raw) => copy(raw, &mut dest[..neblock]),
-                Stream::Coded(coded) => {
-                    // Behind a stream there are others, and behind its place theirs.
-                    let ahead = &bytes[pos - coded.len()..];
-                    let decoder = decoder.get_or_insert_with(|| self.decoder());
-                    let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
-                    check_length(coded, decoded, neblock)?;
-                }
+/// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is only made
+/// when a stream needs it.
+///
+/// # Errors
+/// Those of `chunk.md` 2.3.
+#[inline]
+pub(super) fn decode_split<D: Decoder>(
+    decoder: impl Fn() -> D,
+    nstreams: usize,
+    bytes: &[u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+    len: usize,
+) -> Result<()> {
+    let neblock = len / nstreams;
+    if neblock == 0 {
+        return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
+    }
+    if neblock * nstreams != len {
+        return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
+    }
+    let (mut pos, mut made) = (0, None);
+    for nstream in 0..nstreams {
+        let dest = &mut dest[nstream * neblock..];
+        match stream::read(bytes, &mut pos, neblock)? {
+            Stream::Run(value) => dest[..neblock].fill(value),
+            Stream::Raw(raw) => copy(raw, &mut dest[..neblock]),
+            Stream::Coded(coded) => {
+                // Behind a stream there are others, and behind its place theirs.
+                let ahead = &bytes[pos - coded.len()..];
+                let decoder = made.get_or_insert_with(&decoder);
+                let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
+                check_length(coded, decoded, neblock)?;
             }
         }
-        Ok(())
     }
+    Ok(())
 }
 
 /// Where the blocks of a lazy chunk come from.
