@@ -27,7 +27,7 @@ const ADLER_LEN: usize = 4;
 /// Up to this share of repetition, in percent, there is next to nothing to be found.
 const NOISE: usize = 20;
 /// The share of repetition of text, in percent, at least, and its share of runs at the most.
-const TEXT: usize = 60;
+const TEXT: usize = 30;
 const TEXT_RUNS: usize = 5;
 
 /// Who encodes a stream.
@@ -49,7 +49,7 @@ fn encoder(clevel: i32, look: probe::Look) -> Encoder {
         7..=8 if is_text => Encoder::Libdeflate(Level::L6),
         // And here it looks everywhere.
         9 if look.repetition >= 70 => Encoder::ZlibRs,
-        9 if (NOISE..TEXT).contains(&look.repetition) => Encoder::Libdeflate(Level::L7),
+        9 if (NOISE..60).contains(&look.repetition) => Encoder::Libdeflate(Level::L7),
         _ => Encoder::Own,
     }
 }
