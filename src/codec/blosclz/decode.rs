@@ -20,15 +20,27 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
 /// # Panics
 /// If the buffers are shorter than that.
 pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
+    let is_at_the_end = src_len <= SMALL && src.len() < src_len + IN_MARGIN;
+    let decode = if is_at_the_end { decode_at_the_end } else { decode };
     decode(src, src_len, dest, dest_len).unwrap_or(0)
 }
 
+/// As [`decode`], of a short stream with little behind it, the last one of a chunk: most of it would have to be done with
+/// every check, so it is copied to where there is room.
+#[inline(never)]
+fn decode_at_the_end(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> Option<usize> {
+    let mut padded = [0; SMALL + IN_MARGIN];
+    padded[..src_len].copy_from_slice(&src[..src_len]);
+    decode(&padded, src_len, dest, dest_len)
+}
+
+#[inline]
 fn decode(ahead: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> Option<usize> {
     assert!(dest_len <= dest.len());
     let src = &ahead[..src_len];
     let mut state = State { src, ahead, dest, dest_len, ip: 1, op: 0 };
     let first = *src.first()? as usize % MAX_LITERALS;
-    state.literals(first + 1)?;
+    state.first_literals(first + 1)?;
     state.fast()?;
     while state.ip < src.len() {
         state.careful()?;
@@ -57,7 +69,24 @@ struct State<'a> {
 /// What the fast loop may read from a token's first byte on: the control byte and a whole run of literals (a match
 /// without length extension has 4 bytes at most); and one byte more, so that input remains after it.
 const IN_MARGIN: usize = 1 + MAX_LITERALS + 1;
+/// Streams up to this length, in bytes, are copied where there is room to read ahead.
+const SMALL: usize = 256;
+
 impl State<'_> {
+    /// The literals that every stream begins with.
+    #[inline(always)]
+    fn first_literals(&mut self, run: usize) -> Option<()> {
+        let has_room = self.ahead.len() > MAX_LITERALS && self.dest.len() >= MAX_LITERALS;
+        if !has_room || run >= self.src.len() || run > self.dest_len {
+            return self.literals(run);
+        }
+        // SAFETY: there are MAX_LITERALS bytes in both, from the second one of the input on.
+        unsafe { copy::<MAX_LITERALS>(self.ahead.as_ptr().add(1), self.dest.as_mut_ptr()) };
+        self.ip += run;
+        self.op += run;
+        Some(())
+    }
+
     /// A run of literals, whose control byte is already consumed.
     #[inline(always)]
     fn literals(&mut self, run: usize) -> Option<()> {
