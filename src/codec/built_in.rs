@@ -69,7 +69,8 @@ impl BuiltIn {
     pub fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         match self {
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
-            BuiltIn::BloscLz | BuiltIn::Zlib | BuiltIn::Zstd => None,
+            BuiltIn::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
+            BuiltIn::Zlib | BuiltIn::Zstd => None,
         }
     }
 

@@ -22,27 +22,41 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
 pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
     let is_at_the_end = src_len <= SMALL && src.len() < src_len + IN_MARGIN;
     let decode = if is_at_the_end { decode_at_the_end } else { decode };
-    decode(src, src_len, dest, dest_len).unwrap_or(0)
+    decode(src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
+}
+
+/// Decompresses `src` into `dest`, which has room for all of it, until the first `wanted` bytes are there; how many are, 0
+/// for a stream that is bad up to there. What comes behind them is not looked at.
+pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
+    let dest_len = dest.len();
+    decode(src, src.len(), dest, dest_len, wanted).filter(|&there| there >= wanted).unwrap_or(0)
 }
 
 /// As [`decode`], of a short stream with little behind it, the last one of a chunk: most of it would have to be done with
 /// every check, so it is copied to where there is room.
 #[inline(never)]
-fn decode_at_the_end(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> Option<usize> {
+fn decode_at_the_end(
+    src: &[u8],
+    src_len: usize,
+    dest: &mut [u8],
+    dest_len: usize,
+    enough: usize,
+) -> Option<usize> {
     let mut padded = [0; SMALL + IN_MARGIN];
     padded[..src_len].copy_from_slice(&src[..src_len]);
-    decode(&padded, src_len, dest, dest_len)
+    decode(&padded, src_len, dest, dest_len, enough)
 }
 
+/// Decodes a stream, or its tokens until there are `enough` bytes.
 #[inline]
-fn decode(ahead: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> Option<usize> {
+fn decode(ahead: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize, enough: usize) -> Option<usize> {
     assert!(dest_len <= dest.len());
     let src = &ahead[..src_len];
-    let mut state = State { src, ahead, dest, dest_len, ip: 1, op: 0 };
+    let mut state = State { src, ahead, dest, dest_len, enough, ip: 1, op: 0 };
     let first = *src.first()? as usize % MAX_LITERALS;
     state.first_literals(first + 1)?;
     state.fast()?;
-    while state.ip < src.len() {
+    while state.ip < src.len() && state.op < enough {
         state.careful()?;
     }
     Some(state.op)
@@ -62,6 +76,8 @@ struct State<'a> {
     /// The output, and what may be written behind it.
     dest: &'a mut [u8],
     dest_len: usize,
+    /// With so many bytes of output there is no need for more.
+    enough: usize,
     ip: usize,
     op: usize,
 }
@@ -173,6 +189,7 @@ impl State<'_> {
         let in_end = in_end.min(src_len - 1);
         let src = self.ahead.as_ptr();
         let dest = self.dest.as_mut_ptr();
+        let out_end = out_end.min(self.enough);
         let (mut ip, mut op) = (self.ip, self.op);
         while ip <= in_end && op <= out_end {
             // Here `ip + IN_MARGIN` bytes of input and `op + COPY_MARGIN` of output exist, in the stream or behind it.

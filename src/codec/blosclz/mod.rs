@@ -18,7 +18,7 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{decompress, decompress_ahead};
+pub use decode::{decompress, decompress_ahead, decompress_prefix};
 pub use encode::{Tables, compress};
 
 /// Literals of one token at most.

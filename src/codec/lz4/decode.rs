@@ -90,6 +90,28 @@ fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary
     }
 }
 
+/// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of that are there; how
+/// many are. What comes behind them in the block is not looked at. `None` if it is bad up to there, or ends too early.
+pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+    let mut walk = Walk { at: 0, out: 0, mixed: false };
+    let src = Source { ahead: block, len: block.len() };
+    let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
+    while walk.out < wanted {
+        if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
+            walk = fast(&src, &mut dest[..near], walk)?;
+            if walk.out >= wanted {
+                break;
+            }
+        }
+        let next = sequence(block, dest, len, &[], walk.at, walk.out)?;
+        (walk.at, walk.out) = next;
+        if walk.at == block.len() + 1 {
+            break;
+        }
+    }
+    Some(walk.out).filter(|out| (wanted..=len).contains(out))
+}
+
 /// Decodes the sequence at `src[at]` with every check, and returns the positions behind it. The last one has no
 /// match: the position is then one more than there are bytes.
 #[inline]

@@ -42,13 +42,6 @@ struct RawStreamHc {
 unsafe extern "C" {
     #[cfg(test)]
     fn LZ4_versionString() -> *const c_char;
-    fn LZ4_decompress_safe_partial(
-        src: *const c_char,
-        dest: *mut c_char,
-        src_size: c_int,
-        wanted: c_int,
-        capacity: c_int,
-    ) -> c_int;
     fn LZ4_createStream() -> *mut RawStream;
     fn LZ4_freeStream(stream: *mut RawStream) -> c_int;
     fn LZ4_resetStream(stream: *mut RawStream);
@@ -190,20 +183,7 @@ impl HcDictionary {
 /// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it; how
 /// many are there, fewer for a bad stream.
 pub(super) fn decode_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
-    let (Some(src_len), Ok(wanted)) = (c_int_len(src), c_int::try_from(wanted.min(dest.len()))) else {
-        return 0;
-    };
-    // SAFETY: `src` and `dest` are valid for the lengths given, and the library stays within both.
-    let written = unsafe {
-        LZ4_decompress_safe_partial(
-            src.as_ptr().cast(),
-            dest.as_mut_ptr().cast(),
-            src_len,
-            wanted,
-            capacity(dest),
-        )
-    };
-    usize::try_from(written).unwrap_or(0)
+    decode::prefix(src, dest, wanted.min(dest.len())).unwrap_or(0)
 }
 
 /// Compresses with the fast encoder at `clevel` 0..=9; 0 if the result does not fit.

@@ -2,6 +2,7 @@
 
 use super::super::params::DecompressParams;
 use super::super::scratch;
+use super::part::decode_part;
 use super::reader::{ChunkReader, Simple};
 use super::{Decompressed, first_block, plain_content};
 use crate::chunk::ChunkHeader;
@@ -136,6 +137,12 @@ fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) 
             }
             let inside = part.start - block.start..part.end - block.start;
             if reader.decode_part(nblock, inside.clone(), &mut buffers, place)? {
+                continue;
+            }
+            // Of a part that is not short the way over columns costs as much as it saves.
+            if 2 * inside.len() <= block.len()
+                && decode_part(reader, nblock, inside.clone(), &mut buffers, place)?
+            {
                 continue;
             }
             let whole = &mut item[..block.len()];

@@ -53,7 +53,8 @@ pub fn read_item(
 
 /// The codec of a chunk, if it can stop early.
 fn codec_of(header: &ChunkHeader) -> Option<BuiltIn> {
-    BuiltIn::from_format(header.codec_format()).filter(|codec| matches!(codec, BuiltIn::Lz4 | BuiltIn::Lz4Hc))
+    BuiltIn::from_format(header.codec_format())
+        .filter(|codec| matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc))
 }
 
 /// Decodes the bytes `wanted` of block `nblock`, which are in there and some, into `dest`, which is as long; whether that

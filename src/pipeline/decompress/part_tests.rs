@@ -1,7 +1,7 @@
 //! Parts of blocks against whole ones, and chunks that take blocks over from another.
 
 use super::{Previous, decompress, read_item};
-use crate::abi::{BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
+use crate::abi::{BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
 use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::Result;
@@ -45,7 +45,7 @@ fn whole(chunk: &[u8]) -> Vec<u8> {
 fn parts_are_what_whole_blocks_have_there() {
     let data = data(100_000);
     let (mut read, mut left) = (0, 0);
-    for compcode in [BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD] {
+    for compcode in [BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD] {
         for (typesize, splitmode) in [(1, 1), (4, 1), (4, 2), (8, 1), (8, 2), (12, 1), (3, 2)] {
             for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 2]] {
                 let blocksize = 6000 / typesize * typesize;
