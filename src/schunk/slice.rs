@@ -192,7 +192,8 @@ impl SuperChunk {
         self.read_blocks(part.nchunk, chunk, header, source, settings, part.range.clone(), dest)
     }
 
-    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache.
+    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache, unless a part of a block
+    /// takes less than the block and is the first one of it.
     #[allow(clippy::too_many_arguments, reason = "what a read is made of")]
     fn read_blocks(
         &self,
@@ -240,6 +241,15 @@ impl SuperChunk {
             }
             let end = block.end.min(range.end);
             let part = &mut dest[at - range.start..end - range.start];
+            // What was not asked for lately is not decoded further than it takes.
+            if 2 * part.len() <= block.len()
+                && decompress::stops_early(header)
+                && !cache.touch(nchunk, at / blocks.blocksize())
+            {
+                items(&(at..end), part)?;
+                at = end;
+                continue;
+            }
             let is_aligned = block.len().is_multiple_of(typesize);
             match cache.room(block.len()).filter(|_| is_aligned) {
                 Some(room) => {

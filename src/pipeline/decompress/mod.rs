@@ -20,7 +20,7 @@ mod part_tests;
 
 pub use getitem::{ItemRange, getitem};
 pub use lazy::BlockSource;
-pub use part::read_item;
+pub use part::{read_item, stops_early};
 pub use previous::Previous;
 pub use reader::ChunkReader;
 pub use varlen::VarlenReader;

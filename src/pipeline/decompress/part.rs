@@ -5,6 +5,7 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{self, Buffers};
 use super::Decompressed;
 use super::reader::ChunkReader;
+use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::codec::BuiltIn;
@@ -49,6 +50,15 @@ pub fn read_item(
             Ok(decode_part(reader, nblock, wanted, &mut buffers, dest)?.then_some(done))
         })
     })
+}
+
+/// Whether parts of the blocks of a chunk, whose parsed header is `header`, take less than whole blocks.
+pub fn stops_early(header: &ChunkHeader) -> bool {
+    let [others @ .., last] = header.filters;
+    codec_of(header).is_some()
+        && !header.is_lazy()
+        && others == [filter_id::NONE; MAX_FILTERS - 1]
+        && matches!(last, filter_id::NONE | filter_id::SHUFFLE)
 }
 
 /// The codec of a chunk, if it can stop early.
