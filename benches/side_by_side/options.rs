@@ -70,7 +70,7 @@ impl Options {
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
             rounds: if full { 15 } else { 5 },
             batch: Duration::from_millis(if full { 4 } else { 2 }),
-            budget: Duration::from_millis(if full { 1000 } else { 60 }),
+            budget: Duration::from_millis(if full { 600 } else { 30 }),
             table: None,
             svg: None,
         };

@@ -22,7 +22,7 @@ pub const SMALL: usize = 4 << 10;
 
 /// How many small chunks there are: of a thousand the reference writes anew so much that they take two minutes.
 pub fn small_chunks(bench: &Bench) -> usize {
-    if bench.options.full { 1000 } else { 200 }
+    if bench.options.full { 1000 } else { 100 }
 }
 
 /// How a super-chunk is kept, and how its file is read.
