@@ -90,8 +90,8 @@ pub fn run(bench: &Bench, report: &mut Report) {
         }
     };
     let update_small = |schunk: &SuperChunk| {
-        for n in count / 2 - 50..count / 2 + 50 {
-            assert!(schunk.update_chunk(n as i64, &small[n]).is_ok());
+        for (n, chunk) in small.iter().enumerate().skip(count / 2 - 50).take(100) {
+            assert!(schunk.update_chunk(n as i64, chunk).is_ok());
         }
     };
 
