@@ -66,6 +66,10 @@ fn copy(library: &Library, case: &Case, src: &[u8], dst: &mut [u8]) {
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("boxes", &["copy"], bench.options.summary);
     for case in &CASES {
+        let name = format!("{:?} of {:?} to {:?}, {} bytes", case.shape, case.src, case.dst, case.itemsize);
+        if !bench.options.wants(case.name, &name) {
+            continue;
+        }
         let len = |shape: &[i64]| shape.iter().product::<i64>() as usize * case.itemsize as usize;
         let src: Vec<u8> = (0..len(case.src)).map(|at| (at % 251) as u8).collect();
         let mut dst = vec![0; len(case.dst)];
@@ -79,7 +83,6 @@ pub fn run(bench: &Bench) -> Report {
             || copy(bench.ours, case, &src, &mut dst),
             || copy(bench.reference, case, &src, &mut reference_dst),
         );
-        let name = format!("{:?} of {:?} to {:?}, {} bytes", case.shape, case.src, case.dst, case.itemsize);
         report.add(case.name, name, vec![ratio]);
     }
     report

@@ -3,21 +3,20 @@
 use crate::Bench;
 use crate::codec_grid::{Pair, Point};
 use crate::datasets::Dataset;
-use crate::report::Report;
+use crate::report::{COMPRESS, Report, SIZE};
 use crate::timing::speed_ratio;
 
 /// Every point of the grid on every data set. Decompression is of the reference's chunk, in both libraries,
 /// so that it is the same work.
 pub fn run(bench: &Bench) -> Report {
-    let mut report = Report::new("chunks", &["size", "compress", "decompress"], bench.options.summary);
+    let mut report = Report::new("chunks", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
     let sets: Vec<Dataset> = Dataset::load(&bench.options.data, bench.options.chunk_nbytes);
     for point in Point::all(bench) {
         for set in &sets {
-            report.add(
-                point.codec.1,
-                format!("{point} {}", set.name),
-                measure(bench, point, &set.bytes, set.typesize),
-            );
+            let name = format!("{point} {}", set.name);
+            if bench.options.wants(point.codec.1, &name) {
+                report.add(point.codec.1, name, measure(bench, point, &set.bytes, set.typesize));
+            }
         }
     }
     report

@@ -22,6 +22,10 @@ pub fn run(bench: &Bench) -> Report {
             let typesize = set.typesize as usize;
             let Pair { mut ours, mut reference } = Pair::new(bench, point, &set.bytes, set.typesize);
             for count in COUNTS.into_iter().filter(|&count| count * typesize <= set.bytes.len()) {
+                let name = format!("{point} {} {count} items", set.name);
+                if !bench.options.wants(point.codec.1, &name) {
+                    continue;
+                }
                 let places = places(set.bytes.len() / typesize - count);
                 let mut dest = vec![0; count * typesize];
                 let mut reference_dest = dest.clone();
@@ -39,7 +43,7 @@ pub fn run(bench: &Bench) -> Report {
                         read(&mut reference.decompressor, chunk, start, count, &mut reference_dest)
                     }),
                 );
-                report.add(point.codec.1, format!("{point} {} {count} items", set.name), vec![ratio]);
+                report.add(point.codec.1, name, vec![ratio]);
             }
         }
     }

@@ -4,7 +4,7 @@
 //! ```text
 //! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
 //! cargo bench --bench side_by_side                      # quick, below a minute
-//! cargo bench --bench side_by_side -- --full --threads 1,2
+//! cargo bench --bench side_by_side -- --full --table - --svg docs/speed.svg   # everything
 //! cargo bench --bench side_by_side -- --group items --codecs lz4,zstd --levels all
 //! cargo bench --bench side_by_side -- --group schunk   # lz4 at level 5; --full: 20 000 chunks in a frame, too
 //! cargo bench --bench side_by_side -- --group arrays   # lz4 at level 5; one thread and two
@@ -19,6 +19,7 @@ mod support;
 
 mod arrays;
 mod boxes;
+mod chart;
 mod chunks;
 mod codec_grid;
 mod datasets;
@@ -27,9 +28,13 @@ mod options;
 mod plugins;
 mod report;
 mod schunk;
+mod shuffles;
 mod small;
+mod summary;
+mod table;
 mod timing;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use library::Library;
@@ -47,10 +52,11 @@ struct Bench {
 /// A group of measurements: its name on the command line, and what runs it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
-const GROUPS: [Group; 7] = [
+const GROUPS: [Group; 8] = [
     ("chunks", chunks::run),
     ("small", small::run),
     ("items", items::run),
+    ("shuffles", shuffles::run),
     ("schunk", schunk::run),
     ("boxes", boxes::run),
     ("plugins", plugins::run),
@@ -73,11 +79,31 @@ fn main() -> ExitCode {
     };
     let bench = Bench { ours: Library::ours(), reference, options };
     println!("ratios, ours against the reference: > 1 is better (smaller, faster)\n");
+    let mut lines = Vec::new();
     for (name, run) in GROUPS {
         if bench.options.groups.iter().any(|wanted| wanted == name) {
             let report = run(&bench);
             report.summarise();
+            lines.extend(report.lines());
+        }
+    }
+    let outputs = [(&bench.options.table, table::markdown(&lines)), (&bench.options.svg, chart::svg(&lines))];
+    for (path, text) in outputs {
+        if let Some(path) = path
+            && let Err(error) = write(path, &text)
+        {
+            eprintln!("side_by_side: {}: {error}", path.display());
+            return ExitCode::FAILURE;
         }
     }
     ExitCode::SUCCESS
+}
+
+/// To a file, or with `-` to the screen.
+fn write(path: &Path, text: &str) -> std::io::Result<()> {
+    if path == Path::new("-") {
+        print!("{text}");
+        return Ok(());
+    }
+    std::fs::write(path, text)
 }

@@ -1,22 +1,28 @@
 //! The command line. Owns what can be asked for and its defaults in quick and full mode.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use crate::datasets;
 
 pub const USAGE: &str = "\
+Without options 48 seconds of processor time; --full, by a sample of its cells, a quarter of an hour for the group
+chunks (1200 cells, 0.7 s each), and more for the others.
+
 options (lists are separated by commas):
-  --full            every level asked for on larger chunks and all data sets, with more rounds
-  --group LIST      chunks, small, items, schunk, boxes, arrays, plugins  (default: all)
+  --full            larger chunks, all data sets, more rounds
+  --group LIST      chunks, small, items, shuffles, schunk, boxes, arrays, plugins  (default: all)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
-  --levels LIST     0-9, or `all`                                 (default: 1,5,9)
+  --levels LIST     0-9, or `all`                                 (default: 1,5,9; --full: 1,3,5,7,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)
-  --threads LIST    numbers of threads                            (default: 1)
+  --threads LIST    numbers of threads                            (default: 1; --full: 1,2)
   --data LIST       data sets by name                             (default: a few; --full: all)
   --kib N           size of a chunk in KiB                        (default: 512; --full: 4096)
-  --only TEXT       of groups schunk, arrays and plugins: the cells with this in their name
-  --rounds N        batches of each library per figure            (default: 5; --full: 15)
-  --summary         only means and worst cells";
+  --only TEXT       the cells with this in their name
+  --rounds N        batches of each library per figure            (default: 5; --full: 15), fewer of long calls
+  --summary         only means and worst cells
+  --table FILE      writes means and worst cells as a Markdown table, too (`-`: prints it)
+  --svg FILE        draws them as a bar chart, too";
 
 /// What to measure.
 pub struct Options {
@@ -30,12 +36,17 @@ pub struct Options {
     pub filters: Vec<(u8, &'static str)>,
     pub threads: Vec<i16>,
     pub data: Vec<String>,
-    /// Cells of super-chunks, arrays and plugins are measured if their name has this in it.
+    /// Cells are measured if their name has this in it.
     pub only: String,
     pub chunk_nbytes: usize,
     pub rounds: usize,
     /// The shortest batch that is timed.
     pub batch: Duration,
+    /// No more rounds than the third are begun after this.
+    pub budget: Duration,
+    /// Where a Markdown table and a chart of the means go.
+    pub table: Option<PathBuf>,
+    pub svg: Option<PathBuf>,
 }
 
 const CODECS: [(u8, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "zlib"), (5, "zstd")];
@@ -54,14 +65,17 @@ impl Options {
             summary: false,
             groups: groups.iter().map(|name| name.to_string()).collect(),
             codecs: CODECS.to_vec(),
-            levels: vec![1, 5, 9],
+            levels: if full { vec![1, 3, 5, 7, 9] } else { vec![1, 5, 9] },
             filters: FILTERS[1..].to_vec(),
-            threads: vec![1],
+            threads: if full { vec![1, 2] } else { vec![1] },
             data: datasets::names(full),
             only: String::new(),
             chunk_nbytes: if full { 4096 } else { 512 } * 1024,
             rounds: if full { 15 } else { 5 },
             batch: Duration::from_millis(if full { 4 } else { 2 }),
+            budget: Duration::from_millis(if full { 600 } else { 30 }),
+            table: None,
+            svg: None,
         };
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -83,6 +97,8 @@ impl Options {
                     options.data = names(&value()?, &known.iter().map(String::as_str).collect::<Vec<_>>())?;
                 }
                 "--only" => options.only = value()?,
+                "--table" => options.table = Some(value()?.into()),
+                "--svg" => options.svg = Some(value()?.into()),
                 "--kib" => options.chunk_nbytes = number::<usize>(&value()?)?.max(1) * 1024,
                 "--rounds" => options.rounds = number::<usize>(&value()?)?.max(1),
                 "--help" | "-h" => {
@@ -93,6 +109,11 @@ impl Options {
             }
         }
         Ok(Some(options))
+    }
+
+    /// Whether a cell is asked for.
+    pub fn wants(&self, family: &str, name: &str) -> bool {
+        format!("{family} {name}").contains(&self.only)
     }
 }
 

@@ -145,7 +145,7 @@ pub fn run(bench: &Bench) -> Report {
 
 fn one(bench: &Bench, case: &Case, typesize: i32, blockshape: &[i32], report: &mut Report) {
     let name = format!("typesize {typesize} blocks {blockshape:?} meta {}", case.meta);
-    if !format!("{} {name}", case.family).contains(&bench.options.only) {
+    if !bench.options.wants(case.family, &name) {
         return;
     }
     let mut chunkshape = blockshape.to_vec();

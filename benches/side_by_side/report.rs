@@ -1,6 +1,12 @@
 //! The table of a group, its means and its worst cells. Owns the layout of the output.
 
-use crate::timing::geometric_mean;
+use crate::summary::{Figure, Line, geometric_mean};
+
+/// Columns that a summary treats in a way of their own.
+pub const SIZE: &str = "size";
+pub const COMPRESS: &str = "compress";
+pub const SPEED: &str = "speed";
+pub const BY_MEMCPY: &str = "by memcpy";
 
 /// The cells of one group.
 pub struct Report {
@@ -57,6 +63,76 @@ impl Report {
             }
         }
         println!();
+    }
+
+    /// Lines of the summary: per column with speeds against the reference, and part of the group.
+    pub fn lines(&self) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for (number, &column) in self.columns.iter().enumerate() {
+            if column == SIZE || column == BY_MEMCPY {
+                continue;
+            }
+            for part in self.parts() {
+                let figure = |column: usize| {
+                    let cells =
+                        self.cells.iter().filter(|cell| part.is_none_or(|part| self.part(cell) == part));
+                    let names = cells.clone().map(|cell| format!("{} {}", cell.family, cell.name));
+                    let names: Vec<String> = names.collect();
+                    let ratios = cells.map(|cell| cell.ratios[column]);
+                    Figure::of(names.iter().map(String::as_str).zip(ratios))
+                        .map(|figure| (names.len(), figure))
+                };
+                let Some((cells, speed)) = figure(number) else { continue };
+                let size = self.columns.iter().position(|&other| other == SIZE && column == COMPRESS);
+                lines.push(Line {
+                    group: self.group,
+                    label: match (part, column) {
+                        (None, SPEED) => "all".to_string(),
+                        (None, _) => format!("{column}, all"),
+                        (Some(part), SPEED) => part.to_string(),
+                        (Some(part), _) => format!("{column}, {part}"),
+                    },
+                    cells,
+                    speed,
+                    size: size.and_then(figure).map(|figure| figure.1),
+                });
+            }
+        }
+        lines
+    }
+
+    /// What has a line of its own besides everything (`None`), in the order of the cells.
+    fn parts(&self) -> Vec<Option<&'static str>> {
+        let mut parts = Vec::new();
+        for cell in &self.cells {
+            let part = Some(self.part(cell));
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
+        }
+        match self.group {
+            "chunks" => parts.insert(0, None),
+            "schunk" | "shuffles" => {}
+            _ => parts = vec![None],
+        }
+        parts
+    }
+
+    /// The part of the group that a cell belongs to: its family, of super-chunks what is done to them.
+    fn part(&self, cell: &Cell) -> &'static str {
+        const OPERATIONS: [(&str, &str); 4] = [
+            ("append", "append"),
+            ("decompress_chunk", "read in sequence"),
+            ("get_s", "random slices"),
+            ("", "update, open, copy, metadata"),
+        ];
+        match self.group {
+            "schunk" => {
+                let operation = OPERATIONS.iter().find(|operation| cell.name.starts_with(operation.0));
+                operation.map_or(cell.family, |operation| operation.1)
+            }
+            _ => cell.family,
+        }
     }
 
     /// The worst cell of a family, in the first column.

@@ -4,13 +4,13 @@ use crate::Bench;
 use crate::chunks::measure;
 use crate::codec_grid::Point;
 use crate::datasets::Dataset;
-use crate::report::Report;
+use crate::report::{COMPRESS, Report, SIZE};
 
 const SIZES: [usize; 4] = [512, 2048, 8192, 32768];
 
 /// The middle level of the grid on the first bytes of a few data sets.
 pub fn run(bench: &Bench) -> Report {
-    let mut report = Report::new("small", &["size", "compress", "decompress"], bench.options.summary);
+    let mut report = Report::new("small", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
     let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 2 })];
     let sets = Dataset::load(names, SIZES[SIZES.len() - 1]);
     for point in Point::of_middle_level(bench) {
@@ -18,7 +18,9 @@ pub fn run(bench: &Bench) -> Report {
             for size in SIZES.into_iter().filter(|&size| size <= set.bytes.len()) {
                 let data = &set.bytes[..size];
                 let name = format!("{point} {} {size} bytes", set.name);
-                report.add(point.codec.1, name, measure(bench, point, data, set.typesize));
+                if bench.options.wants(point.codec.1, &name) {
+                    report.add(point.codec.1, name, measure(bench, point, data, set.typesize));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! How two pieces of work are timed against each other. Owns the clock; prints nothing.
 
 use std::hint::black_box;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::options::Options;
 
@@ -27,27 +27,28 @@ impl Clock {
     }
 }
 
+/// Rounds that are not cut for want of time.
+const LEAST_ROUNDS: usize = 3;
+
 /// How many times as fast `ours` is as `theirs`. The two take turns, in batches of a least length; each
 /// counts with its best batch, since what disturbs a measurement only ever slows it down.
 pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs: impl FnMut()) -> f64 {
     let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
-    compare(clock, options.rounds, options.batch, ours, theirs)
+    compare(clock, options, ours, theirs)
 }
 
-fn compare(
-    clock: Clock,
-    rounds: usize,
-    batch: Duration,
-    mut ours: impl FnMut(),
-    mut theirs: impl FnMut(),
-) -> f64 {
+fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     // The first call warms caches and contexts up, the second is the yardstick for the batch.
     ours();
-    let ours_calls = calls_per_batch(batch, time(clock, 1, &mut ours));
+    let ours_calls = calls_per_batch(options.batch, time(clock, 1, &mut ours));
     theirs();
-    let theirs_calls = calls_per_batch(batch, time(clock, 1, &mut theirs));
+    let theirs_calls = calls_per_batch(options.batch, time(clock, 1, &mut theirs));
     let (mut ours_best, mut theirs_best) = (f64::INFINITY, f64::INFINITY);
-    for round in 0..rounds {
+    let start = Instant::now();
+    for round in 0..options.rounds {
+        if round >= LEAST_ROUNDS && start.elapsed() > options.budget {
+            break;
+        }
         // Neither always comes first.
         for turn in [round % 2, (round + 1) % 2] {
             if turn == 0 {
@@ -95,10 +96,4 @@ fn time(clock: Clock, calls: u32, work: &mut impl FnMut()) -> f64 {
         black_box(&mut *work)();
     }
     clock.now() - start
-}
-
-/// The geometric mean; of nothing, 1.
-pub fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
-    let count = ratios.clone().count().max(1);
-    (ratios.map(f64::ln).sum::<f64>() / count as f64).exp()
 }

@@ -46,8 +46,10 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let floats = handles::data("field-f32", 64 * LARGE);
     let integers = handles::data("walk-i32", 64 * LARGE);
     let large = handles::chunks_of(bench.reference, &floats, LARGE);
-    let small = handles::chunks_of(bench.reference, &integers[..1000 * SMALL], SMALL);
-    let rounds = bench.options.rounds.max(3);
+    let count = handles::small_chunks(bench);
+    let small = handles::chunks_of(bench.reference, &integers[..count * SMALL], SMALL);
+    // A batch takes the reference up to seconds.
+    let rounds = if bench.options.full { bench.options.rounds.max(3) } else { 2 };
     let whole = |schunk: &SuperChunk| schunk.contents();
 
     let append = |data: &'static [u8], size: usize, count: usize| {
@@ -60,7 +62,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let (floats, integers): (&'static [u8], &'static [u8]) = (floats.leak(), integers.leak());
     let append_floats = append(floats, LARGE, APPENDS);
     let append_integers = append(integers, LARGE, APPENDS);
-    let append_small = append(integers, SMALL, 1000);
+    let append_small = append(integers, SMALL, count);
     let append_many = append(integers, TINY, 20_000);
     let append_ready = |schunk: &SuperChunk| {
         for chunk in &large {
@@ -88,8 +90,8 @@ pub fn run(bench: &Bench, report: &mut Report) {
         }
     };
     let update_small = |schunk: &SuperChunk| {
-        for n in 0..100 {
-            assert!(schunk.update_chunk(450 + n, &small[450 + n as usize]).is_ok());
+        for (n, chunk) in small.iter().enumerate().skip(count / 2 - 50).take(100) {
+            assert!(schunk.update_chunk(n as i64, chunk).is_ok());
         }
     };
 
@@ -98,12 +100,12 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let mut cells = vec![
         cell("append_buffer 256 KiB floats", &[][..], &append_floats as &dyn Fn(&SuperChunk)),
         cell("append_buffer 256 KiB integers", &[], &append_integers),
-        cell("append_buffer 4 KiB, 1000 times", &[], &append_small),
+        cell(&format!("append_buffer 4 KiB, {count} times"), &[], &append_small),
         cell("append_chunk of 256 KiB", &[], &append_ready),
-        cell("append_chunk of 4 KiB, 1000 times", &[], &append_ready_small),
+        cell(&format!("append_chunk of 4 KiB, {count} times"), &[], &append_ready_small),
         cell("update_chunk in the middle, same size", &large, &update_same),
         cell("update_chunk in the middle, other sizes", &large, &update_larger),
-        cell("update_chunk of 1000 small ones, same size", &small, &update_small),
+        cell(&format!("update_chunk of {count} small ones, same size"), &small, &update_small),
     ];
     if bench.options.full || bench.options.only.contains("20000") {
         let many = cell("append_buffer 256 bytes, 20000 times", &[], &append_many);

@@ -6,6 +6,7 @@ use std::ptr;
 
 use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io, blosc2_stdio_mmap, blosc2_storage};
 
+use crate::Bench;
 use crate::calls::{Params, dparams};
 use crate::datasets::Dataset;
 use crate::library::Library;
@@ -18,6 +19,11 @@ pub const TYPESIZE: usize = 4;
 pub const LARGE: usize = 256 << 10;
 /// Bytes of a small chunk.
 pub const SMALL: usize = 4 << 10;
+
+/// How many small chunks there are: of a thousand the reference writes anew so much that they take two minutes.
+pub fn small_chunks(bench: &Bench) -> usize {
+    if bench.options.full { 1000 } else { 100 }
+}
 
 /// How a super-chunk is kept, and how its file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -9,11 +9,11 @@ mod handles;
 mod reads;
 
 use crate::Bench;
-use crate::report::Report;
+use crate::report::{Report, SPEED};
 
 /// All cells, or those with a certain text in their names.
 pub fn run(bench: &Bench) -> Report {
-    let mut report = Report::new("schunk", &["speed"], bench.options.summary);
+    let mut report = Report::new("schunk", &[SPEED], bench.options.summary);
     changes::run(bench, &mut report);
     reads::run(bench, &mut report);
     report
@@ -21,5 +21,5 @@ pub fn run(bench: &Bench) -> Report {
 
 /// Whether a cell is asked for.
 fn is_wanted(bench: &Bench, store: &str, name: &str) -> bool {
-    format!("{store} {name}").contains(&bench.options.only)
+    bench.options.wants(store, name)
 }

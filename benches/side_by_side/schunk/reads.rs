@@ -23,7 +23,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let scratch = Scratch::new();
     let data = handles::data("field-f32", CHUNKS * LARGE);
     let large = handles::chunks_of(bench.reference, &data, LARGE);
-    let small = handles::chunks_of(bench.reference, &data[..1000 * SMALL], SMALL);
+    let small = handles::chunks_of(bench.reference, &data[..handles::small_chunks(bench) * SMALL], SMALL);
     for kept in Kept::ALL {
         for nthreads in [1, 2] {
             sequential(bench, report, kept, &scratch, nthreads, &data, &large);
@@ -133,10 +133,10 @@ fn opening(
     if kept == Kept::In(Store::Memory) {
         return;
     }
-    for (chunks, nbytes, reads, name) in [
-        (large, LARGE, true, "open, read the first chunk, free"),
-        (small, SMALL, false, "open a frame of 1000 chunks, free"),
-    ] {
+    let many = format!("open a frame of {} chunks, free", small.len());
+    for (chunks, nbytes, reads, name) in
+        [(large, LARGE, true, "open, read the first chunk, free"), (small, SMALL, false, many.as_str())]
+    {
         if !is_wanted(bench, kept.name(), name) {
             continue;
         }
