@@ -107,13 +107,30 @@ struct Dynamic {
     literals: [u8; LITERALS],
     distances: [u8; DISTANCES],
     /// The lengths of both as symbols with the values of their extra bits.
-    told: Vec<(u8, u8)>,
+    told: Told,
     nliterals: usize,
     ndistances: usize,
     meta: [u8; META_SYMBOLS],
     nmeta: usize,
     /// Bits of all that comes before the data.
     bits: u64,
+}
+
+/// Lengths as symbols with the values of their extra bits.
+struct Told {
+    symbols: [(u8, u8); LITERALS + DISTANCES],
+    len: usize,
+}
+
+impl Told {
+    fn push(&mut self, symbol: u8, value: usize) {
+        self.symbols[self.len] = (symbol, value as u8);
+        self.len += 1;
+    }
+
+    fn symbols(&self) -> &[(u8, u8)] {
+        &self.symbols[..self.len]
+    }
 }
 
 /// Extra bits of a symbol that tells lengths.
@@ -137,14 +154,17 @@ impl Dynamic {
         let (nliterals, ndistances) = (used(&literals, FIRST_LENGTH), used(&distances, 1));
         let told = tell(literals[..nliterals].iter().chain(&distances[..ndistances]).copied());
         let mut meta_counts = [0; META_SYMBOLS];
-        for &(symbol, _) in &told {
+        for &(symbol, _) in told.symbols() {
             meta_counts[usize::from(symbol)] += 1;
         }
         let mut meta = [0; META_SYMBOLS];
         huffman::lengths(&meta_counts, META_LIMIT, &mut meta);
         let nmeta = META_ORDER.iter().rposition(|&symbol| meta[symbol] > 0).map_or(0, |i| i + 1).max(4);
-        let told_bits: u32 =
-            told.iter().map(|&(symbol, _)| u32::from(meta[usize::from(symbol)]) + meta_extra(symbol)).sum();
+        let told_bits: u32 = told
+            .symbols()
+            .iter()
+            .map(|&(symbol, _)| u32::from(meta[usize::from(symbol)]) + meta_extra(symbol))
+            .sum();
         let bits = 5 + 5 + 4 + 3 * nmeta as u64 + u64::from(told_bits);
         Dynamic { literals, distances, told, nliterals, ndistances, meta, nmeta, bits }
     }
@@ -160,7 +180,7 @@ impl Dynamic {
         }
         let mut codes = [Code::default(); META_SYMBOLS];
         huffman::codes(&self.meta, &mut codes);
-        for &(symbol, value) in &self.told {
+        for &(symbol, value) in self.told.symbols() {
             let code = codes[usize::from(symbol)];
             bits.put(u64::from(code.bits), u32::from(code.len));
             bits.put(u64::from(value), meta_extra(symbol));
@@ -171,36 +191,37 @@ impl Dynamic {
 }
 
 /// Lengths as symbols: themselves, or "the last one 3 to 6 times more", or "3 to 10" and "11 to 138 times 0".
-fn tell(lens: impl Iterator<Item = u8>) -> Vec<(u8, u8)> {
-    let mut told = Vec::with_capacity(LITERALS + DISTANCES);
+fn tell(lens: impl Iterator<Item = u8>) -> Told {
+    // No symbol stands for less than a length.
+    let mut told = Told { symbols: [(0, 0); LITERALS + DISTANCES], len: 0 };
     let mut lens = lens.peekable();
     while let Some(len) = lens.next() {
-        let mut run = 1;
+        let mut run = 1usize;
         while lens.next_if_eq(&len).is_some() {
             run += 1;
         }
         if len != 0 {
-            told.push((len, 0));
+            told.push(len, 0);
             run -= 1;
         }
         while run > 0 {
             let part = match len {
                 0 if run >= 11 => {
                     let part = run.min(138);
-                    told.push((18, (part - 11) as u8));
+                    told.push(18, part - 11);
                     part
                 }
                 0 if run >= 3 => {
-                    told.push((17, (run - 3) as u8));
+                    told.push(17, run - 3);
                     run
                 }
                 1.. if run >= 3 => {
                     let part = run.min(6);
-                    told.push((16, (part - 3) as u8));
+                    told.push(16, part - 3);
                     part
                 }
                 _ => {
-                    told.push((len, 0));
+                    told.push(len, 0);
                     1
                 }
             };
@@ -346,7 +367,7 @@ mod tests {
 
     #[test]
     fn lengths_are_told_as_runs() {
-        let tell = |lens: &[u8]| tell(lens.iter().copied());
+        let tell = |lens: &[u8]| tell(lens.iter().copied()).symbols().to_vec();
         assert_eq!(tell(&[3, 3, 3]), [(3, 0), (3, 0), (3, 0)]);
         assert_eq!(tell(&[3; 8]), [(3, 0), (16, 3), (3, 0)]);
         assert_eq!(tell(&[0; 2]), [(0, 0), (0, 0)]);
