@@ -76,11 +76,6 @@ impl<'a> Finder<'a> {
         Finder { src, tables, shift: u32::BITS - log, next: 0, end: src.len() - LAST_LITERALS, attempts }
     }
 
-    /// Leaves the positions before `at` out of the tables that are not in them yet.
-    pub(super) fn leave_out_up_to(&mut self, at: usize) {
-        self.next = self.next.max(at);
-    }
-
     /// The longest match at `at`.
     #[inline(always)]
     pub(super) fn longest(&mut self, at: usize) -> Option<Match> {

@@ -43,11 +43,8 @@ pub(in crate::codec::lz4) fn compress(
             parse.settle(first)?;
             at = parse.anchor;
         } else {
-            let step = (1 + ((at - parse.anchor) >> step_log)).min(MAX_STEP);
-            at += step;
-            if step > 1 {
-                parse.finder.leave_out_up_to(at - 1);
-            }
+            // Left out is only the search: what comes later may repeat all of it.
+            at += (1 + ((at - parse.anchor) >> step_log)).min(MAX_STEP);
         }
     }
     parse.out.finish(src, parse.anchor)
