@@ -202,6 +202,8 @@ impl Parser<'_> {
             let mut match_at = at;
             let mut hit = self.again(at, here);
             if hit.is_none_or(|hit| hit.len < self.effort.nice) {
+                // Left out is only the search: what comes later may repeat what was passed over.
+                self.know(at);
                 self.known = self.known.max(at + 1);
                 let least = hit.map_or(0, |hit| hit.len - 1);
                 hit = self.search(at, here, least).or(hit);
