@@ -471,3 +471,27 @@ fn numbers_and_names() {
         assert_eq!(BuiltIn::from_format(format), expected);
     }
 }
+
+/// What the search passes over as noise may be repeated later: half of this is, in pieces of another order.
+#[test]
+fn noise_that_comes_again_is_found() {
+    const PIECE: usize = 1024;
+    let noise: Vec<u8> = (0..128 * PIECE as u32)
+        .scan(1u32, |x, _| {
+            *x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            Some((*x >> 24) as u8)
+        })
+        .collect();
+    let mut data = vec![];
+    for part in noise.chunks(14 * PIECE) {
+        data.extend_from_slice(part);
+        part.chunks(PIECE).rev().for_each(|piece| data.extend_from_slice(piece));
+    }
+    let mut workspace = Workspace::default();
+    for codec in [BuiltIn::Lz4Hc, BuiltIn::Zlib] {
+        for clevel in 3..=9 {
+            let len = encode(&codec.encoder(clevel, None), &mut workspace, &data, data.len()).len();
+            assert!(len * 100 < data.len() * 56, "{} {clevel}: {len} of {}", codec.name(), data.len());
+        }
+    }
+}
