@@ -13,7 +13,8 @@ use crate::known_defects::KnownDefect;
 use crate::model::{Chunk, Model, Predicted};
 use crate::setup::{Backend, Store, draw_params};
 use crate::side::{Side, fields_of};
-use crate::support::calls::Params;
+use crate::support::calls::{Header, Params};
+use crate::support::known_defects::KnownDefect as ChunkDefect;
 use crate::support::random::Random;
 use crate::support::value::difference;
 use crate::world::{Done, Stop, Touched, World, wrong};
@@ -146,6 +147,11 @@ pub fn from_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
         made.push(side.wrap(frame, copy));
     }
     let (ours, theirs) = (made[0], made[1]);
+    if copy && !strict && blocksizes_differ(world, [ours.0, theirs.0], cross)? {
+        free_both(world, [ours.0, theirs.0])?;
+        world.current_unknown = true;
+        return Err(Stop::Skip(KnownDefect::Chunk(ChunkDefect::HeaderBlocksize)));
+    }
     read_both(world, [ours.0, theirs.0], "from_buffer")?;
     if !keep {
         world.current_unknown = true;
@@ -165,6 +171,32 @@ pub fn from_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
         world.gap = 0;
     }
     Ok(Touched::All)
+}
+
+/// Whether copies of the frames, crossed or not, tell different blocksizes, each rightly: the one that the headers of
+/// its own chunks share, or 0. The reference's headers tell what was asked for, ours what is (schunk.md 25).
+fn blocksizes_differ(world: &World, schunks: [Schunk; 2], cross: bool) -> Done<bool> {
+    if schunks.iter().any(|schunk| schunk.is_null()) {
+        return Ok(false);
+    }
+    // SAFETY: live super-chunks, the first of ours and the second of the reference.
+    let [ours, theirs] = schunks.map(|schunk| unsafe { (*schunk).blocksize });
+    if ours == theirs {
+        return Ok(false);
+    }
+    let mut shared = world.sides.each_ref().map(|side| {
+        let mut sizes = (0..world.model.len()).map(|at| Header::of(&side.get_chunk(at as i64).1.0).blocksize);
+        let first = sizes.next().unwrap_or(0);
+        if sizes.all(|size| size == first) { first } else { 0 }
+    });
+    if cross {
+        shared.reverse();
+    }
+    if shared == [ours, theirs] {
+        Ok(true)
+    } else {
+        Err(wrong!("from_buffer: blocksizes {ours} and {theirs}, those of the chunks are {shared:?}"))
+    }
 }
 
 /// The same path of each side; with `cross`, of the other one.
