@@ -4,7 +4,9 @@
 //! Owns the choice between them by number. Never knows about codecs that are registered at run time.
 
 use super::dictionary::{DecoderForm, EncoderForm};
-use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
+use super::{
+    Arrangement, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd,
+};
 use crate::error::Result;
 
 /// A codec that is always there. The numbers are the ABI's codes.
@@ -108,7 +110,12 @@ impl BuiltIn {
     /// An encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. One that was
     /// prepared for another codec is ignored.
     pub fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
-        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
+        BuiltInEncoder {
+            codec: self,
+            clevel: clevel.clamp(0, 9),
+            arrangement: Arrangement::Items,
+            dictionary: dictionary.map(|d| &d.0),
+        }
     }
 
     /// A decoder, for streams made with `dictionary` if there is one. One that was prepared for another
@@ -123,7 +130,15 @@ impl BuiltIn {
 pub struct BuiltInEncoder<'a> {
     codec: BuiltIn,
     clevel: i32,
+    arrangement: Arrangement,
     dictionary: Option<&'a EncoderForm>,
+}
+
+impl BuiltInEncoder<'_> {
+    /// The same encoder, told what its streams are.
+    pub fn arranged(self, arrangement: Arrangement) -> Self {
+        BuiltInEncoder { arrangement, ..self }
+    }
 }
 
 impl Encoder for BuiltInEncoder<'_> {
@@ -145,7 +160,7 @@ impl Encoder for BuiltInEncoder<'_> {
             (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
                 zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)
             }
-            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
+            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel, self.arrangement),
         }
     }
 }

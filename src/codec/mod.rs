@@ -10,6 +10,7 @@ mod match_copy;
 #[cfg(feature = "ndlz")]
 pub mod ndlz;
 mod plugin;
+mod probe;
 mod zlib;
 mod zstd;
 
@@ -40,6 +41,18 @@ pub struct Workspace {
 
 /// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
 pub const WRITE_AHEAD: usize = 128;
+
+/// What the bytes of a stream are, for encoders that search differently in different data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Arrangement {
+    /// Items as they were given, or nobody knows.
+    #[default]
+    Items,
+    /// Bytes of one significance: a part of byte-shuffled items.
+    Plane,
+    /// All bytes or bits of shuffled items, the least significant first.
+    Planes,
+}
 
 /// Compresses single streams.
 pub trait Encoder: Sync {

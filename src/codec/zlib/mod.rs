@@ -10,9 +10,9 @@
 mod deflate;
 mod inflate;
 mod libdeflate;
-mod probe;
 mod zlib_rs;
 
+use super::probe;
 use crate::error::Result;
 use libdeflate::Level;
 

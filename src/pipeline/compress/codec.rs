@@ -3,7 +3,10 @@
 use super::super::callbacks::UserEncoder;
 use super::super::params::CompressParams;
 use super::plan::Plan;
-use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace};
+use crate::chunk::format::filter_id;
+use crate::codec::{
+    Arrangement, BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace,
+};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -30,7 +33,8 @@ impl<'a> ChunkEncoder<'a> {
         source: *const u8,
     ) -> Self {
         if let Some(codec) = BuiltIn::from_compcode(params.compcode) {
-            return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
+            let encoder = codec.encoder(params.clevel, dictionary);
+            return ChunkEncoder::BuiltIn(encoder.arranged(arrangement(params, plan)));
         }
         if let Some(codec) = Plugin::from_compcode(params.compcode) {
             let typesize = plan.typesize;
@@ -46,6 +50,20 @@ impl<'a> ChunkEncoder<'a> {
             }),
             None => ChunkEncoder::Missing(params.compcode),
         }
+    }
+}
+
+/// What the streams of full blocks are: what the last filter leaves.
+fn arrangement(params: &CompressParams, plan: &Plan) -> Arrangement {
+    let last = params.filters.iter().rfind(|&&id| id != filter_id::NONE);
+    let shuffles = match last {
+        Some(&filter_id::SHUFFLE) => plan.typesize > 1,
+        last => last == Some(&filter_id::BITSHUFFLE),
+    };
+    match (shuffles, plan.split) {
+        (false, _) => Arrangement::Items,
+        (true, true) => Arrangement::Plane,
+        (true, false) => Arrangement::Planes,
     }
 }
 

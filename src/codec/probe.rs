@@ -1,0 +1,261 @@
+//! Quick looks at a stream before compressing it: how much of it repeats what came before, and how its bytes are spread.
+//!
+//! Owns the sampling. Never decides what follows from the answers, and never changes a byte.
+
+/// How far back a sample looks. Long enough to hold the vocabulary of repetitive data.
+const WINDOW: usize = 4096;
+/// How many bytes after its window a sample asks about.
+const SPAN: usize = 512;
+/// How many samples are spread over a stream. Byte-shuffled items make planes of quite different nature,
+/// so a few more than the bytes of a common item.
+const SAMPLES: usize = 8;
+/// Only every so many positions of a window are remembered; a position asks as many times.
+const STRIDE: usize = 4;
+/// Distance between the positions that ask.
+const QUERY_STEP: usize = 16;
+const WORD: usize = 8;
+/// Spreads words over slots.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+const SLOTS_LOG2: u32 = 11;
+
+/// The share of runs, in percent, that needs no closer look.
+const CLEARLY_RUNS: usize = 50;
+/// The share of repetition in the first half of the samples, in percent, that makes the others needless.
+const CLEARLY_REPETITIVE: usize = 70;
+/// The length of a run that counts.
+const RUN: usize = 16;
+/// How many places are asked whether they lie in a run.
+const RUN_QUERIES: usize = 128;
+
+/// How many pieces of a stream are looked at for the spread of its bytes, and how long they are.
+const PIECES: usize = 16;
+const PIECE: usize = 128;
+/// The first bytes of each piece that a first glance takes, and how many different ones that shows at least in noise: 162
+/// are to be expected of 256, give or take 7.
+const GLANCE: usize = 16;
+const NOISE_VALUES: usize = 140;
+
+/// The byte behind which streams are compared with what came long before, how many bytes are compared, and the distance
+/// from which on it is long before.
+const MARK: u8 = 0x5b;
+const FAR_LEN: usize = 16;
+const FAR: usize = 4096;
+const FAR_SLOTS_LOG2: u32 = 12;
+
+/// What a stream is like, in percent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Look {
+    /// The share of positions whose next eight bytes occurred in the few KiB before. Runs count too.
+    pub repetition: usize,
+    /// The share of positions in runs.
+    pub runs: usize,
+}
+
+/// What `src` is like; nothing of all that, for streams too short to sample.
+pub(super) fn look(src: &[u8]) -> Look {
+    look_at(src, SAMPLES)
+}
+
+/// As [`look`], and less sure.
+pub(super) fn glance(src: &[u8]) -> Look {
+    look_at(src, 1)
+}
+
+/// As [`look`], with that many samples at the most.
+fn look_at(src: &[u8], most: usize) -> Look {
+    let sample_len = WINDOW + SPAN;
+    let Some(slack) = src.len().checked_sub(sample_len) else { return Look::default() };
+    let samples = (src.len() / sample_len).min(most);
+    // Runs are quickly seen, and what is full of them is compressed so fast that a closer look would cost.
+    let runs = run_percent(src);
+    if runs >= CLEARLY_RUNS {
+        return Look { repetition: runs, runs };
+    }
+    let mut slots = [0u16; 1 << SLOTS_LOG2];
+    let (mut repeated, mut asked) = (0, 0);
+    // Every other sample first: repetitive streams, the quickly compressed ones, need no more.
+    for sample in (0..samples).step_by(2).chain((1..samples).step_by(2)) {
+        if sample == 1 && repeated * 100 >= asked * CLEARLY_REPETITIVE {
+            break;
+        }
+        // With one sample only, its end is the stream's.
+        let start = if samples > 1 { slack / (samples - 1) * sample } else { slack };
+        let sample = &src[start..start + sample_len];
+        for at in (0..WINDOW - WORD).step_by(STRIDE) {
+            slots[slot(word_at(sample, at))] = at as u16;
+        }
+        for at in (WINDOW..sample_len - WORD - STRIDE).step_by(QUERY_STEP) {
+            asked += 1;
+            repeated += usize::from((at..at + STRIDE).any(|at| {
+                let word = word_at(sample, at);
+                word_at(sample, usize::from(slots[slot(word)])) == word
+            }));
+        }
+    }
+    Look { repetition: repeated * 100 / asked, runs }
+}
+
+/// The share of places in `src`, at least `RUN` long, where a byte is repeated `RUN` times, in percent.
+fn run_percent(src: &[u8]) -> usize {
+    let step = (src.len() - RUN) / RUN_QUERIES;
+    let in_run = |query: &usize| {
+        src[query * step..].first_chunk::<RUN>().is_some_and(|bytes| *bytes == [bytes[0]; RUN])
+    };
+    (0..RUN_QUERIES).filter(in_run).count() * 100 / RUN_QUERIES
+}
+
+/// How often values occur, put as the number of equally frequent ones that would meet as often: 256 for the bytes of
+/// noise, 1 where all are equal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Spread {
+    /// Of the bytes.
+    pub values: f32,
+    /// Of the differences between neighbours.
+    pub differences: f32,
+    /// Whether bytes at even and at odd places are spread alike, unlike those of items of two bytes.
+    pub is_even: bool,
+}
+
+/// How the bytes of `src` are spread; `None` for streams too short to sample.
+pub(super) fn spread(src: &[u8]) -> Option<Spread> {
+    let mut values = [[0u16; 256]; 2];
+    let mut differences = [0u16; 256];
+    for piece in pieces(src)? {
+        for pair in piece.as_chunks::<2>().0 {
+            values[0][usize::from(pair[0])] += 1;
+            values[1][usize::from(pair[1])] += 1;
+        }
+        for (byte, next) in piece.iter().zip(&piece[1..]) {
+            differences[usize::from(next.wrapping_sub(*byte))] += 1;
+        }
+    }
+    let meetings =
+        |counts: &[u16; 256]| counts.iter().map(|&n| u32::from(n) * u32::from(n)).sum::<u32>() as f32;
+    let [even, odd] = &values;
+    let both: [u16; 256] = std::array::from_fn(|value| even[value] + odd[value]);
+    // A value does not meet itself.
+    let spread = |counts: &[u16; 256], len: usize| {
+        let len = len as f32;
+        (len * (len - 1.0)) / (meetings(counts) - len).max(len)
+    };
+    let across: u32 = even.iter().zip(odd).map(|(&a, &b)| u32::from(a) * u32::from(b)).sum();
+    let half = (PIECES * PIECE / 2) as f32;
+    let values = spread(&both, PIECES * PIECE);
+    Some(Spread {
+        values,
+        differences: spread(&differences, PIECES * (PIECE - 1)),
+        is_even: across as f32 / (half * half) * values > 0.8,
+    })
+}
+
+/// Whether `src` could be noise at a first glance; not if it is too short to tell.
+pub(super) fn may_be_noise(src: &[u8]) -> bool {
+    let Some(pieces) = pieces(src) else { return false };
+    let mut seen = [0u64; 4];
+    for byte in pieces.flat_map(|piece| &piece[..GLANCE]) {
+        seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
+    }
+    seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>() >= NOISE_VALUES
+}
+
+/// Pieces all over `src`; `None` for streams too short to have them side by side.
+fn pieces(src: &[u8]) -> Option<impl Iterator<Item = &[u8; PIECE]>> {
+    let step = src.len().checked_sub(PIECES * PIECE)? / (PIECES - 1) + PIECE;
+    Some((0..PIECES).map_while(move |nth| src.get(nth * step..)?.first_chunk::<PIECE>()))
+}
+
+/// The share of `src`, in percent, that occurred before, far away: planes that are copies of each other, for instance. Takes
+/// the places behind one value of a byte for all.
+pub(super) fn far_repetition(src: &[u8]) -> usize {
+    let mut slots = [0u32; 1 << FAR_SLOTS_LOG2];
+    let (mut repeated, mut asked) = (0, 0);
+    for (nth, group) in src.as_chunks::<32>().0.iter().enumerate() {
+        if !group.iter().fold(false, |found, &byte| found | (byte == MARK)) {
+            continue;
+        }
+        let first = nth * group.len();
+        for at in (first..first + group.len()).filter(|&at| src[at] == MARK) {
+            let Some(bytes) = src[at..].first_chunk::<FAR_LEN>() else { break };
+            let slot =
+                &mut slots[(word_at(bytes, 1).wrapping_mul(MULTIPLIER) >> (64 - FAR_SLOTS_LOG2)) as usize];
+            let before = std::mem::replace(slot, at as u32) as usize;
+            asked += 1;
+            repeated += usize::from(at - before >= FAR && src[before..].first_chunk() == Some(bytes));
+        }
+    }
+    repeated * 100 / asked.max(1)
+}
+
+fn word_at(bytes: &[u8], at: usize) -> u64 {
+    bytes[at..].first_chunk::<WORD>().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+fn slot(word: u64) -> usize {
+    (word.wrapping_mul(MULTIPLIER) >> (64 - SLOTS_LOG2)) as usize
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn repetition_of_runs_periods_and_noise() {
+        let mut x = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        })
+        .take(100_000)
+        .collect();
+        let period: Vec<u8> = noise[..1000].iter().copied().cycle().take(100_000).collect();
+        assert_eq!(look(&vec![7; 100_000]), Look { repetition: 100, runs: 100 });
+        assert!(look(&period).repetition > 75 && look(&period).runs == 0);
+        assert!(look(&noise).repetition < 5);
+        let half: Vec<u8> = noise[..50_000].iter().copied().chain(vec![0; 50_000]).collect();
+        assert!((30..70).contains(&look(&half).repetition));
+    }
+
+    #[test]
+    fn spreads_of_noise_digits_and_items() {
+        let mut x = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        })
+        .take(100_000)
+        .collect();
+        let of = |map: &dyn Fn(usize) -> u8| spread(&(0..100_000).map(map).collect::<Vec<u8>>()).unwrap();
+        let plain = of(&|at| noise[at]);
+        assert!((240.0..272.0).contains(&plain.values) && plain.is_even, "{plain:?}");
+        assert!((240.0..272.0).contains(&plain.differences), "{plain:?}");
+        let digits = of(&|at| noise[at] % 10);
+        assert!(
+            (9.0..11.0).contains(&digits.values) && digits.is_even && digits.differences > 10.0,
+            "{digits:?}"
+        );
+        let counter = of(&|at| at as u8);
+        assert!(counter.values > 100.0 && (0.9..1.1).contains(&counter.differences), "{counter:?}");
+        let items = of(&|at| if at % 2 == 0 { noise[at] } else { 3 });
+        assert!(!items.is_even, "{items:?}");
+        let few: Vec<u8> = noise.iter().map(|byte| byte % 64).collect();
+        assert!(may_be_noise(&noise) && !may_be_noise(&few));
+        assert_eq!(far_repetition(&noise), 0);
+        assert!((40..60).contains(&far_repetition(&[&noise[..], &noise[..]].concat())));
+    }
+
+    #[test]
+    fn every_length_is_fine() {
+        for len in (0..4000).chain([60_000]) {
+            let bytes: Vec<u8> = (0..len).map(|at| (at * 91 / 7) as u8).collect();
+            assert_eq!(spread(&bytes).is_some(), len >= PIECES * PIECE, "{len}");
+            assert!(!may_be_noise(&bytes[..len.min(PIECES * PIECE - 1)]));
+            assert!(far_repetition(&bytes) <= 100);
+        }
+        // Runs are near.
+        assert_eq!(far_repetition(&[MARK; 100_000]), 0);
+        for len in (0..WINDOW + SPAN + 3).chain(9000..9300).chain([40_000]) {
+            let expected = if len < WINDOW + SPAN { 0 } else { 100 };
+            assert_eq!(look(&vec![1; len]).repetition, expected, "{len}");
+        }
+    }
+}
