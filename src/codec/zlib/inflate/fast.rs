@@ -11,10 +11,8 @@ use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match};
 use super::bits::{Bits, READ_AHEAD};
 use super::{DistanceTable, LitlenTable, Stop};
 
-/// The longest match of deflate.
-const MAX_LENGTH: usize = 258;
-/// How far one round may write: literals, one match, and what its copy overshoots.
-const WRITE_AHEAD: usize = 8 + MAX_LENGTH + OVERSHOOT;
+/// How far the literals of one round may reach. Matches look for themselves whether they have room.
+const WRITE_AHEAD: usize = 8;
 
 /// Whether a round may read and write ahead.
 pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
@@ -65,6 +63,8 @@ fn symbols_anywhere<P: Periods>(
     let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
     let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
     let base = dest.as_mut_ptr();
+    // Where a match may end that is copied in wide steps; if `dest` is too short for any, nowhere.
+    let last_wide = dest.len().saturating_sub(OVERSHOOT);
 
     // `left` counts in its low six bits; what entries leave in the others is never looked at.
     macro_rules! refill {
@@ -159,8 +159,11 @@ fn symbols_anywhere<P: Periods>(
         if back > out {
             return None;
         }
-        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`; `length` is at most MAX_LENGTH and
-        // WRITE_AHEAD leaves OVERSHOOT bytes behind it.
+        if out + length > last_wide {
+            break Stop::Match { back, length };
+        }
+        // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end of
+        // `dest` or earlier.
         unsafe { copy_match::<P>(base.add(out), back, length) };
         out += length;
     };

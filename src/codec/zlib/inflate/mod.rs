@@ -34,6 +34,8 @@ enum Stop {
     EndOfBlock,
     /// One of the buffers is nearly used up.
     NearEnd,
+    /// The destination is nearly used up by a match that has been decoded, and not copied yet.
+    Match { back: usize, length: usize },
 }
 
 impl Inflater {
@@ -159,6 +161,11 @@ impl Inflater {
                 let mut copy = bits.over_tail(&tail);
                 (out, stop) = fast::symbols(&self.litlen, &self.distance, &mut copy, dest, out)?;
                 bits.return_from((copy.pos, copy.word, copy.left));
+            }
+            if let Stop::Match { back, length } = stop {
+                copy_match_checked(dest, out, back, length)?;
+                out += length;
+                continue;
             }
             while let Stop::NearEnd = stop {
                 bits.check()?;
