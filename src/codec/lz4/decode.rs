@@ -5,6 +5,8 @@
 //!
 //! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
 
+use std::mem::MaybeUninit;
+
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2;
 use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match, copy_match_checked};
@@ -64,9 +66,14 @@ pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionar
 /// with every check, so it is copied to where there is room.
 #[inline(never)]
 fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    let mut padded = [0; SMALL + ROOM_BEHIND];
-    padded[..block.len()].copy_from_slice(block);
-    block_with_room(Source { ahead: &padded, len: block.len() }, dest, dest_len, dictionary)
+    // Without zeros where none are needed: they would take as long as the block.
+    let mut padded = [MaybeUninit::uninit(); SMALL + ROOM_BEHIND];
+    let (copy, behind) = padded.split_at_mut(block.len());
+    copy.write_copy_of_slice(block);
+    behind[..ROOM_BEHIND].fill(MaybeUninit::new(0));
+    // SAFETY: so many bytes have just been written.
+    let ahead = unsafe { padded[..block.len() + ROOM_BEHIND].assume_init_ref() };
+    block_with_room(Source { ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
 #[inline]
