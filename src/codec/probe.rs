@@ -158,6 +158,42 @@ pub(super) fn may_be_noise(src: &[u8]) -> bool {
     seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>() >= NOISE_VALUES
 }
 
+/// The longest stream that [`is_short_noise`] looks through, in bytes.
+pub(super) const SHORT: usize = 8 << 10;
+
+/// Whether no byte of `src`, at most [`SHORT`] long, is frequent and hardly anything comes again: what it costs to say
+/// which bytes are more frequent than others is then more than that saves. Never for a few bytes.
+pub(super) fn is_short_noise(src: &[u8]) -> bool {
+    const GLANCE: usize = 64;
+    const SLOTS_LOG2: u32 = 10;
+    if src.len() > SHORT || src.len() < 2 * GLANCE {
+        return false;
+    }
+    let mut seen = [0u64; 4];
+    src.iter().step_by(src.len() / GLANCE).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
+    // Of noise 57 are to be expected, give or take 2.
+    if seen.iter().map(|bits| bits.count_ones()).sum::<u32>() < 48 {
+        return false;
+    }
+    let mut counts = [0u16; 256];
+    src.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    let meetings: usize = counts.iter().map(|&count| usize::from(count) * usize::from(count)).sum();
+    // As often as equally frequent values would meet, 200 of them.
+    if (meetings - src.len()) * 200 > src.len() * (src.len() - 1) {
+        return false;
+    }
+    // Words of four bytes, by their last place.
+    let mut slots = [0u16; 1 << SLOTS_LOG2];
+    let mut again = 0;
+    for (at, word) in src.windows(4).enumerate() {
+        let word: [u8; 4] = word.try_into().expect("four bytes");
+        let slot = u32::from_le_bytes(word).wrapping_mul(MULTIPLIER as u32) >> (32 - SLOTS_LOG2);
+        let before = usize::from(std::mem::replace(&mut slots[slot as usize], at as u16));
+        again += usize::from(before < at && src[before..].first_chunk() == Some(&word));
+    }
+    again <= src.len() / 256
+}
+
 /// Pieces all over `src`; `None` for streams too short to have them side by side.
 fn pieces(src: &[u8]) -> Option<impl Iterator<Item = &[u8; PIECE]>> {
     let step = src.len().checked_sub(PIECES * PIECE)? / (PIECES - 1) + PIECE;
@@ -241,6 +277,25 @@ mod tests {
         assert!(may_be_noise(&noise) && !may_be_noise(&few));
         assert_eq!(far_repetition(&noise), 0);
         assert!((40..60).contains(&far_repetition(&[&noise[..], &noise[..]].concat())));
+    }
+
+    #[test]
+    fn short_noise() {
+        let mut x = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        })
+        .take(SHORT + 1)
+        .collect();
+        for len in [128, 256, 500, 1000, 4000, SHORT] {
+            assert!(is_short_noise(&noise[..len]), "{len}");
+            let again = [&noise[..len / 2], &noise[..len / 2]].concat();
+            let few: Vec<u8> = noise[..len].iter().map(|byte| byte % 128).collect();
+            let half: Vec<u8> = (0..len).map(|at| if at < len / 2 { noise[at] } else { 0 }).collect();
+            assert!([again, few, half].iter().all(|bytes| !is_short_noise(bytes)), "{len}");
+        }
+        assert!(!is_short_noise(&noise) && !is_short_noise(&noise[..127]) && !is_short_noise(&[]));
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl State {
     }
 }
 
-/// Compresses; 0 if the result does not fit.
+/// Compresses; 0 if the result does not fit. Where there is no room for a longer one, the search may be left out.
 pub(super) fn compress(
     state: &mut State,
     src: &[u8],
@@ -60,6 +60,9 @@ pub(super) fn compress(
     clevel: i32,
     arrangement: Arrangement,
 ) -> Result<usize> {
+    if dest.len() <= src.len() && search::is_hopeless(src, clevel) {
+        return Ok(0);
+    }
     let search = search::choose(src, clevel, arrangement);
     if search.is_plain() {
         return Ok(state.encoder()?.compress(dest, src, search.level).unwrap_or(0));

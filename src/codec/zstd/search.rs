@@ -10,8 +10,10 @@ use zstd_safe::{CompressionLevel, Strategy};
 
 use crate::codec::{Arrangement, probe};
 
-/// Streams below this are not looked at, in bytes.
-const SHORTEST: usize = 8 << 10;
+/// Shorter streams are looked at as wholes, in bytes.
+const SHORT: usize = probe::SHORT;
+/// In parts of items up to this, in bytes, a few tries find all there is.
+const TINY: usize = 2 << 10;
 /// From this level on the library looks for what repeats all over the stream, and finds it far away.
 const FINDS_FAR: i32 = 7;
 /// The level at which the library takes a stream without much ado for what it is.
@@ -61,11 +63,20 @@ fn level(clevel: i32) -> CompressionLevel {
     if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
 }
 
+/// Whether `src` is so short, and its bytes so much like noise, that the library could only make it longer.
+pub(super) fn is_hopeless(src: &[u8], clevel: i32) -> bool {
+    clevel > 0 && src.len() < SHORT && probe::is_short_noise(src)
+}
+
 /// How to search `src`, whose bytes are arranged like that, at a `clevel` of 0..=9.
 pub(super) fn choose(src: &[u8], clevel: i32, arrangement: Arrangement) -> Search {
+    if src.len() < SHORT {
+        let is_tiny = src.len() <= TINY && arrangement == Arrangement::Plane;
+        return Search::plain(if clevel == 5 && is_tiny { 6 } else { level(clevel) });
+    }
     let sees_the_same = src.len() > LONG && src.len() <= LAST_LEVELS_SAME;
     let plain = Search::plain(if clevel == 9 && sees_the_same { 19 } else { level(clevel) });
-    if src.len() < SHORTEST || clevel < 1 {
+    if clevel < 1 {
         return plain;
     }
     if is_noise(src, clevel) {
@@ -279,13 +290,23 @@ mod tests {
             smooth(4 * LEN),
             copies,
         ];
+        let short = [300, 600, 2000, 5000].map(|len| [noise(len, 10), digits(len), smooth(len), text(len)]);
         let (mut state, mut plain) = (zstd::State::default(), zstd_safe::CCtx::create());
         let (mut stream, mut decoded) = (vec![0; 5 * LEN], vec![0; 5 * LEN]);
-        for (nth, src) in kinds.iter().enumerate() {
+        for (nth, src) in kinds.iter().chain(short.iter().flatten()).enumerate() {
             for clevel in (1..=9).rev() {
                 let usual = plain.compress(&mut stream[..], src, level(clevel)).unwrap().min(src.len());
                 for arrangement in [Arrangement::Items, Arrangement::Plane, Arrangement::Planes] {
-                    let len = zstd::compress(&mut state, src, &mut stream, clevel, arrangement).unwrap();
+                    let room = if src.len() < SHORT { src.len() } else { stream.len() };
+                    let len =
+                        zstd::compress(&mut state, src, &mut stream[..room], clevel, arrangement).unwrap();
+                    if len == 0 {
+                        assert!(
+                            usual >= src.len() && src.len() < SHORT,
+                            "kind {nth}, {clevel}, {arrangement:?}"
+                        );
+                        continue;
+                    }
                     let found = zstd::decompress(&mut state, &stream[..len], &mut decoded).unwrap();
                     assert!(decoded[..found] == src[..], "kind {nth}, {clevel}, {arrangement:?}");
                     let limit = usual + usual / 60 + 20;

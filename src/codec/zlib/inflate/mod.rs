@@ -35,7 +35,10 @@ enum Stop {
     /// One of the buffers is nearly used up.
     NearEnd,
     /// The destination is nearly used up by a match that has been decoded, and not copied yet.
-    Match { back: usize, length: usize },
+    Match {
+        back: usize,
+        length: usize,
+    },
 }
 
 impl Inflater {
