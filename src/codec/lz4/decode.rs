@@ -6,6 +6,7 @@
 //! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
 
 use std::mem::MaybeUninit;
+use std::slice;
 
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2;
@@ -67,12 +68,13 @@ pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionar
 #[inline(never)]
 fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     // Without zeros where none are needed: they would take as long as the block.
-    let mut padded = [MaybeUninit::uninit(); SMALL + ROOM_BEHIND];
+    let mut padded = [MaybeUninit::<u8>::uninit(); SMALL + ROOM_BEHIND];
     let (copy, behind) = padded.split_at_mut(block.len());
-    copy.write_copy_of_slice(block);
+    // SAFETY: `copy` is as long as `block`.
+    unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(block.as_ptr(), block.len()) };
     behind[..ROOM_BEHIND].fill(MaybeUninit::new(0));
     // SAFETY: so many bytes have just been written.
-    let ahead = unsafe { padded[..block.len() + ROOM_BEHIND].assume_init_ref() };
+    let ahead = unsafe { slice::from_raw_parts(padded.as_ptr().cast::<u8>(), block.len() + ROOM_BEHIND) };
     block_with_room(Source { ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
