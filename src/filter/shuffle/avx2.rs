@@ -48,16 +48,35 @@ pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &m
             generic::unshuffle(typesize, src, dest)
         };
     }
-    // SAFETY: (all) this function has AVX2.
+    let elements = src.len() / typesize;
+    let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
+    // SAFETY: (all) this function has AVX2, and each stream is as long as there are elements.
     unsafe {
         match typesize {
-            2 => backward::<2, DELTA>(2, src, dest),
-            4 => backward::<4, DELTA>(4, src, dest),
-            3 => backward::<4, DELTA>(3, src, dest),
-            8 => backward::<8, DELTA>(8, src, dest),
-            5..=7 => backward::<8, DELTA>(typesize, src, dest),
-            16 => backward::<16, DELTA>(16, src, dest),
-            _ => backward::<16, DELTA>(typesize, src, dest),
+            2 => backward::<2, DELTA>(2, streams, dest),
+            4 => backward::<4, DELTA>(4, streams, dest),
+            3 => backward::<4, DELTA>(3, streams, dest),
+            8 => backward::<8, DELTA>(8, streams, dest),
+            5..=7 => backward::<8, DELTA>(typesize, streams, dest),
+            16 => backward::<16, DELTA>(16, streams, dest),
+            _ => backward::<16, DELTA>(typesize, streams, dest),
+        }
+    }
+}
+
+/// As [`unshuffle`], the streams wherever they are, for the types that [`super::takes_planes`] names.
+///
+/// # Safety
+/// `TILE` elements at least; `dest.len() / typesize` bytes can be read from each of the pointers.
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], dest: &mut [u8]) {
+    let streams = |j: usize| planes[j];
+    // SAFETY: (all) this function has AVX2, and the rest is the caller's word.
+    unsafe {
+        match typesize {
+            2 => backward::<2, false>(2, streams, dest),
+            4 => backward::<4, false>(4, streams, dest),
+            _ => backward::<8, false>(8, streams, dest),
         }
     }
 }
@@ -94,10 +113,14 @@ unsafe fn forward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8]
 }
 
 /// # Safety
-/// The machine has AVX2; the lengths are equal and hold at least a tile.
+/// The machine has AVX2; `dest` holds at least a tile, and each of the `streams` as many bytes as that elements.
 #[inline(always)]
-unsafe fn backward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let elements = src.len() / typesize;
+unsafe fn backward<const P: usize, const DELTA: bool>(
+    typesize: usize,
+    streams: impl Fn(usize) -> *const u8,
+    dest: &mut [u8],
+) {
+    let elements = dest.len() / typesize;
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { Layout::<P>::new(typesize) };
     // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
@@ -111,8 +134,7 @@ unsafe fn backward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8
                 let mut columns = [_mm256_setzero_si256(); P];
                 for (j, vector) in columns.iter_mut().enumerate() {
                     if j < layout.width() {
-                        let stream = src.as_ptr().add((column + j) * elements + first);
-                        *vector = _mm256_loadu_si256(stream.cast());
+                        *vector = _mm256_loadu_si256(streams(column + j).add(first).cast());
                     }
                 }
                 if DELTA {

@@ -40,21 +40,40 @@ pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &m
     if src.len() / typesize < TILE {
         return avx2::unshuffle::<DELTA>(typesize, src, dest);
     }
-    // SAFETY: (all) this function has the AVX-512 level.
+    let elements = src.len() / typesize;
+    let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
+    // SAFETY: (all) this function has the AVX-512 level, and each stream is as long as there are elements.
     unsafe {
         match typesize {
-            2 => backward::<DELTA>(Packed::<1, 2>, 2, src, dest),
-            3 => backward::<DELTA>(Packed::<3, 1>, 3, src, dest),
-            4 => backward::<DELTA>(Packed::<1, 4>, 4, src, dest),
-            5 => backward::<DELTA>(Packed::<5, 1>, 5, src, dest),
-            6 => backward::<DELTA>(Packed::<3, 2>, 6, src, dest),
-            7 => backward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
-            8 => backward::<DELTA>(Packed::<1, 8>, 8, src, dest),
-            10 => backward::<DELTA>(Packed::<5, 2>, 10, src, dest),
-            12 => backward::<DELTA>(Packed::<3, 4>, 12, src, dest),
-            ..16 => backward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => backward::<DELTA>(Packed::<1, 16>, 16, src, dest),
-            _ => backward::<DELTA>(Wide::new(typesize), typesize, src, dest),
+            2 => backward::<DELTA>(Packed::<1, 2>, 2, streams, dest),
+            3 => backward::<DELTA>(Packed::<3, 1>, 3, streams, dest),
+            4 => backward::<DELTA>(Packed::<1, 4>, 4, streams, dest),
+            5 => backward::<DELTA>(Packed::<5, 1>, 5, streams, dest),
+            6 => backward::<DELTA>(Packed::<3, 2>, 6, streams, dest),
+            7 => backward::<DELTA>(Slotted::<8>::new(7), 7, streams, dest),
+            8 => backward::<DELTA>(Packed::<1, 8>, 8, streams, dest),
+            10 => backward::<DELTA>(Packed::<5, 2>, 10, streams, dest),
+            12 => backward::<DELTA>(Packed::<3, 4>, 12, streams, dest),
+            ..16 => backward::<DELTA>(Slotted::<16>::new(typesize), typesize, streams, dest),
+            16 => backward::<DELTA>(Packed::<1, 16>, 16, streams, dest),
+            _ => backward::<DELTA>(Wide::new(typesize), typesize, streams, dest),
+        }
+    }
+}
+
+/// As [`unshuffle`], the streams wherever they are, for the types that [`super::takes_planes`] names.
+///
+/// # Safety
+/// `TILE` elements at least; `dest.len() / typesize` bytes can be read from each of the pointers.
+#[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
+pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], dest: &mut [u8]) {
+    let streams = |j: usize| planes[j];
+    // SAFETY: (all) this function has the AVX-512 level, and the rest is the caller's word.
+    unsafe {
+        match typesize {
+            2 => backward::<false>(Packed::<1, 2>, 2, streams, dest),
+            4 => backward::<false>(Packed::<1, 4>, 4, streams, dest),
+            _ => backward::<false>(Packed::<1, 8>, 8, streams, dest),
         }
     }
 }
@@ -92,10 +111,15 @@ unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[
 }
 
 /// # Safety
-/// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
+/// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` as many bytes as that elements.
 #[inline(always)]
-unsafe fn backward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let elements = src.len() / typesize;
+unsafe fn backward<const DELTA: bool>(
+    tiles: impl Tiles,
+    typesize: usize,
+    streams: impl Fn(usize) -> *const u8,
+    dest: &mut [u8],
+) {
+    let elements = dest.len() / typesize;
     // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
     // SAFETY: the level by the caller.
     let mut sums = unsafe { [_mm512_setzero_si512(); MAX_WIDTH] };
@@ -106,8 +130,7 @@ unsafe fn backward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &
                 let mut columns = [_mm512_setzero_si512(); _];
                 for (j, vector) in columns.iter_mut().enumerate() {
                     if j < tiles.width() {
-                        *vector =
-                            _mm512_loadu_si512(src.as_ptr().add((column + j) * elements + first).cast());
+                        *vector = _mm512_loadu_si512(streams(column + j).add(first).cast());
                     }
                 }
                 if DELTA {

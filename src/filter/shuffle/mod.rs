@@ -111,6 +111,61 @@ fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], de
     }
 }
 
+/// The largest items of which [`unshuffle_planes`] takes the bytes from different places, in bytes.
+pub const MAX_PLANES: usize = 8;
+/// The fewest of them.
+#[cfg(target_arch = "x86_64")]
+const MIN_ELEMENTS: usize = 64;
+
+/// Whether [`unshuffle_planes`] can make a block of `len` bytes.
+pub fn takes_planes(typesize: usize, len: usize) -> bool {
+    takes_planes_at(cpu::level(), typesize, len)
+}
+
+fn takes_planes_at(level: Level, typesize: usize, len: usize) -> bool {
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            matches!(typesize, 2 | 4 | MAX_PLANES)
+                && len.is_multiple_of(typesize)
+                && len / typesize >= MIN_ELEMENTS
+        }
+        _ => {
+            let _ = (typesize, len);
+            false
+        }
+    }
+}
+
+/// As [`unshuffle`] of streams that need not lie behind each other: `planes[j]` is stream `j`. Which spares those that are
+/// there already a copy.
+///
+/// # Panics
+/// Where [`takes_planes`] does not say so, or if the planes are not one for each byte of an item and of equal lengths.
+pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
+    unshuffle_planes_at(cpu::level(), planes, dest);
+}
+
+/// Runs the kernels of `level`, which the caller knows to be available.
+fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
+    let typesize = planes.len();
+    assert!(takes_planes_at(level, typesize, dest.len()), "{typesize} planes at {}", level.name());
+    assert!(planes.iter().all(|plane| plane.len() * typesize == dest.len()), "planes of different lengths");
+    let mut pointers = [std::ptr::null(); MAX_PLANES];
+    for (pointer, plane) in pointers.iter_mut().zip(planes) {
+        *pointer = plane.as_ptr();
+    }
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: the level is available, the elements are enough, and so are the bytes of each plane.
+        Level::Avx512 => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: as above.
+        Level::Avx2 => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
+        _ => unreachable!("other levels take no planes"),
+    }
+}
+
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,

@@ -46,6 +46,33 @@ fn long_blocks() {
 }
 
 #[test]
+fn planes_that_lie_anywhere() {
+    for typesize in [2, 4, 8] {
+        for elements in (64..200).chain([1000, 8192]) {
+            let src = golden(elements * typesize);
+            let shuffled = model::shuffle(typesize, &src);
+            // In the other order, and one byte on.
+            let apart: Vec<Vec<u8>> = shuffled
+                .chunks_exact(elements)
+                .rev()
+                .map(|plane| [&[0xee], plane, &[0xee]].concat())
+                .collect();
+            let planes: Vec<&[u8]> = apart.iter().rev().map(|plane| &plane[1..=elements]).collect();
+            for level in
+                cpu::available().into_iter().filter(|&level| takes_planes_at(level, typesize, src.len()))
+            {
+                let mut out = vec![0x5a; src.len() + 2];
+                unshuffle_planes_at(level, &planes, &mut out[1..=src.len()]);
+                assert!(out[1..=src.len()] == src, "{level:?}, {typesize}, {elements}");
+                assert_eq!((out[0], out[src.len() + 1]), (0x5a, 0x5a));
+            }
+        }
+    }
+    assert!([1, 3, 16].iter().all(|&typesize| !takes_planes(typesize, 4800)));
+    assert!(!takes_planes(4, 252) && !takes_planes(4, 401));
+}
+
+#[test]
 fn unaligned_buffers() {
     for t in [2, 3, 4, 7, 8, 12, 16, 24] {
         let src = golden(200 * t + 3);

@@ -15,6 +15,7 @@ use crate::codec::{BuiltIn, Decoder, DecoderDictionary, WRITE_AHEAD, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
+use crate::filter::shuffle;
 use std::ops::Range;
 
 /// What the body of a chunk is.
@@ -289,6 +290,10 @@ impl<'a> ChunkReader<'a> {
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => return self.fill(nblock, dest),
             Body::Coded { .. } | Body::Varlen(_) | Body::LazyCoded(_) | Body::LazyVarlen(..) => {}
         }
+        if let Some((typesize, bytes)) = self.shuffled_streams(nblock) {
+            let nstreams = self.nstreams(nblock);
+            return decode_shuffled(|| self.decoder(), (nstreams, typesize), bytes, workspace, front, dest);
+        }
         let in_place = self.header.is_instrumented() || self.chain.works_in_place();
         let len = dest.len();
         let coded = if in_place { &mut *dest } else { &mut front[..] };
@@ -301,6 +306,18 @@ impl<'a> ChunkReader<'a> {
         }
         let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
         self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// The bytes from the first stream of a block on, if it is one of equal blocks in memory that only have to be
+    /// unshuffled; and how many bytes shuffling has moved apart. `None` in any other case, damage included.
+    #[inline]
+    fn shuffled_streams(&self, nblock: usize) -> Option<(usize, &'a [u8])> {
+        let Body::Coded { first } = self.body else { return None };
+        let unit = self.chain.shuffled_unit().filter(|&unit| unit > 1)?;
+        if self.header.is_instrumented() || self.may_predate_the_split_mark() {
+            return None;
+        }
+        self.block_bytes(nblock, first).ok().map(|bytes| (unit, bytes))
     }
 
     /// Decodes the bytes `part` of block `nblock` into `dest`, which is as long, where the codec can do so without the
@@ -481,6 +498,60 @@ pub(super) fn decode_split<D: Decoder>(
     dest: &mut [u8],
     len: usize,
 ) -> Result<()> {
+    each_stream(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| copy(raw, dest))
+}
+
+/// Copies of the streams of shorter blocks, in bytes, cost less than looking where each is.
+const WORTH_PLANES: usize = 2 << 10;
+
+/// As [`decode_split`] with `front` in between, for a block that is shuffled by items of `typesize` bytes and nothing else.
+/// Streams that are stored as they are go straight to `dest`, where the kernels can do that.
+///
+/// # Errors
+/// Those of `chunk.md` 2.3.
+#[inline]
+pub(super) fn decode_shuffled<D: Decoder>(
+    decoder: impl Fn() -> D,
+    (nstreams, typesize): (usize, usize),
+    bytes: &[u8],
+    workspace: &mut Workspace,
+    front: &mut [u8],
+    dest: &mut [u8],
+) -> Result<()> {
+    let len = dest.len();
+    if len < WORTH_PLANES || nstreams != typesize || !shuffle::takes_planes(typesize, len) {
+        decode_split(decoder, nstreams, bytes, workspace, front, len)?;
+        shuffle::unshuffle(typesize, &front[..len], dest);
+        return Ok(());
+    }
+    let mut raws = [None; shuffle::MAX_PLANES];
+    each_stream(decoder, nstreams, bytes, workspace, front, len, |nstream, raw, _| {
+        raws[nstream] = Some(raw)
+    })?;
+    if raws.iter().all(Option::is_none) {
+        shuffle::unshuffle(typesize, &front[..len], dest);
+        return Ok(());
+    }
+    let mut planes = [&[][..]; shuffle::MAX_PLANES];
+    for (nstream, decoded) in front[..len].chunks_exact(len / typesize).enumerate() {
+        planes[nstream] = raws[nstream].unwrap_or(decoded);
+    }
+    shuffle::unshuffle_planes(&planes[..typesize], dest);
+    Ok(())
+}
+
+/// As [`decode_split`]; what to do with streams that are stored as they are, `raw` says: it gets their number, their bytes
+/// and their place.
+#[inline(always)]
+fn each_stream<'b, D: Decoder>(
+    decoder: impl Fn() -> D,
+    nstreams: usize,
+    bytes: &'b [u8],
+    workspace: &mut Workspace,
+    dest: &mut [u8],
+    len: usize,
+    mut raw: impl FnMut(usize, &'b [u8], &mut [u8]),
+) -> Result<()> {
     let neblock = len / nstreams;
     if neblock == 0 {
         return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
@@ -493,7 +564,7 @@ pub(super) fn decode_split<D: Decoder>(
         let dest = &mut dest[nstream * neblock..];
         match stream::read(bytes, &mut pos, neblock)? {
             Stream::Run(value) => dest[..neblock].fill(value),
-            Stream::Raw(raw) => copy(raw, &mut dest[..neblock]),
+            Stream::Raw(bytes) => raw(nstream, bytes, &mut dest[..neblock]),
             Stream::Coded(coded) => {
                 // Behind a stream there are others, and behind its place theirs.
                 let ahead = &bytes[pos - coded.len()..];

@@ -5,11 +5,10 @@
 
 use super::super::params::DecompressParams;
 use super::super::scratch;
-use super::reader::decode_split;
+use super::reader::{decode_shuffled, decode_split};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_FILTERS, filter_id, version};
 use crate::chunk::{ChunkHeader, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
-use crate::filter::shuffle;
 
 /// Decompresses the chunk into `dest`, which is as long as its content. `None` if this is not the way to do it; the content
 /// of `dest` is undefined then.
@@ -56,8 +55,6 @@ pub(super) fn decompress(
         if !is_shuffled {
             return decode_split(decoder, nstreams, streams, workspace, dest, len).ok();
         }
-        decode_split(decoder, nstreams, streams, workspace, buffers.front, len).ok()?;
-        shuffle::unshuffle(typesize, &buffers.front[..len], dest);
-        Some(())
+        decode_shuffled(decoder, (nstreams, typesize), streams, workspace, buffers.front, dest).ok()
     })
 }
