@@ -58,9 +58,7 @@ fn planes_that_lie_anywhere() {
                 .map(|plane| [&[0xee], plane, &[0xee]].concat())
                 .collect();
             let planes: Vec<&[u8]> = apart.iter().rev().map(|plane| &plane[1..=elements]).collect();
-            for level in
-                cpu::available().into_iter().filter(|&level| takes_planes_at(level, typesize, src.len()))
-            {
+            for level in cpu::available().filter(|&level| takes_planes_at(level, typesize, src.len())) {
                 let mut out = vec![0x5a; src.len() + 2];
                 unshuffle_planes_at(level, &planes, &mut out[1..=src.len()]);
                 assert!(out[1..=src.len()] == src, "{level:?}, {typesize}, {elements}");
