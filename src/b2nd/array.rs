@@ -127,8 +127,7 @@ impl Array {
     }
 
     /// Takes over another geometry and shows it.
-    pub(super) fn set_geometry(&self, geometry: Geometry) {
-        let geometry = Arc::new(geometry);
+    pub(super) fn set_geometry(&self, geometry: Arc<Geometry>) {
         let mut place = self.geometry.write();
         self.show(&geometry);
         *place = geometry;
@@ -273,7 +272,7 @@ impl Array {
         {
             return Err(err!(Data, "the array has got other chunks or blocks"));
         }
-        self.set_geometry(old.with_shape(&meta.shape[..dims])?);
+        self.set_geometry(Arc::new(old.with_shape(&meta.shape[..dims])?));
         self.set_last_tick(tick);
         Ok(true)
     }

@@ -1,6 +1,8 @@
 //! Growing and shrinking arrays (`b2nd.md` 6.14): chunks come and go, and the shape in the metalayer tells which are
 //! visible. A shrunk shape is published before its chunks go, a grown one after its chunks came.
 
+use std::sync::Arc;
+
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
@@ -42,14 +44,15 @@ impl Array {
             return Err(err!(InvalidParam, "an array of {shrunk_shape:?} cannot be resized"));
         }
         // All that can be wrong is found before anything changes.
-        let shrunk = old.with_shape(shrunk_shape)?;
-        let grown = old.with_shape(new_shape)?;
-        let grows = new_shape.iter().zip(shrunk_shape).any(|(new, old)| new > old);
-        if grows && old.chunkshape().contains(&0) {
-            return Err(err!(InvalidParam, "chunks of {:?} hold nothing", old.chunkshape()));
-        }
-        if grown.nchunks() > i64::from(i32::MAX) {
-            return Err(err!(InvalidParam, "{} chunks are too many", grown.nchunks()));
+        let shrunk = other_shape(&old, shrunk_shape)?;
+        let grown = other_shape(shrunk.as_deref().unwrap_or(&old), new_shape)?;
+        if let Some(grown) = &grown {
+            if old.chunkshape().contains(&0) {
+                return Err(err!(InvalidParam, "chunks of {:?} hold nothing", old.chunkshape()));
+            }
+            if grown.nchunks() > i64::from(i32::MAX) {
+                return Err(err!(InvalidParam, "{} chunks are too many", grown.nchunks()));
+            }
         }
         let schunk = self.schunk()?;
         if schunk.is_view() {
@@ -70,12 +73,10 @@ impl Array {
         &self,
         schunk: &SuperChunk,
         old: &Geometry,
-        new: Geometry,
+        new: Option<Arc<Geometry>>,
         start: Option<&[i64]>,
     ) -> Result<()> {
-        if new.shape() == old.shape() {
-            return Ok(());
-        }
+        let Some(new) = new else { return Ok(()) };
         let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
         self.publish(&new)?;
         self.set_geometry(new);
@@ -87,11 +88,9 @@ impl Array {
         Ok(())
     }
 
-    fn grow(&self, schunk: &SuperChunk, new: Geometry, start: Option<&[i64]>) -> Result<()> {
+    fn grow(&self, schunk: &SuperChunk, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
+        let Some(new) = new else { return Ok(()) };
         let old = self.geometry();
-        if new.shape() == old.shape() {
-            return Ok(());
-        }
         // Chunks may be there already: an appended one is.
         if new.nchunks() != schunk.counters().nchunks {
             let fresh = Slab::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
@@ -196,6 +195,11 @@ impl Array {
 
 fn grown(extent: i64, count: i64) -> Result<i64> {
     extent.checked_add(count).ok_or_else(|| err!(InvalidParam, "{extent} and {count} rows"))
+}
+
+/// The geometry under another shape; `None` if it is the same.
+fn other_shape(geometry: &Geometry, shape: &[i64]) -> Result<Option<Arc<Geometry>>> {
+    Ok(if shape == geometry.shape() { None } else { Some(Arc::new(geometry.with_shape(shape)?)) })
 }
 
 /// What is not at the end has to begin and end with chunks.
