@@ -61,6 +61,23 @@ impl Side {
     }
 }
 
+/// Where an item of `typesize` bytes begins in an array of `shape` in C order, in bytes; `start` are its coordinates, as many as
+/// the shape has. `None` where [`Side::in_shape`] fails.
+pub fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
+    let mut items = 0i64;
+    for (dim, (&extent, &at)) in shape.iter().zip(start).enumerate() {
+        if at < 0 || (dim > 0 && extent < 0) {
+            return None;
+        }
+        let before = if dim > 0 { items.checked_mul(extent)? } else { 0 };
+        items = before.checked_add(at)?;
+    }
+    let bytes = items.checked_mul(typesize.into())?;
+    // Its end is a place, too.
+    bytes.checked_add(typesize.into())?;
+    usize::try_from(bytes).ok()
+}
+
 /// Makes the rows of a box, for items of `typesize` bytes, at least 1. Rows of the destination do not overlap if its
 /// strides are those of an array in which the box lies.
 ///

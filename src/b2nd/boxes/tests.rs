@@ -167,6 +167,32 @@ fn what_is_contiguous_is_one_row() {
 }
 
 #[test]
+fn places_are_where_boxes_begin() {
+    let extents = [0, 1, 2, 5, 1 << 20, i64::MAX, -1];
+    let starts = [0, 1, 4, 1 << 40, i64::MAX, -1];
+    let of =
+        |values: &[i64], number: usize| [1, 10, 100].map(|power| values[number / power % 10 % values.len()]);
+    let mut found = 0;
+    for (shape, start) in (0..1000).flat_map(|a| (0..1000).step_by(7).map(move |b| (a, b))) {
+        let ([a, b, c], [x, y, z]) = (of(&extents, shape), of(&starts, start));
+        for typesize in [1, 7, 255] {
+            let side = Side::in_shape(&[a, b, c], &[x, y, z]);
+            let rows = side.ok().and_then(|side| rows(&[1, 1, 1], typesize, &side, &side).ok());
+            let place = place_of(&[a, b, c], &[x, y, z], typesize);
+            // Whoever finds a place finds the right one, and only where there could be a box.
+            if let Some(place) = place {
+                found += 1;
+                let items = (i128::from(x) * i128::from(b) + i128::from(y)) * i128::from(c) + i128::from(z);
+                assert_eq!(place as i128, items * i128::from(typesize));
+            }
+            assert!(rows.is_some() || place.is_none(), "{a} {b} {c}, {x} {y} {z}, {typesize}");
+        }
+    }
+    assert!(found > 1000);
+    assert_eq!((place_of(&[], &[], 4), place_of(&[-3], &[2], 4)), (Some(0), Some(8)));
+}
+
+#[test]
 fn every_length_of_a_row() {
     for typesize in 1..=300 {
         for dims in [
