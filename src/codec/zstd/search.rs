@@ -54,6 +54,7 @@ impl Search {
 const SMOOTH: Search = Search { strategy: Some(Strategy::ZSTD_lazy), ..Search::plain(9) };
 /// A few tries for each place instead of many.
 const FEW_TRIES: Search = Search { search_log: Some(3), ..Search::plain(9) };
+const MORE_TRIES: Search = Search { search_log: Some(4), ..Search::plain(11) };
 /// Blocks of their own for planes of different kinds rather than a search through trees.
 const SPLIT: Search = Search { splits: true, ..Search::plain(10) };
 const SPLIT_BETTER: Search = Search { level: 12, ..SPLIT };
@@ -88,9 +89,10 @@ pub(super) fn choose(src: &[u8], clevel: i32, arrangement: Arrangement) -> Searc
             let look = probe::look(src);
             if is_literals(look) { Search::plain(4) } else { plain }
         }
-        (Arrangement::Planes, 5) => match probe::spread(src) {
-            Some(spread) if spread.differences > 0.4 * spread.values => FEW_TRIES,
-            _ => plain,
+        (Arrangement::Planes, 5..=6) => match probe::spread(src) {
+            Some(spread) if spread.differences <= 0.4 * spread.values => plain,
+            _ if clevel == 5 => FEW_TRIES,
+            _ => MORE_TRIES,
         },
         (Arrangement::Planes, 7..=8) if src.len() > LONG => {
             let look = probe::look(src);
@@ -263,7 +265,7 @@ mod tests {
         assert_eq!(plane(&smooth(LEN), 5), SMOOTH);
         let few = [noise(2 * LEN, 5), digits(LEN), vec![0; LEN]].concat();
         let planes = |clevel| choose(&few, clevel, Arrangement::Planes);
-        assert_eq!(planes(5), FEW_TRIES);
+        assert_eq!([planes(5), planes(6)], [FEW_TRIES, MORE_TRIES]);
         assert_eq!(
             [planes(7), planes(8)].map(|search| (search.level, search.splits)),
             [(10, true), (12, true)]
