@@ -35,6 +35,9 @@ pub enum KnownDefect {
     UninitOverlay,
     /// schunk.md 25: `from_buffer(copy=true)` leaves `data_len` 0, and reorder copies nothing.
     DataLenOfCopiedFrame,
+    /// schunk.md 12.1 (not in the spec yet): over the end of a short chunk without contents a slice goes on, and may write
+    /// behind the destination.
+    UninitOverEnd,
     /// schunk.md 13: blocks are located with the super-chunk's blocksize, right for the chunk or not.
     SparseBlocksize,
     /// schunk.md 13 (not in the spec yet): gathering from a chunk without contents gives whatever was in memory.

@@ -81,7 +81,8 @@ impl Side {
         let mut dest = vec![BEFORE; destsize];
         dest.extend([0xA5; 64]);
         let rc = call(self.api, dest.as_mut_ptr().cast());
-        assert!(dest[destsize..].iter().all(|&byte| byte == 0xA5), "a write behind a destination");
+        let name = self.api.library.name;
+        assert!(dest[destsize..].iter().all(|&byte| byte == 0xA5), "{name}: a write behind a destination");
         dest.truncate(destsize);
         // What a failed read leaves is nobody's business.
         (rc, Bytes(if rc < 0 { Vec::new() } else { dest }))

@@ -84,6 +84,9 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
         {
             return Err(Stop::Skip(KnownDefect::ShortSliceShortcut));
         }
+        if chunk.content.is_none() && to > chunk.nbytes() {
+            return Err(Stop::Skip(KnownDefect::UninitOverEnd));
+        }
         if !whole {
             partial(world, at, from, to - from)?;
         } else if to > chunk.nbytes() {
