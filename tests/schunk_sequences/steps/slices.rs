@@ -127,6 +127,10 @@ fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model
         let left = model.nbytes() % model.chunksize;
         let whole = from == 0 && (to == model.chunksize || to == left);
         let Some(old) = model.chunks.get(at).cloned() else {
+            if whole && (piece.len() as i64) < world.typesize() {
+                // It is compressed before it turns out that there is no such chunk.
+                return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
+            }
             return Ok((model, if whole { -21 } else { -1 }));
         };
         if whole && to != old.nbytes() && !(at == model.len() - 1 && to == model.chunksize) {
