@@ -7,8 +7,8 @@ use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
 use super::{Keeping, SuperChunk};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE, flag, version};
-use crate::chunk::{ChunkHeader, Special};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, flag, version};
+use crate::chunk::{ChunkHeader, Special, write_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
@@ -224,13 +224,23 @@ impl SuperChunk {
             after.chunksize = 0;
         }
         if after.chunksize != 0 {
-            return Ok(None);
+            return self.with_size(after, info);
         }
         if before.chunksize != 0 {
             let added = self.convert_specials(before, replaced)?;
             after.cbytes = rules::sum(after.cbytes, added)?;
         }
         let Some(special) = info.special else { return Ok(None) };
+        let chunk = as_value(special, info.nbytes, self.typesize())?;
+        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+        Ok(Some(chunk))
+    }
+
+    /// What takes the place of a new special chunk whose size readers of the index would not believe: one that is no whole
+    /// number of items (`frame.md` 1.4).
+    fn with_size(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
+        let is_whole = info.nbytes.checked_rem(self.typesize()) == Some(0);
+        let Some(special) = info.special.filter(|_| !is_whole) else { return Ok(None) };
         let chunk = as_value(special, info.nbytes, self.typesize())?;
         after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
         Ok(Some(chunk))
@@ -536,8 +546,8 @@ fn payload_of<'a>(
     }
 }
 
-/// A special chunk as one that repeats a value, which every reader finds among chunks of different sizes. Bytes that
-/// nobody has set become zeros.
+/// A special chunk as one that repeats a value, which every reader finds among chunks of different sizes; what is no whole
+/// number of items as zeros. Bytes that nobody has set become zeros.
 fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     let width = usize::try_from(typesize).unwrap_or(1);
     let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
@@ -556,6 +566,12 @@ fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
         header.write(&mut chunk);
         return Ok(chunk);
     }
+    if nbytes.checked_rem(typesize) != Some(0) {
+        if special == Special::Nan {
+            return Err(err!(InvalidParam, "{nbytes} bytes of not-a-numbers are none of {typesize} bytes"));
+        }
+        return Ok(run_of_zeros(nbytes));
+    }
     let mut value = vec![0; width];
     if special == Special::Nan {
         special.fill(&mut value, 0, width, &[])?;
@@ -563,4 +579,28 @@ fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + width];
     special_chunk(&params, Special::Value, nbytes as usize, &value, &mut chunk)?;
     Ok(chunk)
+}
+
+/// A chunk of `nbytes` zeros, at least 1, whose header says so: blocks of one stream each, a run.
+fn run_of_zeros(nbytes: i32) -> Vec<u8> {
+    let blocksize = nbytes.min(MAX_BLOCKSIZE);
+    let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
+    let (tables, len) = (EXTENDED_HEADER_LENGTH + 4 * nblocks, EXTENDED_HEADER_LENGTH + 8 * nblocks);
+    // The length of a stream that is a run of zeros is 0.
+    let mut chunk = vec![0; len];
+    let header = ChunkHeader {
+        version: version::STABLE,
+        versionlz: 1,
+        flags: flag::EXTENDED | flag::DONT_SPLIT,
+        typesize: 1,
+        nbytes,
+        blocksize,
+        cbytes: len as i32,
+        ..ChunkHeader::default()
+    };
+    header.write(&mut chunk);
+    for nblock in 0..nblocks {
+        write_i32(&mut chunk, EXTENDED_HEADER_LENGTH + 4 * nblock, (tables + 4 * nblock) as i32);
+    }
+    chunk
 }

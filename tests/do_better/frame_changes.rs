@@ -6,7 +6,8 @@ use std::fs;
 use crate::alone::{alone, alone_with};
 use crate::checks::ours;
 use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
-use crate::support::calls::{Params, Special, special_chunk};
+use crate::support::calls::{Params, Special, compress, special_chunk};
+use crate::support::library::Library;
 use crate::support::super_chunk::scratch::{Scratch, files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
@@ -78,6 +79,64 @@ fn frame_9_special_chunks_of_variable_size() {
 }
 
 /// Refused without a trace, or there to stay.
+/// The reference stores them as special chunks, whose sizes are whole numbers of items, and cannot read them any more.
+#[test]
+fn frame_1_4_zeros_that_are_no_whole_items() {
+    alone("frame_changes::frame_1_4_zeros_that_are_no_whole_items", || {
+        let scratch = Scratch::new();
+        let params = Params { typesize: 16, ..int32() };
+        let data = |seed: u8| (0..1608).map(|at| (at as u8).wrapping_mul(seed)).collect::<Vec<u8>>();
+        let zeros = vec![0; 1608];
+        let chunk_of = |src: &[u8]| compress(ours(), &params, src, src.len() + 32).expect("a chunk");
+        for store in Store::ALL {
+            let path = scratch.fresh();
+            let schunk = SuperChunk::create(ours(), store, &path, &params);
+            assert_eq!(schunk.append(&zeros), Ok(1), "{store:?}");
+            assert_eq!(schunk.append(&data(3)), Ok(2), "{store:?}");
+            assert_eq!(schunk.append(&zeros), Ok(3), "{store:?}");
+            let mut model = vec![zeros.clone(), data(3), zeros.clone()];
+            assert_chunks(&schunk, store, &path, &model);
+            assert_eq!(schunk.update_chunk(1, &chunk_of(&zeros)), Ok(3), "{store:?}");
+            assert_eq!(schunk.insert_chunk(1, &chunk_of(&data(5))), Ok(4), "{store:?}");
+            assert_eq!(schunk.append(&zeros[..1000]), Ok(5), "{store:?}");
+            model = vec![zeros.clone(), data(5), zeros.clone(), zeros.clone(), zeros[..1000].to_vec()];
+            assert_chunks(&schunk, store, &path, &model);
+            // Chunks of other sizes, and then a short one that is not the last any more.
+            assert_eq!(schunk.append(&zeros[..40]), Ok(6), "{store:?}");
+            model.push(zeros[..40].to_vec());
+            assert_chunks(&schunk, store, &path, &model);
+            assert_eq!(schunk.delete_chunk(0), Ok(5), "{store:?}");
+            assert_chunks(&schunk, store, &path, &model[1..]);
+        }
+        // What was fine in memory has to be so in a frame.
+        let (plain, path) = (scratch.fresh(), scratch.fresh());
+        let schunk = SuperChunk::create(ours(), Store::Memory, &plain, &params);
+        assert_eq!((schunk.append(&data(7)), schunk.append(&zeros)), (Ok(1), Ok(2)));
+        fs::write(&path, schunk.to_buffer().expect("a frame")).unwrap();
+        for library in [Some(ours()), Library::reference()].into_iter().flatten() {
+            let file = SuperChunk::open(library, &path).expect("a super-chunk");
+            assert_handle(&file, library.name, &[data(7), zeros.clone()]);
+        }
+        // What the reference has written so is still there.
+        if let Some(reference) = Library::reference() {
+            for store in Store::FRAMES {
+                let path = scratch.fresh();
+                let schunk = SuperChunk::create(reference, store, &path, &params);
+                assert_eq!((schunk.append(&data(9)), schunk.append(&zeros)), (Ok(1), Ok(2)), "{store:?}");
+                assert!(schunk.decompress(1).is_err(), "{store:?}");
+                let mut frame =
+                    if store.on_disk() { Vec::new() } else { schunk.to_buffer().expect("a frame") };
+                let again = match store.on_disk() {
+                    true => SuperChunk::open(ours(), &path),
+                    false => SuperChunk::from_copy(ours(), &mut frame),
+                };
+                let again = again.expect("a super-chunk");
+                assert_handle(&again, &format!("{store:?}, of the reference"), &[data(9), zeros.clone()]);
+            }
+        }
+    });
+}
+
 #[test]
 fn frame_9_empty_chunks() {
     alone("frame_changes::frame_9_empty_chunks", || {

@@ -57,6 +57,11 @@ impl Model {
         Model { chunks: Vec::new(), chunksize: -1 }
     }
 
+    /// Whether a frame of items of `typesize` bytes would lose the size of one of the chunks.
+    pub fn has_uneven_special(&self, typesize: i64) -> bool {
+        self.chunks.iter().any(|chunk| chunk.payload_free() && chunk.nbytes() % typesize != 0)
+    }
+
     pub fn nbytes(&self) -> i64 {
         self.chunks.iter().map(|chunk| chunk.nbytes()).sum()
     }

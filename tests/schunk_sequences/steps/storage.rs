@@ -46,6 +46,9 @@ fn predict_copy(world: &World, target: Store, params: Option<&Params>) -> Done<M
             }
         }
     }
+    if target.has_frame() && source.has_uneven_special(world.typesize()) {
+        return Err(Stop::Skip(KnownDefect::SpecialMoved));
+    }
     match source.copied(target) {
         Predicted::Next(model) => Ok(model),
         Predicted::Defect(defect) => Err(Stop::Skip(defect)),
