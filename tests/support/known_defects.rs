@@ -220,14 +220,16 @@ pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Ver
     if header.uses_dictionary() {
         return Unsafe(DictionaryGetitem);
     }
+    if straddles(header, start, len) { Wrong(StraddlingGetitem) } else { Right }
+}
+
+/// Whether the reference takes `len` bytes at `start` for a whole block, if it reads them block by block.
+pub fn straddles(header: &Header, start: i32, len: i32) -> bool {
     let blocksize = header.blocksize.min(header.nbytes).max(1);
     let leftover = header.nbytes % blocksize;
     let last_touched = (start + len.max(1) - 1) / blocksize;
     let later_blocks = start / blocksize < last_touched;
-    if start % blocksize != 0 && later_blocks && (len == blocksize || len == leftover) {
-        return Wrong(StraddlingGetitem);
-    }
-    Right
+    start % blocksize != 0 && later_blocks && (len == blocksize || len == leftover)
 }
 
 /// The reference compressing a list of buffers into a variable-length chunk, destination roomy.

@@ -82,6 +82,11 @@ pub fn partial(world: &World, at: usize, start: i64, len: i64) -> Done {
     if chunk.header.special() == 3 && chunk.header.cbytes > 32 + 255 {
         return Err(Stop::Skip(KnownDefect::WideValue));
     }
+    // Chunks that are stored as they are come from disk block by block, too.
+    let is_lazy = chunk.header.memcpyed() && world.store.on_disk();
+    if is_lazy && defects::straddles(&chunk.header, start as i32, len as i32) {
+        return Err(Stop::Skip(KnownDefect::Chunk(defects::KnownDefect::StraddlingGetitem)));
+    }
     match defects::of_getitem(&chunk.params, &chunk.header, start as i32, len as i32) {
         Verdict::Right => Ok(()),
         Verdict::Wrong(defect) | Verdict::Unsafe(defect) => Err(Stop::Skip(KnownDefect::Chunk(defect))),
