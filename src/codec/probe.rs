@@ -234,15 +234,19 @@ fn slot(word: u64) -> usize {
 mod tests {
     use super::*;
 
-    #[test]
-    fn repetition_of_runs_periods_and_noise() {
+    fn noise(len: usize) -> Vec<u8> {
         let mut x = 1u64;
-        let noise: Vec<u8> = std::iter::repeat_with(|| {
+        std::iter::repeat_with(|| {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             (x >> 56) as u8
         })
-        .take(100_000)
-        .collect();
+        .take(len)
+        .collect()
+    }
+
+    #[test]
+    fn repetition_of_runs_periods_and_noise() {
+        let noise = noise(100_000);
         let period: Vec<u8> = noise[..1000].iter().copied().cycle().take(100_000).collect();
         assert_eq!(look(&vec![7; 100_000]), Look { repetition: 100, runs: 100 });
         assert!(look(&period).repetition > 75 && look(&period).runs == 0);
@@ -253,13 +257,7 @@ mod tests {
 
     #[test]
     fn spreads_of_noise_digits_and_items() {
-        let mut x = 1u64;
-        let noise: Vec<u8> = std::iter::repeat_with(|| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (x >> 56) as u8
-        })
-        .take(100_000)
-        .collect();
+        let noise = noise(100_000);
         let of = |map: &dyn Fn(usize) -> u8| spread(&(0..100_000).map(map).collect::<Vec<u8>>()).unwrap();
         let plain = of(&|at| noise[at]);
         assert!((240.0..272.0).contains(&plain.values) && plain.is_even, "{plain:?}");
@@ -281,13 +279,7 @@ mod tests {
 
     #[test]
     fn short_noise() {
-        let mut x = 1u64;
-        let noise: Vec<u8> = std::iter::repeat_with(|| {
-            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            (x >> 56) as u8
-        })
-        .take(SHORT + 1)
-        .collect();
+        let noise = noise(SHORT + 1);
         for len in [128, 256, 500, 1000, 4000, SHORT] {
             assert!(is_short_noise(&noise[..len]), "{len}");
             let again = [&noise[..len / 2], &noise[..len / 2]].concat();
