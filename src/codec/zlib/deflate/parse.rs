@@ -246,16 +246,20 @@ impl Parser<'_> {
         self.at
     }
 
-    /// Appends sequences of literals alone for most of those up to `end`, so that none has more than [`MOST_LITERALS`]; how
-    /// many are left.
+    /// If there are more than [`MOST_LITERALS`] up to `end`, appends sequences of literals alone for them; how many are
+    /// left.
     #[inline(always)]
     fn literals(&self, end: usize, found: &mut Vec<Sequence>) -> u32 {
         let mut literals = (end - self.at) as u32;
-        while literals > MOST_LITERALS {
-            found.push(Sequence { literals: MOST_LITERALS, len: 0, distance: 0 });
-            literals -= MOST_LITERALS;
+        if literals <= MOST_LITERALS {
+            return literals;
         }
-        literals
+        while literals > 0 {
+            let part = literals.min(MOST_LITERALS);
+            found.push(Sequence { literals: part, len: 0, distance: 0 });
+            literals -= part;
+        }
+        0
     }
 
     /// Appends the sequences of a repetition, and remembers places in it; where it ends.
