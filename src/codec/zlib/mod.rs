@@ -38,16 +38,18 @@ enum Encoder {
     Libdeflate(Level),
 }
 
-/// Who encodes a stream of that kind at that level. The limits are measured: the fastest encoder whose streams are about
-/// as short as the reference's, on numbers (plain, shuffled, bit-shuffled), text and programs.
-fn encoder(clevel: i32, look: probe::Look) -> Encoder {
+/// Who encodes `src` at that level. The limits are measured: the fastest encoder whose streams are about as short as the
+/// reference's, on numbers (plain, shuffled, bit-shuffled), text and programs.
+fn encoder(clevel: i32, src: &[u8]) -> Encoder {
+    if clevel == 1 {
+        return Encoder::Own;
+    }
+    let look = probe::look(src);
     let is_text = look.repetition >= TEXT && look.runs < TEXT_RUNS;
     match clevel {
-        // Here the reference hardly looks.
-        1 if look.repetition >= NOISE => Encoder::ZlibRs,
-        2..=6 if is_text => Encoder::ZlibRs,
+        ..=6 if is_text => Encoder::ZlibRs,
         7..=8 if is_text => Encoder::Libdeflate(Level::L6),
-        // And here it looks everywhere.
+        // Here the reference looks everywhere.
         9 if look.repetition >= 70 => Encoder::ZlibRs,
         9 if (NOISE..60).contains(&look.repetition) => Encoder::Libdeflate(Level::L7),
         _ => Encoder::Own,
@@ -68,7 +70,7 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
     if !(1..=9).contains(&clevel) {
         return Ok(0);
     }
-    match encoder(clevel, probe::look(src)) {
+    match encoder(clevel, src) {
         Encoder::Own => Ok(own(&mut state.deflate, src, dest, clevel as usize)),
         Encoder::ZlibRs => Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel)),
         Encoder::Libdeflate(level) => libdeflate::compress(&mut state.libdeflate, src, dest, level),

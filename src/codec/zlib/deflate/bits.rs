@@ -46,6 +46,16 @@ impl<'a> Bits<'a> {
         Some(())
     }
 
+    /// The place of the next bit.
+    pub fn position(&self) -> usize {
+        8 * self.len + self.count as usize
+    }
+
+    /// Makes the bit at a place that was flushed a 1.
+    pub fn set(&mut self, position: usize) {
+        self.dest[position / 8] |= 1 << (position % 8);
+    }
+
     /// Goes to the next whole byte; `None` if there is no room.
     pub fn align(&mut self) -> Option<()> {
         self.count = self.count.next_multiple_of(8);

@@ -1,5 +1,7 @@
 //! Sequences as a block of deflate (RFC 1951 3.2): counted, coded by the cheapest of the three kinds, written.
 
+use std::sync::LazyLock;
+
 use super::bits::Bits;
 use super::huffman::{self, Code};
 use super::parse::Sequence;
@@ -260,75 +262,102 @@ pub fn write(sequences: &[Sequence], src: &[u8], is_last: bool, bits: &mut Bits<
     if (own.min(fixed) / 8) as usize > bits.room() {
         return None;
     }
-    bits.put(u64::from(is_last), 1);
-    let mut literals = [Code::default(); 288];
-    let mut distances = [Code::default(); DISTANCES];
-    if fixed <= own {
-        bits.put(1, 2);
-        huffman::codes(&FIXED_LITERALS, &mut literals);
-        huffman::codes(&FIXED_DISTANCES, &mut distances);
+    let dynamic_codes;
+    let codes = if fixed <= own {
+        begin_fixed(is_last, bits);
+        &*FIXED
     } else {
-        bits.put(2, 2);
+        bits.put(u64::from(is_last) | 2 << 1, 3);
         dynamic.write(bits)?;
-        huffman::codes(&dynamic.literals, &mut literals);
-        huffman::codes(&dynamic.distances, &mut distances);
-    }
-    data(sequences, src, &literals, &distances, bits)?;
-    let end = literals[END];
-    bits.put(u64::from(end.bits), u32::from(end.len));
-    bits.flush()
-}
-
-fn data(
-    sequences: &[Sequence],
-    src: &[u8],
-    literals: &[Code; 288],
-    distances: &[Code; DISTANCES],
-    bits: &mut Bits<'_>,
-) -> Option<()> {
-    // A repetition's whole code for each length.
-    let mut lengths = [(0u32, 0u32); 256];
-    for (len, entry) in lengths.iter_mut().enumerate() {
-        let (symbol, base) = LENGTHS[len];
-        let code = literals[FIRST_LENGTH + usize::from(symbol)];
-        let extra = length_extra(usize::from(symbol));
-        *entry =
-            (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra);
-    }
+        dynamic_codes = Codes::of(&dynamic.literals, &dynamic.distances);
+        &dynamic_codes
+    };
     bits.flush()?;
     let mut at = 0;
     for s in sequences {
-        let run = &src[at..at + s.literals as usize];
+        let literals = s.literals as usize;
         // Up to 7 bits wait, and three codes have 45 at the most.
-        let (triples, rest) = run.as_chunks::<3>();
-        for triple in triples {
-            for &byte in triple {
-                let code = literals[usize::from(byte)];
-                bits.put(u64::from(code.bits), u32::from(code.len));
-            }
-            bits.flush()?;
-        }
-        for &byte in rest {
-            let code = literals[usize::from(byte)];
-            bits.put(u64::from(code.bits), u32::from(code.len));
-        }
-        bits.flush()?;
-        at += s.literals as usize + usize::from(s.len);
+        codes.literals::<3>(&src[at..at + literals], bits)?;
+        at += literals + usize::from(s.len);
         if s.len > 0 {
-            // 15 + 5 bits, and 15 + 13.
-            let (code, len) = lengths[usize::from(s.len) - 3];
-            bits.put(u64::from(code), len);
-            let (symbol, value) = distance_symbol(s.distance);
-            let code = distances[symbol];
-            bits.put(u64::from(code.bits), u32::from(code.len));
-            bits.put(u64::from(value), distance_extra(symbol));
-            bits.flush()?;
+            codes.repetition(s.len, s.distance, bits)?;
         }
     }
-    Some(())
+    codes.end(bits)
 }
 
-fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+/// Begins a block with the codes that every decoder knows.
+#[inline(always)]
+pub fn begin_fixed(is_last: bool, bits: &mut Bits<'_>) {
+    bits.put(u64::from(is_last) | 1 << 1, 3);
+}
+
+/// The codes of a block, ready to be written.
+pub struct Codes {
+    literals: [Code; 288],
+    distances: [Code; DISTANCES],
+    /// For each length of a repetition, less 3: the code with its extra bits, and how many bits these are.
+    lengths: [(u32, u32); 256],
+}
+
+/// The codes that every decoder knows.
+pub static FIXED: LazyLock<Codes> = LazyLock::new(|| Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES));
+
+impl Codes {
+    fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
+        let mut literals = [Code::default(); 288];
+        let mut distances = [Code::default(); DISTANCES];
+        huffman::codes(literal_lens, &mut literals);
+        huffman::codes(distance_lens, &mut distances);
+        let lengths = std::array::from_fn(|len| {
+            let (symbol, base) = LENGTHS[len];
+            let code = literals[FIRST_LENGTH + usize::from(symbol)];
+            let extra = length_extra(usize::from(symbol));
+            (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra)
+        });
+        Codes { literals, distances, lengths }
+    }
+
+    /// Writes literals, so many before each flush: 57 bits at the most.
+    #[inline(always)]
+    pub fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
+        let put = |byte: u8, bits: &mut Bits<'_>| {
+            let code = self.literals[usize::from(byte)];
+            bits.put(u64::from(code.bits), u32::from(code.len));
+        };
+        let (parts, rest) = bytes.as_chunks::<AT_ONCE>();
+        for part in parts {
+            part.iter().for_each(|&byte| put(byte, bits));
+            bits.flush()?;
+        }
+        rest.iter().for_each(|&byte| put(byte, bits));
+        bits.flush()
+    }
+
+    /// Writes a repetition of [`LEAST`](super::parse::LEAST)`..=`[`MOST`](super::parse::MOST) bytes.
+    #[inline(always)]
+    pub fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
+        // 15 + 5 bits, and 15 + 13.
+        let (code, count) = self.lengths[usize::from(len) - 3];
+        bits.put(u64::from(code), count);
+        let (symbol, value) = distance_symbol(distance);
+        let code = self.distances[symbol];
+        bits.put(u64::from(code.bits), u32::from(code.len));
+        bits.put(u64::from(value), distance_extra(symbol));
+        bits.flush()
+    }
+
+    /// Writes the end of the block.
+    #[inline(always)]
+    pub fn end(&self, bits: &mut Bits<'_>) -> Option<()> {
+        let end = self.literals[END];
+        bits.put(u64::from(end.bits), u32::from(end.len));
+        bits.flush()
+    }
+}
+
+/// Writes `src` as stored blocks.
+pub fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let mut rest = src;
     loop {
         let (part, behind) = rest.split_at(rest.len().min(MOST_STORED));

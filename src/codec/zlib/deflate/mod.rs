@@ -1,13 +1,14 @@
 //! Our own deflate encoder (RFC 1951), for streams that repeat themselves a lot: runs and periods above all, which are
 //! what shuffling makes of numbers.
 //!
-//! Data flow: stream -> [`parse`]: sequences -> [`block`]: counts, codes ([`huffman`]), bits ([`bits`]). Owns the efforts
-//! by level. Never decides which streams come here.
+//! Data flow: stream -> [`parse`]: sequences -> [`split`]: blocks -> [`block`]: counts, codes ([`huffman`]), bits ([`bits`]);
+//! at level 1, [`quick`] does it all in one go. Owns the efforts by level. Never decides which streams come here.
 
 mod bits;
 mod block;
 mod huffman;
 mod parse;
+mod quick;
 mod split;
 
 use bits::Bits;
@@ -16,9 +17,8 @@ use parse::{Effort, Sequence, Tables};
 /// Sequences that are searched for before they are coded.
 const BATCH: usize = 16 << 10;
 
-/// By zlib's level - 1: the least that gives about the size of the reference's streams at that level.
-const EFFORTS: [Effort; 9] = [
-    Effort { depth: 1, nice: 16, lazy: false, patience: 64 },
+/// By zlib's level - 2: the least that gives about the size of the reference's streams at that level.
+const EFFORTS: [Effort; 8] = [
     Effort { depth: 1, nice: 32, lazy: false, patience: 128 },
     Effort { depth: 2, nice: 32, lazy: false, patience: 256 },
     Effort { depth: 4, nice: 32, lazy: false, patience: 512 },
@@ -32,13 +32,15 @@ const EFFORTS: [Effort; 9] = [
 /// The memory of one thread.
 #[derive(Default)]
 pub struct State {
+    places: quick::Places,
     tables: Tables,
     sequences: Vec<Sequence>,
 }
 
 /// Compresses `src` as raw deflate at zlib's `level` 1..=9; the length, or `None` if it does not fit.
 pub fn compress(state: &mut State, src: &[u8], dest: &mut [u8], level: usize) -> Option<usize> {
-    let effort = EFFORTS[(level - 1).min(EFFORTS.len() - 1)];
+    let Some(effort) = level.checked_sub(2) else { return quick::compress(&mut state.places, src, dest) };
+    let effort = EFFORTS[effort.min(EFFORTS.len() - 1)];
     let mut parser = state.tables.parser(src, effort);
     let mut bits = Bits::new(dest);
     let mut start = 0;

@@ -90,13 +90,13 @@ impl Tables {
 }
 
 #[inline(always)]
-fn word(src: &[u8], at: usize) -> Option<u32> {
+pub fn word(src: &[u8], at: usize) -> Option<u32> {
     src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
 /// How many bytes from `at` on repeat what lies `distance` before.
 #[inline(always)]
-fn matching(src: &[u8], at: usize, distance: usize) -> usize {
+pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
     let (here, there) = (&src[at..], &src[at - distance..src.len() - distance]);
     let mut len = 0;
     for (a, b) in here.as_chunks::<8>().0.iter().zip(there.as_chunks::<8>().0) {
@@ -107,6 +107,20 @@ fn matching(src: &[u8], at: usize, distance: usize) -> usize {
         len += 8;
     }
     len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
+}
+
+/// The parts of a repetition, each of which deflate can tell.
+pub fn parts(len: usize) -> impl Iterator<Item = u16> {
+    let mut left = len;
+    std::iter::from_fn(move || {
+        // No rest that is too short.
+        let part = match left.checked_sub(MOST) {
+            Some(1..LEAST) => left - LEAST,
+            _ => left.min(MOST),
+        };
+        left -= part;
+        (part > 0).then_some(part as u16)
+    })
 }
 
 impl Parser<'_> {
@@ -267,17 +281,9 @@ impl Parser<'_> {
     fn take(&mut self, at: usize, hit: Found, found: &mut Vec<Sequence>) -> usize {
         let Found { len, distance } = hit;
         let mut literals = self.literals(at, found);
-        let mut left = len;
-        while left > 0 {
-            // No rest that is too short.
-            let part = match left {
-                ..=MOST => left,
-                _ if left - MOST < LEAST => left - LEAST,
-                _ => MOST,
-            };
-            found.push(Sequence { literals, len: part as u16, distance: distance as u16 });
+        for part in parts(len) {
+            found.push(Sequence { literals, len: part, distance: distance as u16 });
             literals = 0;
-            left -= part;
         }
         let end = at + len;
         self.at = end;

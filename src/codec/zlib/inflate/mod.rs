@@ -58,13 +58,13 @@ impl Inflater {
         if !checked || !deflate || dictionary {
             return None;
         }
-        let (used, written) = self.blocks(body, dest)?;
+        let (used, written) = self.raw(body, dest)?;
         let checksum = body.get(used..)?.first_chunk::<ADLER_LEN>()?;
         (adler32(&dest[..written]) == u32::from_be_bytes(*checksum)).then_some(written)
     }
 
     /// Decodes the deflate stream that `src` begins with; returns the lengths of both sides.
-    fn blocks(&mut self, src: &[u8], dest: &mut [u8]) -> Option<(usize, usize)> {
+    pub(super) fn raw(&mut self, src: &[u8], dest: &mut [u8]) -> Option<(usize, usize)> {
         let mut bits = Bits::new(src);
         let mut out = 0;
         loop {

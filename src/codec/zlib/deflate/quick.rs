@@ -1,0 +1,173 @@
+//! The fastest way into deflate, for level 1: one look for each word, the codes that every decoder knows, and noise
+//! stored as it is.
+//!
+//! Data flow: stream -> the last place of each word -> bits, at once. Owns what is coded and what is stored.
+
+use super::bits::Bits;
+use super::block::{self, Codes};
+use super::parse::{REACH, matching, parts, word};
+
+/// The table of places, by the logarithm of its length: the smallest, and the largest.
+const SLOTS_LOG2: (u32, u32) = (9, 15);
+/// Places that are passed over: one more for each so many bytes without a repetition (as a logarithm), and at the most.
+const IMPATIENCE_LOG2: usize = 6;
+const LONGEST_STEP: usize = 4;
+/// Bits that a stored block takes in place of its literals: the end of the block before, three heads, the way to the next
+/// byte, and its length twice.
+const STORED_BITS: usize = 7 + 3 + 7 + 32 + 3;
+/// What the search asks for: a repetition of so many bytes at least.
+const WORD: usize = 4;
+
+/// The last place of each word, modulo 2^16.
+#[derive(Default)]
+pub struct Places(Vec<u16>);
+
+/// Compresses `src` as raw deflate; the length, or `None` if it does not fit.
+pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let slots_log2 = (src.len().max(2).ilog2()).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
+    let slots = 1 << slots_log2;
+    if places.0.len() < slots {
+        places.0.resize(slots, 0);
+    }
+    let places = &mut places.0[..slots];
+    // The same streams have to give the same bytes, whatever was there before.
+    places.fill(0);
+    let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
+
+    let mut writer = Writer { bits: Bits::new(dest), codes: &block::FIXED, open: None };
+    let (mut at, mut start) = (0, 0);
+    while let Some(here) = word(src, at) {
+        let place = std::mem::replace(&mut places[slot(here)], at as u16);
+        let distance = usize::from((at as u16).wrapping_sub(place));
+        if distance.wrapping_sub(1) >= at.min(REACH) || word(src, at - distance) != Some(here) {
+            at += 1 + ((at - start) >> IMPATIENCE_LOG2).min(LONGEST_STEP - 1);
+            continue;
+        }
+        let mut len = WORD + matching(src, at + WORD, distance);
+        while at > start && at > distance && src[at - 1] == src[at - 1 - distance] {
+            at -= 1;
+            len += 1;
+        }
+        writer.literals(&src[start..at])?;
+        writer.repetition(len, distance)?;
+        at += len;
+        start = at;
+        if let Some(before) = word(src, at - 2) {
+            places[slot(before)] = (at - 2) as u16;
+        }
+    }
+    writer.finish(&src[start..])
+}
+
+/// Writes literals and repetitions as blocks.
+struct Writer<'a> {
+    bits: Bits<'a>,
+    codes: &'static Codes,
+    /// The place of the first bit of a block of codes that has begun: whether it is the last.
+    open: Option<usize>,
+}
+
+impl Writer<'_> {
+    /// Begins a block of codes, if there is none.
+    #[inline(always)]
+    fn open(&mut self) {
+        if self.open.is_none() {
+            self.open = Some(self.bits.position());
+            block::begin_fixed(false, &mut self.bits);
+        }
+    }
+
+    #[inline(always)]
+    fn literals(&mut self, literals: &[u8]) -> Option<()> {
+        if is_stored(literals) {
+            return self.store(literals, false);
+        }
+        self.open();
+        // Up to 7 bits wait, 3 begin a block, and codes have 9 at the most.
+        self.codes.literals::<6>(literals, &mut self.bits)
+    }
+
+    #[inline(never)]
+    fn store(&mut self, literals: &[u8], is_last: bool) -> Option<()> {
+        if self.open.take().is_some() {
+            self.codes.end(&mut self.bits)?;
+        }
+        block::store(literals, is_last, &mut self.bits)
+    }
+
+    #[inline(always)]
+    fn repetition(&mut self, len: usize, distance: usize) -> Option<()> {
+        self.open();
+        parts(len).try_for_each(|part| self.codes.repetition(part, distance as u16, &mut self.bits))
+    }
+
+    /// Writes the last literals; the length of it all.
+    fn finish(mut self, literals: &[u8]) -> Option<usize> {
+        if is_stored(literals) {
+            self.store(literals, true)?;
+            return self.bits.finish();
+        }
+        self.literals(literals)?;
+        self.codes.end(&mut self.bits)?;
+        let last = self.open?;
+        self.bits.align()?;
+        self.bits.set(last);
+        self.bits.finish()
+    }
+}
+
+/// Whether stored literals are shorter.
+#[inline(always)]
+fn is_stored(literals: &[u8]) -> bool {
+    // The codes of most values have eight bits, those of the highest nine.
+    let high = || literals.iter().map(|&byte| usize::from(byte >= 144)).sum::<usize>();
+    literals.len() > STORED_BITS && high() > STORED_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(seed: u32) -> impl Iterator<Item = u8> {
+        let mut x = seed;
+        std::iter::repeat_with(move || {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (x >> 24) as u8
+        })
+    }
+
+    #[test]
+    fn noise_is_stored_and_the_rest_coded() {
+        let low: Vec<u8> = noise(1).map(|byte| byte & 0x7f).take(3000).collect();
+        let high: Vec<u8> = noise(2).take(3000).collect();
+        let mut dest = [0; 8000];
+        let mut len = |src: &[u8]| compress(&mut Places::default(), src, &mut dest).expect("there is room");
+        // Head and length.
+        assert_eq!(len(&high), 3000 + 5);
+        // Eight bits each, three bits before them, seven behind.
+        assert_eq!(len(&low), 3000 + 2);
+        // Two repetitions and the ends of two blocks between what is stored.
+        let both = [&high[..], &[0; 300], &high[..2000]].concat();
+        assert!(len(&both) < 3000 + 2 * 5 + 30, "the second half repeats the first");
+        let apart = [&high[..1500], &[0; 300], &high[1500..]].concat();
+        assert!((3000..3000 + 2 * 5 + 10).contains(&len(&apart)));
+    }
+
+    #[test]
+    fn streams_end_however_they_end() {
+        // A block of codes, a stored one, a repetition, nothing.
+        let ends: [&[u8]; 4] = [b"the end", &noise(3).take(500).collect::<Vec<_>>(), &[7; 1000], &[]];
+        for begin in ends {
+            for end in ends {
+                let src = [begin, end].concat();
+                let mut dest = [0; 3000];
+                let len = compress(&mut Places::default(), &src, &mut dest).expect("there is room");
+                let mut back = [0; 3000];
+                let mut inflater = crate::codec::zlib::inflate::Inflater::default();
+                assert_eq!(inflater.raw(&dest[..len], &mut back), Some((len, src.len())));
+                assert!(back[..src.len()] == src);
+                assert_eq!(inflater.raw(&dest[..len - 1], &mut back), None, "every byte is needed");
+            }
+        }
+    }
+}
