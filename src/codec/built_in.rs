@@ -156,7 +156,7 @@ impl Encoder for BuiltInEncoder<'_> {
                 lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
             (BuiltIn::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
-            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
+            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel, self.arrangement),
             (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
                 zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)
             }

@@ -12,7 +12,7 @@ mod inflate;
 mod libdeflate;
 mod zlib_rs;
 
-use super::probe;
+use super::{Arrangement, probe};
 use crate::error::Result;
 use libdeflate::Level;
 
@@ -38,9 +38,10 @@ enum Encoder {
     Libdeflate(Level),
 }
 
-/// Who encodes `src` at that level. The limits are measured: the fastest encoder whose streams are about as short as the
-/// reference's, on numbers (plain, shuffled, bit-shuffled), text and programs.
-fn encoder(clevel: i32, src: &[u8]) -> Encoder {
+/// Who encodes `src`, whose bytes are arranged like that, at a `clevel` of 1..=9. The limits are measured: the fastest
+/// encoder whose streams are about as short as the reference's, on numbers (plain, shuffled, bit-shuffled), text and
+/// programs.
+fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
     if clevel == 1 {
         return Encoder::Own;
     }
@@ -51,7 +52,9 @@ fn encoder(clevel: i32, src: &[u8]) -> Encoder {
         7..=8 if is_text => Encoder::Libdeflate(Level::L6),
         // Here the reference looks everywhere.
         9 if look.repetition >= 70 => Encoder::ZlibRs,
-        9 if (NOISE..60).contains(&look.repetition) => Encoder::Libdeflate(Level::L7),
+        9 if arrangement == Arrangement::Items && (NOISE..60).contains(&look.repetition) => {
+            Encoder::Libdeflate(Level::L7)
+        }
         _ => Encoder::Own,
     }
 }
@@ -66,11 +69,17 @@ pub(super) struct State {
 }
 
 /// Compresses; 0 if the result does not fit, and at `clevel` 0: zlib would store, which is longer than `src`.
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+pub(super) fn compress(
+    state: &mut State,
+    src: &[u8],
+    dest: &mut [u8],
+    clevel: i32,
+    arrangement: Arrangement,
+) -> Result<usize> {
     if !(1..=9).contains(&clevel) {
         return Ok(0);
     }
-    match encoder(clevel, src) {
+    match encoder(clevel, src, arrangement) {
         Encoder::Own => Ok(own(&mut state.deflate, src, dest, clevel as usize)),
         Encoder::ZlibRs => Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel)),
         Encoder::Libdeflate(level) => libdeflate::compress(&mut state.libdeflate, src, dest, level),

@@ -19,14 +19,14 @@ const BATCH: usize = 16 << 10;
 
 /// By zlib's level - 2: the least that gives about the size of the reference's streams at that level.
 const EFFORTS: [Effort; 8] = [
-    Effort { depth: 1, nice: 32, lazy: false, patience: 128 },
-    Effort { depth: 2, nice: 32, lazy: false, patience: 256 },
-    Effort { depth: 4, nice: 32, lazy: false, patience: 512 },
-    Effort { depth: 4, nice: 32, lazy: true, patience: 512 },
-    Effort { depth: 8, nice: 64, lazy: true, patience: 512 },
-    Effort { depth: 16, nice: 128, lazy: true, patience: 512 },
-    Effort { depth: 32, nice: 258, lazy: true, patience: 512 },
-    Effort { depth: 128, nice: 258, lazy: true, patience: 512 },
+    Effort { depth: 1, nice: 32, lazy: false, patience: 128, triples: false },
+    Effort { depth: 2, nice: 32, lazy: false, patience: 256, triples: false },
+    Effort { depth: 4, nice: 32, lazy: false, patience: 512, triples: false },
+    Effort { depth: 4, nice: 32, lazy: true, patience: 512, triples: false },
+    Effort { depth: 8, nice: 64, lazy: true, patience: 512, triples: false },
+    Effort { depth: 16, nice: 128, lazy: true, patience: 512, triples: false },
+    Effort { depth: 32, nice: 258, lazy: true, patience: 512, triples: false },
+    Effort { depth: 128, nice: 258, lazy: true, patience: 512, triples: true },
 ];
 
 /// The memory of one thread.

@@ -19,6 +19,11 @@ const LONGEST_STEP: usize = 16;
 /// Literals of a sequence at the most, so that blocks can end among them.
 const MOST_LITERALS: u32 = 512;
 
+/// Literals are looked at so many at a time to know how long their codes are, about.
+const WINDOW: usize = 4096;
+/// Bits of the codes of a repetition of three bytes and of its distance, without extra ones.
+const TRIPLE_BITS: f32 = 9.5;
+
 /// How hard the search is.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
@@ -30,6 +35,8 @@ pub struct Effort {
     pub lazy: bool,
     /// After so many misses in a row places are passed over.
     pub patience: usize,
+    /// Whether repetitions of three bytes count, where literals are long.
+    pub triples: bool,
 }
 
 /// Literals, and the repetition behind them. At the end of a stream there may be none: `len` is 0 then.
@@ -47,6 +54,8 @@ pub struct Tables {
     last: Vec<u16>,
     /// The place before it with the same hash, by place modulo [`REACH`].
     previous: Vec<u16>,
+    /// The last place of each hash of three bytes, modulo 2^16.
+    triples: Vec<u16>,
 }
 
 /// A search through one stream.
@@ -54,6 +63,8 @@ pub struct Parser<'a> {
     src: &'a [u8],
     last: &'a mut [u16],
     previous: &'a mut [u16],
+    /// Empty if they do not count.
+    triples: &'a mut [u16],
     shift: u32,
     effort: Effort,
     /// Where the next sequence begins.
@@ -62,6 +73,10 @@ pub struct Parser<'a> {
     known: usize,
     /// The distance of the last repetition.
     distance: usize,
+    /// Where the three bytes at the place that was remembered last were before.
+    triple: u16,
+    /// How far back three bytes may be, and up to where that holds.
+    near: (usize, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -84,8 +99,24 @@ impl Tables {
         if self.previous.len() < chain {
             self.previous.resize(chain, 0);
         }
-        let (last, previous) = (&mut self.last[..slots], &mut self.previous[..chain]);
-        Parser { src, last, previous, shift: 32 - slots_log2, effort, at: 0, known: 0, distance: 1 }
+        let triples = if effort.triples { slots } else { 0 };
+        if self.triples.len() < triples {
+            self.triples.resize(triples, 0);
+        }
+        self.triples[..triples].fill(0);
+        Parser {
+            src,
+            last: &mut self.last[..slots],
+            previous: &mut self.previous[..chain],
+            triples: &mut self.triples[..triples],
+            shift: 32 - slots_log2,
+            effort,
+            at: 0,
+            known: 0,
+            distance: 1,
+            triple: 0,
+            near: (0, 0),
+        }
     }
 }
 
@@ -107,6 +138,17 @@ pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
         len += 8;
     }
     len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
+}
+
+/// How far back three of these bytes may be for a repetition to be shorter than literals.
+fn near(window: &[u8]) -> usize {
+    let mut counts = [0u32; 256];
+    window.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
+    let information: f32 = counts.iter().filter(|&&n| n > 0).map(|&n| n as f32 * (n as f32).log2()).sum();
+    let bits = (window.len() as f32).log2() - information / window.len() as f32;
+    // A distance of n bits has n - 2 extra ones.
+    let distance_bits = 3.0 * bits - TRIPLE_BITS + 2.0;
+    (distance_bits.max(0.0).exp2() as usize).min(REACH)
 }
 
 /// The parts of a repetition, each of which deflate can tell.
@@ -150,7 +192,28 @@ impl Parser<'_> {
             self.previous[at & mask] = before;
         }
         self.last[slot] = at as u16;
+        if !self.triples.is_empty() {
+            let slot = self.slot(word << 8);
+            self.triple = std::mem::replace(&mut self.triples[slot], at as u16);
+        }
         before
+    }
+
+    /// The repetition of three bytes at `at`, which was remembered last.
+    fn triple(&mut self, at: usize, word_here: u32) -> Option<Found> {
+        if self.triples.is_empty() {
+            return None;
+        }
+        if at >= self.near.1 {
+            let window = &self.src[at..self.src.len().min(at + WINDOW)];
+            self.near = (near(window), at + window.len());
+        }
+        let distance = usize::from((at as u16).wrapping_sub(self.triple));
+        if distance.wrapping_sub(1) >= at.min(self.near.0) {
+            return None;
+        }
+        let word_there = word(self.src, at - distance)?;
+        ((word_here ^ word_there) << 8 == 0).then_some(Found { len: LEAST, distance })
     }
 
     /// The longest repetition at `at`, which is longer than `least`.
@@ -229,7 +292,7 @@ impl Parser<'_> {
                     (hit, match_at) = (Some(after), at + 1);
                 }
             }
-            let Some(mut hit) = hit else {
+            let Some(mut hit) = hit.or_else(|| self.triple(at, here)) else {
                 at +=
                     (1 + (misses.saturating_sub(self.effort.patience) >> IMPATIENCE_LOG2)).min(LONGEST_STEP);
                 misses += 1;
@@ -342,9 +405,9 @@ mod tests {
                 }
             }
             for effort in [
-                Effort { depth: 1, nice: 16, lazy: false, patience: 64 },
-                Effort { depth: 4, nice: 32, lazy: true, patience: 512 },
-                Effort { depth: 32, nice: 258, lazy: true, patience: 512 },
+                Effort { depth: 1, nice: 16, lazy: false, patience: 64, triples: false },
+                Effort { depth: 4, nice: 32, lazy: true, patience: 512, triples: false },
+                Effort { depth: 32, nice: 258, lazy: true, patience: 512, triples: true },
             ] {
                 let mut parser = tables.parser(&src, effort);
                 let (mut all, mut some) = (vec![], vec![]);
