@@ -19,10 +19,17 @@ const LONGEST_STEP: usize = 16;
 /// Literals of a sequence at the most, so that blocks can end among them.
 const MOST_LITERALS: u32 = 512;
 
-/// Literals are looked at so many at a time to know how long their codes are, about.
-const WINDOW: usize = 4096;
-/// Bits of the codes of a repetition of three bytes and of its distance, without extra ones.
-const TRIPLE_BITS: f32 = 9.5;
+/// How long the codes of literals are, about, holds for so many bytes, of which the first of each of several pieces are
+/// looked at.
+const WINDOW: usize = 8192;
+const PIECES: usize = 4;
+const PIECE: usize = 128;
+/// Repetitions of so many bytes are always shorter than literals.
+const LONG: usize = 16;
+/// Bits of the codes of a repetition and of its distance, less the extra bits that every distance lacks; the same for three
+/// bytes.
+const CODES_BITS: f32 = 9.0;
+const TRIPLE_BITS: f32 = 7.5;
 
 /// How hard the search is.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +82,8 @@ pub struct Parser<'a> {
     distance: usize,
     /// Where the three bytes at the place that was remembered last were before.
     triple: u16,
-    /// How far back three bytes may be, and up to where that holds.
-    near: (usize, usize),
+    /// Bits of a literal, about, and up to where that holds.
+    literal: (f32, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -115,7 +122,7 @@ impl Tables {
             known: 0,
             distance: 1,
             triple: 0,
-            near: (0, 0),
+            literal: (0.0, 0),
         }
     }
 }
@@ -140,15 +147,36 @@ pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
     len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
 }
 
-/// How far back three of these bytes may be for a repetition to be shorter than literals.
-fn near(window: &[u8]) -> usize {
-    let mut counts = [0u32; 256];
-    window.iter().for_each(|&byte| counts[usize::from(byte)] += 1);
-    let information: f32 = counts.iter().filter(|&&n| n > 0).map(|&n| n as f32 * (n as f32).log2()).sum();
-    let bits = (window.len() as f32).log2() - information / window.len() as f32;
-    // A distance of n bits has n - 2 extra ones.
-    let distance_bits = 3.0 * bits - TRIPLE_BITS + 2.0;
-    (distance_bits.max(0.0).exp2() as usize).min(REACH)
+/// Bits of a literal among these, in the best code for them, about.
+fn literal_bits(window: &[u8]) -> f32 {
+    // Several tables, so that equal bytes in a row do not wait for each other.
+    let mut tables = [[0u16; 256]; 4];
+    for piece in window.chunks(WINDOW / PIECES) {
+        let piece = &piece[..piece.len().min(PIECE)];
+        // What is the same as before will not be literals.
+        for (nth, pair) in piece.windows(2).enumerate() {
+            tables[nth % 4][usize::from(pair[1])] += u16::from(pair[0] != pair[1]);
+        }
+    }
+    let [a, b, c, d] = &tables;
+    let (mut total, mut information, mut values) = (0, 0, 0);
+    for i in 0..256 {
+        let n = u32::from(a[i] + b[i] + c[i] + d[i]);
+        total += n;
+        information += n * log2(n);
+        values += u32::from(n > 0);
+    }
+    let total = total.max(1) as f32;
+    // Few samples do not show all values (Miller and Madow 1955).
+    total.log2() - information as f32 / (256.0 * total)
+        + values as f32 / (2.0 * std::f32::consts::LN_2 * total)
+}
+
+/// 256 times the logarithm of `n`, about; 0 for 0.
+#[inline(always)]
+fn log2(n: u32) -> u32 {
+    let whole = (n | 1).ilog2();
+    (whole << 8) + ((n << 8 >> whole) & 0xff)
 }
 
 /// The parts of a repetition, each of which deflate can tell.
@@ -204,16 +232,27 @@ impl Parser<'_> {
         if self.triples.is_empty() {
             return None;
         }
-        if at >= self.near.1 {
-            let window = &self.src[at..self.src.len().min(at + WINDOW)];
-            self.near = (near(window), at + window.len());
-        }
         let distance = usize::from((at as u16).wrapping_sub(self.triple));
-        if distance.wrapping_sub(1) >= at.min(self.near.0) {
+        if distance.wrapping_sub(1) >= at.min(REACH) {
             return None;
         }
         let word_there = word(self.src, at - distance)?;
         ((word_here ^ word_there) << 8 == 0).then_some(Found { len: LEAST, distance })
+    }
+
+    /// Whether a repetition at `at` is shorter than literals.
+    #[inline(always)]
+    fn pays(&mut self, at: usize, hit: &Found) -> bool {
+        if hit.len >= LONG || hit.distance == self.distance {
+            return true;
+        }
+        if at >= self.literal.1 {
+            let window = &self.src[at..self.src.len().min(at + WINDOW)];
+            self.literal = (literal_bits(window), at + window.len());
+        }
+        // A distance of n bits has n - 2 extra ones.
+        let bits = if hit.len == LEAST { TRIPLE_BITS } else { CODES_BITS };
+        hit.len as f32 * self.literal.0 > bits + hit.distance.ilog2() as f32
     }
 
     /// The longest repetition at `at`, which is longer than `least`.
@@ -285,14 +324,16 @@ impl Parser<'_> {
                 let least = hit.map_or(0, |hit| hit.len - 1);
                 hit = self.search(at, here, least).or(hit);
                 // Where one byte differs, things go on as before.
-                if let Some(next) = word(self.src, at + 1)
+                if let Some(found) = hit
+                    && let Some(next) = word(self.src, at + 1)
                     && let Some(after) = self.again(at + 1, next)
-                    && hit.is_none_or(|hit| after.len > hit.len)
+                    && after.len > found.len
                 {
                     (hit, match_at) = (Some(after), at + 1);
                 }
             }
-            let Some(mut hit) = hit.or_else(|| self.triple(at, here)) else {
+            let hit = hit.or_else(|| self.triple(at, here)).filter(|hit| self.pays(match_at, hit));
+            let Some(mut hit) = hit else {
                 at +=
                     (1 + (misses.saturating_sub(self.effort.patience) >> IMPATIENCE_LOG2)).min(LONGEST_STEP);
                 misses += 1;
