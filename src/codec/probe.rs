@@ -35,6 +35,9 @@ const PIECE: usize = 128;
 const GLANCE: usize = 16;
 const NOISE_VALUES: usize = 140;
 
+/// A spread of differences that shows neighbours that are alike, though their values are spread like noise.
+const SMALL_DIFFERENCES: f32 = 36.0;
+
 /// The byte behind which streams are compared with what came long before, how many bytes are compared, and the distance
 /// from which on it is long before.
 const MARK: u8 = 0x5b;
@@ -57,7 +60,7 @@ pub(super) fn look(src: &[u8]) -> Look {
 }
 
 /// As [`look`], and less sure.
-pub(super) fn glance(src: &[u8]) -> Look {
+fn glance(src: &[u8]) -> Look {
     look_at(src, 1)
 }
 
@@ -149,13 +152,55 @@ pub(super) fn spread(src: &[u8]) -> Option<Spread> {
 }
 
 /// Whether `src` could be noise at a first glance; not if it is too short to tell.
-pub(super) fn may_be_noise(src: &[u8]) -> bool {
+fn may_be_noise(src: &[u8]) -> bool {
     let Some(pieces) = pieces(src) else { return false };
     let mut seen = [0u64; 4];
     for byte in pieces.flat_map(|piece| &piece[..GLANCE]) {
         seen[usize::from(byte >> 6)] |= 1 << (byte & 63);
     }
     seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>() >= NOISE_VALUES
+}
+
+/// How carefully to look for what comes again in noise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Care {
+    /// In one place.
+    Glance,
+    /// All over, near.
+    Look,
+    /// All over, near and far.
+    Far,
+}
+
+/// Whether `src` is noise, of bytes that are spread like so many equally frequent ones at least, and nothing comes again.
+pub(super) fn is_noise(src: &[u8], values: f32, care: Care) -> bool {
+    let comes_again = |look: Look| look.repetition > 1;
+    if !may_be_noise(src) {
+        return false;
+    }
+    let Some(spread) = spread(src) else { return false };
+    if spread.values < values {
+        return false;
+    }
+    if care == Care::Glance {
+        return !comes_again(glance(src));
+    }
+    // Three bytes in a row that differ by little are found again often enough.
+    let is_noise = spread.differences >= SMALL_DIFFERENCES && !comes_again(look(src));
+    is_noise && (care == Care::Look || far_repetition(src) <= 1)
+}
+
+/// Whether all values of a byte are about equally frequent in all of `src`.
+pub(super) fn is_uniform(src: &[u8]) -> bool {
+    let mut tables = [[0u32; 256]; 4];
+    for (at, &byte) in src.iter().enumerate() {
+        tables[at % 4][usize::from(byte)] += 1;
+    }
+    let count = |value: usize| tables.iter().map(|table| u64::from(table[value])).sum::<u64>();
+    let meetings: u64 = (0..256).map(|value| count(value).pow(2)).sum();
+    // As often as chance has it, and a hundredth more.
+    let len = src.len() as u64;
+    meetings as f64 * 256.0 <= (len * (len + 256)) as f64 * 1.01
 }
 
 /// The longest stream that [`is_short_noise`] looks through, in bytes.
@@ -275,6 +320,18 @@ mod tests {
         assert!(may_be_noise(&noise) && !may_be_noise(&few));
         assert_eq!(far_repetition(&noise), 0);
         assert!((40..60).contains(&far_repetition(&[&noise[..], &noise[..]].concat())));
+    }
+
+    #[test]
+    fn what_is_spread_evenly() {
+        let noise = noise(100_000);
+        assert!(is_uniform(&noise) && is_noise(&noise, 240.0, Care::Far));
+        let twice = [&noise[..], &noise[..]].concat();
+        assert!(is_noise(&twice, 240.0, Care::Look) && !is_noise(&twice, 240.0, Care::Far));
+        // A run of a hundredth may be overlooked by samples, not by counting.
+        let mut spike = noise.clone();
+        spike[99_000..].fill(7);
+        assert!(!is_uniform(&spike) && !is_uniform(&[1; 1000]) && is_uniform(&[]));
     }
 
     #[test]

@@ -105,7 +105,9 @@ fn round_trip_of_long_streams() {
                 for (kind, data) in kinds(len) {
                     let stream = encode(&codec.encoder(clevel, None), &mut workspace, &data, bound(len));
                     if stream.is_empty() {
-                        assert!(codec == BuiltIn::BloscLz, "{codec:?} {clevel} {kind} {len}");
+                        let gives_up =
+                            codec == BuiltIn::BloscLz || (codec == BuiltIn::Zlib && kind == "noise");
+                        assert!(gives_up, "{codec:?} {clevel} {kind} {len}");
                         continue;
                     }
                     let back = decode(&codec.decoder(None), &mut workspace, &stream, len);

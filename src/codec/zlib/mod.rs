@@ -12,7 +12,8 @@ mod inflate;
 mod libdeflate;
 mod zlib_rs;
 
-use super::{Arrangement, probe};
+use super::Arrangement;
+use super::probe::{self, Care};
 use crate::error::Result;
 use libdeflate::Level;
 
@@ -26,9 +27,14 @@ const ADLER_LEN: usize = 4;
 
 /// Up to this share of repetition, in percent, there is next to nothing to be found.
 const NOISE: usize = 20;
+/// The spread of bytes that codes gain next to nothing from.
+const NOISE_VALUES: f32 = 245.0;
 /// The share of repetition of text, in percent, at least, and its share of runs at the most.
 const TEXT: usize = 30;
 const TEXT_RUNS: usize = 5;
+/// The same of bit-shuffled text, which repeats itself more than runs do.
+const TEXT_BITS: usize = 12;
+const TEXT_BITS_RUNS: usize = 15;
 
 /// Who encodes a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,8 +53,9 @@ fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
     }
     let look = probe::look(src);
     let is_text = look.repetition >= TEXT && look.runs < TEXT_RUNS;
+    let is_bits_of_text = look.runs < TEXT_BITS_RUNS && look.repetition >= look.runs + TEXT_BITS;
     match clevel {
-        ..=6 if is_text => Encoder::ZlibRs,
+        ..=6 if is_text || is_bits_of_text => Encoder::ZlibRs,
         7..=8 if is_text => Encoder::Libdeflate(Level::L6),
         // Here the reference looks everywhere.
         9 if look.repetition >= 70 => Encoder::ZlibRs,
@@ -68,7 +75,7 @@ pub(super) struct State {
     deflate: deflate::State,
 }
 
-/// Compresses; 0 if the result does not fit, and at `clevel` 0: zlib would store, which is longer than `src`.
+/// Compresses; 0 if the result does not fit or would save next to nothing, and at `clevel` 0: zlib would store, which is longer than `src`.
 pub(super) fn compress(
     state: &mut State,
     src: &[u8],
@@ -77,6 +84,10 @@ pub(super) fn compress(
     arrangement: Arrangement,
 ) -> Result<usize> {
     if !(1..=9).contains(&clevel) {
+        return Ok(0);
+    }
+    let care = if clevel == 1 { Care::Glance } else { Care::Far };
+    if probe::is_noise(src, NOISE_VALUES, care) && probe::is_uniform(src) {
         return Ok(0);
     }
     match encoder(clevel, src, arrangement) {

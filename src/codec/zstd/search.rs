@@ -8,7 +8,8 @@
 
 use zstd_safe::{CompressionLevel, Strategy};
 
-use crate::codec::{Arrangement, probe};
+use crate::codec::Arrangement;
+use crate::codec::probe::{self, Care};
 
 /// Shorter streams are looked at as wholes, in bytes.
 const SHORT: usize = probe::SHORT;
@@ -113,22 +114,13 @@ pub(super) fn choose(src: &[u8], clevel: i32, arrangement: Arrangement) -> Searc
 
 /// Whether there is nothing in `src` for the library to find at that level.
 fn is_noise(src: &[u8], clevel: i32) -> bool {
-    // At the lowest levels a look costs as much as the search: the least that will do.
-    let sees = |look: probe::Look| look.repetition > 1;
-    if !probe::may_be_noise(src) {
-        return false;
-    }
-    let Some(spread) = probe::spread(src) else { return false };
-    if spread.values < NOISE_VALUES {
-        return false;
-    }
-    match clevel {
-        ..=2 => !sees(probe::glance(src)),
-        // Three bytes in a row that differ by little are found again often enough.
-        _ if spread.differences < 36.0 || sees(probe::look(src)) => false,
-        FINDS_FAR.. => probe::far_repetition(src) <= 1,
-        _ => true,
-    }
+    let care = match clevel {
+        // A look costs as much as the search.
+        ..=2 => Care::Glance,
+        3..FINDS_FAR => Care::Look,
+        FINDS_FAR.. => Care::Far,
+    };
+    probe::is_noise(src, NOISE_VALUES, care)
 }
 
 /// How to search bytes of one significance; `None` for as the level says.
