@@ -1,21 +1,25 @@
 //! Group `chunks`: whole chunks compressed and decompressed in contexts that are reused.
 
 use crate::Bench;
-use crate::codec_grid::{Pair, Point};
+use crate::codec_grid::{Pair, Point, Side};
 use crate::datasets::Dataset;
 use crate::report::{COMPRESS, Report, SIZE};
 use crate::timing::speed_ratio;
 
-/// Every point of the grid on every data set. Decompression is of the reference's chunk, in both libraries,
-/// so that it is the same work.
+/// Every point of the grid on every data set. Decompression is of the reference's chunk, in both libraries, so that it is
+/// the same work; "read back" is what a program sees that changes the library: each decompresses what it wrote.
 pub fn run(bench: &Bench) -> Report {
-    let mut report = Report::new("chunks", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
+    let mut report =
+        Report::new("chunks", &[SIZE, COMPRESS, "decompress", "read back"], bench.options.summary);
     let sets: Vec<Dataset> = Dataset::load(&bench.options.data, bench.options.chunk_nbytes);
     for point in Point::all(bench) {
         for set in &sets {
             let name = format!("{point} {}", set.name);
             if bench.options.wants(point.codec.1, &name) {
-                report.add(point.codec.1, name, measure(bench, point, &set.bytes, set.typesize));
+                let mut pair = Pair::new(bench, point, &set.bytes, set.typesize);
+                let mut ratios = measure(bench, point, &set.bytes, &mut pair);
+                ratios.push(read_back(bench, point, set.bytes.len(), &mut pair));
+                report.add(point.codec.1, name, ratios);
             }
         }
     }
@@ -23,8 +27,8 @@ pub fn run(bench: &Bench) -> Report {
 }
 
 /// Size, compression and decompression of one cell.
-pub fn measure(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Vec<f64> {
-    let Pair { mut ours, mut reference } = Pair::new(bench, point, data, typesize);
+pub fn measure(bench: &Bench, point: Point, data: &[u8], pair: &mut Pair) -> Vec<f64> {
+    let Pair { ours, reference } = pair;
     let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
     let mut ours_dest = vec![0; data.len() + 32];
     let mut reference_dest = ours_dest.clone();
@@ -43,4 +47,14 @@ pub fn measure(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Vec<f
         || assert!(reference.decompressor.decompress(chunk, reference_dest) > 0),
     );
     vec![size, compress, decompress]
+}
+
+/// Decompression by each library of its own chunk of `nbytes` bytes.
+fn read_back(bench: &Bench, point: Point, nbytes: usize, pair: &mut Pair) -> f64 {
+    let mut dests = [vec![0; nbytes], vec![0; nbytes]];
+    let [ours_dest, reference_dest] = &mut dests;
+    let read =
+        |side: &mut Side, dest: &mut [u8]| assert!(side.decompressor.decompress(&side.chunk, dest) > 0);
+    let Pair { ours, reference } = pair;
+    speed_ratio(&bench.options, point.nthreads, || read(ours, ours_dest), || read(reference, reference_dest))
 }

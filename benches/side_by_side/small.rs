@@ -2,7 +2,7 @@
 
 use crate::Bench;
 use crate::chunks::measure;
-use crate::codec_grid::Point;
+use crate::codec_grid::{Pair, Point};
 use crate::datasets::Dataset;
 use crate::report::{COMPRESS, Report, SIZE};
 
@@ -19,7 +19,8 @@ pub fn run(bench: &Bench) -> Report {
                 let data = &set.bytes[..size];
                 let name = format!("{point} {} {size} bytes", set.name);
                 if bench.options.wants(point.codec.1, &name) {
-                    report.add(point.codec.1, name, measure(bench, point, data, set.typesize));
+                    let mut pair = Pair::new(bench, point, data, set.typesize);
+                    report.add(point.codec.1, name, measure(bench, point, data, &mut pair));
                 }
             }
         }
