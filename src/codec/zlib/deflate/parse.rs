@@ -28,8 +28,8 @@ const PIECE: usize = 128;
 const LONG: usize = 16;
 /// Bits of the codes of a repetition and of its distance, less the extra bits that every distance lacks; the same for three
 /// bytes.
-const CODES_BITS: f32 = 9.0;
-const TRIPLE_BITS: f32 = 7.5;
+const CODES_BITS: f32 = 8.0;
+const TRIPLE_BITS: f32 = 6.0;
 
 /// How hard the search is.
 #[derive(Clone, Copy, Debug)]
