@@ -12,6 +12,7 @@ pub const REACH: usize = 1 << 15;
 const WORD: usize = 4;
 /// The largest table of places, by the logarithm of its length.
 const MOST_SLOTS_LOG2: u32 = 15;
+const MOST_SLOTS: usize = 1 << MOST_SLOTS_LOG2;
 /// Once places are passed over, one more is for each so many misses more (as a logarithm).
 const IMPATIENCE_LOG2: u32 = 4;
 /// Passed over at the most.
@@ -26,8 +27,8 @@ const PIECES: usize = 4;
 const PIECE: usize = 128;
 /// Repetitions of so many bytes are always shorter than literals.
 const LONG: usize = 16;
-/// Bits of the codes of a repetition and of its distance, less the extra bits that every distance lacks; the same for three
-/// bytes.
+/// Bits of the two codes of a repetition, less the two that the extra bits of a distance have less than itself; and what
+/// three bytes may take at the level that looks for them.
 const CODES_BITS: f32 = 8.0;
 const TRIPLE_BITS: f32 = 6.0;
 
@@ -54,24 +55,35 @@ pub struct Sequence {
     pub distance: u16,
 }
 
+/// Places, modulo 2^16.
+type Places<const LEN: usize> = Box<[u16; LEN]>;
+
 /// The memory of the search.
 #[derive(Default)]
 pub struct Tables {
-    /// The last place of each hash, modulo 2^16.
-    last: Vec<u16>,
+    /// The last place of each hash.
+    last: Option<Places<MOST_SLOTS>>,
     /// The place before it with the same hash, by place modulo [`REACH`].
-    previous: Vec<u16>,
-    /// The last place of each hash of three bytes, modulo 2^16.
-    triples: Vec<u16>,
+    previous: Option<Places<REACH>>,
+    /// The last place of each hash of three bytes.
+    triples: Option<Places<MOST_SLOTS>>,
+}
+
+fn places<const LEN: usize>(table: &mut Option<Places<LEN>>) -> &mut [u16; LEN] {
+    table.get_or_insert_with(|| {
+        let zeros = vec![0; LEN].into_boxed_slice();
+        zeros.try_into().expect("a slice of that length")
+    })
 }
 
 /// A search through one stream.
 pub struct Parser<'a> {
     src: &'a [u8],
-    last: &'a mut [u16],
-    previous: &'a mut [u16],
-    /// Empty if they do not count.
-    triples: &'a mut [u16],
+    last: &'a mut [u16; MOST_SLOTS],
+    /// `None` if only one place is looked at.
+    previous: Option<&'a mut [u16; REACH]>,
+    /// `None` if they do not count.
+    triples: Option<&'a mut [u16; MOST_SLOTS]>,
     shift: u32,
     effort: Effort,
     /// Where the next sequence begins.
@@ -97,25 +109,20 @@ impl Tables {
     pub fn parser<'a>(&'a mut self, src: &'a [u8], effort: Effort) -> Parser<'a> {
         let slots_log2 = src.len().max(256).ilog2().min(MOST_SLOTS_LOG2);
         let slots = 1 << slots_log2;
-        if self.last.len() < slots {
-            self.last.resize(slots, 0);
-        }
+        let last = places(&mut self.last);
         // The same streams have to give the same bytes, whatever was there before.
-        self.last[..slots].fill(0);
-        let chain = if effort.depth > 1 { src.len().min(REACH).next_power_of_two() } else { 1 };
-        if self.previous.len() < chain {
-            self.previous.resize(chain, 0);
-        }
-        let triples = if effort.triples { slots } else { 0 };
-        if self.triples.len() < triples {
-            self.triples.resize(triples, 0);
-        }
-        self.triples[..triples].fill(0);
+        last[..slots].fill(0);
+        let previous = (effort.depth > 1).then(|| places(&mut self.previous));
+        let triples = effort.triples.then(|| places(&mut self.triples));
+        let triples = triples.map(|triples| {
+            triples[..slots].fill(0);
+            triples
+        });
         Parser {
             src,
-            last: &mut self.last[..slots],
-            previous: &mut self.previous[..chain],
-            triples: &mut self.triples[..triples],
+            last,
+            previous,
+            triples,
             shift: 32 - slots_log2,
             effort,
             at: 0,
@@ -196,7 +203,7 @@ pub fn parts(len: usize) -> impl Iterator<Item = u16> {
 impl Parser<'_> {
     #[inline(always)]
     fn slot(&self, word: u32) -> usize {
-        (word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize
+        (word.wrapping_mul(0x9e37_79b1) >> self.shift) as usize % MOST_SLOTS
     }
 
     /// Puts the places before `end` into the tables.
@@ -215,23 +222,20 @@ impl Parser<'_> {
     fn remember(&mut self, at: usize, word: u32) -> u16 {
         let slot = self.slot(word);
         let before = self.last[slot];
-        if self.previous.len() > 1 {
-            let mask = self.previous.len() - 1;
-            self.previous[at & mask] = before;
+        if let Some(previous) = &mut self.previous {
+            previous[at % REACH] = before;
         }
         self.last[slot] = at as u16;
-        if !self.triples.is_empty() {
-            let slot = self.slot(word << 8);
-            self.triple = std::mem::replace(&mut self.triples[slot], at as u16);
+        let slot = self.slot(word << 8);
+        if let Some(triples) = &mut self.triples {
+            self.triple = std::mem::replace(&mut triples[slot], at as u16);
         }
         before
     }
 
     /// The repetition of three bytes at `at`, which was remembered last.
     fn triple(&mut self, at: usize, word_here: u32) -> Option<Found> {
-        if self.triples.is_empty() {
-            return None;
-        }
+        self.triples.as_ref()?;
         let distance = usize::from((at as u16).wrapping_sub(self.triple));
         if distance.wrapping_sub(1) >= at.min(REACH) {
             return None;
@@ -284,10 +288,8 @@ impl Parser<'_> {
                     }
                 }
             }
-            if self.previous.len() == 1 {
-                break;
-            }
-            place = self.previous[(at - distance) & (self.previous.len() - 1)];
+            let Some(previous) = &self.previous else { break };
+            place = previous[(at - distance) % REACH];
         }
         best
     }
