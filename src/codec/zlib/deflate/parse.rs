@@ -29,7 +29,7 @@ const PIECE: usize = 128;
 const LONG: usize = 16;
 /// Bits of the two codes of a repetition, less the two that the extra bits of a distance have less than itself; and what
 /// three bytes may take at the level that looks for them.
-const CODES_BITS: f32 = 8.0;
+const CODES_BITS: f32 = 9.0;
 const TRIPLE_BITS: f32 = 6.0;
 
 /// How hard the search is.
