@@ -12,18 +12,35 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
     if back == 0 || back > out {
         return None;
     }
-    // As much as leaves room to overshoot, and the rest byte by byte.
+    // As much as leaves room to overshoot.
     let wide = dest.len().saturating_sub(OVERSHOOT).saturating_sub(out).min(length);
     if wide > 0 {
         // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
         unsafe { copy_match::<Portable>(dest.as_mut_ptr().add(out), back, wide) };
     }
     if wide < length {
-        for at in out + wide..end {
-            dest[at] = dest[at - back];
-        }
+        copy_last(&mut dest[..end], out + wide, back);
     }
     Some(())
+}
+
+/// Copies what is left of a match from `at` to the end of `dest`, [`OVERSHOOT`] bytes at the most.
+fn copy_last(dest: &mut [u8], at: usize, back: usize) {
+    let length = dest.len() - at;
+    debug_assert!(length <= OVERSHOOT);
+    if back == 1 {
+        let byte = dest[at - 1];
+        dest[at..].fill(byte);
+    } else if back >= length {
+        dest.copy_within(at - back..at - back + length, at);
+    } else {
+        // Elsewhere there is room.
+        let mut room = [0; 3 * OVERSHOOT];
+        room[..back].copy_from_slice(&dest[at - back..at]);
+        // SAFETY: `back` < `length` <= OVERSHOOT, so `back` bytes before and `length` + OVERSHOOT from there are inside `room`.
+        unsafe { copy_match::<Portable>(room.as_mut_ptr().add(back), back, length) };
+        dest[at..].copy_from_slice(&room[back..back + length]);
+    }
 }
 
 /// Repeats at `to` the bytes from `back` before it, `length` of them, and perhaps writes garbage after those.

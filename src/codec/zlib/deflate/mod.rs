@@ -29,6 +29,11 @@ const EFFORTS: [Effort; 8] = [
     Effort { depth: 128, nice: 258, lazy: true, patience: 512, triples: true },
 ];
 
+/// Streams up to this length, in bytes, get the effort of so many levels more: where there are few repetitions each of them
+/// counts.
+const SHORT: usize = 8192;
+const MORE_EFFORT: usize = 2;
+
 /// The memory of one thread.
 #[derive(Default)]
 pub struct State {
@@ -40,7 +45,8 @@ pub struct State {
 /// Compresses `src` as raw deflate at zlib's `level` 1..=9; the length, or `None` if it does not fit.
 pub fn compress(state: &mut State, src: &[u8], dest: &mut [u8], level: usize) -> Option<usize> {
     let Some(effort) = level.checked_sub(2) else { return quick::compress(&mut state.places, src, dest) };
-    let effort = EFFORTS[effort.min(EFFORTS.len() - 1)];
+    let more = if src.len() <= SHORT { MORE_EFFORT } else { 0 };
+    let effort = EFFORTS[(effort + more).min(EFFORTS.len() - 1)];
     let mut parser = state.tables.parser(src, effort);
     let mut bits = Bits::new(dest);
     let mut start = 0;

@@ -25,6 +25,8 @@ const MOST_LITERALS: u32 = 512;
 const WINDOW: usize = 8192;
 const PIECES: usize = 4;
 const PIECE: usize = 128;
+/// Bits of a literal in the codes that every decoder knows, about.
+const FIXED_LITERAL_BITS: f32 = 8.4;
 /// Repetitions of so many bytes are always shorter than literals.
 const LONG: usize = 16;
 /// Bits of the two codes of a repetition, less the two that the extra bits of a distance have less than itself; and what
@@ -113,11 +115,10 @@ impl Tables {
         // The same streams have to give the same bytes, whatever was there before.
         last[..slots].fill(0);
         let previous = (effort.depth > 1).then(|| places(&mut self.previous));
-        let triples = effort.triples.then(|| places(&mut self.triples));
-        let triples = triples.map(|triples| {
+        let mut triples = effort.triples.then(|| places(&mut self.triples));
+        if let Some(triples) = &mut triples {
             triples[..slots].fill(0);
-            triples
-        });
+        }
         Parser {
             src,
             last,
@@ -129,7 +130,8 @@ impl Tables {
             known: 0,
             distance: 1,
             triple: 0,
-            literal: (0.0, 0),
+            // A block of few bytes is told in the codes that every decoder knows.
+            literal: (FIXED_LITERAL_BITS, if src.len() <= super::SHORT { src.len() } else { 0 }),
         }
     }
 }

@@ -8,8 +8,10 @@ use super::block::{self, Codes};
 use super::parse::{REACH, matching, parts, word};
 
 /// The table of places, by the logarithm of its length: the smallest, and the largest.
-const SLOTS_LOG2: (u32, u32) = (9, 15);
-/// Places that are passed over: one more for each so many bytes without a repetition (as a logarithm), and at the most.
+const SLOTS_LOG2: (u32, u32) = (11, 15);
+/// After so many bytes without a repetition places are passed over: one more for each so many bytes more (as a logarithm), and
+/// at the most.
+const PATIENCE: usize = 256;
 const IMPATIENCE_LOG2: usize = 6;
 const LONGEST_STEP: usize = 4;
 /// Bits that a stored block takes in place of its literals: the end of the block before, three heads, the way to the next
@@ -24,7 +26,7 @@ pub struct Places(Vec<u16>);
 
 /// Compresses `src` as raw deflate; the length, or `None` if it does not fit.
 pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-    let slots_log2 = (src.len().max(2).ilog2()).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
+    let slots_log2 = src.len().max(1).ilog2().clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
     if places.0.len() < slots {
         places.0.resize(slots, 0);
@@ -40,7 +42,8 @@ pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usiz
         let place = std::mem::replace(&mut places[slot(here)], at as u16);
         let distance = usize::from((at as u16).wrapping_sub(place));
         if distance.wrapping_sub(1) >= at.min(REACH) || word(src, at - distance) != Some(here) {
-            at += 1 + ((at - start) >> IMPATIENCE_LOG2).min(LONGEST_STEP - 1);
+            let misses = (at - start).saturating_sub(PATIENCE);
+            at += 1 + (misses >> IMPATIENCE_LOG2).min(LONGEST_STEP - 1);
             continue;
         }
         let mut len = WORD + matching(src, at + WORD, distance);
@@ -52,9 +55,6 @@ pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usiz
         writer.repetition(len, distance)?;
         at += len;
         start = at;
-        if let Some(before) = word(src, at - 2) {
-            places[slot(before)] = (at - 2) as u16;
-        }
     }
     writer.finish(&src[start..])
 }
