@@ -236,3 +236,28 @@ unsafe fn repeat_chunk<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize,
         at += step;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_distance_length_and_room_behind() {
+        for back in (1..70).chain([100, 130]) {
+            for length in (1..80).chain([100, 200, 300]) {
+                for behind in [0, 1, 7, 31, 63, 64, 65, 100] {
+                    let out = 131;
+                    let mut dest: Vec<u8> = (0..out + length + behind).map(|at| (at * 7) as u8).collect();
+                    let mut expected = dest[..out].to_vec();
+                    (0..length).for_each(|_| expected.push(expected[expected.len() - back]));
+                    assert_eq!(copy_match_checked(&mut dest, out, back, length), Some(()));
+                    assert!(dest[..out + length] == expected, "{back} {length} {behind}");
+                }
+            }
+        }
+        let mut dest = [0; 10];
+        for (out, back, length) in [(5, 0, 1), (5, 6, 1), (5, 1, 6), (5, 1, usize::MAX)] {
+            assert_eq!(copy_match_checked(&mut dest, out, back, length), None);
+        }
+    }
+}

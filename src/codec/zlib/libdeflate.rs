@@ -13,12 +13,8 @@ use crate::error::Result;
 /// What the library calls itself; it can be asked only at compile time of C.
 pub(super) const VERSION: &str = "1.26";
 
-/// The library's levels that are in use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Level {
-    L6 = 6,
-    L7 = 7,
-}
+/// The library's level that is in use: about as short as the reference's streams from level 7 on, of text and plain numbers.
+const LEVEL: i32 = 7;
 
 struct Compressor(NonNull<libdeflate_compressor>);
 
@@ -32,28 +28,27 @@ impl Drop for Compressor {
     }
 }
 
-/// The compressors of one thread, one per level asked for.
+/// The compressor of one thread, once it was asked for.
 #[derive(Default)]
 pub(super) struct State {
-    compressors: [Option<Compressor>; Level::L7 as usize + 1],
+    compressor: Option<Compressor>,
 }
 
 impl State {
-    fn compressor(&mut self, level: Level) -> Result<NonNull<libdeflate_compressor>> {
-        let slot = &mut self.compressors[level as usize];
-        if let Some(compressor) = slot {
+    fn compressor(&mut self) -> Result<NonNull<libdeflate_compressor>> {
+        if let Some(compressor) = &self.compressor {
             return Ok(compressor.0);
         }
         // SAFETY: takes a level and returns a compressor or NULL.
-        let raw = unsafe { libdeflate_alloc_compressor(level as i32) };
+        let raw = unsafe { libdeflate_alloc_compressor(LEVEL) };
         let raw = NonNull::new(raw).ok_or_else(|| err!(MemoryAlloc, "no memory for the zlib compressor"))?;
-        Ok(slot.insert(Compressor(raw)).0)
+        Ok(self.compressor.insert(Compressor(raw)).0)
     }
 }
 
 /// Compresses; 0 if the result does not fit.
-pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], level: Level) -> Result<usize> {
-    let compressor = state.compressor(level)?;
+pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+    let compressor = state.compressor()?;
     // SAFETY: the compressor is valid and used by this thread alone; `src` and `dest` are valid for the
     // lengths given, and the library stays within both.
     Ok(unsafe {

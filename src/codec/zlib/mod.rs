@@ -15,7 +15,6 @@ mod zlib_rs;
 use super::Arrangement;
 use super::probe::{self, Care};
 use crate::error::Result;
-use libdeflate::Level;
 
 /// What encodes most streams (libdeflate).
 pub(super) const VERSION: &str = libdeflate::VERSION;
@@ -41,7 +40,7 @@ const TEXT_BITS_RUNS: usize = 15;
 enum Encoder {
     Own,
     ZlibRs,
-    Libdeflate(Level),
+    Libdeflate,
 }
 
 /// Who encodes `src`, whose bytes are arranged like that, at a `clevel` of 1..=9. The limits are measured: the fastest
@@ -56,11 +55,11 @@ fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
     let is_bits_of_text = look.runs < TEXT_BITS_RUNS && look.repetition >= look.runs + TEXT_BITS;
     match clevel {
         ..=6 if is_text || is_bits_of_text => Encoder::ZlibRs,
-        7..=8 if is_text => Encoder::Libdeflate(Level::L6),
+        7..=8 if is_text => Encoder::Libdeflate,
         // Here the reference looks everywhere.
         9 if look.repetition >= 70 => Encoder::ZlibRs,
         9 if arrangement == Arrangement::Items && (NOISE..60).contains(&look.repetition) => {
-            Encoder::Libdeflate(Level::L7)
+            Encoder::Libdeflate
         }
         _ => Encoder::Own,
     }
@@ -93,7 +92,7 @@ pub(super) fn compress(
     match encoder(clevel, src, arrangement) {
         Encoder::Own => Ok(own(&mut state.deflate, src, dest, clevel as usize)),
         Encoder::ZlibRs => Ok(zlib_rs::compress(&mut state.zlib_rs, src, dest, clevel)),
-        Encoder::Libdeflate(level) => libdeflate::compress(&mut state.libdeflate, src, dest, level),
+        Encoder::Libdeflate => libdeflate::compress(&mut state.libdeflate, src, dest),
     }
 }
 

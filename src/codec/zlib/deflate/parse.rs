@@ -27,6 +27,8 @@ const PIECES: usize = 4;
 const PIECE: usize = 128;
 /// Bits of a literal in the codes that every decoder knows, about.
 const FIXED_LITERAL_BITS: f32 = 8.4;
+/// Where fewer of those that are looked at could be literals, these are rare, and their codes long.
+const RARE: u32 = 16;
 /// Repetitions of so many bytes are always shorter than literals.
 const LONG: usize = 16;
 /// Bits of the two codes of a repetition, less the two that the extra bits of a distance have less than itself; and what
@@ -175,7 +177,10 @@ fn literal_bits(window: &[u8]) -> f32 {
         information += n * log2(n);
         values += u32::from(n > 0);
     }
-    let total = total.max(1) as f32;
+    if total < RARE {
+        return FIXED_LITERAL_BITS;
+    }
+    let total = total as f32;
     // Few samples do not show all values (Miller and Madow 1955).
     total.log2() - information as f32 / (256.0 * total)
         + values as f32 / (2.0 * std::f32::consts::LN_2 * total)
