@@ -15,6 +15,8 @@ use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match, copy_ma
 /// Literals that fit into a token, and the chunk they are copied in.
 const SHORT_LITERALS: usize = 15;
 const LITERAL_CHUNK: usize = 16;
+/// The chunk that more literals are copied in, at most [`WRITE_AHEAD`].
+const LONG_CHUNK: usize = 64;
 /// The length in a token's nibble that says that more bytes follow.
 const MORE: usize = 15;
 const MIN_MATCH: usize = 4;
@@ -26,9 +28,9 @@ const SHORTEST: usize = 1 + 2;
 const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
 
 /// Bytes of a block that the fast loop takes before it looks what kind of sequences they were.
-const WINDOW: usize = 4096;
+const WINDOW: usize = 2048;
 /// Sequences of a window that have literals, from which on they are mixed.
-const MANY: usize = WINDOW / 24;
+const MANY: usize = WINDOW / 52;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
@@ -275,21 +277,25 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
             let literals = length(src, &mut ahead, MORE)?;
             // Then a chunk more may be read and written, and the match have its room.
             if literals.saturating_add(2) > src.len() - ahead
-                || readable - ahead - literals < READ_AHEAD + 32
+                || readable - ahead - literals < READ_AHEAD + LONG_CHUNK
                 || end > last_write
                 || literals > last_write - end
             {
                 break;
             }
+            // The first chunk without asking: most are no longer, and nobody can foretell which.
             let mut copied = 0;
-            while copied < literals {
-                // SAFETY: `copied` < `literals`, and 32 bytes behind the literals are inside both buffers: READ_AHEAD + 32
+            loop {
+                // SAFETY: `copied` < `literals`, and a chunk behind the literals is inside both buffers: READ_AHEAD + LONG_CHUNK
                 // can be read, WRITE_AHEAD be written.
                 unsafe {
-                    let chunk = from.add(ahead + copied).cast::<[u8; 32]>().read_unaligned();
-                    to.add(end + copied).cast::<[u8; 32]>().write_unaligned(chunk);
+                    let chunk = from.add(ahead + copied).cast::<[u8; LONG_CHUNK]>().read_unaligned();
+                    to.add(end + copied).cast::<[u8; LONG_CHUNK]>().write_unaligned(chunk);
                 }
-                copied += 32;
+                copied += LONG_CHUNK;
+                if copied >= literals {
+                    break;
+                }
             }
             ahead += literals;
             end += literals;
