@@ -4,8 +4,9 @@
 //! decides which codec runs, and never sees a chunk.
 //!
 //! Three encoders, because none wins everywhere. Ours ([`deflate`]) is for what shuffling makes of numbers: runs, short
-//! periods, and bytes that nothing can be done about. Text, where the search for repetitions is all, is left to zlib-rs,
-//! which makes the reference's decisions, and at the highest levels to libdeflate.
+//! periods, and bytes that nothing can be done about; and for everything at level 1. Text, where the search for repetitions
+//! is all, is left to zlib-rs, which makes the reference's decisions, and at the highest levels to libdeflate. Streams that
+//! are noise throughout are not encoded.
 
 mod deflate;
 mod inflate;
@@ -16,7 +17,7 @@ use super::Arrangement;
 use super::probe::{self, Care};
 use crate::error::Result;
 
-/// What encodes most streams (libdeflate).
+/// What is told as the version of the codec: that of the library in it that has one, libdeflate.
 pub(super) const VERSION: &str = libdeflate::VERSION;
 
 /// What a stream begins with: deflate with the largest window, and a level that nobody reads.
