@@ -471,4 +471,33 @@ mod tests {
             }
         }
     }
+
+    fn repetitions(src: &[u8], triples: bool, is_counted: impl Fn(usize) -> bool) -> usize {
+        let mut tables = Tables::default();
+        let effort = Effort { depth: 32, nice: 258, lazy: true, patience: usize::MAX, triples };
+        let mut found = vec![];
+        tables.parser(src, effort).sequences(usize::MAX, &mut found);
+        found.iter().filter(|s| s.len > 0 && is_counted(usize::from(s.len))).count()
+    }
+
+    #[test]
+    fn repetitions_have_to_pay() {
+        let mut x = 1u32;
+        let mut noise = |values: u32| {
+            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            ((x >> 16) % values) as u8
+        };
+        // Three bytes in noise: a literal of theirs is as long as it gets.
+        let mut src: Vec<u8> = (0..20_000).map(|_| noise(256)).collect();
+        for at in (1000..19_000).step_by(100) {
+            src.copy_within(at - 533..at - 530, at);
+            src[at + 3] = !src[at - 530];
+            src[at - 1] = !src[at - 534];
+        }
+        assert!(repetitions(&src, true, |len| len == LEAST) > 100);
+        assert_eq!(repetitions(&src, false, |len| len == LEAST), 0);
+        // Any four digits came before, and to say where takes longer than to say them again.
+        let digits: Vec<u8> = (0..60_000).map(|_| noise(10)).collect();
+        assert!(repetitions(&digits, true, |_| true) < 1500, "of about ten thousand");
+    }
 }
