@@ -498,6 +498,6 @@ mod tests {
         assert_eq!(repetitions(&src, false, |len| len == LEAST), 0);
         // Any four digits came before, and to say where takes longer than to say them again.
         let digits: Vec<u8> = (0..60_000).map(|_| noise(10)).collect();
-        assert!(repetitions(&digits, true, |_| true) < 1500, "of about ten thousand");
+        assert!(repetitions(&digits, true, |_| true) < 1500, "of thirteen thousand");
     }
 }
