@@ -75,7 +75,8 @@ pub(super) struct State {
     deflate: deflate::State,
 }
 
-/// Compresses; 0 if the result does not fit or would save next to nothing, and at `clevel` 0: zlib would store, which is longer than `src`.
+/// Compresses; 0 if the result does not fit or would save next to nothing, and at `clevel` 0: zlib would store, which is
+/// longer than `src`.
 pub(super) fn compress(
     state: &mut State,
     src: &[u8],
@@ -86,8 +87,7 @@ pub(super) fn compress(
     if !(1..=9).contains(&clevel) {
         return Ok(0);
     }
-    let care = if clevel == 1 { Care::Glance } else { Care::Far };
-    if probe::is_noise(src, NOISE_VALUES, care) && probe::is_uniform(src) {
+    if probe::is_noise(src, NOISE_VALUES, Care::Far) && probe::is_uniform(src) {
         return Ok(0);
     }
     match encoder(clevel, src, arrangement) {
@@ -110,4 +110,30 @@ fn own(state: &mut deflate::State, src: &[u8], dest: &mut [u8], level: usize) ->
 /// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.
 pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
     state.inflater.get_or_insert_default().zlib(src, dest, libdeflate::adler32).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn noise_is_left_alone_unless_it_comes_again() {
+        let mut x = 1u64;
+        let noise: Vec<u8> = std::iter::repeat_with(|| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        })
+        .take(16 << 10)
+        .collect();
+        let again = noise.repeat(4);
+        let mut state = State::default();
+        let mut dest = vec![0; 2 * again.len()];
+        for clevel in 1..=9 {
+            let mut len =
+                |src: &[u8]| compress(&mut state, src, &mut dest, clevel, Arrangement::Planes).unwrap();
+            assert_eq!(len(&noise), 0, "{clevel}");
+            // Farther away than a first look goes, and in reach.
+            assert!((1..again.len() / 2).contains(&len(&again)), "{clevel}");
+        }
+    }
 }
