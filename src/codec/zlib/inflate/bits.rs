@@ -98,6 +98,18 @@ impl<'a> Bits<'a> {
         self.pos.checked_sub(ahead)
     }
 
+    /// How many bits have been consumed, unless some are from beyond the end.
+    pub(super) fn position(&self) -> Option<usize> {
+        (self.beyond == 0).then_some(self.pos * 8 - self.left as usize)
+    }
+
+    /// Goes on `position` bits behind the beginning.
+    pub(super) fn seek(&mut self, position: usize) {
+        (self.pos, self.word, self.left) = (position / 8, 0, 0);
+        self.refill();
+        self.consume((position % 8) as u32);
+    }
+
     /// Drops the rest of the current byte, and returns all bytes from the next.
     pub(super) fn rest_at_byte(&mut self) -> Option<&'a [u8]> {
         self.pos = self.byte_position()?;

@@ -4,12 +4,11 @@
 
 use std::ptr;
 
-#[cfg(target_arch = "x86_64")]
-use crate::codec::match_copy::Avx2;
-use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match};
+use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
 
+use super::Stop;
 use super::bits::{Bits, READ_AHEAD};
-use super::{DistanceTable, LitlenTable, Stop};
+use super::symbol::Codes;
 
 /// How far the literals of one round may reach. Matches look for themselves whether they have room.
 const WRITE_AHEAD: usize = 8;
@@ -19,48 +18,24 @@ pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
     bits.src.len() - bits.pos >= READ_AHEAD && dest.len() - out >= WRITE_AHEAD
 }
 
-/// Decodes symbols from `out` on until the block ends or one of the buffers is nearly used up.
-pub(super) fn symbols(
-    litlen: &LitlenTable,
-    distance: &DistanceTable,
-    bits: &mut Bits,
-    dest: &mut [u8],
-    out: usize,
-) -> Option<(usize, Stop)> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("bmi2") && is_x86_feature_detected!("avx2") {
-        // SAFETY: the two features have just been detected.
-        return unsafe { symbols_bmi2(litlen, distance, bits, dest, out) };
-    }
-    symbols_anywhere::<Portable>(litlen, distance, bits, dest, out)
-}
-
-/// The same for processors with shifts by any register and 32-byte moves.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "bmi2,avx2")]
-fn symbols_bmi2(
-    litlen: &LitlenTable,
-    distance: &DistanceTable,
-    bits: &mut Bits,
-    dest: &mut [u8],
-    out: usize,
-) -> Option<(usize, Stop)> {
-    symbols_anywhere::<Avx2>(litlen, distance, bits, dest, out)
-}
-
+/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, there have
+/// been more than `run` times three literals in a row.
 #[inline(always)]
-fn symbols_anywhere<P: Periods>(
-    litlen: &LitlenTable,
-    distance: &DistanceTable,
+pub(super) fn symbols<P: Periods, const WATCH: bool>(
+    codes: Codes,
     bits: &mut Bits,
     dest: &mut [u8],
     mut out: usize,
+    run: usize,
 ) -> Option<(usize, Stop)> {
+    let Codes { litlen, distance } = codes;
     let src = bits.src;
     if !has_room(bits, dest, out) {
         return Some((out, Stop::NearEnd));
     }
     let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
+    // How many times three literals have come since the last match.
+    let mut triples = 0;
     let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
     let base = dest.as_mut_ptr();
     // Where a match may end that is copied in wide steps; if `dest` is too short for any, nowhere.
@@ -113,6 +88,12 @@ fn symbols_anywhere<P: Periods>(
                     // 23 bits: enough for an index, but not for a length and its distance.
                     entry = litlen.first(word);
                     refill!();
+                    if WATCH {
+                        triples += 1;
+                        if triples > run {
+                            break Stop::Literals;
+                        }
+                    }
                     continue;
                 }
             }
@@ -166,6 +147,7 @@ fn symbols_anywhere<P: Periods>(
         // `dest` or earlier.
         unsafe { copy_match::<P>(base.add(out), back, length) };
         out += length;
+        triples = 0;
     };
     (bits.pos, bits.word, bits.left) = (pos, word, left & 63);
     Some((out, stop))

@@ -8,9 +8,16 @@
 
 mod bits;
 mod fast;
+mod flat;
+mod kernels;
+mod lanes;
+mod output;
+mod symbol;
 mod table;
 
 use bits::Bits;
+use lanes::{Lanes, Outcome};
+use symbol::Codes;
 use table::{DISTANCE_SYMBOLS, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, Table};
 
 use super::ADLER_LEN;
@@ -20,6 +27,9 @@ use crate::codec::match_copy::copy_match_checked;
 type LitlenTable = Table<11, 2342>;
 type DistanceTable = Table<8, 402>;
 
+/// How many literals in a row make a run that is worth lanes, at first.
+const RUN: usize = 15;
+
 /// The tables of one thread.
 #[derive(Default)]
 pub(super) struct Inflater {
@@ -27,6 +37,38 @@ pub(super) struct Inflater {
     distance: DistanceTable,
     /// Whether they hold the code that the format fixes.
     fixed: bool,
+    lanes: Lanes,
+    likely: Likely,
+}
+
+/// What the codes of a block let expect of it.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Likely {
+    /// Matches with few literals between them.
+    #[default]
+    Matches,
+    /// Literals, at least now and then.
+    Runs,
+    /// Literals, nearly all of them with codes of eight bits.
+    FlatNoise,
+}
+
+impl Likely {
+    /// Judges the code in which symbol `i` has `lens[i]` bits.
+    fn of(lens: &[u8]) -> Likely {
+        /// How many literals have eight bits where noise is flat.
+        const FLAT: usize = 240;
+        /// There may be a match for each so many symbols where runs are likely.
+        const RARE: u32 = 7;
+        const WHOLE: u32 = 1 << 15;
+
+        if lens.iter().take(256).filter(|&&len| len == 8).count() >= FLAT {
+            return Likely::FlatNoise;
+        }
+        // A code of `len` bits is meant for a symbol that makes up one in 2^`len`.
+        let matches: u32 = lens.iter().skip(257).filter(|len| **len > 0).map(|len| WHOLE >> len).sum();
+        if matches * RARE < WHOLE { Likely::Runs } else { Likely::Matches }
+    }
 }
 
 /// Why a run of symbols stopped.
@@ -34,6 +76,8 @@ enum Stop {
     EndOfBlock,
     /// One of the buffers is nearly used up.
     NearEnd,
+    /// There have been many literals in a row.
+    Literals,
     /// The destination is nearly used up by a match that has been decoded, and not copied yet.
     Match {
         back: usize,
@@ -98,7 +142,7 @@ impl Inflater {
         lens[256..280].fill(7);
         self.litlen.build(&lens, &LITLEN_SYMBOLS)?;
         self.distance.build(&[5; 32], &DISTANCE_SYMBOLS)?;
-        self.fixed = true;
+        (self.fixed, self.likely) = (true, Likely::Runs);
         Some(())
     }
 
@@ -151,18 +195,36 @@ impl Inflater {
             return None;
         }
         self.litlen.build(&lens[..litlen_count], &LITLEN_SYMBOLS)?;
+        self.likely = Likely::of(&lens[..litlen_count]);
         self.distance.build(&lens[litlen_count..count], &DISTANCE_SYMBOLS)
     }
 
     /// Decodes symbols up to the end of the block.
-    fn symbols(&self, bits: &mut Bits, dest: &mut [u8], mut out: usize) -> Option<usize> {
+    fn symbols(&mut self, bits: &mut Bits, dest: &mut [u8], mut out: usize) -> Option<usize> {
+        let codes = Codes { litlen: &self.litlen, distance: &self.distance };
+        if self.likely == Likely::FlatNoise {
+            out = kernels::flat(codes, bits, dest, out);
+        }
+        let mut run = RUN;
         loop {
             let mut stop;
-            (out, stop) = fast::symbols(&self.litlen, &self.distance, bits, dest, out)?;
+            (out, stop) = match self.likely {
+                Likely::Runs => kernels::symbols_to_run(codes, bits, dest, out, run)?,
+                _ => kernels::symbols(codes, bits, dest, out)?,
+            };
+            if let Stop::Literals = stop {
+                let outcome;
+                (out, outcome) = kernels::lanes(&mut self.lanes, codes, bits, dest, out);
+                run = match outcome {
+                    Outcome::Ahead => RUN,
+                    Outcome::Useless => run.saturating_mul(8),
+                };
+                continue;
+            }
             if let (Stop::NearEnd, Some(tail)) = (&stop, bits.tail()) {
                 // A few bytes may stand for many long matches: worth a copy to read ahead in.
                 let mut copy = bits.over_tail(&tail);
-                (out, stop) = fast::symbols(&self.litlen, &self.distance, &mut copy, dest, out)?;
+                (out, stop) = kernels::symbols(codes, &mut copy, dest, out)?;
                 bits.return_from((copy.pos, copy.word, copy.left));
             }
             if let Stop::Match { back, length } = stop {

@@ -73,6 +73,42 @@ fn matches_of_all_kinds(len: usize, random: &mut Random) -> Vec<u8> {
     out
 }
 
+/// Noise whose bytes are `kinds` different ones, the more likely the nearer to the middle if `bell`, with a match after
+/// every `calm` bytes or so.
+fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random) -> Vec<u8> {
+    let mut out: Vec<u8> = Vec::new();
+    while out.len() < len {
+        for _ in 0..1 + random.below(2 * calm) {
+            let byte = match bell {
+                true => (0..4).map(|_| random.below(kinds)).sum::<usize>() / 4,
+                false => random.below(kinds),
+            };
+            out.push(byte as u8);
+        }
+        let back = 1 + random.below(out.len().min(30_000));
+        for _ in 0..3 + random.below(20) {
+            out.push(out[out.len() - back]);
+        }
+    }
+    out.truncate(len);
+    out
+}
+
+/// A body of one block of the fixed code: `literals`, then the end.
+fn fixed_block(literals: &[u8]) -> Vec<u8> {
+    let mut bits = Writer::default();
+    bits.put(1, 1).put(1, 2);
+    for byte in literals.iter().map(|&byte| usize::from(byte)) {
+        if byte < 144 {
+            bits.code(0x30 + byte, 8)
+        } else {
+            bits.code(0x190 + byte - 144, 9)
+        };
+    }
+    bits.code(0, 7);
+    bits.bytes
+}
+
 /// Writes bits, lowest first.
 #[derive(Default)]
 struct Writer {
@@ -119,11 +155,80 @@ fn every_level_and_kind_round_trips() {
 }
 
 #[test]
+fn noise_of_every_kind_round_trips() {
+    let mut random = Random(6);
+    for len in [380, 500, 1000, 2300, 9000, 70_000] {
+        for kinds in [2, 16, 60, 100, 144, 200, 256] {
+            for calm in [4, 20, 60, 500, 100_000] {
+                let plain = noise(len, kinds, random.below(2) == 0, calm, &mut random);
+                let level = [1, 2, 5, 6, 9][random.below(5)];
+                let stream = deflated(&plain, level);
+                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {kinds} {calm} {level}");
+                assert_eq!(ours(&stream, len - 1), None);
+                assert!(ours(&stream, len + 500).as_ref() == Some(&plain));
+                let stream = wrapped(&fixed_block(&plain), &plain);
+                assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {kinds} {calm} fixed");
+            }
+        }
+    }
+}
+
+/// What a kernel for noise decodes of the first block of a stream, and whether lanes were of use.
+fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) {
+    let mut inflater = Inflater::default();
+    let mut bits = Bits::new(&stream[2..]);
+    bits.refill();
+    assert_eq!(bits.take(3) >> 1, 2, "a block with a code of its own");
+    inflater.load_dynamic(&mut bits).unwrap();
+    let codes = Codes { litlen: &inflater.litlen, distance: &inflater.distance };
+    let mut dest = vec![0; plain.len()];
+    let (out, outcome) = match inflater.likely {
+        Likely::FlatNoise => (kernels::flat(codes, &mut bits, &mut dest, 0), None),
+        _ => {
+            let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, &mut bits, &mut dest, 0);
+            (out, Some(outcome))
+        }
+    };
+    assert!(dest[..out] == plain[..out]);
+    (out, inflater.likely, outcome)
+}
+
+#[test]
+fn lanes_meet_in_noise() {
+    let mut random = Random(7);
+    for kinds in [40, 100, 144, 256] {
+        let plain = noise(12_000, kinds, true, 300, &mut random);
+        let (out, likely, outcome) = first_block(&plain, &deflated(&plain, 6));
+        assert!(likely == Likely::Runs && outcome == Some(Outcome::Ahead), "{kinds}");
+        assert!(out > 5000, "{kinds}: {out}");
+    }
+}
+
+#[test]
+fn flat_noise_is_decoded_to_near_its_end() {
+    let mut random = Random(8);
+    let plain = noise(12_000, 256, false, 300, &mut random);
+    let (out, likely, _) = first_block(&plain, &deflated(&plain, 6));
+    assert!(likely == Likely::FlatNoise);
+    assert!(out > 11_800, "{out}");
+}
+
+#[test]
+fn lanes_are_of_no_use_in_short_streams() {
+    let plain = noise(300, 40, true, 1000, &mut Random(9));
+    let (out, _, outcome) = first_block(&plain, &deflated(&plain, 6));
+    assert_eq!((out, outcome), (0, Some(Outcome::Useless)));
+}
+
+#[test]
 fn a_state_serves_streams_of_all_kinds_in_turn() {
     let mut random = Random(2);
     let mut inflater = Inflater::default();
     for round in 0..200 {
-        let plain = matches_of_all_kinds(1 + random.below(5000), &mut random);
+        let plain = match round % 2 {
+            0 => matches_of_all_kinds(1 + random.below(5000), &mut random),
+            _ => noise(1 + random.below(9000), 1 + random.below(256), true, 40, &mut random),
+        };
         let mut stream = deflated(&plain, 1 + round % 9);
         if round % 3 == 0 {
             stream.truncate(stream.len() / 2);
@@ -192,8 +297,12 @@ fn decides_as_zlib_does_on_damaged_streams() {
     let mut random = Random(4);
     let (mut accepted, mut refused) = (0, 0);
     for round in 0..300 {
-        let plain =
-            matches_of_all_kinds(1 + random.below(if round % 10 == 0 { 20_000 } else { 700 }), &mut random);
+        let len = 1 + random.below(if round % 10 == 0 { 20_000 } else { 700 });
+        let (kinds, bell) = (2 + random.below(255), random.below(2) == 0);
+        let plain = match round % 3 {
+            0 => noise(len.max(600), kinds, bell, 1 + random.below(200), &mut random),
+            _ => matches_of_all_kinds(len, &mut random),
+        };
         let stream = deflated(&plain, 1 + round % 9);
         for _ in 0..40 {
             let mut bad = stream.clone();
@@ -237,8 +346,11 @@ fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
 #[test]
 fn every_truncation_is_refused() {
     let mut random = Random(5);
-    for level in [1, 6] {
-        let plain = matches_of_all_kinds(3000, &mut random);
+    for level in [1, 6, 9] {
+        let plain = match level {
+            9 => noise(3000, 100, true, 50, &mut random),
+            _ => matches_of_all_kinds(3000, &mut random),
+        };
         let stream = deflated(&plain, level);
         for cut in 0..stream.len() {
             assert_eq!(ours(&stream[..cut], plain.len()), None, "{cut} of {}", stream.len());
@@ -320,5 +432,28 @@ fn matches_before_the_start_are_refused() {
             .put(0, 50)
             .put(0, 50);
         assert_eq!(ours(&wrapped(&bits.bytes, &[0; 4]), spare), None);
+    }
+}
+
+#[test]
+fn a_match_before_the_start_is_refused_in_any_lane() {
+    let plain = noise(2900, 256, true, 100_000, &mut Random(10));
+    for at in (0..2900).step_by(50) {
+        let mut bits = Writer::default();
+        bits.put(1, 1).put(1, 2);
+        for (i, byte) in plain.iter().map(|&byte| usize::from(byte)).enumerate() {
+            if i == at {
+                // Three bytes from 32768 before.
+                bits.code(1, 7).code(29, 5).put(8191, 13);
+            }
+            if byte < 144 {
+                bits.code(0x30 + byte, 8)
+            } else {
+                bits.code(0x190 + byte - 144, 9)
+            };
+        }
+        bits.code(0, 7);
+        let mut dest = vec![0; plain.len() + 500];
+        assert_eq!(Inflater::default().raw(&bits.bytes, &mut dest), None, "{at}");
     }
 }

@@ -1,0 +1,262 @@
+//! Runs of literals, decoded at three places of the stream at once.
+//!
+//! Owns the guess where codes begin further on, and the proof that it was right. Writes nothing that is not proven, and
+//! decides nothing: what it does not understand is left to the loops of single symbols.
+//!
+//! A decoder of literals waits most of its time: the length of a code must be known before the next can be looked up.
+//! A second decoder that begins somewhere further on, most likely in the middle of a code, decodes nonsense at first, but
+//! Huffman codes find into step: after ten or twenty symbols it is where codes really begin, and stays there. So two
+//! lanes run ahead of the first, and note where each of their rounds began. Once the first lane comes to such a place,
+//! all that the other has decoded from there on is what the first would have decoded.
+
+use crate::codec::match_copy::Periods;
+
+use super::bits::Bits;
+use super::output::{Output, WIDE};
+use super::symbol::{Codes, Symbol};
+
+/// How many lanes there are.
+const LANES: usize = 3;
+/// How many bytes of the stream one lane is ahead of the one before, at the most and at the least.
+const STEP: usize = 768;
+const LEAST_STEP: usize = 128;
+/// How many rounds lanes run at the most, how many literals of up to 11 bits one word has, and how many a round at the
+/// most: one more may come from a second table.
+const ROUNDS: usize = 384;
+const WORD_LITERALS: usize = 5;
+const ROUND_LITERALS: usize = WORD_LITERALS + 1;
+/// The bytes that a round may read behind the one where it begins: 55 bits of literals, and the word in which the last of
+/// them ends.
+const READ_AHEAD: usize = 16;
+/// How far the first lane goes on by itself to meet another, in bits.
+const APART: usize = 1024;
+/// How many literals there have to be for a match.
+const SPARSE: usize = 8;
+
+/// What the lanes have decoded.
+#[derive(Default)]
+pub(super) struct Lanes([Lane; LANES]);
+
+struct Lane {
+    literals: [u8; ROUNDS * ROUND_LITERALS + WIDE],
+    matches: [Match; ROUNDS],
+    /// The state before each round, and behind the last.
+    rounds: [State; ROUNDS + 1],
+    /// The first round that counts: what came before began at no code.
+    begin: usize,
+    /// How many matches there are.
+    count: usize,
+}
+
+impl Default for Lane {
+    fn default() -> Self {
+        Lane {
+            literals: [0; ROUNDS * ROUND_LITERALS + WIDE],
+            matches: [Match::default(); ROUNDS],
+            rounds: [State::default(); ROUNDS + 1],
+            begin: 0,
+            count: 0,
+        }
+    }
+}
+
+/// A match, in which round it was found, and how many literals were there before it.
+#[derive(Clone, Copy, Default)]
+struct Match {
+    round: u16,
+    literals: u16,
+    length: u16,
+    back: u16,
+}
+
+/// Where a lane is, in bits from where the first began, and what it has decoded before.
+#[derive(Clone, Copy, Default)]
+struct State {
+    at: u32,
+    literals: u32,
+}
+
+/// How it went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// The next symbols may be decoded in the same way.
+    Ahead,
+    /// Lanes are of no use here.
+    Useless,
+}
+
+impl Lanes {
+    /// Decodes symbols from `out` on, in steps of three lanes, as long as that is worth it. Returns how far `dest` is
+    /// filled then. What is wrong with the stream is left to whoever decodes the next symbol.
+    #[inline(always)]
+    pub(super) fn symbols<P: Periods>(
+        &mut self,
+        codes: Codes,
+        bits: &mut Bits,
+        dest: &mut [u8],
+        out: usize,
+    ) -> (usize, Outcome) {
+        let Some(mut at) = bits.position() else { return (out, Outcome::Useless) };
+        let mut output = Output { dest, out };
+        let mut all = Outcome::Useless;
+        while let Outcome::Ahead = self.step::<P>(codes, bits.src, &mut at, &mut output) {
+            all = Outcome::Ahead;
+        }
+        bits.seek(at);
+        (output.out, all)
+    }
+
+    /// One step: all lanes from bit `at` on, and what they have decoded put together.
+    #[inline(always)]
+    fn step<P: Periods>(&mut self, codes: Codes, src: &[u8], at: &mut usize, output: &mut Output) -> Outcome {
+        let stream = &src[*at / 8..];
+        let step = (stream.len() / LANES).min(STEP);
+        if step < LEAST_STEP {
+            return Outcome::Useless;
+        }
+        let mut inside = *at % 8;
+        let count = self.decode(codes, stream, inside, step * 8);
+        let joined = self
+            .0
+            .iter()
+            .take_while(|lane| lane.join::<P>(count, codes, stream, &mut inside, output).is_some())
+            .count();
+        *at = *at / 8 * 8 + inside;
+        let first = &self.0[0];
+        let sparse = first.count * SPARSE <= first.rounds[count].literals as usize;
+        if joined > 1 && sparse { Outcome::Ahead } else { Outcome::Useless }
+    }
+
+    /// Decodes symbols in all lanes, of which the first begins `start` bits behind the beginning of `stream`, and each
+    /// other `step` bits behind the one before. Returns how many rounds that were.
+    #[inline(always)]
+    fn decode(&mut self, codes: Codes, stream: &[u8], start: usize, step: usize) -> usize {
+        let mut at: [usize; LANES] = std::array::from_fn(|lane| start + lane * step);
+        let mut literals = [0; LANES];
+        let (meeting, last_read) = (at[1], (stream.len() - READ_AHEAD) * 8);
+        self.0.iter_mut().for_each(|lane| (lane.begin, lane.count) = (0, 0));
+        let mut count = 0;
+        let mut go_on = true;
+
+        // One round of the lane `$index`. Not a function of it: what changes has to stay in registers.
+        macro_rules! round {
+            ($index:literal) => {{
+                let lane = &mut self.0[$index];
+                lane.rounds[count] = State { at: at[$index] as u32, literals: literals[$index] as u32 };
+                // SAFETY: `at` is not behind `last_read`, READ_AHEAD bytes before the end of `stream`, and each of at most
+                // ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
+                let all = unsafe {
+                    let word = stream.as_ptr().add(at[$index] / 8).cast::<u64>().read_unaligned();
+                    let mut word = u64::from_le(word) >> (at[$index] % 8);
+                    let to = lane.literals.as_mut_ptr().add(literals[$index]);
+                    let (mut done, mut used) = (0, 0);
+                    while done < WORD_LITERALS {
+                        let entry = codes.litlen.first(word);
+                        if !entry.is_literal() {
+                            break;
+                        }
+                        to.add(done).write(entry.byte());
+                        done += 1;
+                        word = entry.shift(word);
+                        used = entry.add_to(used);
+                    }
+                    at[$index] += (used & 63) as usize;
+                    literals[$index] += done;
+                    done == WORD_LITERALS
+                };
+                if !all {
+                    match codes.symbol(stream, at[$index]) {
+                        Some((Symbol::Literal(byte), next)) => {
+                            lane.literals[literals[$index]] = byte;
+                            literals[$index] += 1;
+                            at[$index] = next;
+                        }
+                        Some((Symbol::Match { back, length }, next)) => {
+                            lane.matches[lane.count] = Match {
+                                round: count as u16,
+                                literals: literals[$index] as u16,
+                                length: length as u16,
+                                back: back as u16,
+                            };
+                            lane.count += 1;
+                            at[$index] = next;
+                        }
+                        // The first lane is where codes begin, the others perhaps not yet.
+                        _ if $index == 0 => go_on = false,
+                        _ => {
+                            at[$index] += 1;
+                            lane.begin = count + 1;
+                        }
+                    }
+                }
+            }};
+        }
+        const { assert!(LANES == 3) };
+        while go_on && count < ROUNDS && at[0] < meeting && at.iter().all(|&at| at <= last_read) {
+            round!(0);
+            round!(1);
+            round!(2);
+            count += 1;
+        }
+        for (index, lane) in self.0.iter_mut().enumerate() {
+            lane.rounds[count] = State { at: at[index] as u32, literals: literals[index] as u32 };
+        }
+        count
+    }
+}
+
+impl Lane {
+    /// Goes on at bit `at` until that is where a round of this lane began, and takes over what the lane has decoded from
+    /// there to the end of its last round, `count`. `None` if that does not happen: `at` and `output` are where codes begin
+    /// all the same.
+    #[inline(always)]
+    fn join<P: Periods>(
+        &self,
+        count: usize,
+        codes: Codes,
+        stream: &[u8],
+        at: &mut usize,
+        output: &mut Output,
+    ) -> Option<()> {
+        let mut number = self.begin;
+        let mut round = &self.rounds[number];
+        let give_up = round.at as usize + APART;
+        if *at + APART < round.at as usize {
+            return None;
+        }
+        while round.at as usize != *at {
+            if (round.at as usize) < *at {
+                number += 1;
+                round = self.rounds[..=count].get(number)?;
+            } else if *at <= give_up {
+                codes.decode::<P>(stream, at, output)?;
+            } else {
+                return None;
+            }
+        }
+        let before = output.out;
+        if self.replay::<P>(number, count, output).is_none() {
+            output.out = before;
+            return None;
+        }
+        *at = self.rounds[count].at as usize;
+        Some(())
+    }
+
+    /// Adds to `output` what has been decoded from round `begin` on, up to where round `end` would begin. `None` if it does
+    /// not fit with room to spare, or a match begins before `output` does.
+    #[inline(always)]
+    fn replay<P: Periods>(&self, begin: usize, end: usize, output: &mut Output) -> Option<()> {
+        let (mut copied, literals) =
+            (self.rounds[begin].literals as usize, self.rounds[end].literals as usize);
+        let matches = &self.matches[..self.count];
+        let before = matches.iter().take_while(|found| usize::from(found.round) < begin).count();
+        for found in &matches[before..] {
+            let run = usize::from(found.literals) - copied;
+            output.literals(&self.literals[copied..], run)?;
+            copied += run;
+            output.repeat::<P>(usize::from(found.back), usize::from(found.length))?;
+        }
+        output.literals(&self.literals[copied..], literals - copied)
+    }
+}

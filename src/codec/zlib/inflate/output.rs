@@ -1,0 +1,62 @@
+//! Where decoded bytes go.
+//!
+//! Owns the wide writes, and the room that they need behind what they are asked for.
+
+use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
+
+/// The width of the steps in which literals are copied.
+pub(super) const WIDE: usize = 32;
+const _: () = assert!(WIDE <= OVERSHOOT);
+
+/// A buffer that is filled up to some place, and may be overwritten behind it.
+pub(super) struct Output<'a> {
+    pub(super) dest: &'a mut [u8],
+    pub(super) out: usize,
+}
+
+impl Output<'_> {
+    /// Whether `length` bytes fit with room for wide writes behind them.
+    #[inline(always)]
+    pub(super) fn has_room(&self, length: usize) -> bool {
+        self.dest.len() - self.out >= length + OVERSHOOT
+    }
+
+    /// Adds `byte`, for which there must be room.
+    #[inline(always)]
+    pub(super) fn literal(&mut self, byte: u8) {
+        self.dest[self.out] = byte;
+        self.out += 1;
+    }
+
+    /// Adds the first `count` of `literals`, of which there are [`WIDE`] more, if there is room.
+    #[inline(always)]
+    pub(super) fn literals(&mut self, literals: &[u8], count: usize) -> Option<()> {
+        if !self.has_room(count) || literals.len() < count + WIDE {
+            return None;
+        }
+        // SAFETY: steps begin before `count` and are WIDE long, no longer than OVERSHOOT: they end inside both.
+        unsafe {
+            let (from, to) = (literals.as_ptr(), self.dest.as_mut_ptr().add(self.out));
+            let mut done = 0;
+            while done < count {
+                let step = from.add(done).cast::<[u8; WIDE]>().read_unaligned();
+                to.add(done).cast::<[u8; WIDE]>().write_unaligned(step);
+                done += WIDE;
+            }
+        }
+        self.out += count;
+        Some(())
+    }
+
+    /// Repeats the `length` bytes from `back` before, if there is room and they are there.
+    #[inline(always)]
+    pub(super) fn repeat<P: Periods>(&mut self, back: usize, length: usize) -> Option<()> {
+        if !self.has_room(length) || back == 0 || back > self.out {
+            return None;
+        }
+        // SAFETY: 1 <= `back` <= `out`, and OVERSHOOT bytes behind the match are inside `dest`.
+        unsafe { copy_match::<P>(self.dest.as_mut_ptr().add(self.out), back, length) };
+        self.out += length;
+        Some(())
+    }
+}
