@@ -3,6 +3,7 @@
 use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
 
 use super::*;
+use crate::codec::match_copy::Portable;
 
 fn adler32(bytes: &[u8]) -> u32 {
     let (a, b) = bytes.iter().fold((1u32, 0u32), |(a, b), &byte| {
@@ -173,24 +174,41 @@ fn noise_of_every_kind_round_trips() {
     }
 }
 
-/// What a kernel for noise decodes of the first block of a stream, and whether lanes were of use.
+/// What a kernel for noise decodes of the first block of a stream, and whether lanes were of use. The same for all
+/// processors.
 fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) {
-    let mut inflater = Inflater::default();
-    let mut bits = Bits::new(&stream[2..]);
-    bits.refill();
-    assert_eq!(bits.take(3) >> 1, 2, "a block with a code of its own");
-    inflater.load_dynamic(&mut bits).unwrap();
-    let codes = Codes { litlen: &inflater.litlen, distance: &inflater.distance };
-    let mut dest = vec![0; plain.len()];
-    let (out, outcome) = match inflater.likely {
-        Likely::FlatNoise => (kernels::flat(codes, &mut bits, &mut dest, 0), None),
-        _ => {
-            let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, &mut bits, &mut dest, 0);
-            (out, Some(outcome))
-        }
+    let decode = |portable: bool| {
+        let mut inflater = Inflater::default();
+        let mut bits = Bits::new(&stream[2..]);
+        bits.refill();
+        assert_eq!(bits.take(3) >> 1, 2, "a block with a code of its own");
+        inflater.load_dynamic(&mut bits).unwrap();
+        let codes = Codes { litlen: &inflater.litlen, distance: &inflater.distance };
+        let (bits, dest) = (&mut bits, &mut vec![0; plain.len()][..]);
+        let (out, outcome) = match (inflater.likely, portable) {
+            (Likely::FlatNoise, false) => (kernels::flat(codes, bits, dest, 0), None),
+            (Likely::FlatNoise, true) => (flat::symbols::<Portable>(codes, bits, dest, 0), None),
+            (_, false) => {
+                let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, bits, dest, 0);
+                (out, Some(outcome))
+            }
+            (_, true) => {
+                let (out, outcome) = inflater.lanes.symbols::<Portable>(codes, bits, dest, 0);
+                (out, Some(outcome))
+            }
+        };
+        assert!(dest[..out] == plain[..out]);
+        // On from there, to where little room is left.
+        let (end, _) = match portable {
+            false => kernels::symbols(codes, bits, dest, out).unwrap(),
+            true => fast::symbols::<Portable, false>(codes, bits, dest, out, 0).unwrap(),
+        };
+        assert!(dest[..end] == plain[..end]);
+        ((out, inflater.likely, outcome), end)
     };
-    assert!(dest[..out] == plain[..out]);
-    (out, inflater.likely, outcome)
+    let (first, end) = decode(false);
+    assert!((first, end) == decode(true));
+    first
 }
 
 #[test]
