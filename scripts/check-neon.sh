@@ -1,6 +1,6 @@
 #!/bin/sh
-# Compiles the library for 64-bit ARM and runs the tests of the filters there, so with the NEON kernels, in an emulator
-# on whatever machine this is. Arguments choose other tests: scripts/check-neon.sh codec::
+# Compiles the library for 64-bit ARM, looks at it with clippy, and runs the tests of the filters and codecs there, so with
+# the NEON kernels, in an emulator on whatever machine this is. Arguments choose other tests: scripts/check-neon.sh frame::
 #
 # Needs three things that it does not install (here on Debian):
 #     rustup target add aarch64-unknown-linux-gnu
@@ -30,5 +30,9 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator"
 export CC_aarch64_unknown_linux_gnu=$cross-gcc
 export AR_aarch64_unknown_linux_gnu=$cross-ar
 
-[ $# -gt 0 ] || set -- filter::
+# The reference library that is fetched is for this machine.
+export BLOSC2_REFERENCE="${BLOSC2_REFERENCE-none for this processor}"
+
+cargo clippy --manifest-path "$root/Cargo.toml" --all-targets --target $triple -- -D warnings
+[ $# -gt 0 ] || set -- filter:: codec::
 exec cargo test --manifest-path "$root/Cargo.toml" --lib --target $triple -- "$@"

@@ -213,7 +213,7 @@ mod tests {
     fn null_is_only_allowed_with_no_bytes() {
         // SAFETY: NULL with a length of 0, or refused.
         unsafe {
-            assert_eq!(source(std::ptr::null(), 0).unwrap(), []);
+            assert!(source(std::ptr::null(), 0).unwrap().is_empty());
             assert!(source(std::ptr::null(), 1).is_err());
             assert!(destination(std::ptr::null_mut(), 0).unwrap().is_empty());
             assert!(destination(std::ptr::null_mut(), 1).is_err());

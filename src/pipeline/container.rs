@@ -51,5 +51,5 @@ pub unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
 unsafe fn is_name(name: *const c_char, wanted: &CStr) -> bool {
     let mut wanted = wanted.to_bytes_with_nul().iter().enumerate();
     // SAFETY: all bytes before this one are those of a longer string, so that `name` has not ended there.
-    wanted.all(|(at, &byte)| unsafe { name.add(at).read() } as u8 == byte)
+    wanted.all(|(at, &byte)| unsafe { name.cast::<u8>().add(at).read() } == byte)
 }

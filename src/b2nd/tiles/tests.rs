@@ -102,8 +102,8 @@ fn worked_slices() {
     assert_eq!(numbers([1, 2], [4, 6]), [0, 1, 2, 3]);
     assert_eq!(numbers([3, 0], [5, 3]), [2]);
     assert_eq!(numbers([1, 3], [4, 3]), [0, 2]);
-    assert_eq!(numbers([1, 4], [4, 4]), []);
-    assert_eq!(numbers([1, 7], [4, 7]), []);
+    assert!(numbers([1, 4], [4, 4]).is_empty());
+    assert!(numbers([1, 7], [4, 7]).is_empty());
     let scalar = Geometry::new(&[], &[], &[], 1).unwrap();
     assert_tiles(&scalar, &[], &[], 0);
     assert_eq!(scalar.chunks_of_box(&[], &[]).count(), 1);

@@ -7,7 +7,7 @@ use super::hash;
 use super::stream::{
     CELL, HEADER_LEN, LITERAL, NDIM, PAIR_OF_8, PAIRS, SAME, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
 };
-use crate::filter::cpu::{self, Level};
+use crate::filter::cpu;
 
 /// Entries of a table; a hash has this many values.
 const ENTRIES: usize = 4096;
@@ -110,7 +110,7 @@ pub fn encode<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8]
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
+        cpu::Level::Avx2 | cpu::Level::Avx512 => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
         // SAFETY: without vectors nothing is asked of the machine.
         _ => unsafe { encode_with::<C, false>(tables, shape, src, dest) },
     }

@@ -107,7 +107,7 @@ fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], de
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level is available.
         (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle::<true>(typesize, body, body_dest) },
-        _ => unreachable!("other levels fuse nothing"),
+        _ => unreachable!("{} fuses nothing, of {} bytes", level.name(), body_dest.len()),
     }
 }
 

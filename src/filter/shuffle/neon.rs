@@ -190,8 +190,11 @@ unsafe fn join_16(c: [uint8x16_t; 16], dest: *mut u8) {
             vreinterpretq_u32_u8(vzip2q_u8(even_high, odd_high)),
         ];
     }
-    for part in 0..4 {
-        let elements = uint32x4x4_t(groups[0][part], groups[1][part], groups[2][part], groups[3][part]);
+    let [first, second, third, fourth] = groups;
+    for (part, ((a, b), (c, d))) in
+        first.into_iter().zip(second).zip(third.into_iter().zip(fourth)).enumerate()
+    {
+        let elements = uint32x4x4_t(a, b, c, d);
         // SAFETY: by the caller; each store is 4 elements.
         unsafe { vst4q_u32(dest.add(64 * part).cast(), elements) };
     }

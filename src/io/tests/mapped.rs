@@ -51,7 +51,7 @@ fn bytes_are_lent() {
     assert_eq!(stream.read_at(200_000, &mut bytes).unwrap(), 0);
     assert_eq!(code(stream.borrow_at(99_990, 11)), -13);
     assert_eq!(code(stream.borrow_at(u64::MAX, 11)), -13);
-    assert_eq!(stream.borrow_at(100_000, 0).unwrap().unwrap(), []);
+    assert!(stream.borrow_at(100_000, 0).unwrap().unwrap().is_empty());
     assert_eq!(code(backend.open(&dir.c_path("other"), OpenMode::Create)), -15);
     // SAFETY: the parameters are there until they are destroyed.
     assert!(unsafe { (*params).mapping_size } >= 100_000);

@@ -8,9 +8,7 @@
 //! [`Search::chain`] does: see there.
 
 use super::output::Output;
-use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, has_avx2, read32, read64,
-};
+use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, read32, read64};
 
 /// log2 of the positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
@@ -138,7 +136,7 @@ pub(in crate::codec::lz4) fn compress(
 
 fn dispatch<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    if super::has_avx2() {
         // SAFETY: the features have just been detected.
         return unsafe { encode_avx2(table, src, dest, acceleration) };
     }

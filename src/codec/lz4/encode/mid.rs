@@ -4,8 +4,7 @@
 
 use super::output::Output;
 use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, has_avx2,
-    read64,
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read64,
 };
 
 const LOG: u32 = 14;
@@ -98,7 +97,7 @@ fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Outpu
         end: src.len() - LAST_LITERALS,
     };
     #[cfg(target_arch = "x86_64")]
-    if has_avx2() {
+    if super::has_avx2() {
         // SAFETY: the features have just been detected.
         return unsafe { encode_avx2(search, out) };
     }
