@@ -3,7 +3,7 @@
 use super::FrameKind;
 use super::header::FrameHeader;
 use super::index::{Place, place_of};
-use super::store::{Frame, block_error};
+use super::store::{Contents, Frame, block_error};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
 use crate::chunk::lazy::Trailer;
@@ -120,6 +120,20 @@ impl Frame {
             (Some(last), Some(at)) if offset <= last && at + 32 <= header.frame_len => Ok(at),
             _ => Err(err!(InvalidHeader, "a chunk at {offset} of {} bytes", header.cbytes)),
         }
+    }
+
+    /// The second flags of the first chunk, 0 without one. It shows what all are like, and that the frame is one.
+    ///
+    /// # Errors
+    /// Those of a chunk that cannot be read.
+    pub fn flags_of_first(&self, contents: &Contents) -> Result<u8> {
+        let header = &contents.header;
+        if contents.nchunks == 0 {
+            return Ok(0);
+        }
+        self.with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))
+            // Chunks of Blosc 1 and empty ones have no lazy form.
+            .or_else(|_| self.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))
     }
 
     /// Fetches chunk `nchunk` whole and lends it to `then`. `header` is the frame's, as it is now.

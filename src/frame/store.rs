@@ -169,11 +169,12 @@ impl Frame {
     }
 
     /// Opens the frame at `path`, which is a directory without a slash at its end if `kind` is sparse, and begins at
-    /// byte `base` of its file.
+    /// byte `base` of its file. Returns what [`flags_of_first`](Self::flags_of_first) says as well: others may change the
+    /// frame as soon as the lock is given back.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `Lock`, and what `frame.md` 4.1, 4.4 and 4.5 say.
-    pub fn open(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<(Frame, Contents)> {
+    pub fn open(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<(Frame, Contents, u8)> {
         let disk = Disk::new(kind, path, base, backend);
         let layout = Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
         let (memory, images) = (Growing::new(), Images::default());
@@ -188,12 +189,14 @@ impl Frame {
                 bounds = frame.read_bounds()?;
             }
             let (header, trailer_len) = bounds;
-            frame.load(header, trailer_len)
+            let contents = frame.load(header, trailer_len)?;
+            let flags2 = frame.flags_of_first(&contents)?;
+            Ok((contents, flags2))
         })();
         drop(locked);
         // Whatever moved before this is in what was just read.
         frame.force_refresh.store(false, Ordering::Relaxed);
-        opened.map(|contents| (frame, contents))
+        opened.map(|(contents, flags2)| (frame, contents, flags2))
     }
 
     /// Reads the header and the end of the trailer, and sees that they can be those of a frame: the header, and the

@@ -36,10 +36,10 @@ impl SuperChunk {
     pub unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
         // SAFETY: by the caller's word.
         let backend = unsafe { Backend::resolve(io) }?;
-        let opened = open_frame(path, offset, &backend).and_then(|(frame, contents)| {
+        let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
             let contiguous = frame.kind() == FrameKind::Contiguous;
             let storage = Storage { contiguous, urlpath: Some(path), io, ..Storage::default() };
-            SuperChunk::around(frame, &contents, Some(backend.clone()), &storage)
+            SuperChunk::around(frame, &contents, flags2, Some(backend.clone()), &storage)
         });
         // The back-end's parameters belong to the super-chunk, or to nobody.
         opened.inspect_err(|_| {
@@ -55,8 +55,9 @@ impl SuperChunk {
     /// Those of a frame that is none.
     pub fn from_frame(memory: Growing) -> Result<Box<SuperChunk>> {
         let (frame, contents) = Frame::from_memory(memory)?;
+        let flags2 = frame.flags_of_first(&contents)?;
         let storage = Storage { contiguous: true, ..Storage::default() };
-        SuperChunk::around(frame, &contents, None, &storage)
+        SuperChunk::around(frame, &contents, flags2, None, &storage)
     }
 
     /// Makes a super-chunk in memory, without a frame, of the frame in `bytes`.
@@ -149,25 +150,16 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// A super-chunk around a frame that was opened.
+    /// A super-chunk around a frame that was opened. Reads nothing of it any more: nobody holds its lock.
     fn around(
         frame: Frame,
         contents: &Contents,
+        flags2: u8,
         backend: Option<Backend>,
         storage: &Storage<'_>,
     ) -> Result<Box<SuperChunk>> {
         let header = &contents.header;
         let schunk = SuperChunk::with_header(header, backend, storage)?;
-        // The first chunk shows what all are like, and that the frame is one.
-        let flags2 = match contents.nchunks {
-            0 => 0,
-            _ => frame
-                .with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))
-                // Chunks of Blosc 1 and empty ones have no lazy form.
-                .or_else(|_| {
-                    frame.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2))
-                })?,
-        };
         schunk.set_counters(&Counters { nchunks: contents.nchunks as i64, flags2, ..schunk.counters() });
         schunk.set_frame(Some(Box::new(frame)));
         schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
@@ -180,7 +172,7 @@ fn no_memory() -> Error {
     err!(MemoryAlloc, "a super-chunk")
 }
 
-fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Contents)> {
+fn open_frame(path: &CStr, offset: i64, backend: &Backend) -> Result<(Frame, Contents, u8)> {
     let path = paths::strip_scheme(path);
     let Ok(base) = u64::try_from(offset) else {
         return Err(err!(InvalidParam, "a frame at byte {offset}"));

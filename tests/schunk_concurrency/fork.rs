@@ -6,7 +6,9 @@ use std::thread;
 
 use crate::children::{join, part, start};
 use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, filled, items, note};
+use crate::support::calls::compress;
 use crate::support::library::Library;
+use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 
@@ -151,6 +153,48 @@ fn both_append() {
             assert!(before.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(7)));
         }
         read(&before);
+    }
+}
+
+/// One puts chunks of another size in the place of the first, the other opens the file again and again.
+#[test]
+fn one_changes_one_opens() {
+    if part().is_none() {
+        return join(vec![("the child", start("fork::one_changes_one_opens", "fork", &[]))]);
+    }
+    let scratch = Scratch::new();
+    let mut random = Random::new(3);
+    let noise = random.bytes(CHUNK * ITEM);
+    for store in Store::ON_DISK {
+        let path = scratch.fresh();
+        drop(filled(Library::ours(), Place::Kept(store), &path, CODING, NCHUNKS, true));
+        let chunks = [&noise, &chunk(0)].map(|plain| {
+            compress(Library::ours(), &CODING.params(), plain, CHUNK * ITEM + 100).expect("a chunk")
+        });
+        let opener = forked(|| {
+            for n in 0..120 {
+                let schunk = SuperChunk::open_locking(Library::ours(), &path);
+                let schunk = schunk.unwrap_or_else(|| panic!("{store:?}: no super-chunk after {n}"));
+                assert_eq!(schunk.nchunks(), NCHUNKS as i64);
+            }
+        });
+        let is_over = || {
+            // SAFETY: looks at a child of this process, and leaves it there; the struct is one of numbers.
+            unsafe {
+                let mut info: libc::siginfo_t = std::mem::zeroed();
+                let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
+                assert_eq!(libc::waitid(libc::P_PID, opener as libc::id_t, &mut info, options), 0);
+                info.si_pid() != 0
+            }
+        };
+        let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
+        let mut updates = 0;
+        while !is_over() {
+            assert_eq!(mine.update_chunk(0, &chunks[updates % 2]), Ok(NCHUNKS as i64));
+            updates += 1;
+        }
+        assert_ends_well(opener);
+        assert!(updates > 0);
     }
 }
 
