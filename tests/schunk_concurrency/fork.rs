@@ -3,9 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::thread;
+use std::time::Instant;
 
 use crate::children::{join, part, start};
-use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, filled, items, note};
+use crate::content::{BLOCK, CHUNK, Coding, ITEM, NOTE, Place, Shared, chunk, duration, filled, items, note};
 use crate::support::calls::compress;
 use crate::support::library::Library;
 use crate::support::random::Random;
@@ -172,10 +173,12 @@ fn one_changes_one_opens() {
             compress(Library::ours(), &CODING.params(), plain, CHUNK * ITEM + 100).expect("a chunk")
         });
         let opener = forked(|| {
-            for n in 0..120 {
+            let (begin, mut n) = (Instant::now(), 0);
+            while begin.elapsed() < duration() {
                 let schunk = SuperChunk::open_locking(Library::ours(), &path);
                 let schunk = schunk.unwrap_or_else(|| panic!("{store:?}: no super-chunk after {n}"));
                 assert_eq!(schunk.nchunks(), NCHUNKS as i64);
+                n += 1;
             }
         });
         let is_over = || {
