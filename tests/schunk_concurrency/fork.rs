@@ -191,13 +191,13 @@ fn one_changes_one_opens() {
             }
         };
         let mine = SuperChunk::open_locking(Library::ours(), &path).expect("a super-chunk");
-        let mut updates = 0;
-        while !is_over() {
-            assert_eq!(mine.update_chunk(0, &chunks[updates % 2]), Ok(NCHUNKS as i64));
-            updates += 1;
+        for chunk in chunks.iter().cycle() {
+            assert_eq!(mine.update_chunk(0, chunk), Ok(NCHUNKS as i64));
+            if is_over() {
+                break;
+            }
         }
         assert_ends_well(opener);
-        assert!(updates > 0);
     }
 }
 
