@@ -47,7 +47,7 @@ fn any_number_of_streams_of_any_length() {
 #[test]
 fn joined_with_a_shuffle() {
     for typesize in (1..=20).chain([24, 255]) {
-        for elements in (0..4).chain(60..70).chain(125..135).chain([192, 1000, 4096]) {
+        for elements in (0..4).chain(60..70).chain(125..135).chain([192, 1000, 2049, 4064, 4096, 4159]) {
             for tail in [0, 1, typesize - 1] {
                 let src = golden(elements * typesize + tail);
                 let shuffled = model::shuffle(typesize, &src);

@@ -114,6 +114,21 @@ impl<const P: usize> Layout<P> {
         }
     }
 
+    /// The columns of elements in registers: `16 / P` of the first 16 in the low lane of each row, as many of the others in
+    /// the high one. For `P` below 16.
+    ///
+    /// # Safety
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(in crate::filter) unsafe fn columns(&self, mut rows: [__m256i; P]) -> [__m256i; P] {
+        for row in &mut rows {
+            // SAFETY: AVX2 by the caller.
+            *row = unsafe { _mm256_shuffle_epi8(*row, self.split) };
+        }
+        // SAFETY: AVX2 by the caller.
+        unsafe { exchange(rows) }
+    }
+
     /// # Safety
     /// The machine has AVX2, and the tile and the excess behind it can be read at `src`.
     #[inline(always)]

@@ -16,9 +16,9 @@ pub(in crate::filter) type Columns = [__m512i; MAX_WIDTH];
 /// A vector's worth of byte numbers from a formula in the number of the byte.
 macro_rules! table {
     ($at:ident => $formula:expr) => {{
-        let mut table = [0u8; TILE];
+        let mut table = [0u8; $crate::filter::columns::avx512::TILE];
         let mut $at = 0;
-        while $at < TILE {
+        while $at < table.len() {
             table[$at] = ($formula) as u8;
             $at += 1;
         }

@@ -18,3 +18,18 @@ pub(super) fn pieces(len: usize, size: usize) -> impl Iterator<Item = usize> {
     debug_assert!(len >= size);
     (0..len).step_by(size).map(move |start| start.min(len - size))
 }
+
+/// The same starts in groups of `count`.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub(super) fn groups(
+    len: usize,
+    size: usize,
+    count: usize,
+) -> impl Iterator<Item = impl Iterator<Item = usize> + Clone> {
+    debug_assert!(len >= size);
+    let group = size * count;
+    (0..len)
+        .step_by(group)
+        .map(move |from| (from..len.min(from + group)).step_by(size).map(move |start| start.min(len - size)))
+}

@@ -5,7 +5,7 @@
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
 use super::super::columns::pieces;
-use super::generic;
+use super::{fours, generic};
 use std::arch::x86_64::*;
 
 /// Elements that are enough for a tile where 32 bytes of each are in it.
@@ -29,8 +29,10 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             2 => forward::<2, DELTA>(2, src, dest),
             4 => forward::<4, DELTA>(4, src, dest),
             3 => forward::<4, DELTA>(3, src, dest),
+            8 if fours::crowded(src.len() / 8, 1) => fours::forward_avx2::<8, DELTA>(src, dest),
             8 => forward::<8, DELTA>(8, src, dest),
             5..=7 => forward::<8, DELTA>(typesize, src, dest),
+            16 if fours::crowded(src.len() / 16, 1) => fours::forward_avx2::<16, DELTA>(src, dest),
             16 => forward::<16, DELTA>(16, src, dest),
             _ => forward::<16, DELTA>(typesize, src, dest),
         }

@@ -5,7 +5,7 @@
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide};
 use super::super::columns::pieces;
-use super::avx2;
+use super::{avx2, fours};
 use std::arch::x86_64::*;
 
 /// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
@@ -24,10 +24,11 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             5 => forward::<DELTA>(Packed::<5, 1>, 5, src, dest),
             6 => forward::<DELTA>(Packed::<3, 2>, 6, src, dest),
             7 => forward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
-            8 => forward::<DELTA>(Packed::<1, 8>, 8, src, dest),
+            8 => fours::forward_avx512::<8, DELTA>(src, dest),
             10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
             ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
+            16 if fours::crowded(src.len() / 16, 2) => fours::forward_avx512::<16, DELTA>(src, dest),
             16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
             _ => forward::<DELTA>(Wide::new(typesize), typesize, src, dest),
         }

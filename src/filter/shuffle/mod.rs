@@ -10,6 +10,8 @@ mod generic;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod fours;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 

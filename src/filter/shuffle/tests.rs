@@ -45,6 +45,16 @@ fn long_blocks() {
     }
 }
 
+/// Streams that share sets of the cache, and those that just do not.
+#[test]
+fn streams_a_power_of_two_apart() {
+    for t in [4, 8, 16, 32] {
+        for elements in (1980..2120).chain(4020..4170).chain([8191, 8192, 12_288, 12_300]) {
+            check(t, &golden(elements * t + 3), elements % 5, elements % 3);
+        }
+    }
+}
+
 #[test]
 fn planes_that_lie_anywhere() {
     for typesize in [2, 4, 8] {

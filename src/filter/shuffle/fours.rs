@@ -1,0 +1,214 @@
+//! The byte shuffle of elements of 8 and 16 bytes, four streams at a time.
+//!
+//! Streams that lie a multiple of [`WAY`] apart, as those of blocks whose length is a power of two do, all meet in one set
+//! of the first cache, which holds eight lines: written one line of each in turn, they push each other out before
+//! they are written. Here a few lines of four streams are written before the next four are, and the elements read
+//! again for each four.
+
+use super::super::bytedelta::columns::{avx2 as delta_avx2, avx512 as delta_avx512};
+use super::super::columns::avx2::{Layout, TILE as TILE_AVX2};
+use super::super::columns::avx512::{TILE as TILE_AVX512, load, table};
+use super::super::columns::groups;
+use std::arch::x86_64::*;
+
+/// Distance of two addresses that share a set of the first cache, in bytes: 64 sets of lines of 64, in all x86 processors.
+const WAY: usize = 4096;
+const LINE: usize = 64;
+
+/// Streams that are written together, and bytes of an element that are.
+const FOUR: usize = 4;
+
+/// Bytes of each of them that are written before the next four streams come.
+const RUN: usize = 8 * LINE;
+
+/// Whether streams of `elements` bytes, one behind the other, meet in one set, or in one of `sets` sets.
+pub(super) fn crowded(elements: usize, sets: usize) -> bool {
+    (elements + LINE) % (WAY / sets) <= 2 * LINE
+}
+
+/// Shuffles whole elements of `N` bytes, 8 or 16; `RUN` bytes of a stream at a time if they are `crowded`.
+///
+/// # Safety
+/// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
+#[inline(always)]
+pub(super) unsafe fn forward_avx512<const N: usize, const DELTA: bool>(src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / N;
+    let count = if crowded(elements, N / 8) { RUN / TILE_AVX512 } else { 1 };
+    for group in groups(elements, TILE_AVX512, count) {
+        for column in (0..N).step_by(FOUR) {
+            for first in group.clone() {
+                let at = first * N;
+                // SAFETY: the level by the caller. Elements `first..first + TILE` are in `src`, and each stream in `dest`
+                // is `elements` long. With `DELTA`, 16 bytes from an element before the tile, which is longer, are in `src`.
+                unsafe {
+                    let mut columns = gather_avx512::<N>(src.as_ptr().add(at), column);
+                    if DELTA {
+                        let before = match first {
+                            0 => _mm_setzero_si128(),
+                            _ => _mm_loadu_si128(src.as_ptr().add(at - N + column).cast()),
+                        };
+                        delta_avx512::differences(&mut columns, before);
+                    }
+                    for (j, &vector) in columns.iter().enumerate() {
+                        let stream = dest.as_mut_ptr().add((column + j) * elements + first);
+                        _mm512_storeu_si512(stream.cast(), vector);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The columns from `column` on, a multiple of 4, of the tile at `src`.
+///
+/// # Safety
+/// The machine has the AVX-512 level, and the tile can be read.
+#[inline(always)]
+unsafe fn gather_avx512<const N: usize>(src: *const u8, column: usize) -> [__m512i; FOUR] {
+    // Four columns of 16 elements each, those of one column in one lane.
+    // SAFETY: the level by the caller.
+    let mut quarters = unsafe { [_mm512_setzero_si512(); 4] };
+    for (i, quarter) in quarters.iter_mut().enumerate() {
+        // SAFETY: the level by the caller; the tile is `N` vectors, a quarter of them is read.
+        unsafe {
+            let from = src.add(i * N / 4 * TILE_AVX512);
+            *quarter = if N == 8 {
+                pair(from, &OF_EIGHT[column / FOUR])
+            } else {
+                let order = &OF_SIXTEEN[column / FOUR];
+                let high = pair(from.add(2 * TILE_AVX512), order);
+                _mm512_mask_mov_epi64(pair(from, order), 0b1010_1010, high)
+            };
+        }
+    }
+    // SAFETY: the level by the caller.
+    unsafe {
+        let [a, b, c, d] = quarters;
+        let (ab, cd) = (_mm512_shuffle_i64x2::<0x44>(a, b), _mm512_shuffle_i64x2::<0x44>(c, d));
+        let (ef, gh) = (_mm512_shuffle_i64x2::<0xee>(a, b), _mm512_shuffle_i64x2::<0xee>(c, d));
+        [
+            _mm512_shuffle_i64x2::<0x88>(ab, cd),
+            _mm512_shuffle_i64x2::<0xdd>(ab, cd),
+            _mm512_shuffle_i64x2::<0x88>(ef, gh),
+            _mm512_shuffle_i64x2::<0xdd>(ef, gh),
+        ]
+    }
+}
+
+/// The bytes of the two vectors at `from` in that order.
+///
+/// # Safety
+/// The machine has the AVX-512 level, and the vectors can be read.
+#[inline(always)]
+unsafe fn pair(from: *const u8, order: &[u8; TILE_AVX512]) -> __m512i {
+    // SAFETY: by the caller.
+    unsafe {
+        let second = _mm512_loadu_si512(from.add(TILE_AVX512).cast());
+        _mm512_permutex2var_epi8(_mm512_loadu_si512(from.cast()), load(order), second)
+    }
+}
+
+/// For each four columns: where in two vectors, 16 elements of 8 bytes, those of lane `j`, column `j`, are.
+static OF_EIGHT: [[u8; TILE_AVX512]; 2] =
+    [table!(at => at % 16 * 8 + at / 16), table!(at => at % 16 * 8 + FOUR + at / 16)];
+
+/// The same for 8 elements of 16 bytes, in both halves of a lane.
+static OF_SIXTEEN: [[u8; TILE_AVX512]; 4] = [
+    table!(at => at % 8 * 16 + at / 16),
+    table!(at => at % 8 * 16 + FOUR + at / 16),
+    table!(at => at % 8 * 16 + 2 * FOUR + at / 16),
+    table!(at => at % 8 * 16 + 3 * FOUR + at / 16),
+];
+
+/// As [`forward_avx512`], for streams that are crowded.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal and hold at least a tile.
+#[inline(always)]
+pub(super) unsafe fn forward_avx2<const N: usize, const DELTA: bool>(src: &[u8], dest: &mut [u8]) {
+    let elements = src.len() / N;
+    // SAFETY: (all) by the caller.
+    unsafe {
+        let layout = Layout::<FOUR>::new(FOUR);
+        for group in groups(elements, TILE_AVX2, RUN / TILE_AVX2) {
+            stretch_avx2::<N, 0, DELTA>(&layout, group.clone(), src, dest);
+            stretch_avx2::<N, 1, DELTA>(&layout, group.clone(), src, dest);
+            if N == 16 {
+                stretch_avx2::<N, 2, DELTA>(&layout, group.clone(), src, dest);
+                stretch_avx2::<N, 3, DELTA>(&layout, group, src, dest);
+            }
+        }
+    }
+}
+
+/// The `PART`th four streams of the tiles that begin at `firsts`.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal, and the tiles inside `src`.
+#[inline(always)]
+unsafe fn stretch_avx2<const N: usize, const PART: usize, const DELTA: bool>(
+    layout: &Layout<FOUR>,
+    firsts: impl Iterator<Item = usize>,
+    src: &[u8],
+    dest: &mut [u8],
+) {
+    let elements = src.len() / N;
+    for first in firsts {
+        let at = first * N;
+        // SAFETY: AVX2 by the caller. Elements `first..first + TILE` are in `src`, and each stream in `dest` is `elements`
+        // long.
+        unsafe {
+            let mut rows = [_mm256_setzero_si256(); FOUR];
+            for (v, row) in rows.iter_mut().enumerate() {
+                let four = src.as_ptr().add(at + v * FOUR * N);
+                *row = words::<N, PART>(four, four.add(TILE_AVX2 / 2 * N));
+            }
+            let mut columns = layout.columns(rows);
+            for (j, vector) in columns.iter_mut().enumerate() {
+                let column = PART * FOUR + j;
+                if DELTA {
+                    let before = if first == 0 { 0 } else { src.as_ptr().add(at - N + column).read() };
+                    *vector = delta_avx2::differences(*vector, before);
+                }
+                let stream = dest.as_mut_ptr().add(column * elements + first);
+                _mm256_storeu_si256(stream.cast(), *vector);
+            }
+        }
+    }
+}
+
+/// Of four elements of `N` bytes at `low`, and of four at `high`, the `PART`th 4 bytes each, in the two lanes.
+///
+/// # Safety
+/// The machine has AVX2, and the elements can be read.
+#[inline(always)]
+unsafe fn words<const N: usize, const PART: usize>(low: *const u8, high: *const u8) -> __m256i {
+    // SAFETY: AVX2 by the caller. Each read is inside the four elements: of 8 bytes, two are read at a time; of 16, each where
+    // its word comes to lie in its place, at most 12 bytes on for the first, and as much before for the last.
+    unsafe {
+        if N == 8 {
+            let (a, b) = (lanes(low, high, 0), lanes(low, high, 16));
+            let (a, b) = (_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
+            let words =
+                if PART == 0 { _mm256_shuffle_ps::<0x88>(a, b) } else { _mm256_shuffle_ps::<0xdd>(a, b) };
+            return _mm256_castps_si256(words);
+        }
+        let (a, b) = (lanes(low, high, PART * 4), lanes(low, high, N + PART * 4 - 4));
+        let (c, d) = (lanes(low, high, 2 * N + PART * 4 - 8), lanes(low, high, 3 * N + PART * 4 - 12));
+        let (ab, cd) = (_mm256_blend_epi32::<0b1010_1010>(a, b), _mm256_blend_epi32::<0b1010_1010>(c, d));
+        _mm256_blend_epi32::<0b1100_1100>(ab, cd)
+    }
+}
+
+/// The 16 bytes at `offset` from two places.
+///
+/// # Safety
+/// The machine has AVX2, and the bytes can be read.
+#[inline(always)]
+unsafe fn lanes(low: *const u8, high: *const u8, offset: usize) -> __m256i {
+    // SAFETY: by the caller.
+    unsafe {
+        let low = _mm_loadu_si128(low.add(offset).cast());
+        _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), _mm_loadu_si128(high.add(offset).cast()))
+    }
+}
