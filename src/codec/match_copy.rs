@@ -5,6 +5,9 @@
 /// How far beyond its end a match may be copied.
 pub(super) const OVERSHOOT: usize = 64;
 
+/// The longest match that is copied as a short one, in bytes.
+pub(super) const SHORT: usize = 18;
+
 /// Copies a match of `length` bytes from `back` bytes before `out`. `None` if it begins before `dest` or
 /// ends behind it.
 pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
@@ -95,6 +98,28 @@ pub(super) trait Periods {
     /// # Safety
     /// `back` is 1 to 7; `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
     unsafe fn repeat_short(to: *mut u8, back: usize);
+
+    /// Copies a match of up to [`SHORT`] bytes from any `back` bytes before `to`, and perhaps writes garbage after those. Slower
+    /// than [`copy_short`], unless nobody can foretell whether the next match is so near that it repeats.
+    ///
+    /// # Safety
+    /// As [`copy_short`]'s.
+    unsafe fn copy_short_anywhere(to: *mut u8, back: usize);
+}
+
+/// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, at least 8.
+///
+/// # Safety
+/// `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
+#[inline(always)]
+pub(super) unsafe fn copy_short(to: *mut u8, back: usize) {
+    // SAFETY: all moves lie between `back` before `to` and SHORT behind it.
+    unsafe {
+        let from = to.sub(back);
+        move_chunk::<8>(from, to);
+        move_chunk::<8>(from.add(8), to.add(8));
+        move_chunk::<2>(from.add(16), to.add(16));
+    }
 }
 
 /// In two words.
@@ -122,6 +147,12 @@ impl Periods for Portable {
         // SAFETY: by the contract; stores begin before 32 and are 16 bytes long.
         unsafe { Self::repeat(to, back, 32) }
     }
+
+    #[inline(always)]
+    unsafe fn copy_short_anywhere(to: *mut u8, back: usize) {
+        // SAFETY: by the contract.
+        unsafe { if back < 8 { Self::repeat_short(to, back) } else { copy_short(to, back) } }
+    }
 }
 
 /// In one register. Only for code that runs where AVX2 is known to be.
@@ -140,6 +171,12 @@ impl Periods for Avx2 {
     unsafe fn repeat_short(to: *mut u8, back: usize) {
         // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
         unsafe { repeat_short_avx2(to, back) }
+    }
+
+    #[inline(always)]
+    unsafe fn copy_short_anywhere(to: *mut u8, back: usize) {
+        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        unsafe { copy_short_avx2(to, back) }
     }
 }
 
@@ -198,6 +235,23 @@ unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
     }
 }
 
+/// For each distance below 16, where 16 bytes and the 16 behind them come from in the 16 at that distance. The last row is for
+/// all others: the bytes of each half as they are.
+#[cfg(target_arch = "x86_64")]
+static SHORT_PERIODS: [[u8; 32]; 17] = {
+    let mut periods = [[0; 32]; 17];
+    let mut back = 1;
+    while back <= 16 {
+        let mut i = 0;
+        while i < 32 {
+            periods[back][i] = (i % back) as u8;
+            i += 1;
+        }
+        back += 1;
+    }
+    periods
+};
+
 /// One store, and no question that a branch predictor could get wrong.
 ///
 /// # Safety
@@ -212,6 +266,33 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
         let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(back).cast()));
         let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
+    }
+}
+
+/// The same for all distances: whether a match is near cannot be foretold.
+///
+/// # Safety
+/// As [`Periods::copy_short_anywhere`]'s.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
+    use std::arch::x86_64::*;
+    let row = back.min(16);
+    // SAFETY: by the contract, `back` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes can be read
+    // at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
+    unsafe {
+        let from = to.sub(back);
+        let low = _mm_loadu_si128(from.cast());
+        let high = _mm_loadu_si128(from.add(row & 16).cast());
+        let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
+        let order = _mm256_loadu_si256(SHORT_PERIODS[row].as_ptr().cast());
+        _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(both, order));
+        if back & !1 == 16 {
+            // The last two bytes are, or may be, among those that this match has just written.
+            move_chunk::<1>(to.add(16).sub(back), to.add(16));
+            move_chunk::<1>(to.add(17).sub(back), to.add(17));
+        }
     }
 }
 
@@ -258,6 +339,31 @@ mod tests {
         let mut dest = [0; 10];
         for (out, back, length) in [(5, 0, 1), (5, 6, 1), (5, 1, 6), (5, 1, usize::MAX)] {
             assert_eq!(copy_match_checked(&mut dest, out, back, length), None);
+        }
+    }
+
+    /// All ways to copy a short match at `to`, behind so many bytes.
+    unsafe fn short<P: Periods>(to: *mut u8, back: usize) {
+        // SAFETY: the caller's word.
+        unsafe { P::copy_short_anywhere(to, back) }
+    }
+
+    #[test]
+    fn short_matches_of_every_distance() {
+        let mut ways: Vec<unsafe fn(*mut u8, usize)> = vec![short::<Portable>];
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") {
+            ways.push(short::<Avx2>);
+        }
+        for way in ways {
+            for back in 1..70 {
+                let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
+                let mut expected = dest[..70].to_vec();
+                (0..SHORT).for_each(|_| expected.push(expected[expected.len() - back]));
+                // SAFETY: `back` bytes before and OVERSHOOT from there are inside `dest`.
+                unsafe { way(dest.as_mut_ptr().add(70), back) };
+                assert!(dest[..70 + SHORT] == expected, "{back}");
+            }
         }
     }
 }

@@ -10,7 +10,9 @@ use std::slice;
 
 #[cfg(target_arch = "x86_64")]
 use crate::codec::match_copy::Avx2;
-use crate::codec::match_copy::{OVERSHOOT, Periods, Portable, copy_match, copy_match_checked};
+use crate::codec::match_copy::{
+    OVERSHOOT, Periods, Portable, SHORT, copy_match, copy_match_checked, copy_short,
+};
 
 /// Literals that fit into a token, and the chunk they are copied in.
 const SHORT_LITERALS: usize = 15;
@@ -26,11 +28,16 @@ const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
 const SHORTEST: usize = 1 + 2;
 /// What it writes without asking: short literals, a short match, and what its copy overshoots.
 const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
+// The longest match that fits into a token.
+const _: () = assert!(MIN_MATCH + MORE - 1 == SHORT);
 
 /// Bytes of a block that the fast loop takes before it looks what kind of sequences they were.
 const WINDOW: usize = 2048;
 /// Sequences of a window that have literals, from which on they are mixed.
 const MANY: usize = WINDOW / 52;
+/// Bytes of a window that are looked at for near matches, and how many of those make a difference.
+const SAMPLE: usize = 64;
+const MANY_NEAR: usize = 2;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
@@ -187,29 +194,39 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
 fn fast(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        let kernel = if walk.mixed { fast_avx2::<true> } else { fast_avx2::<false> };
+        let kernel = if walk.mixed {
+            fast_avx2::<true, false>
+        } else if are_near(&src.ahead[..src.len], walk.at) {
+            fast_avx2::<false, true>
+        } else {
+            fast_avx2::<false, false>
+        };
         // SAFETY: the features have just been detected.
         return unsafe { kernel(src, dest, walk) };
     }
     if walk.mixed {
-        fast_anywhere::<Portable, true>(src, dest, walk)
+        fast_anywhere::<Portable, true, false>(src, dest, walk)
     } else {
-        fast_anywhere::<Portable, false>(src, dest, walk)
+        fast_anywhere::<Portable, false, false>(src, dest, walk)
     }
 }
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn fast_avx2<const MIXED: bool>(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
-    fast_anywhere::<Avx2, MIXED>(src, dest, walk)
+fn fast_avx2<const MIXED: bool, const NEAR: bool>(
+    src: &Source<'_>,
+    dest: &mut [u8],
+    walk: Walk,
+) -> Option<Walk> {
+    fast_anywhere::<Avx2, MIXED, NEAR>(src, dest, walk)
 }
 
 /// Where a sequence begins depends on the literals of the one before, and to wait for that takes longer than all the
 /// rest. Most matches in shuffled numbers follow each other directly: unless sequences are `MIXED`, the processor is
-/// made to guess that, by branches where none are needed.
+/// made to guess that, by branches where none are needed. If matches are now `NEAR` and now not, it need not guess that.
 #[inline(always)]
-fn fast_anywhere<P: Periods, const MIXED: bool>(
+fn fast_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
     src: &Source<'_>,
     dest: &mut [u8],
     walk: Walk,
@@ -245,7 +262,7 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
             }
             // SAFETY: 1 <= `back` <= `out`, and `out` <= `last_write`, so a short match and OVERSHOOT bytes are inside
             // `dest`.
-            unsafe { copy_short::<P>(to.add(out), back) };
+            unsafe { token_match::<P, NEAR>(to.add(out), back) };
             (at, out) = (at + 3, out + token + MIN_MATCH);
             continue;
         }
@@ -310,7 +327,7 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
         let mut length = (token & 0xf) + MIN_MATCH;
         if length < MORE + MIN_MATCH {
             // SAFETY: as for the copy below.
-            unsafe { copy_short::<P>(to.add(end), back) };
+            unsafe { token_match::<P, NEAR>(to.add(end), back) };
             (at, out) = (ahead, end + length);
             continue;
         }
@@ -326,22 +343,39 @@ fn fast_anywhere<P: Periods, const MIXED: bool>(
     Some(Walk { at, out, mixed: with_literals > MANY })
 }
 
-/// Copies the longest match that fits into a token, 18 bytes.
+/// Copies a match whose length fits into a token.
 ///
 /// # Safety
-/// `back` >= 1; `back` bytes before `to` and OVERSHOOT bytes from it belong to one buffer.
+/// As [`Periods::copy_short_anywhere`]'s.
 #[inline(always)]
-unsafe fn copy_short<P: Periods>(to: *mut u8, back: usize) {
-    // SAFETY: all moves lie between `back` before `to` and 18 behind it; else the contract is the callee's.
+unsafe fn token_match<P: Periods, const NEAR: bool>(to: *mut u8, back: usize) {
+    // SAFETY: by the contract.
     unsafe {
-        if back < 8 {
-            return P::repeat_short(to, back);
+        if NEAR {
+            P::copy_short_anywhere(to, back);
+        } else if back < 8 {
+            P::repeat_short(to, back);
+        } else {
+            copy_short(to, back);
         }
-        let from = to.sub(back);
-        to.cast::<u64>().write_unaligned(from.cast::<u64>().read_unaligned());
-        to.add(8).cast::<u64>().write_unaligned(from.add(8).cast::<u64>().read_unaligned());
-        to.add(16).cast::<u16>().write_unaligned(from.add(16).cast::<u16>().read_unaligned());
     }
+}
+
+/// Whether matches so near that they repeat take turns with others among the next sequences of `src` from `at` on.
+fn are_near(src: &[u8], mut at: usize) -> bool {
+    let (mut near, end) = (0, at.saturating_add(SAMPLE).min(src.len()));
+    while let Some(&token) = src[..end].get(at)
+        && token >> 4 < MORE as u8
+    {
+        at += 1 + usize::from(token >> 4);
+        let Some(&[low, high]) = src.get(at..).and_then(|rest| rest.first_chunk()) else { break };
+        near += usize::from(u16::from_le_bytes([low, high]) < 8);
+        at += 2;
+        if token & 0xf == MORE as u8 && length(src, &mut at, MORE).is_none() {
+            break;
+        }
+    }
+    near >= MANY_NEAR
 }
 
 #[cfg(test)]
@@ -473,6 +507,29 @@ mod tests {
             }
         }
         assert!(good > 3000 && bad > 3000, "{good} good, {bad} bad");
+    }
+
+    #[test]
+    fn short_matches_near_and_far() {
+        let mut random = Random(3);
+        for round in 0..200 {
+            let (mut block, mut out) = (vec![], 0);
+            // Enough for several windows.
+            while block.len() < 3 * WINDOW {
+                let few = usize::from(random.below([50, 1000][round % 2]) == 0);
+                let (literals, length) = (if out == 0 { 14 } else { few }, random.below(15));
+                block.push((literals << 4 | length) as u8);
+                block.extend((0..literals).map(|_| random.below(256) as u8));
+                out += literals;
+                let reach = [1, 8, 20, 40, 60_000][random.below(5)].min(out);
+                block.extend((1 + random.below(reach) as u16).to_le_bytes());
+                out += length + 4;
+            }
+            block.extend([0x10, 7]);
+            let plain = plainly(&block, 1 << 20, &[]);
+            assert_eq!(plain.as_ref().map(Vec::len), Some(out + 1));
+            assert!(ours(&block, out + 1, &[]) == plain, "round {round}");
+        }
     }
 
     #[test]
