@@ -31,13 +31,17 @@ const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
 // The longest match that fits into a token.
 const _: () = assert!(MIN_MATCH + MORE - 1 == SHORT);
 
-/// Bytes of a block that the fast loop takes before it looks what kind of sequences they were.
+/// Bytes of a block that the fast loop takes before it looks what kind of sequences they were: at first, and once nothing
+/// has changed for a while.
 const WINDOW: usize = 2048;
-/// Sequences of a window that have literals, from which on they are mixed.
-const MANY: usize = WINDOW / 52;
-/// Bytes of a window that are looked at for near matches, and how many of those make a difference.
+const LONGEST_WINDOW: usize = 16 << 10;
+/// With a sequence for each so many bytes of a window that has literals, sequences are mixed.
+const MIXED_FOR_EACH: usize = 52;
+/// Bytes at the start of a window that are looked at for near matches: so many, and so much of a long window. With one for
+/// each so many bytes near and far are mixed.
 const SAMPLE: usize = 64;
-const MANY_NEAR: usize = 2;
+const SAMPLE_OF_WINDOW: usize = 64;
+const NEAR_FOR_EACH: usize = 32;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
@@ -52,6 +56,23 @@ struct Walk {
     out: usize,
     /// Whether sequences with and without literals take turns, as in text, so that nobody can foretell which is next.
     mixed: bool,
+    /// Bytes of the block after which that is looked at again.
+    window: usize,
+}
+
+impl Walk {
+    const START: Walk = Walk { at: 0, out: 0, mixed: false, window: WINDOW };
+
+    /// The walk after a window, or some of it.
+    fn after(self, done: &Done) -> Walk {
+        let &Done { at, out, with_literals } = done;
+        if at - self.at <= self.window {
+            return Walk { at, out, ..self };
+        }
+        let mixed = with_literals > self.window / MIXED_FOR_EACH;
+        let window = if mixed == self.mixed { (2 * self.window).min(LONGEST_WINDOW) } else { WINDOW };
+        Walk { at, out, mixed, window }
+    }
 }
 
 /// Where a block is, and how far its surroundings may be touched.
@@ -89,18 +110,21 @@ fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: 
 
 #[inline]
 fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    let mut walk = Walk { at: 0, out: 0, mixed: false };
+    let mut walk = Walk::START;
     let block = &src.ahead[..src.len];
     loop {
         // Without room there is nothing that the fast loop could do.
         if walk.at + READ_AHEAD <= src.ahead.len() && walk.out + WRITE_AHEAD <= dest.len() {
+            let end = walk.at + walk.window;
             walk = fast(&src, dest, walk)?;
             if walk.at == block.len() + 1 {
                 return Some(walk.out).filter(|&out| out <= dest_len);
             }
+            if walk.at > end {
+                continue;
+            }
         }
-        // The fast loop stops at the end of its window, or before a sequence that it cannot do: this one takes it, to its
-        // end or to that of the block.
+        // The fast loop stopped before a sequence that it cannot do: this one takes it, to its end or to that of the block.
         match sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
             (next, written) if next == block.len() + 1 => return Some(written),
             next => (walk.at, walk.out) = next,
@@ -111,14 +135,18 @@ fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary
 /// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of that are there; how
 /// many are. What comes behind them in the block is not looked at. `None` if it is bad up to there, or ends too early.
 pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
-    let mut walk = Walk { at: 0, out: 0, mixed: false };
+    let mut walk = Walk::START;
     let src = Source { ahead: block, len: block.len() };
     let (len, near) = (dest.len(), dest.len().min(wanted + WRITE_AHEAD));
     while walk.out < wanted {
         if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
+            let end = walk.at + walk.window;
             walk = fast(&src, &mut dest[..near], walk)?;
             if walk.out >= wanted {
                 break;
+            }
+            if walk.at > end {
+                continue;
             }
         }
         let next = sequence(block, dest, len, &[], walk.at, walk.out)?;
@@ -192,55 +220,68 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
 /// Decodes whole sequences as long as there is room to read and write ahead, and up to the end of a window; stops at the
 /// first that it leaves alone.
 fn fast(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
+    let done = window(src, dest, &walk)?;
+    Some(walk.after(&done))
+}
+
+/// Runs the kernel for the next window.
+fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         let kernel = if walk.mixed {
-            fast_avx2::<true, false>
-        } else if are_near(&src.ahead[..src.len], walk.at) {
-            fast_avx2::<false, true>
+            window_avx2::<true, false>
+        } else if are_near(&src.ahead[..src.len], walk) {
+            window_avx2::<false, true>
         } else {
-            fast_avx2::<false, false>
+            window_avx2::<false, false>
         };
         // SAFETY: the features have just been detected.
         return unsafe { kernel(src, dest, walk) };
     }
     if walk.mixed {
-        fast_anywhere::<Portable, true, false>(src, dest, walk)
+        window_anywhere::<Portable, true, false>(src, dest, walk)
     } else {
-        fast_anywhere::<Portable, false, false>(src, dest, walk)
+        window_anywhere::<Portable, false, false>(src, dest, walk)
     }
+}
+
+/// How far a kernel has come, and how many of the sequences had literals.
+struct Done {
+    at: usize,
+    out: usize,
+    with_literals: usize,
 }
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi2")]
-fn fast_avx2<const MIXED: bool, const NEAR: bool>(
+fn window_avx2<const MIXED: bool, const NEAR: bool>(
     src: &Source<'_>,
     dest: &mut [u8],
-    walk: Walk,
-) -> Option<Walk> {
-    fast_anywhere::<Avx2, MIXED, NEAR>(src, dest, walk)
+    walk: &Walk,
+) -> Option<Done> {
+    window_anywhere::<Avx2, MIXED, NEAR>(src, dest, walk)
 }
 
 /// Where a sequence begins depends on the literals of the one before, and to wait for that takes longer than all the
 /// rest. Most matches in shuffled numbers follow each other directly: unless sequences are `MIXED`, the processor is
 /// made to guess that, by branches where none are needed. If matches are now `NEAR` and now not, it need not guess that.
 #[inline(always)]
-fn fast_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
+fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
     src: &Source<'_>,
     dest: &mut [u8],
-    walk: Walk,
-) -> Option<Walk> {
+    walk: &Walk,
+) -> Option<Done> {
+    let &Walk { mut at, mut out, window, .. } = walk;
     let (Some(last_read), Some(last_write), Some(last_match)) = (
         src.ahead.len().checked_sub(READ_AHEAD),
         dest.len().checked_sub(WRITE_AHEAD),
         src.len.checked_sub(SHORTEST),
     ) else {
-        return Some(walk);
+        return Some(Done { at, out, with_literals: 0 });
     };
-    let Walk { mut at, mut out, .. } = walk;
     // A sequence that begins at `last_match` or before has its token and, without literals, its offset inside the block.
-    let last_read = last_read.min(last_match).min(at.saturating_add(WINDOW));
+    let last_read = last_read.min(last_match).min(at.saturating_add(window));
     let mut with_literals = 0;
     let (from, to) = (src.ahead.as_ptr(), dest.as_mut_ptr());
     let readable = src.ahead.len();
@@ -340,7 +381,7 @@ fn fast_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
         unsafe { copy_match::<P>(to.add(end), back, length) };
         (at, out) = (ahead, end + length);
     }
-    Some(Walk { at, out, mixed: with_literals > MANY })
+    Some(Done { at, out, with_literals })
 }
 
 /// Copies a match whose length fits into a token.
@@ -361,9 +402,11 @@ unsafe fn token_match<P: Periods, const NEAR: bool>(to: *mut u8, back: usize) {
     }
 }
 
-/// Whether matches so near that they repeat take turns with others among the next sequences of `src` from `at` on.
-fn are_near(src: &[u8], mut at: usize) -> bool {
-    let (mut near, end) = (0, at.saturating_add(SAMPLE).min(src.len()));
+/// Whether matches so near that they repeat take turns with others in the next window of `src`.
+fn are_near(src: &[u8], walk: &Walk) -> bool {
+    let mut at = walk.at;
+    let sample = SAMPLE.max(walk.window / SAMPLE_OF_WINDOW);
+    let (mut near, end) = (0, at.saturating_add(sample).min(src.len()));
     while let Some(&token) = src[..end].get(at)
         && token >> 4 < MORE as u8
     {
@@ -375,7 +418,7 @@ fn are_near(src: &[u8], mut at: usize) -> bool {
             break;
         }
     }
-    near >= MANY_NEAR
+    near >= sample / NEAR_FOR_EACH
 }
 
 #[cfg(test)]
