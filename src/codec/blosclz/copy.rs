@@ -18,14 +18,25 @@ pub unsafe fn copy<const N: usize>(from: *const u8, to: *mut u8) {
     unsafe { to.cast::<[u8; N]>().write(from.cast::<[u8; N]>().read()) }
 }
 
-/// Eight bytes that repeat the first `distance` of `v`, for `distance` < 8.
+/// Eight bytes that repeat the first `distance` of `v`, or `v` from a `distance` of 8 on. Without a branch: nobody can foretell
+/// whether the next match is that near.
 #[inline(always)]
 fn repeat(v: u64, distance: usize) -> u64 {
-    /// The sum of `256^(distance * k)` below `2^64`: multiplying by it repeats `distance` bytes.
-    const REPEAT: [u64; 8] = {
-        let mut table = [0; 8];
-        let mut distance = 1;
+    /// The first bytes of a word.
+    const FIRST: [u64; 9] = {
+        let mut table = [u64::MAX; 9];
+        let mut distance = 0;
         while distance < 8 {
+            table[distance] = (1 << (8 * distance)) - 1;
+            distance += 1;
+        }
+        table
+    };
+    /// The sum of `256^(distance * k)` below `2^64`: multiplying by it repeats `distance` bytes.
+    const REPEAT: [u64; 9] = {
+        let mut table = [0; 9];
+        let mut distance = 1;
+        while distance <= 8 {
             let mut at = 0;
             while at < 8 {
                 table[distance] |= 1 << (8 * at);
@@ -35,7 +46,8 @@ fn repeat(v: u64, distance: usize) -> u64 {
         }
         table
     };
-    (v & ((1 << (8 * distance)) - 1)).wrapping_mul(REPEAT[distance & 7])
+    let distance = distance.min(8);
+    (v & FIRST[distance]).wrapping_mul(REPEAT[distance])
 }
 
 /// Copies 8 bytes to `to` from `distance` bytes before.
@@ -46,11 +58,8 @@ fn repeat(v: u64, distance: usize) -> u64 {
 pub unsafe fn copy_short(to: *mut u8, distance: usize) {
     // SAFETY: the caller's promise: the bytes read lie between `to - distance` and `to + 8`.
     unsafe {
-        let mut v = u64::from_le_bytes(to.sub(distance).cast::<[u8; 8]>().read());
-        if distance < 8 {
-            v = repeat(v, distance);
-        }
-        to.cast::<[u8; 8]>().write(v.to_le_bytes());
+        let v = u64::from_le_bytes(to.sub(distance).cast::<[u8; 8]>().read());
+        to.cast::<[u8; 8]>().write(repeat(v, distance).to_le_bytes());
     }
 }
 
