@@ -105,6 +105,13 @@ pub(super) trait Periods {
     /// # Safety
     /// As [`copy_short`]'s.
     unsafe fn copy_short_anywhere(to: *mut u8, back: usize);
+
+    /// Copies the first bytes of a match from any `back` bytes before `to`, and perhaps writes garbage after those; how many. Without
+    /// a branch, for those who cannot foretell how near the next match is.
+    ///
+    /// # Safety
+    /// As [`copy_short`]'s.
+    unsafe fn copy_first(to: *mut u8, back: usize) -> usize;
 }
 
 /// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, at least 8.
@@ -153,6 +160,11 @@ impl Periods for Portable {
         // SAFETY: by the contract.
         unsafe { if back < 8 { Self::repeat_short(to, back) } else { copy_short(to, back) } }
     }
+
+    #[inline(always)]
+    unsafe fn copy_first(_: *mut u8, _: usize) -> usize {
+        0
+    }
 }
 
 /// In one register. Only for code that runs where AVX2 is known to be.
@@ -178,14 +190,20 @@ impl Periods for Avx2 {
         // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
         unsafe { copy_short_avx2(to, back) }
     }
+
+    #[inline(always)]
+    unsafe fn copy_first(to: *mut u8, back: usize) -> usize {
+        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        unsafe { copy_first_avx2(to, back) }
+    }
 }
 
-/// For each period, where in it the 32 bytes of a register come from.
+/// For each period, where in it the 32 bytes of a register come from. The last row leaves each half as it is.
 #[cfg(target_arch = "x86_64")]
-static PERIODS: [[u8; 32]; 16] = {
-    let mut periods = [[0; 32]; 16];
+static PERIODS: [[u8; 32]; 17] = {
+    let mut periods = [[0; 32]; 17];
     let mut back = 1;
-    while back < 16 {
+    while back <= 16 {
         let mut i = 0;
         while i < 32 {
             periods[back][i] = (i % back) as u8;
@@ -235,23 +253,6 @@ unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
     }
 }
 
-/// For each distance below 16, where 16 bytes and the 16 behind them come from in the 16 at that distance. The last row is for
-/// all others: the bytes of each half as they are.
-#[cfg(target_arch = "x86_64")]
-static SHORT_PERIODS: [[u8; 32]; 17] = {
-    let mut periods = [[0; 32]; 17];
-    let mut back = 1;
-    while back <= 16 {
-        let mut i = 0;
-        while i < 32 {
-            periods[back][i] = (i % back) as u8;
-            i += 1;
-        }
-        back += 1;
-    }
-    periods
-};
-
 /// One store, and no question that a branch predictor could get wrong.
 ///
 /// # Safety
@@ -269,14 +270,26 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
     }
 }
 
-/// The same for all distances: whether a match is near cannot be foretold.
+/// By distance, 32 for those above: how many bytes [`copy_first_avx2`] copies.
+#[cfg(target_arch = "x86_64")]
+static FIRST: [u8; 33] = {
+    let mut first = [32; 33];
+    let mut back = 16;
+    while back < 32 {
+        first[back] = back as u8;
+        back += 1;
+    }
+    first
+};
+
+/// 32 bytes, or as many as the distance if that is 16 to 31, in one store.
 ///
 /// # Safety
-/// As [`Periods::copy_short_anywhere`]'s.
+/// As [`Periods::copy_first`]'s.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[target_feature(enable = "avx2")]
-unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
+unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
     use std::arch::x86_64::*;
     let row = back.min(16);
     // SAFETY: by the contract, `back` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes can be read
@@ -286,10 +299,23 @@ unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
         let low = _mm_loadu_si128(from.cast());
         let high = _mm_loadu_si128(from.add(row & 16).cast());
         let both = _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high);
-        let order = _mm256_loadu_si256(SHORT_PERIODS[row].as_ptr().cast());
+        let order = _mm256_loadu_si256(PERIODS[row].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(both, order));
+    }
+    usize::from(FIRST[back.min(32)])
+}
+
+/// # Safety
+/// As [`Periods::copy_short_anywhere`]'s.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
+    // SAFETY: by the contract; the single bytes are before `to` + SHORT.
+    unsafe {
+        copy_first_avx2(to, back);
         if back & !1 == 16 {
-            // The last two bytes are, or may be, among those that this match has just written.
+            // Then the last two bytes are, or may be, among those that have just been written.
             move_chunk::<1>(to.add(16).sub(back), to.add(16));
             move_chunk::<1>(to.add(17).sub(back), to.add(17));
         }
@@ -342,27 +368,35 @@ mod tests {
         }
     }
 
-    /// All ways to copy a short match at `to`, behind so many bytes.
-    unsafe fn short<P: Periods>(to: *mut u8, back: usize) {
+    unsafe fn short<P: Periods>(to: *mut u8, back: usize) -> usize {
         // SAFETY: the caller's word.
-        unsafe { P::copy_short_anywhere(to, back) }
+        unsafe { P::copy_short_anywhere(to, back) };
+        SHORT
     }
+
+    unsafe fn first<P: Periods>(to: *mut u8, back: usize) -> usize {
+        // SAFETY: the caller's word.
+        unsafe { P::copy_first(to, back) }
+    }
+
+    /// Copies a match at a place so many bytes behind another; how many bytes it has.
+    type Copy = unsafe fn(*mut u8, usize) -> usize;
 
     #[test]
     fn short_matches_of_every_distance() {
-        let mut ways: Vec<unsafe fn(*mut u8, usize)> = vec![short::<Portable>];
+        let mut ways: Vec<Copy> = vec![short::<Portable>, first::<Portable>];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            ways.push(short::<Avx2>);
+            ways.extend([short::<Avx2> as Copy, first::<Avx2>]);
         }
         for way in ways {
             for back in 1..70 {
                 let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
                 let mut expected = dest[..70].to_vec();
-                (0..SHORT).for_each(|_| expected.push(expected[expected.len() - back]));
                 // SAFETY: `back` bytes before and OVERSHOOT from there are inside `dest`.
-                unsafe { way(dest.as_mut_ptr().add(70), back) };
-                assert!(dest[..70 + SHORT] == expected, "{back}");
+                let copied = unsafe { way(dest.as_mut_ptr().add(70), back) };
+                (0..copied).for_each(|_| expected.push(expected[expected.len() - back]));
+                assert!(dest[..70 + copied] == expected, "{back}");
             }
         }
     }

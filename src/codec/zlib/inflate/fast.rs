@@ -19,9 +19,9 @@ pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
 }
 
 /// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, there have
-/// been more than `run` times three literals in a row.
+/// been more than `run` times three literals in a row. Whether the next match is near is no question if `NEAR`.
 #[inline(always)]
-pub(super) fn symbols<P: Periods, const WATCH: bool>(
+pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
     codes: Codes,
     bits: &mut Bits,
     dest: &mut [u8],
@@ -145,7 +145,12 @@ pub(super) fn symbols<P: Periods, const WATCH: bool>(
         }
         // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end of
         // `dest` or earlier.
-        unsafe { copy_match::<P>(base.add(out), back, length) };
+        unsafe {
+            // What has been written already does no harm.
+            if !NEAR || length > P::copy_first(base.add(out), back) {
+                copy_match::<P>(base.add(out), back, length);
+            }
+        }
         out += length;
         triples = 0;
     };

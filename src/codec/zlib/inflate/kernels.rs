@@ -37,15 +37,22 @@ type Wide = crate::codec::match_copy::Avx2;
 kernel! {
     /// [`fast::symbols`] that does not look for runs.
     fn symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
-        fast::symbols::<Portable, false>(codes, bits, dest, out, 0),
-        fast::symbols::<Wide, false>(codes, bits, dest, out, 0)
+        fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0),
+        fast::symbols::<Wide, false, false>(codes, bits, dest, out, 0)
+}
+
+kernel! {
+    /// The same where near and far matches take turns.
+    fn near_symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
+        fast::symbols::<Portable, false, true>(codes, bits, dest, out, 0),
+        fast::symbols::<Wide, false, true>(codes, bits, dest, out, 0)
 }
 
 kernel! {
     /// [`fast::symbols`] that stops at runs.
     fn symbols_to_run(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize, run: usize) -> Option<(usize, Stop)> =
-        fast::symbols::<Portable, true>(codes, bits, dest, out, run),
-        fast::symbols::<Wide, true>(codes, bits, dest, out, run)
+        fast::symbols::<Portable, true, false>(codes, bits, dest, out, run),
+        fast::symbols::<Wide, true, false>(codes, bits, dest, out, run)
 }
 
 kernel! {

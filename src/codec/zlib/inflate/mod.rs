@@ -48,6 +48,8 @@ enum Likely {
     /// Matches with few literals between them.
     #[default]
     Matches,
+    /// The same, and matches so near that they repeat take turns with others.
+    NearMatches,
     /// Literals, at least now and then.
     Runs,
     /// Literals, nearly all of them with codes of eight bits.
@@ -55,20 +57,33 @@ enum Likely {
 }
 
 impl Likely {
-    /// Judges the code in which symbol `i` has `lens[i]` bits.
-    fn of(lens: &[u8]) -> Likely {
+    /// Judges the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
+    fn of(lens: &[u8], distance_lens: &[u8]) -> Likely {
         /// How many literals have eight bits where noise is flat.
         const FLAT: usize = 240;
         /// There may be a match for each so many symbols where runs are likely.
         const RARE: u32 = 7;
         const WHOLE: u32 = 1 << 15;
+        /// Symbols of distances up to 32.
+        const NEAR: usize = 10;
+        /// If there are more near and more far matches than one in so many, which comes next cannot be foretold.
+        const UNFORESEEN: u32 = 10;
 
         if lens.iter().take(256).filter(|&&len| len == 8).count() >= FLAT {
             return Likely::FlatNoise;
         }
         // A code of `len` bits is meant for a symbol that makes up one in 2^`len`.
-        let matches: u32 = lens.iter().skip(257).filter(|len| **len > 0).map(|len| WHOLE >> len).sum();
-        if matches * RARE < WHOLE { Likely::Runs } else { Likely::Matches }
+        let share =
+            |lens: &[u8]| -> u32 { lens.iter().filter(|len| **len > 0).map(|len| WHOLE >> len).sum() };
+        if share(&lens[257..]) * RARE < WHOLE {
+            return Likely::Runs;
+        }
+        let near = share(&distance_lens[..NEAR.min(distance_lens.len())]);
+        if near.min(share(distance_lens) - near) * UNFORESEEN > WHOLE {
+            Likely::NearMatches
+        } else {
+            Likely::Matches
+        }
     }
 }
 
@@ -196,7 +211,7 @@ impl Inflater {
             return None;
         }
         self.litlen.build(&lens[..litlen_count], &LITLEN_SYMBOLS)?;
-        self.likely = Likely::of(&lens[..litlen_count]);
+        self.likely = Likely::of(&lens[..litlen_count], &lens[litlen_count..count]);
         self.distance.build(&lens[litlen_count..count], &DISTANCE_SYMBOLS)
     }
 
@@ -211,6 +226,7 @@ impl Inflater {
             let mut stop;
             (out, stop) = match self.likely {
                 Likely::Runs => kernels::symbols_to_run(codes, bits, dest, out, run)?,
+                Likely::NearMatches => kernels::near_symbols(codes, bits, dest, out)?,
                 _ => kernels::symbols(codes, bits, dest, out)?,
             };
             if let Stop::Literals = stop {

@@ -174,7 +174,7 @@ fn noise_of_every_kind_round_trips() {
     }
 }
 
-/// What a kernel for noise decodes of the first block of a stream, and whether lanes were of use. The same for all
+/// What the kernel for its kind decodes of the first block of a stream, and whether lanes were of use. The same for all
 /// processors.
 fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) {
     let decode = |portable: bool| {
@@ -188,6 +188,10 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
         let (out, outcome) = match (inflater.likely, portable) {
             (Likely::FlatNoise, false) => (kernels::flat(codes, bits, dest, 0), None),
             (Likely::FlatNoise, true) => (flat::symbols::<Portable>(codes, bits, dest, 0), None),
+            (Likely::NearMatches, false) => (kernels::near_symbols(codes, bits, dest, 0).unwrap().0, None),
+            (Likely::NearMatches, true) => {
+                (fast::symbols::<Portable, false, true>(codes, bits, dest, 0, 0).unwrap().0, None)
+            }
             (_, false) => {
                 let (out, outcome) = kernels::lanes(&mut inflater.lanes, codes, bits, dest, 0);
                 (out, Some(outcome))
@@ -201,7 +205,7 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
         // On from there, to where little room is left.
         let (end, _) = match portable {
             false => kernels::symbols(codes, bits, dest, out).unwrap(),
-            true => fast::symbols::<Portable, false>(codes, bits, dest, out, 0).unwrap(),
+            true => fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0).unwrap(),
         };
         assert!(dest[..end] == plain[..end]);
         ((out, inflater.likely, outcome), end)
@@ -209,6 +213,20 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
     let (first, end) = decode(false);
     assert!((first, end) == decode(true));
     first
+}
+
+#[test]
+fn near_and_far_matches_take_turns() {
+    let mut random = Random(10);
+    let mut plain: Vec<u8> = (0..300).map(|_| random.below(256) as u8).collect();
+    while plain.len() < 12_000 {
+        plain.push(random.below(256) as u8);
+        let reach = [8, 40, 250][random.below(3)];
+        let back = 1 + random.below(reach);
+        (0..4 + random.below(30)).for_each(|_| plain.push(plain[plain.len() - back]));
+    }
+    let (out, likely, _) = first_block(&plain, &deflated(&plain, 6));
+    assert!(likely == Likely::NearMatches && out > 11_000, "{out}");
 }
 
 #[test]
