@@ -42,12 +42,15 @@ const MIXED_FOR_EACH: usize = 52;
 const SAMPLE: usize = 64;
 const SAMPLE_OF_WINDOW: usize = 64;
 const NEAR_FOR_EACH: usize = 32;
+/// Shorter rests of a block are not worth a look.
+const LONG: usize = 1024;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
-
-/// What lies behind a block so that all of it can be done fast, in bytes.
-const ROOM_BEHIND: usize = 3 * READ_AHEAD;
+/// The end of a longer block that is, if there is none behind it.
+const TAIL: usize = 96;
+/// What a block needs behind it so that all of it can be done fast.
+const ROOM_BEHIND: usize = READ_AHEAD + LONG_CHUNK;
 
 /// How far a block is decoded.
 struct Walk {
@@ -63,15 +66,17 @@ struct Walk {
 impl Walk {
     const START: Walk = Walk { at: 0, out: 0, mixed: false, window: WINDOW };
 
-    /// The walk after a window, or some of it.
-    fn after(self, done: &Done) -> Walk {
-        let &Done { at, out, with_literals } = done;
-        if at - self.at <= self.window {
-            return Walk { at, out, ..self };
+    /// Goes on behind a window, or some of it. In place: what is handed out by value is read in larger pieces than it has
+    /// been written in, and has to wait for that, which short blocks notice.
+    #[inline]
+    fn go_on(&mut self, done: &Done) {
+        let whole = done.at - self.at > self.window;
+        (self.at, self.out) = (done.at, done.out);
+        if whole {
+            let mixed = done.with_literals > self.window / MIXED_FOR_EACH;
+            self.window = if mixed == self.mixed { (2 * self.window).min(LONGEST_WINDOW) } else { WINDOW };
+            self.mixed = mixed;
         }
-        let mixed = with_literals > self.window / MIXED_FOR_EACH;
-        let window = if mixed == self.mixed { (2 * self.window).min(LONGEST_WINDOW) } else { WINDOW };
-        Walk { at, out, mixed, window }
     }
 }
 
@@ -108,15 +113,22 @@ fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: 
     block_with_room(Source { ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
+/// For a long block, or one with room behind it.
 #[inline]
 fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     let mut walk = Walk::START;
     let block = &src.ahead[..src.len];
+    let behind = src.ahead.len() - src.len;
     loop {
         // Without room there is nothing that the fast loop could do.
-        if walk.at + READ_AHEAD <= src.ahead.len() && walk.out + WRITE_AHEAD <= dest.len() {
+        if walk.out + WRITE_AHEAD <= dest.len() {
             let end = walk.at + walk.window;
-            walk = fast(&src, dest, walk)?;
+            if walk.at + READ_AHEAD <= src.ahead.len() {
+                fast(&src, dest, &mut walk)?;
+            }
+            if behind < ROOM_BEHIND && walk.at < block.len() && block.len() - walk.at <= TAIL {
+                tail(block, dest, &mut walk)?;
+            }
             if walk.at == block.len() + 1 {
                 return Some(walk.out).filter(|&out| out <= dest_len);
             }
@@ -132,6 +144,19 @@ fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary
     }
 }
 
+/// Goes on in the last bytes of `block`, behind which there is little: from a copy with room behind it.
+#[inline(always)]
+fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
+    let Some(last) = block.last_chunk::<TAIL>() else { return Some(()) };
+    let mut copy = [0; TAIL + ROOM_BEHIND];
+    copy[..TAIL].copy_from_slice(last);
+    let start = block.len() - TAIL;
+    walk.at -= start;
+    fast(&Source { ahead: &copy, len: TAIL }, dest, walk)?;
+    walk.at += start;
+    Some(())
+}
+
 /// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of that are there; how
 /// many are. What comes behind them in the block is not looked at. `None` if it is bad up to there, or ends too early.
 pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
@@ -141,7 +166,7 @@ pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usi
     while walk.out < wanted {
         if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
             let end = walk.at + walk.window;
-            walk = fast(&src, &mut dest[..near], walk)?;
+            fast(&src, &mut dest[..near], &mut walk)?;
             if walk.out >= wanted {
                 break;
             }
@@ -219,9 +244,11 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
 
 /// Decodes whole sequences as long as there is room to read and write ahead, and up to the end of a window; stops at the
 /// first that it leaves alone.
-fn fast(src: &Source<'_>, dest: &mut [u8], walk: Walk) -> Option<Walk> {
-    let done = window(src, dest, &walk)?;
-    Some(walk.after(&done))
+#[inline]
+fn fast(src: &Source<'_>, dest: &mut [u8], walk: &mut Walk) -> Option<()> {
+    let done = window(src, dest, walk)?;
+    walk.go_on(&done);
+    Some(())
 }
 
 /// Runs the kernel for the next window.
@@ -230,7 +257,7 @@ fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
         let kernel = if walk.mixed {
             window_avx2::<true, false>
-        } else if are_near(&src.ahead[..src.len], walk) {
+        } else if src.len - walk.at > LONG && are_near(&src.ahead[..src.len], walk) {
             window_avx2::<false, true>
         } else {
             window_avx2::<false, false>
