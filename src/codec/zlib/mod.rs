@@ -109,7 +109,14 @@ fn own(state: &mut deflate::State, src: &[u8], dest: &mut [u8], level: usize) ->
 
 /// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.
 pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
-    state.inflater.get_or_insert_default().zlib(src, dest, libdeflate::adler32).unwrap_or(0)
+    state.inflater.get_or_insert_with(fresh).zlib(src, dest, libdeflate::adler32).unwrap_or(0)
+}
+
+/// Not in line: it would be made on the stack there, and every call clear its way to that.
+#[cold]
+#[inline(never)]
+fn fresh() -> Box<inflate::Inflater> {
+    Box::default()
 }
 
 #[cfg(test)]
