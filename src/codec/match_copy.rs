@@ -384,12 +384,13 @@ mod tests {
 
     #[test]
     fn short_matches_of_every_distance() {
-        let mut ways: Vec<Copy> = vec![short::<Portable>, first::<Portable>];
+        let portable: [Copy; 2] = [short::<Portable>, first::<Portable>];
         #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") {
-            ways.extend([short::<Avx2> as Copy, first::<Avx2>]);
-        }
-        for way in ways {
+        let avx2: &[Copy] =
+            if is_x86_feature_detected!("avx2") { &[short::<Avx2>, first::<Avx2>] } else { &[] };
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx2 = &[];
+        for way in portable.iter().chain(avx2) {
             for back in 1..70 {
                 let mut dest: Vec<u8> = (0..70 + OVERSHOOT).map(|at| (at * 7) as u8).collect();
                 let mut expected = dest[..70].to_vec();

@@ -1,0 +1,181 @@
+//! The decoder against the format, byte by byte, and against what our encoders and the C library's write.
+
+use super::*;
+use crate::codec::lz4::{State, compress_fast, compress_hc};
+
+/// The format, byte by byte.
+fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+    let mut all = dictionary.to_vec();
+    let mut bytes = src.iter().map(|&b| usize::from(b));
+    loop {
+        let token = bytes.next()?;
+        let length = |nibble: usize, bytes: &mut dyn Iterator<Item = usize>| {
+            let mut length = nibble;
+            let mut more = if nibble == 15 { 255 } else { 0 };
+            while more == 255 {
+                more = bytes.next()?;
+                length += more;
+            }
+            Some(length)
+        };
+        for _ in 0..length(token >> 4, &mut bytes)? {
+            all.push(bytes.next()? as u8);
+        }
+        if all.len() - dictionary.len() > capacity {
+            return None;
+        }
+        if bytes.len() == 0 {
+            return Some(all[dictionary.len()..].to_vec());
+        }
+        let back = bytes.next()? + bytes.next()? * 256;
+        let length = length(token & 15, &mut bytes)? + 4;
+        if back == 0 || back > all.len() || all.len() - dictionary.len() + length > capacity {
+            return None;
+        }
+        (0..length).for_each(|_| all.push(all[all.len() - back]));
+    }
+}
+
+/// What all amounts of room behind the two buffers give alike.
+fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
+    let decode = |read_ahead: usize, write_ahead: usize| {
+        let mut ahead = src.to_vec();
+        ahead.extend((0..read_ahead).map(|i| (i * 37) as u8));
+        let mut dest = vec![0xa5; capacity + write_ahead + 8];
+        let room = &mut dest[4..4 + capacity + write_ahead];
+        let written = block(Source { ahead: &ahead, len: src.len() }, room, capacity, dictionary);
+        let outside = dest[..4].iter().chain(&dest[4 + capacity + write_ahead..]);
+        assert!(outside.into_iter().all(|&b| b == 0xa5), "wrote outside dest");
+        written.map(|written| dest[4..4 + written].to_vec())
+    };
+    let tight = decode(0, 0);
+    for (read_ahead, write_ahead) in [(40, 0), (0, 200), (1, 60), (7, 130), (19, 98), (300, 3000)] {
+        assert!(decode(read_ahead, write_ahead) == tight, "{read_ahead} and {write_ahead} bytes of room");
+    }
+    tight
+}
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound
+    }
+}
+
+/// A block of sequences of all kinds; most of them valid.
+fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
+    let (mut block, mut out) = (vec![], dictionary);
+    let put = |length: usize, block: &mut Vec<u8>| {
+        if length >= 15 {
+            block.extend(std::iter::repeat_n(255, (length - 15) / 255));
+            block.push(((length - 15) % 255) as u8);
+        }
+    };
+    for i in 0..count {
+        let literals =
+            [0, random.below(3), random.below(20), random.below(80), random.below(600)][random.below(5)];
+        let literals = literals.max(usize::from(i == 0));
+        let length =
+            [random.below(4), random.below(30), random.below(300), random.below(3000)][random.below(4)];
+        block.push((literals.min(15) << 4 | length.min(15)) as u8);
+        put(literals, &mut block);
+        block.extend((0..literals).map(|_| random.below(256) as u8));
+        out += literals;
+        let reach = [1, 16, 40, 80, 65535, 66000][random.below(6)];
+        // Now and then before the start.
+        let reach = reach.min(out + usize::from(random.below(300) == 0));
+        let back = 1 + random.below(reach);
+        block.extend((back.min(65535) as u16).to_le_bytes());
+        put(length, &mut block);
+        out += length + 4;
+    }
+    let literals = random.below(40);
+    block.push((literals.min(15) << 4) as u8);
+    put(literals, &mut block);
+    block.extend((0..literals).map(|_| random.below(256) as u8));
+    block
+}
+
+#[test]
+fn decodes_as_the_format_says() {
+    let mut random = Random(1);
+    let dictionary: Vec<u8> = (0..5000).map(|_| random.below(256) as u8).collect();
+    let (mut good, mut bad) = (0, 0);
+    for round in 0..3000 {
+        let dictionary = &dictionary[..[0, 0, 7, 5000][round % 4]];
+        let count = [0, 1, 3, 40][random.below(4)];
+        let mut block = sequences(count, dictionary.len(), &mut random);
+        if random.below(4) == 0 {
+            let at = random.below(block.len());
+            block[at] ^= 1 << random.below(8);
+        }
+        if random.below(8) == 0 {
+            block.truncate(random.below(block.len()));
+        }
+        let len = plainly(&block, 1 << 20, dictionary).map_or(300, |plain| plain.len());
+        for capacity in [len, len.saturating_sub(1), len + 1, len + 50, len + 500, random.below(len + 1)] {
+            let expected = plainly(&block, capacity, dictionary);
+            if expected.is_some() {
+                good += 1
+            } else {
+                bad += 1
+            }
+            assert!(ours(&block, capacity, dictionary) == expected, "round {round}, capacity {capacity}");
+        }
+    }
+    assert!(good > 3000 && bad > 3000, "{good} good, {bad} bad");
+}
+
+#[test]
+fn short_matches_near_and_far() {
+    let mut random = Random(3);
+    for round in 0..200 {
+        let (mut block, mut out) = (vec![], 0);
+        // Enough for several windows.
+        while block.len() < 3 * WINDOW {
+            let few = usize::from(random.below([50, 1000][round % 2]) == 0);
+            let (literals, length) = (if out == 0 { 14 } else { few }, random.below(15));
+            block.push((literals << 4 | length) as u8);
+            block.extend((0..literals).map(|_| random.below(256) as u8));
+            out += literals;
+            let reach = [1, 8, 20, 40, 60_000][random.below(5)].min(out);
+            block.extend((1 + random.below(reach) as u16).to_le_bytes());
+            out += length + 4;
+        }
+        block.extend([0x10, 7]);
+        let plain = plainly(&block, 1 << 20, &[]);
+        assert_eq!(plain.as_ref().map(Vec::len), Some(out + 1));
+        assert!(ours(&block, out + 1, &[]) == plain, "round {round}");
+    }
+}
+
+#[test]
+fn decodes_what_the_library_encodes() {
+    let mut random = Random(2);
+    let mut state = State::default();
+    for round in 0..400 {
+        let count = random.below(60);
+        let plain = plainly(&sequences(count, 0, &mut random), 1 << 20, &[]).unwrap_or_default();
+        let mut stream = vec![0; plain.len() * 2 + 100];
+        let written = if round % 2 == 0 {
+            compress_fast(&mut state, &plain, &mut stream, 1 + round % 9)
+        } else {
+            compress_hc(&mut state, &plain, &mut stream, 1 + round % 9)
+        };
+        assert!(ours(&stream[..written], plain.len(), &[]) == Some(plain));
+    }
+}
+
+#[test]
+fn lengths_without_end_are_refused() {
+    for tail in [0, 1, 100] {
+        let stream = [vec![0xf0], vec![255; 100_000], vec![7; tail]].concat();
+        assert_eq!(ours(&stream, 1000, &[]), None);
+        let stream = [vec![0x1f, 1, 1, 0], vec![255; 100_000], vec![0; tail]].concat();
+        assert_eq!(ours(&stream, 1000, &[]), None);
+    }
+    assert_eq!(ours(&[], 10, &[]), None);
+    assert_eq!(ours(&[0], 10, &[]).as_deref(), Some(&[][..]));
+}
