@@ -80,6 +80,12 @@ pub unsafe fn copy_long(to: *mut u8, distance: usize, length: usize) {
                 to.write_bytes(*to.sub(1), length);
                 return;
             }
+            1 if length <= 32 => {
+                // Only that byte is read: from a literal that has just been stored wide, eight would come late.
+                let byte = *to.sub(1);
+                to.cast::<[u8; 32]>().write([byte; 32]);
+                return;
+            }
             0..8 => copy_small_period(to, distance, near),
             8..16 => copy_period::<8>(to, distance, near),
             16..32 => copy_period::<16>(to, distance, near),
