@@ -253,7 +253,7 @@ unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
     }
 }
 
-/// One store, and no question that a branch predictor could get wrong.
+/// One store, and but one question that a branch predictor could get wrong.
 ///
 /// # Safety
 /// As [`Periods::repeat_short`]'s.
@@ -264,6 +264,11 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
     use std::arch::x86_64::*;
     // SAFETY: by the contract, 8 bytes from `back` before `to` and 32 from it belong to the buffer.
     unsafe {
+        if back == 1 {
+            // One byte is forwarded from any store; eight are late on some processors unless they were stored as eight.
+            _mm256_storeu_si256(to.cast(), _mm256_set1_epi8(*to.sub(1) as i8));
+            return;
+        }
         let first = _mm256_broadcastq_epi64(_mm_loadl_epi64(to.sub(back).cast()));
         let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
         _mm256_storeu_si256(to.cast(), _mm256_shuffle_epi8(first, order));
