@@ -24,6 +24,8 @@ const SHORT_LITERALS: usize = 15;
 const LITERAL_CHUNK: usize = 16;
 /// The chunk that more literals are copied in, at most [`WRITE_AHEAD`].
 const LONG_CHUNK: usize = 64;
+/// More literals than this are worth a call of `memcpy`, which aligns its stores.
+const MANY_LITERALS: usize = 256;
 /// The length in a token's nibble that says that more bytes follow.
 const MORE: usize = 15;
 const MIN_MATCH: usize = 4;
@@ -366,18 +368,23 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
             {
                 break;
             }
-            // The first chunk without asking: most are no longer, and nobody can foretell which.
-            let mut copied = 0;
-            loop {
-                // SAFETY: `copied` < `literals`, and a chunk behind the literals is inside both buffers: READ_AHEAD + LONG_CHUNK
-                // can be read, WRITE_AHEAD be written.
-                unsafe {
-                    let chunk = from.add(ahead + copied).cast::<[u8; LONG_CHUNK]>().read_unaligned();
-                    to.add(end + copied).cast::<[u8; LONG_CHUNK]>().write_unaligned(chunk);
-                }
-                copied += LONG_CHUNK;
-                if copied >= literals {
-                    break;
+            if literals > MANY_LITERALS {
+                // SAFETY: so many are inside both buffers, as just checked.
+                unsafe { copy_many(from.add(ahead), to.add(end), literals) };
+            } else {
+                // The first chunk without asking: most are no longer, and nobody can foretell which.
+                let mut copied = 0;
+                loop {
+                    // SAFETY: `copied` < `literals`, and a chunk behind the literals is inside both buffers: READ_AHEAD +
+                    // LONG_CHUNK can be read, WRITE_AHEAD be written.
+                    unsafe {
+                        let chunk = from.add(ahead + copied).cast::<[u8; LONG_CHUNK]>().read_unaligned();
+                        to.add(end + copied).cast::<[u8; LONG_CHUNK]>().write_unaligned(chunk);
+                    }
+                    copied += LONG_CHUNK;
+                    if copied >= literals {
+                        break;
+                    }
                 }
             }
             ahead += literals;
@@ -407,6 +414,19 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
         (at, out) = (ahead, end + length);
     }
     Some(Done { at, out, with_literals })
+}
+
+/// Copies many literals.
+///
+/// Marked cold to keep the call out of the way of the kernel's registers.
+///
+/// # Safety
+/// `count` bytes at both places, which are in different buffers.
+#[cold]
+#[inline(never)]
+unsafe fn copy_many(from: *const u8, to: *mut u8, count: usize) {
+    // SAFETY: by the contract.
+    unsafe { to.copy_from_nonoverlapping(from, count) }
 }
 
 /// Copies a match whose length fits into a token.
