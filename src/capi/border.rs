@@ -20,23 +20,6 @@ thread_local! {
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Marks this thread as inside the library until it is dropped.
-struct Inside {
-    before: bool,
-}
-
-impl Inside {
-    fn enter() -> Self {
-        Inside { before: INSIDE.replace(true) }
-    }
-}
-
-impl Drop for Inside {
-    fn drop(&mut self) {
-        INSIDE.set(self.before);
-    }
-}
-
 /// Has panics inside the library be told to those who asked by `BLOSC_TRACE`, and to nobody else: a program's
 /// stderr is not ours. Panics elsewhere in a Rust program are left to its own hook.
 fn tell_of_panics_on_request() {
@@ -61,11 +44,16 @@ fn tell_of_panics_on_request() {
 /// cause, becomes `Failure`.
 pub fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     tell_of_panics_on_request();
-    let inside = Inside::enter();
+    // Looked up once: finding a thread's own takes as long as all else that is done here.
+    let result = INSIDE.with(|inside| {
+        let before = inside.replace(true);
+        let result = catch_unwind(AssertUnwindSafe(body));
+        inside.set(before);
+        result
+    });
     // Whatever a panicking call had in its hands is not used again: a caller sees an error for this call.
-    let result = catch_unwind(AssertUnwindSafe(body))
-        .unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
-    drop(inside);
+    let result =
+        result.unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
     result.unwrap_or_else(|error| {
         trace::error(&error);
         failed(&error)

@@ -390,9 +390,16 @@ impl Context {
     ) -> Result<usize> {
         self.check_decompression()?;
         let mask = self.take_mask();
-        let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
         header.read(chunk)?;
+        if self.postparams.is_none()
+            && mask.is_none()
+            && let Some(done) = decompress::decompress_single(&header, chunk, dest)
+        {
+            self.publish_decompression(&header, &done);
+            return Ok(done.nbytes);
+        }
+        let postfilter = self.postfilter();
         let container = self.container_for(&header);
         let params = DecompressParams {
             source,

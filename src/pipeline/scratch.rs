@@ -1,7 +1,7 @@
 //! The working memory of one thread: block buffers and codec state. It stays with the thread between calls, so
 //! that a call allocates nothing in the steady state.
 //!
-//! A thread keeps at most [`KEPT`] bytes of block buffers; larger ones are freed at the end of the call.
+//! A thread keeps at most [`LARGEST_KEPT`] bytes of block buffers; larger ones are freed at the end of the call.
 
 use crate::codec::Workspace;
 use crate::err;
@@ -11,7 +11,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 /// Buffers above this size are not kept, in bytes.
-const KEPT: usize = 64 << 20;
+const LARGEST_KEPT: usize = 64 << 20;
 
 /// Each buffer begins on such a boundary: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
@@ -41,6 +41,16 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// One buffer of at least `len` bytes, and the codecs' state.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when there is no memory for it.
+    #[inline(always)]
+    pub fn front(&mut self, len: usize) -> Result<(&mut [u8], &mut Workspace)> {
+        self.buffers.reserve(len)?;
+        Ok((&mut self.buffers.bytes()[..len], &mut self.workspace))
+    }
+
     /// The buffers, each at least `len` bytes long, and the codecs' state. Contents are left over from
     /// earlier blocks.
     ///
@@ -60,36 +70,57 @@ impl Scratch {
     }
 }
 
-thread_local! {
-    static SCRATCH: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+/// What a thread keeps.
+struct Kept {
+    scratch: Cell<Option<Box<Scratch>>>,
     /// For who works while the other is at work: a block is decoded to be part of one that is encoded.
-    static SECOND: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
+    second: Cell<Option<Box<Scratch>>>,
     /// How many are at work.
-    static DEPTH: Cell<u32> = const { Cell::new(0) };
+    depth: Cell<u32>,
+}
+
+thread_local! {
+    static KEPT_HERE: Kept =
+        const { Kept { scratch: Cell::new(None), second: Cell::new(None), depth: Cell::new(0) } };
 }
 
 /// Lends this thread's working memory to `work`. A nested call (a caller's callback that compresses, a block that is
 /// decoded on the way to its encoding) gets memory of its own.
+#[inline]
 pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let depth = DEPTH.try_with(|depth| depth.replace(depth.get() + 1)).unwrap_or(0);
-    let place = if depth == 0 { &SCRATCH } else { &SECOND };
-    let mut scratch = place.try_with(Cell::take).ok().flatten().unwrap_or_default();
-    let _level = Level;
-    let result = work(&mut scratch);
-    if scratch.buffers.len > KEPT {
-        scratch.buffers = Aligned::default();
+    let mut work = Some(work);
+    // Looked up once, which small blocks notice.
+    let done = KEPT_HERE.try_with(|kept| work.take().map(|work| kept.lend(work)));
+    match (done, work) {
+        (Ok(Some(result)), _) => result,
+        // A thread on its way out keeps nothing any more.
+        (_, Some(work)) => work(&mut Scratch::default()),
+        _ => unreachable!("the work was done or is there"),
     }
-    // A thread on its way out has no place for it any more.
-    let _ = place.try_with(|place| place.set(Some(scratch)));
-    result
+}
+
+impl Kept {
+    #[inline(always)]
+    fn lend<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
+        let depth = self.depth.replace(self.depth.get() + 1);
+        let place = if depth == 0 { &self.scratch } else { &self.second };
+        let mut scratch = place.take().unwrap_or_default();
+        let _level = Level(&self.depth);
+        let result = work(&mut scratch);
+        if scratch.buffers.len > LARGEST_KEPT {
+            scratch.buffers = Aligned::default();
+        }
+        place.set(Some(scratch));
+        result
+    }
 }
 
 /// Goes up again, also when a callback panics.
-struct Level;
+struct Level<'a>(&'a Cell<u32>);
 
-impl Drop for Level {
+impl Drop for Level<'_> {
     fn drop(&mut self) {
-        let _ = DEPTH.try_with(|depth| depth.set(depth.get().saturating_sub(1)));
+        self.0.set(self.0.get().saturating_sub(1));
     }
 }
 

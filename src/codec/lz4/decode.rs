@@ -92,16 +92,39 @@ pub(super) struct Source<'a> {
 /// more. What lies behind those bytes is room to write ahead, and garbage afterwards. Matches may reach back into `dictionary`,
 /// as if it lay before `dest`.
 pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    if src.len <= SMALL && src.ahead.len() - src.len < ROOM_BEHIND {
-        return block_at_the_end(&src.ahead[..src.len], dest, dest_len, dictionary);
+    if src.len > SMALL {
+        return go_on(&src, dest, dest_len, dictionary, Walk::START);
     }
-    block_with_room(src, dest, dest_len, dictionary)
+    if src.ahead.len() - src.len < ROOM_BEHIND {
+        return short_at_the_end(&src.ahead[..src.len], dest, dest_len, dictionary);
+    }
+    short(&src, dest, dest_len, dictionary)
 }
 
-/// As [`block`], for a short one with little behind it, the last stream of a chunk: most of it would have to be done
-/// with every check, so it is copied to where there is room.
+/// A short block with room behind it: the kernel comes to the end, or to where only literals are left.
+#[inline]
+fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
+    let done = window(src, dest, &Walk::START)?;
+    let block = &src.ahead[..src.len];
+    if done.at == block.len() + 1 {
+        return Some(done.out).filter(|&out| out <= dest_len);
+    }
+    if let &[token, more, ref literals @ ..] = block.get(done.at..)?
+        && usize::from(token >> 4) == MORE
+        && literals.len() == MORE + usize::from(more)
+        && more != 255
+    {
+        let end = done.out + literals.len();
+        dest[..dest_len].get_mut(done.out..end)?.copy_from_slice(literals);
+        return Some(end);
+    }
+    go_on(src, dest, dest_len, dictionary, Walk { at: done.at, out: done.out, ..Walk::START })
+}
+
+/// As [`short`], with little behind the block, the last stream of a chunk: most of it would have to be done with every
+/// check, so it is copied to where there is room.
 #[inline(never)]
-fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
+fn short_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     // Without zeros where none are needed: they would take as long as the block.
     let mut padded = [MaybeUninit::<u8>::uninit(); SMALL + ROOM_BEHIND];
     let (copy, behind) = padded.split_at_mut(block.len());
@@ -110,13 +133,17 @@ fn block_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: 
     behind[..ROOM_BEHIND].fill(MaybeUninit::new(0));
     // SAFETY: so many bytes have just been written.
     let ahead = unsafe { slice::from_raw_parts(padded.as_ptr().cast::<u8>(), block.len() + ROOM_BEHIND) };
-    block_with_room(Source { ahead, len: block.len() }, dest, dest_len, dictionary)
+    short(&Source { ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
-/// For a long block, or one with room behind it.
-#[inline]
-fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    let mut walk = Walk::START;
+/// Decodes what is left of a block.
+fn go_on(
+    src: &Source<'_>,
+    dest: &mut [u8],
+    dest_len: usize,
+    dictionary: &[u8],
+    mut walk: Walk,
+) -> Option<usize> {
     let block = &src.ahead[..src.len];
     let behind = src.ahead.len() - src.len;
     loop {
@@ -124,7 +151,7 @@ fn block_with_room(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary
         if walk.out + WRITE_AHEAD <= dest.len() {
             let end = walk.at + walk.window;
             if walk.at + READ_AHEAD <= src.ahead.len() {
-                fast(&src, dest, &mut walk)?;
+                fast(src, dest, &mut walk)?;
             }
             if behind < ROOM_BEHIND && walk.at < block.len() && block.len() - walk.at <= TAIL {
                 tail(block, dest, &mut walk)?;

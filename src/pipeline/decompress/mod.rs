@@ -1,7 +1,7 @@
 //! From a chunk to its bytes (`chunk.md` 2 and 4).
 //!
 //! Data flow: header parsed -> chunk opened ([`reader`]: tables and dictionary checked) -> blocks decoded, each
-//! into its place -> postfilter. Chunks of one block take a [short way](single). [`getitem`] opens the same reader and
+//! into its place -> postfilter. Chunks of one block take a [short way](decompress_single). [`getitem`] opens the same reader and
 //! decodes only the blocks it needs.
 
 mod codec;
@@ -24,6 +24,7 @@ pub use lazy::BlockSource;
 pub use part::{read_item, stops_early};
 pub use previous::Previous;
 pub use reader::ChunkReader;
+pub use single::decompress_single;
 pub use varlen::VarlenReader;
 pub use visit::{Content, Visit, pays, visit_blocks};
 
@@ -67,8 +68,11 @@ pub fn decompress(
         copy(bytes, dest);
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
-    if single::decompress(params, header, chunk, dest).is_some() {
-        return Ok(Decompressed { nbytes, used_dictionary: false });
+    if params.postfilter.is_none()
+        && params.mask.is_none()
+        && let Some(done) = decompress_single(header, chunk, dest)
+    {
+        return Ok(done);
     }
     ChunkReader::open(header, chunk, params, |reader| {
         let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());

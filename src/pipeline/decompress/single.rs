@@ -3,34 +3,27 @@
 //!
 //! Never says what is wrong with a chunk: whatever is unusual, damage included, is left to the [`reader`](super::reader).
 
-use super::super::params::DecompressParams;
 use super::super::scratch;
+use super::Decompressed;
 use super::reader::{decode_shuffled, decode_split};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_FILTERS, filter_id, version};
 use crate::chunk::{ChunkHeader, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
 
-/// Decompresses the chunk into `dest`, which is as long as its content. `None` if this is not the way to do it; the content
-/// of `dest` is undefined then.
+/// Decompresses the chunk into `dest`, which may be longer than its content, for who has neither postfilter nor mask. `None` if
+/// this is not the way to do it; the content of `dest` is undefined then.
 #[inline]
-pub(super) fn decompress(
-    params: &DecompressParams<'_>,
-    header: &ChunkHeader,
-    chunk: &[u8],
-    dest: &mut [u8],
-) -> Option<()> {
-    let len = dest.len();
+pub fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
+    let len = header.nbytes();
+    let dest = dest.get_mut(..len)?;
     // Neither lazy, special, instrumented nor with a dictionary or blocks of variable length.
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
         && header.blosc2_flags == 0
         && header.blosc2_flags2 == 0
         && !header.is_memcpyed();
-    if !is_usual || params.postfilter.is_some() || params.mask.is_some() {
-        return None;
-    }
     // One block, which is not a short last one.
-    if len == 0 || usize::try_from(header.blocksize) != Ok(len) {
+    if !is_usual || len == 0 || header.blocksize != header.nbytes {
         return None;
     }
     let [others @ .., last] = header.filters;
@@ -50,11 +43,13 @@ pub(super) fn decompress(
     let typesize = usize::from(header.typesize);
     let nstreams = if header.is_split() { typesize } else { 1 };
     scratch::with(|scratch| {
-        let (buffers, workspace) = scratch.parts(len + (4 * typesize).max(WRITE_AHEAD)).ok()?;
+        let (front, workspace) = scratch.front(len + WRITE_AHEAD).ok()?;
         let decoder = || codec.decoder(None);
-        if !is_shuffled {
-            return decode_split(decoder, nstreams, streams, workspace, dest, len).ok();
+        if is_shuffled {
+            decode_shuffled(decoder, (nstreams, typesize), streams, workspace, front, dest).ok()
+        } else {
+            decode_split(decoder, nstreams, streams, workspace, dest, len).ok()
         }
-        decode_shuffled(decoder, (nstreams, typesize), streams, workspace, buffers.front, dest).ok()
-    })
+    })?;
+    Some(Decompressed { nbytes: len, used_dictionary: false })
 }
