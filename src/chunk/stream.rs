@@ -27,29 +27,31 @@ pub const MAX_RUN_LENGTH: usize = 5;
 /// `ReadBuffer` when `bytes` ends inside the stream, `RunLength` for a run that is none.
 #[inline(always)]
 pub fn read<'a>(bytes: &'a [u8], pos: &mut usize, neblock: usize) -> Result<Stream<'a>> {
-    let Some(csize) = read_i32(bytes, *pos) else {
-        return Err(err!(ReadBuffer, "no stream length at {} of {} bytes", *pos, bytes.len()));
+    // A position that error messages borrow would live in memory, and each stream wait for the one before.
+    let start = *pos;
+    let Some(csize) = read_i32(bytes, start) else {
+        return Err(err!(ReadBuffer, "no stream length at {start} of {} bytes", bytes.len()));
     };
-    *pos += 4;
+    let rest = &bytes[start + 4..];
     if csize == 0 {
+        *pos = start + 4;
         return Ok(Stream::Run(0));
     }
     if csize < 0 {
-        let Some(&token) = bytes.get(*pos) else {
-            return Err(err!(ReadBuffer, "no run token at {} of {} bytes", *pos, bytes.len()));
+        let Some(&token) = rest.first() else {
+            return Err(err!(ReadBuffer, "no run token behind {start} of {} bytes", bytes.len()));
         };
-        *pos += 1;
+        *pos = start + 5;
         return match u8::try_from(-i64::from(csize)) {
             Ok(value) if token & TOKEN_RUN != 0 => Ok(Stream::Run(value)),
             _ => Err(err!(RunLength, "run of {csize} with token {token:#04x}")),
         };
     }
     let csize = csize as usize;
-    let Some(payload) = bytes[*pos..].get(..csize) else {
-        let left = bytes.len() - *pos;
-        return Err(err!(ReadBuffer, "a stream of {csize} bytes where {left} are left"));
+    let Some(payload) = rest.get(..csize) else {
+        return Err(err!(ReadBuffer, "a stream of {csize} bytes where {} are left", rest.len()));
     };
-    *pos += csize;
+    *pos = start + 4 + csize;
     Ok(if csize == neblock { Stream::Raw(payload) } else { Stream::Coded(payload) })
 }
 
