@@ -20,8 +20,6 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
 /// # Panics
 /// If the buffers are shorter than that.
 pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
-    let is_at_the_end = src_len <= SMALL && src.len() < src_len + IN_MARGIN;
-    let decode = if is_at_the_end { decode_at_the_end } else { decode };
     decode(src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
 }
 
@@ -30,21 +28,6 @@ pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: u
 pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
     let dest_len = dest.len();
     decode(src, src.len(), dest, dest_len, wanted).filter(|&there| there >= wanted).unwrap_or(0)
-}
-
-/// As [`decode`], of a short stream with little behind it, the last one of a chunk: most of it would have to be done with
-/// every check, so it is copied to where there is room.
-#[inline(never)]
-fn decode_at_the_end(
-    src: &[u8],
-    src_len: usize,
-    dest: &mut [u8],
-    dest_len: usize,
-    enough: usize,
-) -> Option<usize> {
-    let mut padded = [0; SMALL + IN_MARGIN];
-    padded[..src_len].copy_from_slice(&src[..src_len]);
-    decode(&padded, src_len, dest, dest_len, enough)
 }
 
 /// Decodes a stream, or its tokens until there are `enough` bytes.
@@ -56,10 +39,7 @@ fn decode(ahead: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize, enough
     let first = *src.first()? as usize % MAX_LITERALS;
     state.first_literals(first + 1)?;
     state.fast()?;
-    while state.ip < src.len() && state.op < enough {
-        state.careful()?;
-    }
-    Some(state.op)
+    state.rest()
 }
 
 /// A match token but for its first byte.
@@ -85,8 +65,8 @@ struct State<'a> {
 /// What the fast loop may read from a token's first byte on: the control byte and a whole run of literals (a match
 /// without length extension has 4 bytes at most); and one byte more, so that input remains after it.
 const IN_MARGIN: usize = 1 + MAX_LITERALS + 1;
-/// Streams up to this length, in bytes, are copied where there is room to read ahead.
-const SMALL: usize = 256;
+/// So many of the last bytes of a stream are copied where there is room to read ahead.
+const TAIL: usize = 2 * IN_MARGIN;
 
 impl State<'_> {
     /// The literals that every stream begins with.
@@ -176,6 +156,28 @@ impl State<'_> {
             self.dest.copy_within(start..start + part, self.op);
             self.op += part;
         }
+    }
+
+    /// What the fast loop has left for want of room; how much output there is then.
+    ///
+    /// Out of line, or that loop would suffer.
+    #[inline(never)]
+    fn rest(&mut self) -> Option<usize> {
+        let rest = &self.src[self.ip..];
+        let is_limited = self.ahead.len() - self.ip < IN_MARGIN;
+        if is_limited && !rest.is_empty() && rest.len() <= TAIL && self.op < self.enough {
+            // The last stream of a chunk: from a copy with room behind it.
+            let mut copy = [0; TAIL + IN_MARGIN];
+            copy[..rest.len()].copy_from_slice(rest);
+            let mut end = State { src: &copy[..rest.len()], ahead: &copy, dest: self.dest, ip: 0, ..*self };
+            end.fast()?;
+            self.ip += end.ip;
+            self.op = end.op;
+        }
+        while self.ip < self.src.len() && self.op < self.enough {
+            self.careful()?;
+        }
+        Some(self.op)
     }
 
     /// Tokens as long as there is room behind both ends for copies of fixed size.
