@@ -8,7 +8,7 @@ use crate::err;
 use crate::error::Result;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
-use std::ptr::NonNull;
+use std::ptr::{self, NonNull};
 
 /// Buffers above this size are not kept, in bytes.
 const LARGEST_KEPT: usize = 64 << 20;
@@ -88,14 +88,12 @@ thread_local! {
 /// decoded on the way to its encoding) gets memory of its own.
 #[inline]
 pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut work = Some(work);
-    // Looked up once, which small blocks notice.
-    let done = KEPT_HERE.try_with(|kept| work.take().map(|work| kept.lend(work)));
-    match (done, work) {
-        (Ok(Some(result)), _) => result,
+    // Only the address is taken inside: `work` would be copied on its way there, and small blocks wait for that.
+    match KEPT_HERE.try_with(ptr::from_ref) {
+        // SAFETY: what is kept is there until this thread ends, and is only used on it.
+        Ok(kept) => unsafe { &*kept }.lend(work),
         // A thread on its way out keeps nothing any more.
-        (_, Some(work)) => work(&mut Scratch::default()),
-        _ => unreachable!("the work was done or is there"),
+        Err(_) => work(&mut Scratch::default()),
     }
 }
 
