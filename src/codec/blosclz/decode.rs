@@ -231,6 +231,24 @@ impl State<'_> {
                 op += (control >> 5) + 2;
                 continue;
             }
+            // One more byte for the length, and a distance in its usual place: most of them.
+            // SAFETY: the input margin holds them.
+            let (more, low) = unsafe { (*src.add(ip + 1) as usize, *src.add(ip + 2) as usize) };
+            let (length, distance) = (LONG_CODE + more + 2, ((control % 32) << 8 | low) + 1);
+            if more != 255 && distance <= NEAR_DISTANCE && op + length <= out_end {
+                if ip + 3 >= src_len {
+                    // As above.
+                    break;
+                }
+                if distance > op {
+                    return None;
+                }
+                // SAFETY: `distance` bytes come before `op`, and `length` after it, with the output margin.
+                unsafe { copy_long(dest.add(op), distance, length) };
+                ip += 3;
+                op += length;
+                continue;
+            }
             self.ip = ip + 1;
             let found = self.match_token(control)?;
             if found.length > capacity - op || found.distance > op {
