@@ -1,8 +1,8 @@
 //! From a chunk to its bytes (`chunk.md` 2 and 4).
 //!
 //! Data flow: header parsed -> chunk opened ([`reader`]: tables and dictionary checked) -> blocks decoded, each
-//! into its place -> postfilter. Chunks of one block take a [short way](decompress_single). [`getitem`] opens the same reader and
-//! decodes only the blocks it needs.
+//! into its place -> postfilter. Chunks of one block take a [short way](decompress_single). [`getitem`] opens the
+//! same reader and decodes only the blocks it needs.
 
 mod codec;
 mod getitem;
