@@ -8,8 +8,19 @@ use super::MAX_DIM;
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy_to_fresh;
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{__m128i as Bytes16, __m256i as Bytes32, __m512i as Bytes64};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::{ptr, slice};
+
+// What rows are moved in; on x86-64 in registers: arrays of bytes are stored on the stack on their way.
+#[cfg(not(target_arch = "x86_64"))]
+type Bytes16 = [u64; 2];
+#[cfg(not(target_arch = "x86_64"))]
+type Bytes32 = [u64; 4];
+#[cfg(not(target_arch = "x86_64"))]
+type Bytes64 = [u64; 8];
 
 /// A loop over rows, or over the loop inside it. Steps are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -186,19 +197,19 @@ impl Rows {
         unsafe {
             match self.len {
                 0 => {}
-                1 => self.each(src, dst, Whole::<1>),
-                2 => self.each(src, dst, Whole::<2>),
-                4 => self.each(src, dst, Whole::<4>),
-                8 => self.each(src, dst, Whole::<8>),
-                16 => self.each(src, dst, Whole::<16>),
-                32 => self.each(src, dst, Whole::<32>),
-                64 => self.each(src, dst, Whole::<64>),
-                3 => self.each(src, dst, FrontAndBack::<2>(self.len)),
-                5..8 => self.each(src, dst, FrontAndBack::<4>(self.len)),
-                9..16 => self.each(src, dst, FrontAndBack::<8>(self.len)),
-                17..32 => self.each(src, dst, FrontAndBack::<16>(self.len)),
-                33..64 => self.each(src, dst, FrontAndBack::<32>(self.len)),
-                65..128 => self.each(src, dst, FrontAndBack::<64>(self.len)),
+                1 => self.each(src, dst, Whole::<u8>::NEW),
+                2 => self.each(src, dst, Whole::<u16>::NEW),
+                4 => self.each(src, dst, Whole::<u32>::NEW),
+                8 => self.each(src, dst, Whole::<u64>::NEW),
+                16 => self.each(src, dst, Whole::<Bytes16>::NEW),
+                32 => self.each(src, dst, Whole::<Bytes32>::NEW),
+                64 => self.each(src, dst, Whole::<Bytes64>::NEW),
+                3 => self.each(src, dst, FrontAndBack::<u16>::new(self.len)),
+                5..8 => self.each(src, dst, FrontAndBack::<u32>::new(self.len)),
+                9..16 => self.each(src, dst, FrontAndBack::<u64>::new(self.len)),
+                17..32 => self.each(src, dst, FrontAndBack::<Bytes16>::new(self.len)),
+                33..64 => self.each(src, dst, FrontAndBack::<Bytes32>::new(self.len)),
+                65..128 => self.each(src, dst, FrontAndBack::<Bytes64>::new(self.len)),
                 len => self.each(src, dst, Long(len)),
             }
         }
@@ -315,32 +326,46 @@ trait Row: Copy {
     unsafe fn copy(self, src: *const u8, dst: *mut u8);
 }
 
-/// A row of `N` bytes.
+/// A row as long as a `T`, which is made of plain bytes.
 #[derive(Clone, Copy)]
-struct Whole<const N: usize>;
+struct Whole<T>(PhantomData<T>);
 
-impl<const N: usize> Row for Whole<N> {
+impl<T> Whole<T> {
+    const NEW: Self = Whole(PhantomData);
+}
+
+impl<T: Copy> Row for Whole<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        // SAFETY: N bytes, by the caller's word.
-        unsafe { dst.cast::<[u8; N]>().write_unaligned(src.cast::<[u8; N]>().read_unaligned()) }
+        // SAFETY: the bytes of a T, by the caller's word.
+        unsafe { dst.cast::<T>().write_unaligned(src.cast::<T>().read_unaligned()) }
     }
 }
 
-/// A row of `N` to `2 * N` bytes: its front and its back, which may overlap.
+/// A row of one to two times the length of a `T`, which is made of plain bytes: its front and its back, which may overlap.
 #[derive(Clone, Copy)]
-struct FrontAndBack<const N: usize>(usize);
+struct FrontAndBack<T> {
+    /// Where the back begins.
+    back: usize,
+    parts: PhantomData<T>,
+}
 
-impl<const N: usize> Row for FrontAndBack<N> {
+impl<T> FrontAndBack<T> {
+    #[inline(always)]
+    fn new(len: usize) -> Self {
+        FrontAndBack { back: len - size_of::<T>(), parts: PhantomData }
+    }
+}
+
+impl<T: Copy> Row for FrontAndBack<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        let back = self.0 - N;
-        // SAFETY: both parts lie in the row, by the caller's word and since it is no shorter than N.
+        // SAFETY: both parts lie in the row, by the caller's word and since it is no shorter than a T.
         unsafe {
-            let first = src.cast::<[u8; N]>().read_unaligned();
-            let last = src.add(back).cast::<[u8; N]>().read_unaligned();
-            dst.cast::<[u8; N]>().write_unaligned(first);
-            dst.add(back).cast::<[u8; N]>().write_unaligned(last);
+            let first = src.cast::<T>().read_unaligned();
+            let last = src.add(self.back).cast::<T>().read_unaligned();
+            dst.cast::<T>().write_unaligned(first);
+            dst.add(self.back).cast::<T>().write_unaligned(last);
         }
     }
 }
