@@ -406,7 +406,7 @@ impl Context {
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), mask.as_deref())
         };
-        let done = decompress::decompress(&params, &header, chunk, dest)?;
+        let done = decompress::decompress_otherwise(&params, &header, chunk, dest)?;
         self.publish_decompression(&header, &done);
         Ok(done.nbytes)
     }

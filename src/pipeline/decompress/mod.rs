@@ -58,6 +58,25 @@ pub fn decompress(
     chunk: &[u8],
     dest: &mut [u8],
 ) -> Result<Decompressed> {
+    if params.postfilter.is_none()
+        && params.mask.is_none()
+        && let Some(done) = decompress_single(header, chunk, dest)
+    {
+        return Ok(done);
+    }
+    decompress_otherwise(params, header, chunk, dest)
+}
+
+/// As [`decompress`], where [`decompress_single`] has been tried or is not the way.
+///
+/// # Errors
+/// As [`decompress`].
+pub fn decompress_otherwise(
+    params: &DecompressParams<'_>,
+    header: &ChunkHeader,
+    chunk: &[u8],
+    dest: &mut [u8],
+) -> Result<Decompressed> {
     let nbytes = header.nbytes();
     let Some(dest) = dest.get_mut(..nbytes) else {
         return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
@@ -67,12 +86,6 @@ pub fn decompress(
     {
         copy(bytes, dest);
         return Ok(Decompressed { nbytes, used_dictionary: false });
-    }
-    if params.postfilter.is_none()
-        && params.mask.is_none()
-        && let Some(done) = decompress_single(header, chunk, dest)
-    {
-        return Ok(done);
     }
     ChunkReader::open(header, chunk, params, |reader| {
         let nthreads = jobs::nthreads_for(params.nthreads, nbytes, reader.largest());
