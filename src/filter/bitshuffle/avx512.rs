@@ -2,7 +2,7 @@
 //! affine transform, and a tile in the L1 cache so that bit rows are written in whole cache lines.
 
 use super::super::columns::avx512::{
-    MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide, WideFew, join, load, table,
+    Columns, Packed, Slotted, TILE, Tiles, WIDE, Wide, WideFew, join, load, split,
 };
 use super::super::columns::pieces;
 use super::{GROUP, avx2};
@@ -29,7 +29,7 @@ const SCRATCH_LINES: usize = 32;
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return if typesize >= MAX_WIDTH {
+        return if typesize >= WIDE {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
             unsafe { forward_few(typesize, src, dest) }
         } else {
@@ -49,6 +49,8 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
             8 => forward::<4>(Packed::<1, 8>, 8, src, dest),
             10 => forward::<2>(Packed::<5, 2>, 10, src, dest),
             12 => forward::<2>(Packed::<3, 4>, 12, src, dest),
+            20 => forward::<1>(Packed::<5, 4>, 20, src, dest),
+            24 => forward::<1>(Packed::<3, 8>, 24, src, dest),
             ..16 => forward::<2>(Slotted::<16>::new(typesize), typesize, src, dest),
             16 => forward::<2>(Packed::<1, 16>, 16, src, dest),
             _ => forward::<2>(Wide::new(typesize), typesize, src, dest),
@@ -60,7 +62,7 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
 pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
-        return if typesize >= MAX_WIDTH {
+        return if typesize >= WIDE {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
             unsafe { backward_few(typesize, src, dest) }
         } else {
@@ -70,19 +72,21 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     // SAFETY: (all) this function has the AVX-512 level.
     unsafe {
         match typesize {
-            1 => backward::<8>(Packed::<1, 1>, 1, src, dest),
-            2 => backward::<8>(Packed::<1, 2>, 2, src, dest),
-            3 => backward::<8>(Packed::<3, 1>, 3, src, dest),
-            4 => backward::<8>(Packed::<1, 4>, 4, src, dest),
-            5 => backward::<4>(Packed::<5, 1>, 5, src, dest),
-            6 => backward::<4>(Packed::<3, 2>, 6, src, dest),
-            7 => backward::<4>(Slotted::<8>::new(7), 7, src, dest),
-            8 => backward::<4>(Packed::<1, 8>, 8, src, dest),
-            10 => backward::<2>(Packed::<5, 2>, 10, src, dest),
-            12 => backward::<2>(Packed::<3, 4>, 12, src, dest),
-            ..16 => backward::<2>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 => backward::<2>(Packed::<1, 16>, 16, src, dest),
-            _ => backward::<2>(Wide::new(typesize), typesize, src, dest),
+            1 => backward::<_, 8>(Packed::<1, 1>, 1, src, dest),
+            2 => backward::<_, 8>(Packed::<1, 2>, 2, src, dest),
+            3 => backward::<_, 8>(Packed::<3, 1>, 3, src, dest),
+            4 => backward::<_, 8>(Packed::<1, 4>, 4, src, dest),
+            5 => backward::<_, 4>(Packed::<5, 1>, 5, src, dest),
+            6 => backward::<_, 4>(Packed::<3, 2>, 6, src, dest),
+            7 => backward::<_, 4>(Slotted::<8>::new(7), 7, src, dest),
+            8 => backward::<_, 4>(Packed::<1, 8>, 8, src, dest),
+            10 => backward::<_, 2>(Packed::<5, 2>, 10, src, dest),
+            12 => backward::<_, 2>(Packed::<3, 4>, 12, src, dest),
+            20 => backward::<_, 1>(Packed::<5, 4>, 20, src, dest),
+            24 => backward::<_, 1>(Packed::<3, 8>, 24, src, dest),
+            ..16 => backward::<_, 2>(Slotted::<16>::new(typesize), typesize, src, dest),
+            16 => backward::<_, 2>(Packed::<1, 16>, 16, src, dest),
+            _ => backward::<_, 2>(Wide::new(typesize), typesize, src, dest),
         }
     }
 }
@@ -115,7 +119,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
             unsafe {
                 for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
                     let columns = layout.gather::<true>(src.as_ptr().add(start * typesize + column));
-                    for (j, &vector) in columns.iter().enumerate() {
+                    for (j, &vector) in columns.vectors().iter().enumerate() {
                         if j < layout.width() {
                             scratch[j * LINES + tile / TILES][tile % TILES].write(transpose_bits(vector));
                         }
@@ -156,7 +160,7 @@ unsafe fn forward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: 
 /// # Safety
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
-unsafe fn backward<const LINES: usize>(layout: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
+unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     let row = elements / GROUP;
     let mut scratch: Scratch = [[MaybeUninit::uninit(); TILES]; SCRATCH_LINES];
@@ -178,15 +182,15 @@ unsafe fn backward<const LINES: usize>(layout: impl Tiles, typesize: usize, src:
                                 _mm512_maskz_loadu_epi8(mask, at.add(b * row).cast())
                             };
                         }
-                        join::<GROUP>(&mut rows, 0);
+                        join(&mut rows);
                         for (tile, &vector) in rows.iter().enumerate() {
                             vectors[tile].write(transpose_bits(vector));
                         }
                     }
                 }
                 for (tile, start) in (first..).step_by(TILE).enumerate().take(tiles) {
-                    let mut columns = [_mm512_setzero_si512(); MAX_WIDTH];
-                    for (j, vector) in columns.iter_mut().enumerate() {
+                    let mut columns = T::Columns::zero();
+                    for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
                         if j < layout.width() {
                             *vector = scratch[j * LINES + tile / TILES][tile % TILES].assume_init();
                         }
@@ -262,7 +266,7 @@ unsafe fn forward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
         // column, `row` bytes long, are in `dest`.
         unsafe {
             let order = load(&ROWS_OF_FEW[row]);
-            for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).iter().enumerate() {
+            for (j, &vector) in layout.gather::<true>(src.as_ptr().add(column)).vectors().iter().enumerate() {
                 let rows = _mm512_permutexvar_epi8(order, transpose_bits(vector));
                 let at = dest.as_mut_ptr().add((column + j) * GROUP * row);
                 _mm512_mask_storeu_epi8(at.cast(), mask, rows);
@@ -285,8 +289,8 @@ unsafe fn backward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
         // SAFETY: as in `forward_few`, with source and destination exchanged.
         unsafe {
             let order = load(&FEW_OF_ROWS[row]);
-            let mut columns = [_mm512_setzero_si512(); MAX_WIDTH];
-            for (j, vector) in columns.iter_mut().enumerate() {
+            let mut columns = <WideFew as Tiles>::Columns::zero();
+            for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
                 let at = src.as_ptr().add((column + j) * GROUP * row);
                 let rows = _mm512_maskz_loadu_epi8(mask, at.cast());
                 *vector = transpose_bits(_mm512_permutexvar_epi8(order, rows));
@@ -317,37 +321,13 @@ unsafe fn transpose_bits(matrices: __m512i) -> __m512i {
 }
 
 /// The 8 bit rows of 8 tiles, a vector of `transpose_bits` each: word `g` of a tile is group `g`, byte `b` of it belongs to
-/// row `b`. Does what `split` would, with fewer steps in the registers' lanes.
+/// row `b`.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
 unsafe fn rows_of_tiles(mut tiles: [__m512i; TILES]) -> [__m512i; GROUP] {
-    /// Byte `j` of word `i` becomes byte `i` of word `j`.
-    static TRANSPOSE: [u8; TILE] = table!(at => at % 8 * 8 + at / 8);
     // SAFETY: the level by the caller.
-    unsafe {
-        for tile in &mut tiles {
-            *tile = _mm512_permutexvar_epi8(load(&TRANSPOSE), *tile);
-        }
-        // Word `b` of tile `t` is to become word `t` of row `b`: first pairs of tiles, for even and for odd rows.
-        let mut rows = tiles;
-        for odd in 0..2 {
-            let mut pairs = [tiles[0]; 4];
-            for (i, pair) in pairs.iter_mut().enumerate() {
-                let (a, b) = (tiles[2 * i], tiles[2 * i + 1]);
-                *pair = if odd == 0 { _mm512_unpacklo_epi64(a, b) } else { _mm512_unpackhi_epi64(a, b) };
-            }
-            let [a, b, c, d] = pairs;
-            let ab_02 = _mm512_shuffle_i64x2::<0b10_00_10_00>(a, b);
-            let ab_13 = _mm512_shuffle_i64x2::<0b11_01_11_01>(a, b);
-            let cd_02 = _mm512_shuffle_i64x2::<0b10_00_10_00>(c, d);
-            let cd_13 = _mm512_shuffle_i64x2::<0b11_01_11_01>(c, d);
-            rows[odd] = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_02, cd_02);
-            rows[odd + 2] = _mm512_shuffle_i64x2::<0b10_00_10_00>(ab_13, cd_13);
-            rows[odd + 4] = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_02, cd_02);
-            rows[odd + 6] = _mm512_shuffle_i64x2::<0b11_01_11_01>(ab_13, cd_13);
-        }
-        rows
-    }
+    unsafe { split::<GROUP, false>(&mut tiles) };
+    tiles
 }

@@ -3,14 +3,17 @@
 
 #[cfg(target_arch = "x86_64")]
 pub(in crate::filter) mod avx512 {
-    use super::super::super::columns::avx512::{MAX_WIDTH, TILE, load};
+    use super::super::super::columns::avx512::{TILE, load};
     use std::arch::x86_64::*;
 
+    /// The most columns that are coded at a time.
+    const COLUMNS: usize = 16;
+
     /// For column `j`: every byte from one place before, and byte `j` of another vector in front.
-    static BEHIND: [[u8; TILE]; MAX_WIDTH] = {
-        let mut tables = [[0; TILE]; MAX_WIDTH];
+    static BEHIND: [[u8; TILE]; COLUMNS] = {
+        let mut tables = [[0; TILE]; COLUMNS];
         let mut j = 0;
-        while j < MAX_WIDTH {
+        while j < COLUMNS {
             tables[j][0] = (TILE + j) as u8;
             let mut at = 1;
             while at < TILE {

@@ -4,9 +4,12 @@
 
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
-use super::super::columns::pieces;
+use super::super::columns::{expect, groups, pieces};
 use super::{fours, generic};
 use std::arch::x86_64::*;
+
+/// Tiles of which 16 columns are done before the next 16 are, where elements are wider.
+const RUN: usize = 16;
 
 /// Elements that are enough for a tile where 32 bytes of each are in it.
 const FEW: usize = 16;
@@ -87,28 +90,48 @@ pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], 
 /// The machine has AVX2; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let elements = src.len() / typesize;
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { Layout::<P>::new(typesize) };
-    for first in pieces(elements, TILE) {
+    for group in groups(src.len() / typesize, TILE, RUN) {
         for column in pieces(typesize, typesize.min(MAX_WIDTH)) {
-            let at = first * typesize + column;
-            // SAFETY: AVX2 by the caller. Elements `first..first + TILE` are in `src`, bytes
-            // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
-            unsafe {
-                let mut columns = layout.gather(src.as_ptr().add(at), src.len() - at);
-                if DELTA {
-                    for (j, vector) in columns.iter_mut().enumerate().take(layout.width()) {
-                        let before = if first == 0 { 0 } else { src.as_ptr().add(at - typesize + j).read() };
-                        *vector = delta::differences(*vector, before);
-                    }
-                }
-                for (j, &vector) in columns.iter().enumerate() {
-                    if j < layout.width() {
-                        let stream = dest.as_mut_ptr().add((column + j) * elements + first);
-                        _mm256_storeu_si256(stream.cast(), vector);
-                    }
-                }
+            for first in group.clone() {
+                // SAFETY: AVX2 by the caller; the tile is in both, the columns are in an element.
+                unsafe { forward_tile::<P, DELTA>(&layout, typesize, first, column, src, dest) };
+            }
+        }
+    }
+}
+
+/// The tile of the elements from `first` on, its columns from `column` on.
+///
+/// # Safety
+/// The machine has AVX2; the lengths are equal, and there are such elements and columns.
+#[inline(always)]
+unsafe fn forward_tile<const P: usize, const DELTA: bool>(
+    layout: &Layout<P>,
+    typesize: usize,
+    first: usize,
+    column: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) {
+    let elements = src.len() / typesize;
+    let at = first * typesize + column;
+    // SAFETY: by the caller. Elements `first..first + TILE` are in `src`, bytes `column..column + width` are in an
+    // element, and each stream in `dest` is `elements` long.
+    unsafe {
+        let mut columns = layout.gather(src.as_ptr().add(at), src.len() - at);
+        if DELTA {
+            for (j, vector) in columns.iter_mut().enumerate().take(layout.width()) {
+                let before = if first == 0 { 0 } else { src.as_ptr().add(at - typesize + j).read() };
+                *vector = delta::differences(*vector, before);
+            }
+        }
+        for (j, &vector) in columns.iter().enumerate() {
+            if j < layout.width() {
+                let at = (column + j) * elements + first;
+                expect(dest, at + 4 * TILE);
+                _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }
     }

@@ -3,10 +3,14 @@
 //! With `DELTA`, streams are coded by a bytedelta on the way, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx512 as delta;
-use super::super::columns::avx512::{MAX_WIDTH, Packed, Slotted, TILE, Tiles, Wide};
-use super::super::columns::pieces;
+use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
+use super::super::columns::{expect, groups, pieces};
 use super::{avx2, fours};
 use std::arch::x86_64::*;
+
+/// Tiles of which 16 columns are done before the next 16 are, where elements are wider: lines of a stream that are written
+/// one after the other.
+const RUN: usize = 8;
 
 /// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
 /// `DELTA` as many and as wide as [`super::fuses`] says.
@@ -27,6 +31,8 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             8 => fours::forward_avx512::<8, DELTA>(src, dest),
             10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
+            20 if !DELTA => forward::<DELTA>(Packed::<5, 4>, 20, src, dest),
+            24 if !DELTA => forward::<DELTA>(Packed::<3, 8>, 24, src, dest),
             ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
             16 if fours::crowded(src.len() / 16, 2) => fours::forward_avx512::<16, DELTA>(src, dest),
             16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
@@ -46,18 +52,20 @@ pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &m
     // SAFETY: (all) this function has the AVX-512 level, and each stream is as long as there are elements.
     unsafe {
         match typesize {
-            2 => backward::<DELTA>(Packed::<1, 2>, 2, streams, dest),
-            3 => backward::<DELTA>(Packed::<3, 1>, 3, streams, dest),
-            4 => backward::<DELTA>(Packed::<1, 4>, 4, streams, dest),
-            5 => backward::<DELTA>(Packed::<5, 1>, 5, streams, dest),
-            6 => backward::<DELTA>(Packed::<3, 2>, 6, streams, dest),
-            7 => backward::<DELTA>(Slotted::<8>::new(7), 7, streams, dest),
-            8 => backward::<DELTA>(Packed::<1, 8>, 8, streams, dest),
-            10 => backward::<DELTA>(Packed::<5, 2>, 10, streams, dest),
-            12 => backward::<DELTA>(Packed::<3, 4>, 12, streams, dest),
-            ..16 => backward::<DELTA>(Slotted::<16>::new(typesize), typesize, streams, dest),
-            16 => backward::<DELTA>(Packed::<1, 16>, 16, streams, dest),
-            _ => backward::<DELTA>(Wide::new(typesize), typesize, streams, dest),
+            2 => backward::<_, DELTA>(Packed::<1, 2>, 2, streams, dest),
+            3 => backward::<_, DELTA>(Packed::<3, 1>, 3, streams, dest),
+            4 => backward::<_, DELTA>(Packed::<1, 4>, 4, streams, dest),
+            5 => backward::<_, DELTA>(Packed::<5, 1>, 5, streams, dest),
+            6 => backward::<_, DELTA>(Packed::<3, 2>, 6, streams, dest),
+            7 => backward::<_, DELTA>(Slotted::<8>::new(7), 7, streams, dest),
+            8 => backward::<_, DELTA>(Packed::<1, 8>, 8, streams, dest),
+            10 => backward::<_, DELTA>(Packed::<5, 2>, 10, streams, dest),
+            12 => backward::<_, DELTA>(Packed::<3, 4>, 12, streams, dest),
+            20 if !DELTA => backward::<_, DELTA>(Packed::<5, 4>, 20, streams, dest),
+            24 if !DELTA => backward::<_, DELTA>(Packed::<3, 8>, 24, streams, dest),
+            ..16 => backward::<_, DELTA>(Slotted::<16>::new(typesize), typesize, streams, dest),
+            16 => backward::<_, DELTA>(Packed::<1, 16>, 16, streams, dest),
+            _ => backward::<_, DELTA>(Wide::new(typesize), typesize, streams, dest),
         }
     }
 }
@@ -72,9 +80,9 @@ pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], 
     // SAFETY: (all) this function has the AVX-512 level, and the rest is the caller's word.
     unsafe {
         match typesize {
-            2 => backward::<false>(Packed::<1, 2>, 2, streams, dest),
-            4 => backward::<false>(Packed::<1, 4>, 4, streams, dest),
-            _ => backward::<false>(Packed::<1, 8>, 8, streams, dest),
+            2 => backward::<_, false>(Packed::<1, 2>, 2, streams, dest),
+            4 => backward::<_, false>(Packed::<1, 4>, 4, streams, dest),
+            _ => backward::<_, false>(Packed::<1, 8>, 8, streams, dest),
         }
     }
 }
@@ -83,29 +91,47 @@ pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], 
 /// The machine has the AVX-512 level; the lengths are equal and hold at least a tile.
 #[inline(always)]
 unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    let elements = src.len() / typesize;
-    for first in pieces(elements, TILE) {
+    for group in groups(src.len() / typesize, TILE, RUN) {
         for column in pieces(typesize, tiles.width()) {
-            // SAFETY: the level by the caller. Elements `first..first + TILE` are in `src`, bytes
-            // `column..column + width` are in an element, and each stream in `dest` is `elements` long.
-            unsafe {
-                let mut columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
-                if DELTA {
-                    // The 16 bytes are in `src`, since a tile of elements of at least 2 bytes comes behind the first.
-                    let before = match first {
-                        0 => _mm_setzero_si128(),
-                        _ => _mm_loadu_si128(src.as_ptr().add((first - 1) * typesize + column).cast()),
-                    };
-                    delta::differences(&mut columns[..tiles.width()], before);
-                }
-                for (j, &vector) in columns.iter().enumerate() {
-                    if j < tiles.width() {
-                        _mm512_storeu_si512(
-                            dest.as_mut_ptr().add((column + j) * elements + first).cast(),
-                            vector,
-                        );
-                    }
-                }
+            for first in group.clone() {
+                // SAFETY: the level by the caller; the tile is in both, the columns are in an element.
+                unsafe { forward_tile::<DELTA>(tiles, typesize, first, column, src, dest) };
+            }
+        }
+    }
+}
+
+/// The tile of the elements from `first` on, its columns from `column` on.
+///
+/// # Safety
+/// The machine has the AVX-512 level; the lengths are equal, and there are such elements and columns.
+#[inline(always)]
+unsafe fn forward_tile<const DELTA: bool>(
+    tiles: impl Tiles,
+    typesize: usize,
+    first: usize,
+    column: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) {
+    let elements = src.len() / typesize;
+    // SAFETY: by the caller. Elements `first..first + TILE` are in `src`, bytes `column..column + width` are in an
+    // element, and each stream in `dest` is `elements` long.
+    unsafe {
+        let mut columns = tiles.gather::<false>(src.as_ptr().add(first * typesize + column));
+        if DELTA {
+            // The 16 bytes are in `src`, since a tile of elements of at least 2 bytes comes behind the first.
+            let before = match first {
+                0 => _mm_setzero_si128(),
+                _ => _mm_loadu_si128(src.as_ptr().add((first - 1) * typesize + column).cast()),
+            };
+            delta::differences(&mut columns.vectors_mut()[..tiles.width()], before);
+        }
+        for (j, &vector) in columns.vectors().iter().enumerate() {
+            if j < tiles.width() {
+                let at = (column + j) * elements + first;
+                expect(dest, at + 2 * TILE);
+                _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }
     }
@@ -114,8 +140,8 @@ unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[
 /// # Safety
 /// The machine has the AVX-512 level; `dest` holds at least a tile, and each of the `streams` as many bytes as that elements.
 #[inline(always)]
-unsafe fn backward<const DELTA: bool>(
-    tiles: impl Tiles,
+unsafe fn backward<T: Tiles, const DELTA: bool>(
+    tiles: T,
     typesize: usize,
     streams: impl Fn(usize) -> *const u8,
     dest: &mut [u8],
@@ -123,13 +149,13 @@ unsafe fn backward<const DELTA: bool>(
     let elements = dest.len() / typesize;
     // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
     // SAFETY: the level by the caller.
-    let mut sums = unsafe { [_mm512_setzero_si512(); MAX_WIDTH] };
+    let mut sums = unsafe { T::Columns::zero() };
     for first in pieces(elements, TILE) {
         for column in pieces(typesize, tiles.width()) {
             // SAFETY: as in `forward`, with source and destination exchanged.
             unsafe {
-                let mut columns = [_mm512_setzero_si512(); _];
-                for (j, vector) in columns.iter_mut().enumerate() {
+                let mut columns = T::Columns::zero();
+                for (j, vector) in columns.vectors_mut().iter_mut().enumerate() {
                     if j < tiles.width() {
                         *vector = _mm512_loadu_si512(streams(column + j).add(first).cast());
                     }
@@ -138,11 +164,12 @@ unsafe fn backward<const DELTA: bool>(
                     if !first.is_multiple_of(TILE) {
                         // The last tile, which overlaps the one before.
                         let before = dest.as_ptr().add((first - 1) * typesize);
-                        for (j, sum) in sums.iter_mut().enumerate().take(tiles.width()) {
+                        for (j, sum) in sums.vectors_mut().iter_mut().enumerate().take(tiles.width()) {
                             *sum = _mm512_set1_epi8(before.add(j).read() as i8);
                         }
                     }
-                    for (sum, column) in sums.iter_mut().zip(&mut columns).take(tiles.width()) {
+                    let pairs = sums.vectors_mut().iter_mut().zip(columns.vectors_mut());
+                    for (sum, column) in pairs.take(tiles.width()) {
                         *sum = delta::sums(*column, *sum);
                         *column = *sum;
                     }

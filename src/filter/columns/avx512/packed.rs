@@ -1,0 +1,129 @@
+use super::transpose::{from_columns, to_columns};
+use super::{TILE, Tiles, load, table};
+use std::arch::x86_64::*;
+
+/// Elements of `M * U` bytes, `U` a power of two up to 16 and `M` one of 1, 3, 5, whose tile is just `M * U` full vectors.
+///
+/// The elements are `M` *units* of `U` bytes. In `M` vectors one after the other there are `64 / U` elements, and as many
+/// units fill a vector. Since `64 / U` and `M` have no common divisor, the units number `m` of these elements are at
+/// different places in their vectors, each place in just one vector: blends bring them together, though out of
+/// order. The permute that puts them in order is the first of the transpose of their bytes.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct Packed<const M: usize, const U: usize>;
+
+impl<const M: usize, const U: usize> Packed<M, U> {
+    const WIDTH: usize = M * U;
+
+    /// Units in a vector, elements in `M` vectors.
+    const UNITS: usize = TILE / U;
+
+    /// For each remainder: the bytes of the units in a vector whose number, divided by `M`, leaves it.
+    const CLASSES: [u64; M] = {
+        let mut masks = [0; M];
+        let mut at = 0;
+        while at < TILE {
+            masks[at / U % M] |= 1 << at;
+            at += 1;
+        }
+        masks
+    };
+
+    /// The bytes of units number `m` in the vector number `v` of `M`.
+    const fn class(m: usize, v: usize) -> u64 {
+        Self::CLASSES[(m + (M - 1) * v * Self::UNITS) % M]
+    }
+
+    /// For units number `m`, in the `r`th of `U` vectors of them: from where the blends leave them to the places that the
+    /// transpose begins with; with every 8 bytes in reverse order if `reversed`.
+    const fn taken_apart(reversed: bool) -> [[[u8; TILE]; U]; M] {
+        let mut orders = [[[0; TILE]; U]; M];
+        let mut i = 0;
+        while i < M * U {
+            let (m, r) = (i / U, i % U);
+            orders[m][r] = table!(at => {
+                let at = if reversed { at ^ 7 } else { at };
+                let (place, element) = (at / Self::UNITS, at % Self::UNITS);
+                (element * M + m) % Self::UNITS * U + (place ^ r)
+            });
+            i += 1;
+        }
+        orders
+    }
+
+    /// The inverse of [`Packed::taken_apart`] (without reversal).
+    const fn put_together() -> [[[u8; TILE]; U]; M] {
+        let there = Self::taken_apart(false);
+        let mut orders = [[[0; TILE]; U]; M];
+        let mut i = 0;
+        while i < TILE * M * U {
+            let (m, r, at) = (i / TILE / U, i / TILE % U, i % TILE);
+            orders[m][r][there[m][r][at] as usize] = at as u8;
+            i += 1;
+        }
+        orders
+    }
+}
+
+impl<const M: usize, const U: usize> Tiles for Packed<M, U> {
+    type Columns = [[__m512i; U]; M];
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        Self::WIDTH
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
+        let orders = if REVERSED && U == 1 {
+            const { &Self::taken_apart(true) }
+        } else {
+            const { &Self::taken_apart(false) }
+        };
+        // SAFETY: the level and the tile, which is `WIDTH` vectors, by the caller.
+        unsafe {
+            let mut columns = [[_mm512_setzero_si512(); U]; M];
+            for (m, rows) in columns.iter_mut().enumerate() {
+                for (r, row) in rows.iter_mut().enumerate() {
+                    let vectors = src.add(r * M * TILE);
+                    *row = _mm512_loadu_si512(vectors.cast());
+                    for v in 1..M {
+                        let vector = vectors.add(v * TILE).cast();
+                        *row = _mm512_mask_loadu_epi8(*row, Self::class(m, v), vector);
+                    }
+                    if REVERSED || Self::WIDTH > 1 {
+                        *row = _mm512_permutexvar_epi8(load(&orders[m][r]), *row);
+                    }
+                }
+                if U > 1 {
+                    to_columns::<U, REVERSED>(rows);
+                }
+            }
+            columns
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(&self, mut columns: Self::Columns, dest: *mut u8) {
+        let orders = const { &Self::put_together() };
+        // SAFETY: the level and the tile, which is `WIDTH` vectors, by the caller.
+        unsafe {
+            for (m, rows) in columns.iter_mut().enumerate() {
+                from_columns(rows);
+                for (r, row) in rows.iter_mut().enumerate() {
+                    if Self::WIDTH > 1 {
+                        *row = _mm512_permutexvar_epi8(load(&orders[m][r]), *row);
+                    }
+                }
+            }
+            for r in 0..U {
+                for v in 0..M {
+                    let mut vector = columns[0][r];
+                    for (m, rows) in columns.iter().enumerate().skip(1) {
+                        vector = _mm512_mask_mov_epi8(vector, Self::class(m, v), rows[r]);
+                    }
+                    _mm512_storeu_si512(dest.add((r * M + v) * TILE).cast(), vector);
+                }
+            }
+        }
+    }
+}

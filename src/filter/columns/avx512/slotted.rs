@@ -1,0 +1,108 @@
+use super::transpose::{from_columns, to_columns};
+use super::{TILE, Tiles, load};
+use std::arch::x86_64::*;
+
+/// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is put into a slot of `P` bytes.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct Slotted<const P: usize> {
+    typesize: usize,
+}
+
+impl<const P: usize> Slotted<P> {
+    /// Slots of a vector.
+    const SLOTS: usize = TILE / P;
+
+    /// By typesize (minus 1) and vector: from elements side by side to the places that the transpose of the slots' bytes begins with.
+    const TAKEN_APART: [[[u8; TILE]; P]; P] = {
+        let mut orders = [[[0; TILE]; P]; P];
+        let mut i = 0;
+        while i < TILE * P * P {
+            let (typesize, r, at) = (i / TILE / P + 1, i / TILE % P, i % TILE);
+            let (place, element) = (at / Self::SLOTS, at % Self::SLOTS);
+            if place ^ r < typesize {
+                orders[typesize - 1][r][at] = (element * typesize + (place ^ r)) as u8;
+            }
+            i += 1;
+        }
+        orders
+    };
+
+    /// The inverse.
+    const PUT_TOGETHER: [[[u8; TILE]; P]; P] = {
+        let mut orders = [[[0; TILE]; P]; P];
+        let mut i = 0;
+        while i < TILE * P * P {
+            let (typesize, r, at) = (i / TILE / P + 1, i / TILE % P, i % TILE);
+            if at < Self::SLOTS * typesize {
+                orders[typesize - 1][r][at] = ((at % typesize ^ r) * Self::SLOTS + at / typesize) as u8;
+            }
+            i += 1;
+        }
+        orders
+    };
+
+    /// For elements of `typesize` bytes.
+    ///
+    /// # Panics
+    /// If the typesize does not fit the slots as described.
+    pub(in crate::filter) fn new(typesize: usize) -> Self {
+        assert!(P / 2 < typesize && typesize <= P);
+        Slotted { typesize }
+    }
+
+    /// The mask of the bytes of a vector of elements.
+    #[inline(always)]
+    fn mask(&self) -> u64 {
+        u64::MAX >> (TILE - Self::SLOTS * self.typesize)
+    }
+}
+
+// A vector is read and written at once, though the elements for its slots fill more than half of it only. What is read
+// too much, or written too much before the next vector puts it right, lies in the tile, except for the last
+// vector, which is masked.
+impl<const P: usize> Tiles for Slotted<P> {
+    type Columns = [[__m512i; P]; 1];
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        self.typesize
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
+        // SAFETY: the level by the caller; the reads are in the tile as said above.
+        unsafe {
+            let orders = &const { &Self::TAKEN_APART }[self.typesize - 1];
+            let mut rows = [_mm512_setzero_si512(); P];
+            for (v, row) in rows.iter_mut().enumerate() {
+                let at = src.add(v * Self::SLOTS * self.typesize);
+                let elements = if v < P - 1 {
+                    _mm512_loadu_si512(at.cast())
+                } else {
+                    _mm512_maskz_loadu_epi8(self.mask(), at.cast())
+                };
+                *row = _mm512_permutexvar_epi8(load(&orders[v]), elements);
+            }
+            to_columns::<P, REVERSED>(&mut rows);
+            [rows]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+        // SAFETY: the level by the caller; the writes are in the tile as said above.
+        unsafe {
+            let orders = &const { &Self::PUT_TOGETHER }[self.typesize - 1];
+            from_columns(&mut rows);
+            for (v, &row) in rows.iter().enumerate() {
+                let at = dest.add(v * Self::SLOTS * self.typesize);
+                let elements = _mm512_permutexvar_epi8(load(&orders[v]), row);
+                if v < P - 1 {
+                    _mm512_storeu_si512(at.cast(), elements);
+                } else {
+                    _mm512_mask_storeu_epi8(at.cast(), self.mask(), elements);
+                }
+            }
+        }
+    }
+}

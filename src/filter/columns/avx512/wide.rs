@@ -1,0 +1,160 @@
+use super::{Tiles, WIDE};
+use std::arch::x86_64::*;
+
+/// 16 bytes of elements that are at least that wide. Lane `l` works for itself on elements `16 * l..16 * (l + 1)`.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct Wide {
+    typesize: usize,
+}
+
+impl Wide {
+    /// For elements of `typesize` bytes.
+    ///
+    /// # Panics
+    /// If they are narrower than a tile.
+    pub(in crate::filter) fn new(typesize: usize) -> Self {
+        assert!(typesize >= WIDE);
+        Wide { typesize }
+    }
+}
+
+impl Tiles for Wide {
+    type Columns = [[__m512i; WIDE]; 1];
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        WIDE
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
+        // SAFETY: the level by the caller; each read is 16 bytes of an element of the tile.
+        unsafe {
+            let lane = WIDE * self.typesize;
+            let mut rows = [_mm512_setzero_si512(); WIDE];
+            for (v, row) in rows.iter_mut().enumerate() {
+                let element = if REVERSED { v ^ 7 } else { v };
+                let at = src.add(element * self.typesize);
+                *row = _mm512_zextsi128_si512(_mm_loadu_si128(at.cast()));
+                let piece = _mm_loadu_si128(at.add(lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0x00f0, piece);
+                let piece = _mm_loadu_si128(at.add(2 * lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0x0f00, piece);
+                let piece = _mm_loadu_si128(at.add(3 * lane).cast());
+                *row = _mm512_mask_broadcast_i32x4(*row, 0xf000, piece);
+            }
+            for _ in 0..4 {
+                rotate(&mut rows);
+            }
+            [rows]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+        // SAFETY: the level by the caller; each write is 16 bytes of an element of the tile.
+        unsafe {
+            let lane = WIDE * self.typesize;
+            for _ in 0..4 {
+                rotate(&mut rows);
+            }
+            for (v, &row) in rows.iter().enumerate() {
+                let at = dest.add(v * self.typesize);
+                _mm_storeu_si128(at.cast(), _mm512_castsi512_si128(row));
+                _mm_storeu_si128(at.add(lane).cast(), _mm512_extracti32x4_epi32::<1>(row));
+                _mm_storeu_si128(at.add(2 * lane).cast(), _mm512_extracti32x4_epi32::<2>(row));
+                _mm_storeu_si128(at.add(3 * lane).cast(), _mm512_extracti32x4_epi32::<3>(row));
+            }
+        }
+    }
+}
+
+/// [`Wide`] for less than a tile of elements: the places of the missing ones in the columns are unspecified.
+#[derive(Clone, Copy)]
+pub(in crate::filter) struct WideFew {
+    typesize: usize,
+    elements: usize,
+}
+
+impl WideFew {
+    /// For that many elements, at least one, of `typesize` bytes.
+    ///
+    /// # Panics
+    /// If they are narrower than a tile, or none.
+    pub(in crate::filter) fn new(typesize: usize, elements: usize) -> Self {
+        assert!(typesize >= WIDE && elements > 0);
+        WideFew { typesize, elements }
+    }
+}
+
+impl Tiles for WideFew {
+    type Columns = [[__m512i; WIDE]; 1];
+
+    #[inline(always)]
+    fn width(&self) -> usize {
+        WIDE
+    }
+
+    #[inline(always)]
+    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns {
+        let last = self.elements - 1;
+        // SAFETY: the level by the caller; each read is 16 bytes of an element that there is.
+        unsafe {
+            let mut rows = [_mm512_setzero_si512(); WIDE];
+            for (v, row) in rows.iter_mut().enumerate() {
+                let element = if REVERSED { v ^ 7 } else { v };
+                for (lane, mask) in [0x000f, 0x00f0, 0x0f00, 0xf000].into_iter().enumerate() {
+                    let at = src.add((16 * lane + element).min(last) * self.typesize);
+                    *row = _mm512_mask_broadcast_i32x4(*row, mask, _mm_loadu_si128(at.cast()));
+                }
+            }
+            for _ in 0..4 {
+                rotate(&mut rows);
+            }
+            [rows]
+        }
+    }
+
+    #[inline(always)]
+    unsafe fn scatter(&self, [mut rows]: Self::Columns, dest: *mut u8) {
+        // SAFETY: the level by the caller; each write is 16 bytes of an element that there is.
+        unsafe {
+            for _ in 0..4 {
+                rotate(&mut rows);
+            }
+            for (v, &row) in rows.iter().enumerate() {
+                let lanes = [
+                    _mm512_castsi512_si128(row),
+                    _mm512_extracti32x4_epi32::<1>(row),
+                    _mm512_extracti32x4_epi32::<2>(row),
+                    _mm512_extracti32x4_epi32::<3>(row),
+                ];
+                for (lane, &piece) in lanes.iter().enumerate() {
+                    let element = 16 * lane + v;
+                    if element < self.elements {
+                        _mm_storeu_si128(dest.add(element * self.typesize).cast(), piece);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Rotates, in each lane of the vectors, the bits of a byte's address: the upper bit of the place in the lane becomes the
+/// lower bit of the number of the vector, whose upper bit becomes the lower bit of the place. Four rounds exchange places and
+/// vectors.
+///
+/// # Safety
+/// The machine has the AVX-512 level.
+#[inline(always)]
+unsafe fn rotate(rows: &mut [__m512i; WIDE]) {
+    let before = *rows;
+    for i in 0..WIDE / 2 {
+        let (a, b) = (before[i], before[i + WIDE / 2]);
+        // SAFETY: the level by the caller.
+        unsafe {
+            rows[2 * i] = _mm512_unpacklo_epi8(a, b);
+            rows[2 * i + 1] = _mm512_unpackhi_epi8(a, b);
+        }
+    }
+}
