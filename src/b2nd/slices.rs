@@ -487,9 +487,7 @@ fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
         let dest = &mut dest[..chunksize];
-        // Chunks that nobody has set leave the buffer as it is.
-        dest.fill(0);
-        return expect(schunk.decompress_chunk(number, dest)?, chunksize);
+        return expect(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
     }
     let mut content = Malloced::zeroed(chunksize)?;
     read_content(schunk, transfer, number, &mut content)?;

@@ -6,7 +6,7 @@
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::ChangeSession;
-use super::{Keeping, SuperChunk};
+use super::{Keeping, SuperChunk, room};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, flag, version};
 use crate::chunk::{ChunkHeader, Special, write_i32};
 use crate::err;
@@ -17,21 +17,13 @@ use crate::frame::plan::{Change, Payload, Target};
 use crate::malloc::Malloced;
 use crate::pipeline::compress::{Source, special_chunk};
 use crate::pipeline::params::CompressParams;
-use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
 /// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
 const MOST_CONVERSIONS: usize = 1 << 16;
 
-/// Bytes that a thread keeps for chunks that it compresses.
-const KEPT: usize = 16 << 20;
-
 /// From so many bytes on, what becomes a block of its own is compressed right there, rather than copied.
 const OWN_BLOCK: usize = 64 << 10;
-
-thread_local! {
-    static COMPRESSED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// A chunk that is handed in.
 pub enum Incoming<'a> {
@@ -478,19 +470,10 @@ impl SuperChunk {
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        let needed = nbytes + EXTENDED_HEADER_LENGTH;
-        let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
-        if room.len() < needed {
-            room.clear();
-            room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
-            room.resize(needed, 0);
-        }
-        let compressed = self.compress_into(nchunk, src, nbytes, &mut room[..needed]);
-        let result = compressed.and_then(|cbytes| then(&room[..cbytes]));
-        if room.len() <= KEPT {
-            let _ = COMPRESSED.try_with(|place| place.set(room));
-        }
-        result
+        room::with(nbytes + EXTENDED_HEADER_LENGTH, |room| {
+            let cbytes = self.compress_into(nchunk, src, nbytes, room)?;
+            then(&room[..cbytes])
+        })
     }
 
     /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;

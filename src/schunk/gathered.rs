@@ -2,8 +2,8 @@
 //! which block. No chunk is built first, untouched blocks are not even decoded, and all of it is done by the threads that
 //! compress.
 
-use super::SuperChunk;
 use super::change::Incoming;
+use super::{SuperChunk, room};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container};
 use crate::err;
@@ -12,16 +12,8 @@ use crate::malloc::Malloced;
 use crate::pipeline::compress::{Gather, Source};
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::Previous;
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Bytes that a thread keeps for chunks that it compresses.
-const KEPT: usize = 16 << 20;
-
-thread_local! {
-    static COMPRESSED: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
-}
 
 /// How much of a block changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,61 +99,51 @@ impl SuperChunk {
         if !is_plain {
             return self.put_rebuilt(at, (chunksize, blocksize), changes, keeps.then_some(&settings));
         }
-        let mut blocks =
-            Blocks { chunksize, blocksize, changes, previous: None, is_other: AtomicBool::new(false) };
         // The gate comes before the context.
         let container = self.asked_container(self.cctx()?);
-        let mut room = COMPRESSED.try_with(Cell::take).unwrap_or_default();
-        let compressed = if keeps {
-            self.with_chunk(at, false, &settings, &mut |chunk, header, source| {
-                check_size(header.nbytes(), chunksize)?;
-                let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == blocksize);
-                if header.has_varlen_blocks() || !is_regular {
-                    return Ok(None);
-                }
-                let params = self.decompress_params(&settings, at, source);
-                let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
-                    let blocks =
-                        Blocks { previous: Some(previous), is_other: AtomicBool::new(false), ..blocks };
-                    self.compress_blocks(at, &blocks, container, &mut room)
-                })?;
-                self.note_read(header, &done);
-                Ok(cbytes)
-            })
-        } else {
-            blocks.previous = None;
-            self.compress_blocks(at, &blocks, container, &mut room)
-        };
-        let result = match compressed {
-            Ok(Some(cbytes)) => self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(|_| ()),
+        let done = room::with(chunksize + EXTENDED_HEADER_LENGTH, |room| {
+            let blocks =
+                || Blocks { chunksize, blocksize, changes, previous: None, is_other: AtomicBool::new(false) };
+            let compressed = if keeps {
+                self.with_chunk(at, false, &settings, &mut |chunk, header, source| {
+                    check_size(header.nbytes(), chunksize)?;
+                    let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == blocksize);
+                    if header.has_varlen_blocks() || !is_regular {
+                        return Ok(None);
+                    }
+                    let params = self.decompress_params(&settings, at, source);
+                    let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
+                        let blocks = Blocks { previous: Some(previous), ..blocks() };
+                        self.compress_blocks(at, &blocks, container, room)
+                    })?;
+                    self.note_read(header, &done);
+                    Ok(cbytes)
+                })
+            } else {
+                self.compress_blocks(at, &blocks(), container, room)
+            };
+            let Some(cbytes) = compressed? else { return Ok(None) };
+            self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(Some)
+        })?;
+        match done {
+            Some(_) => Ok(()),
             // Blocks are of another size here or there.
-            Ok(None) => self.put_rebuilt(at, (chunksize, blocksize), changes, keeps.then_some(&settings)),
-            Err(error) => Err(error),
-        };
-        if room.len() <= KEPT {
-            let _ = COMPRESSED.try_with(|place| place.set(room));
+            None => self.put_rebuilt(at, (chunksize, blocksize), changes, keeps.then_some(&settings)),
         }
-        result
     }
 
-    /// Compresses the blocks of chunk `at` into `room`, which grows if need be; the length of the chunk, or `None` where the context
+    /// Compresses the blocks of chunk `at` into `room`; the length of the chunk, or `None` where the context
     /// wants blocks of another size.
     fn compress_blocks(
         &self,
         at: i64,
         blocks: &Blocks<'_>,
         container: Option<Container>,
-        room: &mut Vec<u8>,
+        room: &mut [u8],
     ) -> Result<Option<usize>> {
-        let needed = blocks.chunksize + EXTENDED_HEADER_LENGTH;
-        if room.len() < needed {
-            room.clear();
-            room.try_reserve_exact(needed).map_err(|_| err!(MemoryAlloc, "{needed} bytes for a chunk"))?;
-            room.resize(needed, 0);
-        }
         let cctx = self.cctx()?;
         let _use = self.cctx_use.lock();
-        match cctx.compress_chunk(Source::Gathered(blocks), &mut room[..needed], at, |_| container) {
+        match cctx.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.chunksize)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

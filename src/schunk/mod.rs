@@ -10,6 +10,7 @@
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
 //! | [`gathered`] | chunks made of blocks that change, for arrays |
 //! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
+//! | [`room`] | memory to compress them into |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
@@ -30,6 +31,7 @@ pub mod live;
 pub mod metalayers;
 pub mod open;
 pub mod read;
+mod room;
 pub mod rules;
 pub mod slice;
 pub mod sparse;

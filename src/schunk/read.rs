@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::sync::ReadSession;
 use crate::abi::blosc2_schunk;
-use crate::chunk::{ChunkHeader, Container};
+use crate::chunk::{ChunkHeader, Container, Special};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
@@ -218,6 +218,19 @@ impl SuperChunk {
     /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
     /// in a frame; those of decompression and of reading the frame.
     pub fn decompress_chunk(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+        self.decompress_over(nchunk, dest, false)
+    }
+
+    /// As [`decompress_chunk`](Self::decompress_chunk), but what a chunk leaves as it is, one that nobody has set or one of
+    /// which blocks are masked, becomes zero.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+        self.decompress_over(nchunk, dest, true)
+    }
+
+    fn decompress_over(&self, nchunk: i64, dest: &mut [u8], zeros: bool) -> Result<usize> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
@@ -227,6 +240,13 @@ impl SuperChunk {
                     None => Err(err!(InvalidParam, "{needed} bytes do not fit into {there}")),
                     Some(_) => Err(err!(WriteBuffer, "{needed} bytes do not fit into {there}")),
                 };
+            }
+            if zeros {
+                let writes_all = settings.mask.is_none()
+                    && settings.postfilter.is_none()
+                    && !matches!(header.special(), Ok(Some(Special::Uninit)) | Err(_));
+                let written = if writes_all { header.nbytes() } else { 0 };
+                dest[written..].fill(0);
             }
             self.decode(chunk, header, &self.decompress_params(&settings, nchunk, source), dest)
         })

@@ -101,6 +101,28 @@ fn b2nd_10_d5_uninitialised_items() {
     }
 }
 
+/// The same where a box is a whole chunk that is decompressed right into a program's buffer: zeros for what nobody wrote,
+/// and for blocks that are masked.
+#[test]
+fn b2nd_10_d5_whole_chunks_leave_nothing_behind() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let spec = Spec::new(&[8, 4], &[4, 4], &[2, 4], 1).stored(store, &scratch.fresh());
+        let array = spec.context(ours()).uninit().1.expect("an array");
+        let read = || array.get_slice_cbuffer(&[4, 0], &[8, 4], &[4, 4], 16, 16);
+        assert_eq!(read(), (0, vec![0; 16]), "{store:?}");
+        assert_eq!(array.set(&[4, 0], &[8, 4], &counted(16)), 0);
+        assert_eq!(read(), (0, counted(16)), "{store:?}");
+        // SAFETY: the context of a live array; the mask is as long as is said, and copied.
+        let masked =
+            unsafe { (ours().blosc2_set_maskout)((*array.fields().sc).dctx, [1, 0].as_mut_ptr(), 2) };
+        assert_eq!(masked, 0);
+        let unmasked = [&[0; 8], &counted(16)[8..]].concat();
+        assert_eq!(read(), (0, unmasked), "{store:?}");
+        assert_eq!(read(), (0, counted(16)), "{store:?}");
+    }
+}
+
 #[test]
 fn b2nd_10_d8_orthogonal_limits() {
     alone("array_reads::b2nd_10_d8_orthogonal_limits", || {

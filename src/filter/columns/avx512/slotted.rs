@@ -34,7 +34,7 @@ impl<const P: usize> Slotted<P> {
         while i < TILE * P * P {
             let (typesize, r, at) = (i / TILE / P + 1, i / TILE % P, i % TILE);
             if at < Self::SLOTS * typesize {
-                orders[typesize - 1][r][at] = ((at % typesize ^ r) * Self::SLOTS + at / typesize) as u8;
+                orders[typesize - 1][r][at] = (((at % typesize) ^ r) * Self::SLOTS + at / typesize) as u8;
             }
             i += 1;
         }

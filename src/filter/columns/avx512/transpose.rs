@@ -23,7 +23,7 @@ const fn placed<const N: usize>(reversed: bool) -> [[u8; TILE]; N] {
     while c < N {
         orders[c] = table!(at => {
             let at = if reversed { at ^ 7 } else { at };
-            (at / granule(N) ^ c) * granule(N) + at % granule(N)
+            ((at / granule(N)) ^ c) * granule(N) + at % granule(N)
         });
         c += 1;
     }
@@ -57,7 +57,7 @@ const fn places<const N: usize>() -> [u64; 4] {
     let mut at = 0;
     while at < TILE * N.ilog2() as usize {
         let (bit, byte) = (at / TILE, at % TILE);
-        masks[bit] |= ((byte / granule(N) >> bit & 1) as u64) << byte;
+        masks[bit] |= (((byte / granule(N)) >> bit & 1) as u64) << byte;
         at += 1;
     }
     masks
@@ -134,7 +134,7 @@ const fn taken_apart<const N: usize>() -> [[u8; TILE]; N] {
     let mut orders = [[0; TILE]; N];
     let mut r = 0;
     while r < N {
-        orders[r] = table!(at => at % granule(N) * N + (at / granule(N) ^ r));
+        orders[r] = table!(at => at % granule(N) * N + ((at / granule(N)) ^ r));
         r += 1;
     }
     orders
@@ -145,7 +145,7 @@ const fn put_together<const N: usize>() -> [[u8; TILE]; N] {
     let mut orders = [[0; TILE]; N];
     let mut r = 0;
     while r < N {
-        orders[r] = table!(at => (at % N ^ r) * granule(N) + at / N);
+        orders[r] = table!(at => ((at % N) ^ r) * granule(N) + at / N);
         r += 1;
     }
     orders
