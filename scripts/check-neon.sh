@@ -30,6 +30,10 @@ export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="$emulator"
 export CC_aarch64_unknown_linux_gnu=$cross-gcc
 export AR_aarch64_unknown_linux_gnu=$cross-ar
 
+# Compiling takes longer than the tests.
+export CARGO_PROFILE_DEV_OPT_LEVEL=1
+export CARGO_PROFILE_DEV_DEBUG=false
+
 # The reference library that is fetched is for this machine.
 export BLOSC2_REFERENCE="${BLOSC2_REFERENCE-none for this processor}"
 
