@@ -42,8 +42,8 @@ const _: () = assert!(MIN_MATCH + MORE - 1 == SHORT);
 /// has changed for a while.
 const WINDOW: usize = 2048;
 const LONGEST_WINDOW: usize = 16 << 10;
-/// With a sequence for each so many bytes of a window that has literals, sequences are mixed.
-const MIXED_FOR_EACH: usize = 52;
+/// Sequences are mixed once one byte of so many in a window is part of one that has literals.
+const MIXED_FROM: usize = 6;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
@@ -70,10 +70,10 @@ impl Walk {
     /// been written in, and has to wait for that, which short blocks notice.
     #[inline]
     fn go_on(&mut self, done: &Done) {
-        let whole = done.at - self.at > self.window;
+        let len = done.at - self.at;
         (self.at, self.out) = (done.at, done.out);
-        if whole {
-            let mixed = done.with_literals > self.window / MIXED_FOR_EACH;
+        if len > self.window {
+            let mixed = done.plain < len - len / MIXED_FROM;
             self.window = if mixed == self.mixed { (2 * self.window).min(LONGEST_WINDOW) } else { WINDOW };
             self.mixed = mixed;
         }
@@ -299,11 +299,11 @@ fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
     }
 }
 
-/// How far a kernel has come, and how many of the sequences had literals.
+/// How far a kernel has come, and about how many bytes of the block are sequences without literals.
 struct Done {
     at: usize,
     out: usize,
-    with_literals: usize,
+    plain: usize,
 }
 
 /// The same for processors with 32-byte registers.
@@ -332,11 +332,13 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
         dest.len().checked_sub(WRITE_AHEAD),
         src.len.checked_sub(SHORTEST),
     ) else {
-        return Some(Done { at, out, with_literals: 0 });
+        return Some(Done { at, out, plain: 0 });
     };
     // A sequence that begins at `last_match` or before has its token and, without literals, its offset inside the block.
     let last_read = last_read.min(last_match).min(at.saturating_add(window));
-    let mut with_literals = 0;
+    let from_here = at;
+    // What is counted costs least where it is rare: without literals if `MIXED`, else the bytes of those that have some.
+    let (mut without, mut others) = (0, 0);
     let (from, to) = (src.ahead.as_ptr(), dest.as_mut_ptr());
     let readable = src.ahead.len();
     let src = &src.ahead[..src.len];
@@ -363,13 +365,13 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
         }
         let literals = token >> 4;
         if MIXED {
-            with_literals += usize::from(literals > 0);
+            without += usize::from(literals == 0);
         }
         if !MIXED && literals == 0 {
             // On to the match.
         } else if literals < MORE {
             if !MIXED {
-                with_literals += 1;
+                others += SHORTEST + literals;
             }
             // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
             unsafe {
@@ -416,6 +418,9 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
             }
             ahead += literals;
             end += literals;
+            if !MIXED {
+                others += SHORTEST + literals;
+            }
         }
         // SAFETY: after short literals by READ_AHEAD, after long ones because that much is left.
         let back = usize::from(u16::from_le(unsafe { from.add(ahead).cast::<u16>().read_unaligned() }));
@@ -440,7 +445,8 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
         unsafe { copy_match::<P>(to.add(end), back, length) };
         (at, out) = (ahead, end + length);
     }
-    Some(Done { at, out, with_literals })
+    let plain = if MIXED { without * SHORTEST } else { (at - from_here).saturating_sub(others) };
+    Some(Done { at, out, plain })
 }
 
 /// Copies many literals.
