@@ -7,6 +7,7 @@ use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::codec::BuiltIn;
 use crate::err;
 use crate::error::Result;
+use crate::malloc::spare;
 use crate::{pool, registry};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, Ordering};
@@ -34,12 +35,14 @@ pub fn init() {
     }
 }
 
-/// Takes the library down: its threads end, also those that contexts started while it was not up. Settings stay.
+/// Takes the library down: its threads end, also those that contexts started while it was not up, and memory that was kept
+/// to be used again is freed. Settings stay.
 pub fn destroy() {
     {
         let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
         UP.store(false, Ordering::Release);
     }
+    spare::clear();
     // Not under the lock: a callback in one of the threads that end may itself bring the library up.
     pool::shutdown();
 }

@@ -19,7 +19,7 @@ use crate::frame::FrameKind;
 use crate::frame::header::FrameHeader;
 use crate::frame::metalayers::Metalayer;
 use crate::frame::store::{Frame, OwnedMetalayer};
-use crate::malloc::Malloced;
+use crate::malloc::{Malloced, spare};
 use crate::pipeline::context::Context;
 use crate::pipeline::library;
 use crate::pipeline::params::Handle;
@@ -550,7 +550,7 @@ impl SuperChunk {
         // SAFETY: the rule of the module, and the caller has checked `at`; the old chunk is a `malloc` block.
         unsafe {
             let place = (*self.as_ptr()).data.add(at as usize);
-            libc::free((*place).cast());
+            spare::give(*place);
             place.write(chunk.into_raw());
         }
     }
@@ -561,7 +561,7 @@ impl SuperChunk {
         // SAFETY: as above.
         unsafe {
             let place = (*self.as_ptr()).data.add(at);
-            libc::free((*place).cast());
+            spare::give(*place);
             ptr::copy(place.add(1), place, nchunks - at - 1);
             (*self.as_ptr()).data.add(nchunks - 1).write(ptr::null_mut());
         }
@@ -589,7 +589,7 @@ impl SuperChunk {
         unsafe {
             if !(*s).data.is_null() {
                 for at in 0..nchunks {
-                    libc::free((*(*s).data.add(at)).cast());
+                    spare::give(*(*s).data.add(at));
                 }
                 libc::free((*s).data.cast());
                 (*s).data = ptr::null_mut();

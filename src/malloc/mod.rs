@@ -8,6 +8,8 @@ use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
+pub mod spare;
+
 /// Bytes in a `malloc` block, freed when dropped.
 pub struct Malloced {
     start: NonNull<u8>,
@@ -38,12 +40,14 @@ impl Malloced {
     /// # Errors
     /// `MemoryAlloc`.
     pub fn copy_of(bytes: &[u8]) -> Result<Self> {
-        // SAFETY: any length may be asked for.
-        let start = unsafe { libc::malloc(bytes.len().max(1)) };
-        let Some(start) = NonNull::<u8>::new(start.cast()) else {
+        let fresh = || {
+            // SAFETY: any length may be asked for.
+            NonNull::new(unsafe { libc::malloc(bytes.len().max(1)) }.cast::<u8>())
+        };
+        let Some(start) = spare::take(bytes.len()).or_else(fresh) else {
             return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
         };
-        // SAFETY: a fresh block of that length.
+        // SAFETY: a block of that length at least, which nobody else uses.
         copy_to_fresh(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
         Ok(Malloced { start, len: bytes.len() })
     }
