@@ -6,6 +6,8 @@
 //! Zen 4 that is 17 times *slower* when the destination lies 1 to 15 bytes behind the source modulo 4096,
 //! which depends on nothing but where the caller's buffers happen to be. A loop over vectors does not care.
 
+#[cfg(target_arch = "x86_64")]
+use super::columns::expect;
 use super::cpu::{self, Level};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -17,6 +19,12 @@ const LEAST: usize = 2048;
 /// Up to here, in bytes: what does not fit into the caches is better copied past them, as the C library does.
 #[cfg(any(target_arch = "x86_64", test))]
 const MOST: usize = 4 << 20;
+
+/// Bytes of a line of the caches, and how far ahead of the writing lines are fetched, in bytes.
+#[cfg(target_arch = "x86_64")]
+const LINE: usize = 64;
+#[cfg(target_arch = "x86_64")]
+const AHEAD: usize = 512;
 
 /// Copies `src` to `dest`.
 ///
@@ -49,58 +57,68 @@ pub fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
 
 #[inline]
 fn copy_to_fresh_at(level: Level, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+    assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
-    if (LEAST..=MOST).contains(&src.len())
-        && matches!(level, Level::Avx2 | Level::Avx512)
-        && is_x86_feature_detected!("avx2")
-    {
-        // SAFETY: AVX2 is there.
-        return unsafe { avx2(src, dest) };
+    if (LEAST..=MOST).contains(&src.len()) {
+        if level == Level::Avx512 && is_x86_feature_detected!("avx512f") {
+            // SAFETY: AVX-512 F is there, and both have that length.
+            return unsafe { avx512(src, dest) };
+        }
+        if matches!(level, Level::Avx2 | Level::Avx512) && is_x86_feature_detected!("avx2") {
+            // SAFETY: AVX2 is there, and both have that length.
+            return unsafe { avx2(src, dest) };
+        }
     }
     let _ = level;
-    assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     // SAFETY: both have that length, and `dest` is borrowed mutably.
     unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
-/// Copies at least [`LEAST`] bytes.
+/// A copy by vectors: the first round as it comes, the last one up to the end, and between them rounds of four vectors whose
+/// stores are aligned. The lines that are written soon are fetched before: the processor does that for what is read only.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn avx2(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
-    use std::arch::x86_64::*;
-    /// Bytes of a vector, and vectors of a round.
-    const VECTOR: usize = 32;
-    const ROUND: usize = 4 * VECTOR;
-    assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
-    assert!(src.len() >= ROUND, "{} bytes are too few for this copy", src.len());
-    let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
-    let last = src.len() - ROUND;
-    let round = |at: usize| {
-        debug_assert!(at <= last);
-        // SAFETY: `at` <= `last`, so ROUND bytes from there are inside both.
-        unsafe {
-            let from = from.add(at).cast::<__m256i>();
-            let to = to.add(at).cast::<__m256i>();
-            let vectors = [
-                _mm256_loadu_si256(from),
-                _mm256_loadu_si256(from.add(1)),
-                _mm256_loadu_si256(from.add(2)),
-                _mm256_loadu_si256(from.add(3)),
-            ];
-            for (i, &vector) in vectors.iter().enumerate() {
-                _mm256_storeu_si256(to.add(i), vector);
+macro_rules! vector_copy {
+    ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
+        /// Copies at least [`LEAST`] bytes to as many.
+        #[target_feature(enable = $feature)]
+        fn $name(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+            use std::arch::x86_64::*;
+            const VECTOR: usize = size_of::<$vector>();
+            const ROUND: usize = 4 * VECTOR;
+            const { assert!(LEAST >= ROUND) };
+            assert!(src.len() == dest.len() && src.len() >= ROUND, "too little to copy, or to copy it to");
+            let (from, to) = (src.as_ptr(), dest.as_mut_ptr());
+            let last = src.len() - ROUND;
+            let round = |at: usize| {
+                debug_assert!(at <= last);
+                // SAFETY: `at` <= `last`, so ROUND bytes from there are inside both.
+                unsafe {
+                    let from = from.add(at).cast::<$vector>();
+                    let to = to.add(at).cast::<$vector>();
+                    let vectors = [$load(from), $load(from.add(1)), $load(from.add(2)), $load(from.add(3))];
+                    for (i, &vector) in vectors.iter().enumerate() {
+                        $store(to.add(i), vector);
+                    }
+                }
+            };
+            round(0);
+            let mut at = VECTOR - to as usize % VECTOR;
+            while at < last {
+                for line in (0..ROUND).step_by(LINE) {
+                    expect(dest, at + AHEAD + line);
+                }
+                round(at);
+                at += ROUND;
             }
+            round(last);
         }
     };
-    // The first round as it comes, the last one up to the end, and between them rounds whose stores are aligned.
-    round(0);
-    let mut at = VECTOR - to as usize % VECTOR;
-    while at < last {
-        round(at);
-        at += ROUND;
-    }
-    round(last);
 }
+
+#[cfg(target_arch = "x86_64")]
+vector_copy!(avx2, "avx2", __m256i, _mm256_loadu_si256, _mm256_storeu_si256);
+#[cfg(target_arch = "x86_64")]
+vector_copy!(avx512, "avx512f", __m512i, _mm512_loadu_si512, _mm512_storeu_si512);
 
 #[cfg(test)]
 mod tests {

@@ -38,7 +38,7 @@ pub(super) fn groups(
 /// stream, but not for many at once, and then every line written costs the time that the second cache takes to answer.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn expect(dest: &[u8], at: usize) {
+pub(super) fn expect<T>(dest: &[T], at: usize) {
     use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
     // SAFETY: a prefetch accesses nothing, wherever it points.
     unsafe { _mm_prefetch::<_MM_HINT_ET0>(dest.as_ptr().wrapping_add(at).cast()) };
