@@ -8,6 +8,7 @@ use super::MAX_DIM;
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy_to_fresh;
+use crate::filter::cpu;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m128i as Bytes16, __m256i as Bytes32, __m512i as Bytes64};
 use std::marker::PhantomData;
@@ -271,6 +272,17 @@ impl Rows {
         Ok(())
     }
 
+    /// From a row to one that is moved soon after it, in source and destination, in bytes: the one at its place in the next
+    /// round of the innermost loop, unless that is long.
+    fn ahead(&self) -> (usize, usize) {
+        let [inner, outer, ..] = self.loops;
+        if self.depth > 1 && inner.count.saturating_mul(self.len) <= AHEAD {
+            return (outer.src_step, outer.dst_step);
+        }
+        let rows = (AHEAD / 4).div_ceil(self.len.max(1));
+        (inner.src_step.wrapping_mul(rows), inner.dst_step.wrapping_mul(rows))
+    }
+
     /// Runs `row` on every row.
     ///
     /// # Safety
@@ -281,9 +293,11 @@ impl Rows {
         let outer = &self.loops[1..self.depth.max(1)];
         let mut position = [0usize; MAX_DIM];
         let (mut from, mut to) = (src.wrapping_add(self.src.start), dst.wrapping_add(self.dst.start));
+        let (src_ahead, dst_ahead) = self.ahead();
         loop {
             let (mut s, mut d) = (from, to);
             for _ in 0..inner.count {
+                row.expect(s.wrapping_add(src_ahead), d.wrapping_add(dst_ahead));
                 // SAFETY: one of the rows, since `new` has found all of them before the ends.
                 unsafe { row.copy(s, d) };
                 s = s.wrapping_add(inner.src_step);
@@ -314,6 +328,12 @@ const BULK: usize = 2048;
 #[cfg(target_arch = "x86_64")]
 const WORTH_AVX2: usize = 32;
 
+/// Rows are fetched so many bytes ahead at the most.
+const AHEAD: usize = 8192;
+/// So many bytes of a row are fetched ahead; by then the processor has noticed that there are more.
+const MOST_EXPECTED: usize = 512;
+const LINE: usize = 64;
+
 /// So many bytes of a pattern are repeated at once: they stay in the nearest cache.
 const PIECE: usize = 8192;
 
@@ -324,6 +344,10 @@ trait Row: Copy {
     /// # Safety
     /// The source can be read and the destination written for the length of the row. They may overlap.
     unsafe fn copy(self, src: *const u8, dst: *mut u8);
+
+    /// Has the processor fetch what the row that begins at `src` reads and writes at `dst`; they may lie anywhere.
+    #[inline(always)]
+    fn expect(self, _src: *const u8, _dst: *mut u8) {}
 }
 
 /// A row as long as a `T`, which is made of plain bytes.
@@ -375,6 +399,14 @@ impl<T: Copy> Row for FrontAndBack<T> {
 struct Long(usize);
 
 impl Row for Long {
+    #[inline(always)]
+    fn expect(self, src: *const u8, dst: *mut u8) {
+        for line in (0..self.0.min(MOST_EXPECTED)).step_by(LINE) {
+            cpu::expect(src.wrapping_add(line));
+            cpu::expect_to_write(dst.wrapping_add(line));
+        }
+    }
+
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
         let is_bulk = self.0 >= BULK && (src as usize).abs_diff(dst as usize) >= self.0;

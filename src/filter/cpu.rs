@@ -55,6 +55,30 @@ impl Level {
     }
 }
 
+/// Has the processor fetch the line at `place`, which may be anywhere.
+#[inline(always)]
+pub fn expect(place: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: a prefetch accesses nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(place.cast()) };
+    }
+    let _ = place;
+}
+
+/// Has the processor fetch the line at `place`, which may be anywhere and will be written.
+#[inline(always)]
+pub fn expect_to_write(place: *mut u8) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
+        // SAFETY: a prefetch accesses nothing, wherever it points.
+        unsafe { _mm_prefetch::<_MM_HINT_ET0>(place.cast()) };
+    }
+    let _ = place;
+}
+
 /// The levels that this machine can run, the least preferred first.
 pub fn available() -> impl Iterator<Item = Level> {
     Level::ALL.into_iter().filter(|level| level.is_available())
