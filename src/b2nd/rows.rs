@@ -321,6 +321,17 @@ impl Rows {
     }
 }
 
+/// What is read of the source.
+impl crate::pipeline::decompress::Runs for Rows {
+    fn count(&self) -> (usize, usize) {
+        (self.count(), self.count().saturating_mul(self.len))
+    }
+
+    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        self.runs().for_each(|run| then(run.src..run.src + run.len));
+    }
+}
+
 /// From this length on rows are moved like blocks, in bytes: the C library's copy may be a slow one.
 const BULK: usize = 2048;
 

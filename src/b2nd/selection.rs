@@ -11,7 +11,7 @@ use super::geometry::Geometry;
 use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::decompress::{Content, Visit};
+use crate::pipeline::decompress::{Content, Runs, Visit};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::gathered::{Changes, Coverage};
@@ -463,6 +463,24 @@ impl BlockPart<'_> {
     }
 }
 
+impl Runs for BlockPart<'_> {
+    fn count(&self) -> (usize, usize) {
+        let Some((last, others)) = self.pieces[..self.ndim].split_last() else { return (0, 0) };
+        let times: usize = others.iter().map(|pieces| pieces.len()).product();
+        let nbytes: usize = last.iter().map(|piece| piece.len).sum();
+        (times.saturating_mul(last.len()), times.saturating_mul(nbytes))
+    }
+
+    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        self.each_piece(|in_block, _, pieces| {
+            for piece in pieces {
+                let start = in_block + piece.in_block;
+                then(start..start + piece.len);
+            }
+        });
+    }
+}
+
 /// Copies a piece; the usual item sizes without a call.
 ///
 /// # Safety
@@ -496,6 +514,11 @@ impl Visit for SelectionReader<'_> {
         let first = block.pieces[..block.ndim].iter().filter_map(|pieces| pieces.first());
         let start = first.map(|piece| piece.in_block).sum();
         if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
+    }
+
+    fn runs(&self, n: usize, len: usize, read: &mut dyn FnMut(&dyn Runs) -> Result<bool>) -> Result<bool> {
+        let block = self.part.block(n);
+        if block.block_end > len { Ok(false) } else { read(&block) }
     }
 
     fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {

@@ -14,7 +14,7 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::Context;
-use crate::pipeline::decompress::{Content, Visit};
+use crate::pipeline::decompress::{Content, Runs, Visit};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
@@ -437,6 +437,15 @@ impl Visit for BoxReader<'_> {
         }
         let (first, end) = (first as usize * typesize, (last as usize + 1) * typesize);
         if end <= len { first..end } else { 0..len }
+    }
+
+    fn runs(&self, n: usize, len: usize, read: &mut dyn FnMut(&dyn Runs) -> Result<bool>) -> Result<bool> {
+        let (common, geometry) = (self.common(n)?, self.transfer.geometry);
+        let ndim = self.transfer.ndim();
+        // Where they go does not matter.
+        let from = self.transfer.block_side(&common.start)?;
+        let copy = BoxCopy::new(&common.shape[..ndim], geometry.typesize(), &from, &from)?;
+        if copy.rows().src_range().end > len { Ok(false) } else { read(copy.rows()) }
     }
 
     fn in_place(&self, n: usize, decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {

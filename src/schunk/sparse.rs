@@ -7,7 +7,7 @@ use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, ItemRange};
+use crate::pipeline::decompress::{self, ItemRange, Runs};
 use crate::pipeline::params::DecompressParams;
 use crate::pipeline::{jobs, shared_out::SharedOut};
 use crate::pool;
@@ -132,6 +132,25 @@ struct Gathering<'a> {
     out: SharedOut<'a>,
 }
 
+/// Items of one block, which begins at byte `start` of the chunk.
+struct Items<'a> {
+    items: &'a [Wanted],
+    start: usize,
+    typesize: usize,
+}
+
+impl Runs for Items<'_> {
+    fn count(&self) -> (usize, usize) {
+        (self.items.len(), self.items.len() * self.typesize)
+    }
+
+    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        for &(at, _) in self.items {
+            then(at - self.start..at - self.start + self.typesize);
+        }
+    }
+}
+
 impl Gathering<'_> {
     /// Reads the items of all blocks. The decoder has its own working memory, so that no job of blocks is run here,
     /// which would hold it already.
@@ -161,7 +180,9 @@ impl Gathering<'_> {
             bytes.try_reserve_exact(span.len() - bytes.len()).map_err(|_| err!(MemoryAlloc, "a block"))?;
             bytes.resize(span.len(), 0);
         }
-        let read = if let Some(part) = self.part(first..end, &span, &mut bytes)? {
+        let read = if self.few(items, first..end, &span, &mut bytes[..span.len()])? {
+            Ok(())
+        } else if let Some(part) = self.part(first..end, &span, &mut bytes)? {
             span = part;
             Ok(())
         } else {
@@ -180,6 +201,24 @@ impl Gathering<'_> {
             let _ = BLOCK.try_with(|place| place.set(bytes));
         }
         read
+    }
+
+    /// Reads the items, all of which are in `wanted`, to their places in `bytes`, if that is a block and they are few; whether
+    /// it did.
+    fn few(
+        &self,
+        items: &[Wanted],
+        wanted: Range<usize>,
+        span: &Range<usize>,
+        bytes: &mut [u8],
+    ) -> Result<bool> {
+        let nblock = span.start / Blocks::of(self.header).blocksize().max(1);
+        if self.header.is_lazy() || Blocks::of(self.header).range(nblock) != *span {
+            return Ok(false);
+        }
+        let runs = Items { items, start: span.start, typesize: self.typesize };
+        let inside = wanted.start - span.start..wanted.end - span.start;
+        decompress::read_runs(self.params, self.header, self.chunk, nblock, &inside, &runs, bytes)
     }
 
     /// Reads the bytes `wanted` of the block that `span` is into `bytes`, if that pays and is possible; which those are.

@@ -5,6 +5,7 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{self, Buffers};
 use super::Decompressed;
 use super::reader::ChunkReader;
+use super::runs::{self, MOST_PLANES, Runs};
 use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::{Blocks, ChunkHeader};
@@ -67,6 +68,54 @@ fn codec_of(header: &ChunkHeader) -> Option<BuiltIn> {
         .filter(|codec| matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc))
 }
 
+/// A block whose streams are decoded as far as somebody needs them.
+struct Columns<'a> {
+    /// Byte `b` of unit `i` is byte `b * count + i`.
+    coded: &'a [u8],
+    /// Bytes of a unit.
+    unit: usize,
+    count: usize,
+}
+
+impl<'a> Columns<'a> {
+    /// Decodes the streams of block `nblock` into `coded` up to the unit with byte `last`, which is in the block. `None` where
+    /// that takes the whole block.
+    fn decode(
+        reader: &ChunkReader<'_>,
+        nblock: usize,
+        last: usize,
+        coded: &'a mut [u8],
+    ) -> Result<Option<Columns<'a>>> {
+        let Some(codec) = codec_of(reader.header()) else { return Ok(None) };
+        let Some((unit, encoded, nstreams)) = reader.plain_streams(nblock) else { return Ok(None) };
+        let len = reader.range(nblock).len();
+        if !len.is_multiple_of(unit) {
+            return Ok(None);
+        }
+        let coded = &mut coded[..len];
+        let (count, last) = (len / unit, last / unit);
+        let neblock = len / nstreams;
+        let mut pos = 0;
+        for (n, part) in coded.chunks_exact_mut(neblock).enumerate() {
+            // As far as the last of the units whose bytes are in this stream.
+            let start = n * neblock;
+            let last_column = (start + neblock - 1) / count;
+            let needed = (last_column * count + last + 1).min(start + neblock).saturating_sub(start);
+            match stream::read(encoded, &mut pos, neblock)? {
+                Stream::Run(value) => part.fill(value),
+                Stream::Raw(raw) => copy(&raw[..needed], &mut part[..needed]),
+                Stream::Coded(bytes) => {
+                    let there = codec.decode_prefix(bytes, part, needed).unwrap_or(0);
+                    if there < needed {
+                        return Err(err!(Data, "a stream of {} bytes gave {there} of {needed}", bytes.len()));
+                    }
+                }
+            }
+        }
+        Ok(Some(Columns { coded, unit, count }))
+    }
+}
+
 /// Decodes the bytes `wanted` of block `nblock`, which are in there and some, into `dest`, which is as long; whether that
 /// was possible without decoding the whole block.
 ///
@@ -79,34 +128,10 @@ pub(super) fn decode_part(
     buffers: &mut Buffers<'_>,
     dest: &mut [u8],
 ) -> Result<bool> {
-    let Some(codec) = codec_of(reader.header()) else { return Ok(false) };
-    let Some((unit, encoded, nstreams)) = reader.plain_streams(nblock) else { return Ok(false) };
-    let len = reader.range(nblock).len();
-    if !len.is_multiple_of(unit) {
+    let Some(columns) = Columns::decode(reader, nblock, wanted.end - 1, buffers.front)? else {
         return Ok(false);
-    }
-    let coded = &mut buffers.front[..len];
-    // Byte `b` of unit `i` is byte `b * count + i` of the filtered block.
-    let count = len / unit;
-    let (first, last) = (wanted.start / unit, (wanted.end - 1) / unit);
-    let neblock = len / nstreams;
-    let mut pos = 0;
-    for (n, part) in coded.chunks_exact_mut(neblock).enumerate() {
-        // As far as the last of the units whose bytes are in this stream.
-        let start = n * neblock;
-        let last_column = (start + neblock - 1) / count;
-        let needed = (last_column * count + last + 1).min(start + neblock).saturating_sub(start);
-        match stream::read(encoded, &mut pos, neblock)? {
-            Stream::Run(value) => part.fill(value),
-            Stream::Raw(raw) => copy(&raw[..needed], &mut part[..needed]),
-            Stream::Coded(bytes) => {
-                let there = codec.decode_prefix(bytes, part, needed).unwrap_or(0);
-                if there < needed {
-                    return Err(err!(Data, "a stream of {} bytes gave {there} of {needed}", bytes.len()));
-                }
-            }
-        }
-    }
+    };
+    let Columns { coded, unit, count } = columns;
     if unit == 1 {
         copy(&coded[wanted], dest);
         return Ok(true);
@@ -118,6 +143,7 @@ pub(super) fn decode_part(
         return Ok(true);
     }
     // The columns of the units that are wanted, and then these.
+    let (first, last) = (wanted.start / unit, (wanted.end - 1) / unit);
     let units = last + 1 - first;
     let columns = &mut buffers.back[..units * unit];
     for (n, column) in columns.chunks_exact_mut(units).enumerate() {
@@ -131,5 +157,32 @@ pub(super) fn decode_part(
         unshuffle(unit, columns, whole);
         copy(&whole[skipped..][..dest.len()], dest);
     }
+    Ok(true)
+}
+
+/// As [`decode_part`], of which only `runs` are put together, if that takes less; `dest` is as long as the block.
+///
+/// # Errors
+/// Those of decompression.
+pub(super) fn decode_runs(
+    reader: &ChunkReader<'_>,
+    nblock: usize,
+    wanted: &Range<usize>,
+    runs: &dyn Runs,
+    buffers: &mut Buffers<'_>,
+    dest: &mut [u8],
+) -> Result<bool> {
+    let is_some = |unit| (2..=MOST_PLANES).contains(&unit) && runs::pays(runs, unit, wanted.len());
+    if !reader.plain_streams(nblock).is_some_and(|(unit, ..)| is_some(unit)) {
+        return Ok(false);
+    }
+    let Some(columns) = Columns::decode(reader, nblock, wanted.end - 1, buffers.front)? else {
+        return Ok(false);
+    };
+    let mut planes = [&[][..]; MOST_PLANES];
+    for (plane, column) in planes.iter_mut().zip(columns.coded.chunks_exact(columns.count)) {
+        *plane = column;
+    }
+    runs::put_together(&planes[..columns.unit], runs, dest);
     Ok(true)
 }

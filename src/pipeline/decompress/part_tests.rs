@@ -1,6 +1,6 @@
 //! Parts of blocks against whole ones, and chunks that take blocks over from another.
 
-use super::{Previous, decompress, read_item};
+use super::{Previous, Runs, decompress, read_item, read_runs};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
 use crate::chunk::ChunkHeader;
 use crate::err;
@@ -82,6 +82,102 @@ fn parts_are_what_whole_blocks_have_there() {
         }
     }
     assert!(read > 4000 && left > 4000, "{read} read, {left} left");
+}
+
+/// Runs at any places.
+struct Places(Vec<Range<usize>>);
+
+impl Runs for Places {
+    fn count(&self) -> (usize, usize) {
+        (self.0.len(), self.0.iter().map(Range::len).sum())
+    }
+
+    fn each(&self, then: &mut dyn FnMut(Range<usize>)) {
+        self.0.iter().cloned().for_each(then);
+    }
+}
+
+#[test]
+fn runs_are_what_whole_blocks_have_there() {
+    let data = data(200_000);
+    let (mut read, mut left) = (0, 0);
+    for (n, compcode) in [BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD].into_iter().enumerate() {
+        for (typesize, splitmode) in
+            [(1, 1), (2, 1), (3, 2), (4, 1), (4, 2), (7, 1), (8, 1), (8, 2), (16, 2), (17, 1), (18, 2)]
+        {
+            for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 2], [0, 0, 0, 0, 3, 1]] {
+                let blocksize = 30_000 / typesize * typesize;
+                let params = CompressParams {
+                    compcode,
+                    typesize,
+                    splitmode,
+                    blocksize,
+                    filters,
+                    ..CompressParams::default()
+                };
+                let chunk = chunk_of(&params, Source::Buffer(&data));
+                let header = ChunkHeader::parse(&chunk).unwrap();
+                let nblocks = data.len().div_ceil(blocksize as usize);
+                for nblock in 0..nblocks {
+                    let start = nblock * blocksize as usize;
+                    let block = &data[start..data.len().min(start + blocksize as usize)];
+                    // Single bytes and short runs all over the block or at its front, and long ones.
+                    let within = if nblock % 2 == 0 { block.len() } else { block.len() / 2 };
+                    let mut runs: Vec<Range<usize>> = (0..5 + nblock % 40)
+                        .map(|k| {
+                            let at = (k * 7919 + nblock * 331 + n) % within;
+                            at..(at + 1 + k % 30).min(within)
+                        })
+                        .collect();
+                    if nblock % 3 == 0 {
+                        let long = 80 * typesize as usize;
+                        runs = vec![100..100 + long, block.len() - long - 1..block.len() - 1];
+                    }
+                    let wanted = runs.iter().map(|run| run.start).min().unwrap()
+                        ..runs.iter().map(|run| run.end).max().unwrap();
+                    let mut dest = vec![0xa5; block.len()];
+                    let runs = Places(runs);
+                    let params = DecompressParams::default();
+                    if !read_runs(&params, &header, &chunk, nblock, &wanted, &runs, &mut dest).unwrap() {
+                        left += 1;
+                        continue;
+                    }
+                    read += 1;
+                    for run in runs.0 {
+                        let name = (compcode, typesize, splitmode, filters, nblock);
+                        assert!(dest[run.clone()] == block[run.clone()], "{name:?} {run:?}");
+                    }
+                }
+            }
+        }
+    }
+    assert!(read > 150 && left > 150, "{read} read, {left} left");
+}
+
+/// What is much is left to those who read whole blocks, and so is what is not in the chunk.
+#[test]
+fn runs_that_do_not_pay_are_left() {
+    let data = data(48_000);
+    let filters = [0, 0, 0, 0, 0, 1];
+    let params = CompressParams {
+        compcode: BLOSC_LZ4,
+        typesize: 4,
+        blocksize: 16_000,
+        filters,
+        ..CompressParams::default()
+    };
+    let chunk = chunk_of(&params, Source::Buffer(&data));
+    let header = ChunkHeader::parse(&chunk).unwrap();
+    let read = |nblock, runs: Vec<Range<usize>>, len| {
+        let mut dest = vec![0; len];
+        let params = DecompressParams::default();
+        read_runs(&params, &header, &chunk, nblock, &(0..16_000), &Places(runs), &mut dest).unwrap()
+    };
+    assert!(read(0, vec![8..12], 16_000));
+    assert!(!read(0, vec![0..16_000], 16_000));
+    assert!(!read(0, (0..4000).map(|at| 4 * at..4 * at + 1).collect(), 16_000));
+    assert!(!read(0, vec![8..12], 12_000));
+    assert!(!read(3, vec![8..12], 16_000));
 }
 
 /// Some blocks anew, the others from another chunk.

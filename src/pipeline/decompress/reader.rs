@@ -5,6 +5,7 @@ use super::super::filters::Chain;
 use super::super::params::DecompressParams;
 use super::super::scratch::{Buffers, Scratch};
 use super::codec::ChunkDecoder;
+use super::runs::{self, Runs};
 use super::{BlockSource, lazy};
 use crate::chunk::format::version;
 use crate::chunk::lazy::Trailer;
@@ -306,6 +307,44 @@ impl<'a> ChunkReader<'a> {
         }
         let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
         self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// Decodes the streams of block `nblock` and puts together the bytes `runs` of it in `dest`, which has its length; the
+    /// rest of `dest` means nothing then. `false` if more has to be undone than a shuffle, or if it takes less to undo all
+    /// of it; `dest` is untouched then.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    pub fn decode_runs(
+        &self,
+        nblock: usize,
+        runs: &dyn Runs,
+        buffers: &mut Buffers<'_>,
+        workspace: &mut Workspace,
+        dest: &mut [u8],
+    ) -> Result<bool> {
+        let len = dest.len();
+        let Some((unit, bytes)) = self.shuffled_streams(nblock) else { return Ok(false) };
+        let is_plain = unit <= runs::MOST_PLANES && len.is_multiple_of(unit) && len > 0;
+        if !is_plain || self.params.postfilter.is_some() || !runs::pays(runs, unit, len) {
+            return Ok(false);
+        }
+        let nstreams = self.nstreams(nblock);
+        let mut raws = [None; runs::MOST_PLANES];
+        let raw = |nstream: usize, raw, dest: &mut [u8]| {
+            if nstreams == unit {
+                raws[nstream] = Some(raw);
+            } else {
+                copy(raw, dest);
+            }
+        };
+        each_stream(|| self.decoder(), nstreams, bytes, workspace, buffers.front, len, raw)?;
+        let mut planes = [&[][..]; runs::MOST_PLANES];
+        for (nstream, decoded) in buffers.front[..len].chunks_exact(len / unit).enumerate() {
+            planes[nstream] = raws[nstream].unwrap_or(decoded);
+        }
+        runs::put_together(&planes[..unit], runs, dest);
+        Ok(true)
     }
 
     /// The bytes from the first stream of a block on, if it is one of equal blocks in memory that only have to be

@@ -3,6 +3,7 @@
 use super::super::jobs;
 use super::super::params::DecompressParams;
 use super::reader::{ChunkReader, Simple};
+use super::runs::{Runs, decode_runs};
 use super::{Decompressed, first_block, part};
 use crate::chunk::{ChunkHeader, Special};
 use crate::err;
@@ -23,6 +24,15 @@ pub trait Visit: Sync {
     /// The bytes of the `n`-th block that are looked at; some.
     fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
         0..len
+    }
+
+    /// Hands the bytes of the `n`-th block that are looked at, more exactly, to `read`, and returns what came of that;
+    /// `false` if they are not known so well.
+    ///
+    /// # Errors
+    /// Those of `read`.
+    fn runs(&self, _n: usize, _len: usize, _read: &mut dyn FnMut(&dyn Runs) -> Result<bool>) -> Result<bool> {
+        Ok(false)
     }
 
     /// Has the `n`-th block decoded where it is wanted as it is, and returns what came of that; `None` if there is no such
@@ -110,8 +120,12 @@ pub fn visit_blocks(
             let item = std::mem::take(&mut buffers.item);
             let block = &mut item[..len];
             let wanted = visit.wanted(n, len);
-            if !pays(&wanted, len)
-                || !part::decode_part(reader, nblock, wanted.clone(), &mut buffers, &mut block[wanted])?
+            let are_read = visit.runs(n, len, &mut |runs| {
+                decode_runs(reader, nblock, &wanted, runs, (&mut buffers, workspace), block)
+            })?;
+            if !are_read
+                && (!pays(&wanted, len)
+                    || !part::decode_part(reader, nblock, wanted.clone(), &mut buffers, &mut block[wanted])?)
             {
                 reader.decode(nblock, tid, &mut buffers, workspace, block, reference)?;
             }
