@@ -3,7 +3,6 @@
 //! The public struct shows the geometry; the truth is in the metalayer of the super-chunk, and here once it was read.
 //! The super-chunk is the struct's: C code may take it away before the array is freed.
 
-use super::MAX_DIM;
 use super::geometry::Geometry;
 use super::metalayer::{self, ArrayMeta, NAME, OLD_NAME};
 use crate::abi::{b2nd_array_t, chunk_cache_s};
@@ -284,12 +283,9 @@ impl Array {
     pub(super) fn publish(&self, geometry: &Geometry) -> Result<()> {
         let schunk = self.schunk()?;
         let failed = |error: Error| err!(Failure, "{error}");
-        let mut shape = [1; MAX_DIM];
-        shape[..geometry.ndim()].copy_from_slice(geometry.shape());
-        let mut meta = stored_meta(schunk)?;
-        meta.shape = shape;
         let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
-        let bytes = if name == NAME { meta.serialize()? } else { meta.serialize_old()? };
+        let mut bytes = stored_bytes(schunk)?;
+        metalayer::put_shape(&mut bytes, geometry.shape())?;
         schunk.meta_update(name, &bytes).map_err(failed)?;
         self.set_last_tick(schunk.change_tick());
         Ok(())
@@ -321,12 +317,16 @@ fn fill(
 
 /// The metalayer that makes a super-chunk an array.
 pub fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
+    ArrayMeta::parse(&stored_bytes(schunk)?)
+}
+
+fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes =
         schunk.array_meta().ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
     if bytes.is_empty() {
         return Err(err!(NullPointer, "an empty metalayer"));
     }
-    ArrayMeta::parse(&bytes)
+    Ok(bytes)
 }
 
 /// The geometry that a metalayer tells of.

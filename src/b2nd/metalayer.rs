@@ -16,13 +16,15 @@ pub const NAME: &CStr = c"b2nd";
 /// Name of the metalayer of older files.
 pub const OLD_NAME: &CStr = c"caterva";
 
-/// Members of the array that the metalayer is, and of the older one.
+/// Members of the array that the metalayer is; the older one has 5, without the data type.
 const MEMBERS: u8 = 7;
-const OLD_MEMBERS: u8 = 5;
 /// Marker of the string of the data type, after which a length of 32 bits follows.
 const STR32: u8 = 0xdb;
+/// Where the first extent of the shape stands: behind two markers, version and number of dimensions. And what each takes.
+const START_OF_SHAPE: usize = 4;
+const LEN_OF_EXTENT: usize = 9;
 /// What the metalayer takes for each dimension: a number of 64 and two of 32 bits, with their markers.
-const LEN_PER_DIM: usize = 9 + 5 + 5;
+const LEN_PER_DIM: usize = LEN_OF_EXTENT + 5 + 5;
 /// What it takes besides the dimensions: version, number of them, four markers; format, marker and length of the type.
 const LEN_OF_SHAPES: usize = 6;
 const LEN_OF_DTYPE: usize = 6;
@@ -91,38 +93,24 @@ impl ArrayMeta {
         let dims = self.ndim.min(MAX_DIM);
         Geometry::stored(&self.shape[..dims], &self.chunkshape[..dims], &self.blockshape[..dims], typesize)
     }
+}
 
-    /// The bytes of the `b2nd` metalayer.
-    ///
-    /// # Errors
-    /// As [`serialize`].
-    pub fn serialize(&self) -> Result<Vec<u8>> {
-        let dims = self.ndim.min(MAX_DIM);
-        serialize(
-            &self.shape[..dims],
-            &self.chunkshape[..dims],
-            &self.blockshape[..dims],
-            self.dtype.as_deref(),
-            self.dtype_format,
-        )
+/// Writes another shape into a metalayer of either name; what else is there stays.
+///
+/// # Errors
+/// As [`ArrayMeta::parse`]; `Failure` for another number of dimensions.
+pub fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
+    let mut fields = Fields::default();
+    fields.read(metalayer, true)?;
+    if fields.ndim.is_none_or(|ndim| usize::try_from(ndim) != Ok(shape.len())) {
+        return Err(err!(Failure, "a shape of {} dimensions for {:?}", shape.len(), fields.ndim));
     }
-
-    /// The bytes of the `caterva` metalayer, which has no data type.
-    ///
-    /// # Errors
-    /// As [`serialize`].
-    pub fn serialize_old(&self) -> Result<Vec<u8>> {
-        let dims = self.ndim.min(MAX_DIM);
-        let mut writer = Writer::new(LEN_OF_SHAPES + LEN_PER_DIM * dims)?;
-        write_shapes(
-            &mut writer,
-            OLD_MEMBERS,
-            &self.shape[..dims],
-            &self.chunkshape[..dims],
-            &self.blockshape[..dims],
-        );
-        Ok(writer.finish())
+    let places = metalayer[START_OF_SHAPE..].chunks_exact_mut(LEN_OF_EXTENT);
+    for (place, extent) in places.zip(shape) {
+        place[0] = marker::INT64;
+        place[1..].copy_from_slice(&extent.to_be_bytes());
     }
+    Ok(())
 }
 
 /// The bytes of a `b2nd` metalayer; a data type of `None` is written as `|u1`. The extents are not looked at.
@@ -149,16 +137,16 @@ pub fn serialize(
         return Err(err!(Failure, "data type format {dtype_format}, {} bytes of data type", dtype.len()));
     };
     let mut writer = Writer::new(len)?;
-    write_shapes(&mut writer, MEMBERS, shape, chunkshape, blockshape);
+    write_shapes(&mut writer, shape, chunkshape, blockshape);
     writer.byte(format).form(STR32, dtype_len.to_be_bytes()).bytes(dtype);
     Ok(writer.finish())
 }
 
-fn write_shapes(writer: &mut Writer, members: u8, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
+fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
     let ndim = shape.len() as u8;
     // With 16 dimensions this is no array any more for msgpack; every reader ignores it (`b2nd.md` 3).
     let array = marker::FIXARRAY.wrapping_add(ndim);
-    writer.byte(marker::FIXARRAY + members).byte(B2ND_METALAYER_VERSION as u8).byte(ndim);
+    writer.byte(marker::FIXARRAY + MEMBERS).byte(B2ND_METALAYER_VERSION as u8).byte(ndim);
     writer.byte(array);
     for extent in shape {
         writer.form(marker::INT64, extent.to_be_bytes());

@@ -1,6 +1,7 @@
 //! Growing and shrinking arrays (`b2nd.md` 6.14): chunks come and go, and the shape in the metalayer tells which are
 //! visible. A shrunk shape is published before its chunks go, a grown one after its chunks came.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::MAX_DIM;
@@ -80,12 +81,7 @@ impl Array {
         let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
         self.publish(&new)?;
         self.set_geometry(new);
-        for nchunk in (0..old.nchunks()).rev() {
-            if gone.has(old, nchunk) {
-                schunk.delete_chunk(nchunk).map_err(failed)?;
-            }
-        }
-        Ok(())
+        gone.each(true, |nchunk| schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
     }
 
     fn grow(&self, schunk: &SuperChunk, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
@@ -95,11 +91,9 @@ impl Array {
         if new.nchunks() != schunk.counters().nchunks {
             let fresh = Slab::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
             let zeros = zeros_chunk(schunk, &new)?;
-            for nchunk in 0..new.nchunks() {
-                if fresh.has(&new, nchunk) {
-                    schunk.insert_chunk(nchunk, Incoming::Copy(&zeros)).map_err(failed)?;
-                }
-            }
+            fresh.each(false, |nchunk| {
+                schunk.insert_chunk(nchunk, Incoming::Copy(&zeros)).map(|_| ()).map_err(failed)
+            })?;
         }
         self.publish(&new)?;
         self.set_geometry(new);
@@ -227,29 +221,56 @@ fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<
 
 /// The chunks that begin inside of what a grid has in one shape but not in another.
 struct Slab {
-    start: [i64; MAX_DIM],
-    len: [i64; MAX_DIM],
+    ndim: usize,
+    /// Chunks of the grid along each dimension.
+    along: [i64; MAX_DIM],
+    /// Those of them that begin inside, in any of the dimensions.
+    inside: [Range<i64>; MAX_DIM],
 }
 
 impl Slab {
     fn new(geometry: &Geometry, start: &[i64], longer: &[i64], shorter: &[i64]) -> Slab {
-        let mut slab = Slab { start: [0; MAX_DIM], len: [0; MAX_DIM] };
-        for dim in 0..geometry.ndim() {
-            slab.start[dim] = start[dim];
-            slab.len[dim] = longer[dim] - shorter[dim];
+        let ndim = geometry.ndim();
+        let mut slab = Slab { ndim, along: [1; MAX_DIM], inside: [const { 0..0 }; MAX_DIM] };
+        for dim in 0..ndim {
+            let chunk = i64::from(geometry.chunkshape()[dim]).max(1);
+            let len = longer[dim] - shorter[dim];
+            slab.along[dim] = geometry.chunks_along(dim);
+            if len > 0 {
+                let end = start[dim].saturating_add(len);
+                let first_from = |at: i64| at / chunk + i64::from(at % chunk != 0);
+                slab.inside[dim] = first_from(start[dim])..first_from(end);
+            }
         }
         slab
     }
 
-    /// Whether chunk `nchunk` of that grid is one of them.
-    fn has(&self, geometry: &Geometry, nchunk: i64) -> bool {
-        let mut rest = nchunk;
-        (0..geometry.ndim()).rev().any(|dim| {
-            let along = geometry.chunks_along(dim).max(1);
-            let begin = rest % along * i64::from(geometry.chunkshape()[dim]);
-            rest /= along;
-            begin >= self.start[dim] && begin - self.start[dim] < self.len[dim]
-        })
+    /// Runs `then` on the number of each of the chunks, in ascending order, or in descending.
+    fn each(&self, descending: bool, mut then: impl FnMut(i64) -> Result<()>) -> Result<()> {
+        self.each_from(0, 0, false, descending, &mut then)
+    }
+
+    /// As [`each`](Self::each), of those that come after `number` rows of the dimensions before `dim`; all of them if one of
+    /// these is inside.
+    fn each_from(
+        &self,
+        dim: usize,
+        number: i64,
+        is_inside: bool,
+        descending: bool,
+        then: &mut impl FnMut(i64) -> Result<()>,
+    ) -> Result<()> {
+        let Some(inside) = self.inside[..self.ndim].get(dim) else {
+            return if is_inside { then(number) } else { Ok(()) };
+        };
+        let along = self.along[dim];
+        let can_be = is_inside || self.inside[dim + 1..self.ndim].iter().any(|inside| !inside.is_empty());
+        let range = if can_be { 0..along } else { inside.start.min(along)..inside.end.min(along) };
+        let mut step = |at: i64| {
+            let is_inside = is_inside || inside.contains(&at);
+            self.each_from(dim + 1, number * along + at, is_inside, descending, then)
+        };
+        if descending { range.rev().try_for_each(step) } else { range.into_iter().try_for_each(&mut step) }
     }
 }
 

@@ -20,6 +20,36 @@ fn read(bytes: &[u8]) -> Result<(usize, Option<Vec<u8>>)> {
     Ok((consumed, fields.dtype.map(<[u8]>::to_vec)))
 }
 
+/// The `b2nd` metalayer that says what `meta` does.
+fn serialized(meta: &ArrayMeta) -> Vec<u8> {
+    let dims = meta.ndim;
+    let (shape, chunkshape, blockshape) =
+        (&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims]);
+    serialize(shape, chunkshape, blockshape, meta.dtype.as_deref(), meta.dtype_format).unwrap()
+}
+
+#[test]
+fn another_shape_leaves_the_rest() {
+    for (len, members) in [(GOLDEN.len(), 0x97), (44, 0x95)] {
+        let mut bytes = [&GOLDEN[..len], &[9; 5][..if len == 44 { 0 } else { 5 }]].concat();
+        bytes[0] = members;
+        let before = bytes.clone();
+        put_shape(&mut bytes, &[-1, i64::MAX]).unwrap();
+        let meta = ArrayMeta::parse(&bytes).unwrap();
+        assert_eq!(meta.shape[..3], [-1, i64::MAX, 1]);
+        assert_eq!((&bytes[..4], &bytes[22..]), (&before[..4], &before[22..]));
+        put_shape(&mut bytes, &[5, 7]).unwrap();
+        assert_eq!(bytes, before);
+        for shape in [&[5][..], &[5, 7, 1], &[]] {
+            assert_eq!(kind(put_shape(&mut bytes, shape)), Some(Failure), "{shape:?}");
+        }
+        for short in 0..44 {
+            assert_eq!(kind(put_shape(&mut bytes[..short], &[5, 7])), Some(Failure), "{short} bytes");
+        }
+        assert_eq!(bytes, before);
+    }
+}
+
 #[test]
 fn golden_bytes() {
     assert_eq!(serialize(&[5, 7], &[3, 4], &[2, 2], Some(b"<i4"), 0).unwrap(), GOLDEN);
@@ -37,20 +67,19 @@ fn golden_bytes() {
     assert_eq!((meta.ndim, &meta.shape[..3]), (2, &[5, 7, 1][..]));
     assert_eq!((&meta.chunkshape[..3], &meta.blockshape[..3]), (&[3, 4, 1][..], &[2, 2, 1][..]));
     assert_eq!((meta.dtype.as_deref(), meta.dtype_format), (Some(&b"<i4"[..]), 0));
-    assert_eq!(meta.serialize().unwrap(), GOLDEN);
+    assert_eq!(serialized(&meta), GOLDEN);
     let geometry = meta.geometry(4).unwrap();
     assert_eq!((geometry.extshape(), geometry.typesize()), (&[6, 8][..], 4));
 }
 
 #[test]
 fn the_older_metalayer_has_no_data_type() {
-    let old = ArrayMeta::parse(&GOLDEN).unwrap().serialize_old().unwrap();
-    assert_eq!((old.len(), old[0]), (44, 0x95));
-    assert_eq!(old[1..], GOLDEN[1..44]);
+    let mut old = GOLDEN[..44].to_vec();
+    old[0] = 0x95;
     let meta = ArrayMeta::of_stored(&old).unwrap();
     assert_eq!((meta.dtype.as_deref(), meta.dtype_format, meta.shape[..2].to_vec()), (None, 0, vec![5, 7]));
     // Without a data type the default one is written.
-    let now = meta.serialize().unwrap();
+    let now = serialized(&meta);
     assert_eq!((&now[..44], &now[44..]), (&GOLDEN[..44], &b"\0\xdb\0\0\0\x03|u1"[..]));
 }
 
@@ -126,12 +155,17 @@ proptest! {
         for (dim, of) in extents.iter().enumerate() {
             (meta.shape[dim], meta.chunkshape[dim], meta.blockshape[dim]) = *of;
         }
-        let bytes = meta.serialize().unwrap();
+        let bytes = serialized(&meta);
         prop_assert_eq!(bytes.len(), 12 + 19 * meta.ndim + meta.dtype.as_ref().map_or(3, Vec::len));
-        let old = ArrayMeta::parse(&meta.serialize_old().unwrap()).unwrap();
-        let dtype = meta.dtype.get_or_insert_with(|| b"|u1".to_vec()).clone();
+        meta.dtype.get_or_insert_with(|| b"|u1".to_vec());
         prop_assert_eq!(&ArrayMeta::parse(&bytes).unwrap(), &meta);
-        prop_assert_eq!(ArrayMeta { dtype: Some(dtype), dtype_format, ..old }, meta);
+        // Another shape, and back.
+        let mut other = bytes.clone();
+        let shape: Vec<i64> = meta.shape[..meta.ndim].iter().map(|extent| !extent).collect();
+        put_shape(&mut other, &shape).unwrap();
+        prop_assert!(ArrayMeta::parse(&other).unwrap().shape[..meta.ndim] == shape[..]);
+        put_shape(&mut other, &meta.shape[..meta.ndim]).unwrap();
+        prop_assert_eq!(other, bytes);
     }
 
     #[test]
