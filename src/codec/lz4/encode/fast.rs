@@ -213,10 +213,20 @@ impl<T: Table> Search<'_, T> {
     fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
         let (src, back) = (self.src, at - candidate);
         let end = at + MIN_MATCH + common(src, at + MIN_MATCH, back, src.len() - LAST_LITERALS);
-        // Asked byte by byte, and mostly answered with no at once, this is out of the way of what follows.
-        while at > self.anchor && candidate > 0 && src[at - 1] == src[candidate - 1] {
-            at -= 1;
-            candidate -= 1;
+        // How far the match reaches back is a matter of chance where positions were left out: no branch depends on it.
+        let mut before = 0;
+        if candidate >= 8 {
+            // SAFETY: 8 <= `candidate` < `at`.
+            let differing = unsafe { read64(src, at - 8) ^ read64(src, candidate - 8) };
+            before = (at - self.anchor).min(differing.leading_zeros() as usize / 8);
+        }
+        at -= before;
+        candidate -= before;
+        if before == 8 || candidate < 8 {
+            while at > self.anchor && candidate > 0 && src[at - 1] == src[candidate - 1] {
+                at -= 1;
+                candidate -= 1;
+            }
         }
         out.sequence(src, self.anchor, at, back, end - at)?;
         self.anchor = end;
