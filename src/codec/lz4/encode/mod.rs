@@ -57,30 +57,68 @@ unsafe fn read32(src: &[u8], at: usize) -> u32 {
 
 /// How many bytes at `src[at]` are the same as `back` bytes before, up to `src[end]`.
 ///
-/// Where the next sequence begins depends on it, so what counts is how soon it is known, not how many bytes are compared at a
-/// time: wide registers only serve what is known to be long.
+/// Where the next sequence begins depends on it, so what counts is how soon it is known: mostly by the first word. Behind that
+/// the length is a matter of chance, and many bytes at a time have fewer branches.
 #[inline(always)]
 fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     debug_assert!(at <= end && end <= src.len() && back <= at);
-    let mut n = 0;
     let (here, there) = (&src[at..end], &src[at - back..end - back]);
-    while n + 8 <= here.len() {
-        if n >= 24 {
-            while n + 32 <= here.len() && here[n..n + 32] == there[n..n + 32] {
-                n += 32;
-            }
-            if n + 8 > here.len() {
-                break;
-            }
-        }
-        // SAFETY: `n` + 8 <= the length of both.
-        let differing = unsafe { read64(here, n) ^ read64(there, n) };
+    let mut n = 0;
+    if here.len() >= 8 {
+        // SAFETY: 8 <= the length of both.
+        let differing = unsafe { read64(here, 0) ^ read64(there, 0) };
         if differing != 0 {
-            return n + differing.trailing_zeros() as usize / 8;
+            return differing.trailing_zeros() as usize / 8;
         }
-        n += 8;
+        n = 8;
+        while n + 32 <= here.len() {
+            // SAFETY: `n` + 32 <= the length of both.
+            let differing = unsafe { differing32(here, there, n) };
+            if differing != 0 {
+                return n + differing.trailing_zeros() as usize;
+            }
+            n += 32;
+        }
+        while n + 8 <= here.len() {
+            // SAFETY: `n` + 8 <= the length of both.
+            let differing = unsafe { read64(here, n) ^ read64(there, n) };
+            if differing != 0 {
+                return n + differing.trailing_zeros() as usize / 8;
+            }
+            n += 8;
+        }
     }
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
+}
+
+/// Which of the 32 bytes at `a[at]` and `b[at]` differ: a bit for each, those behind the first one unspecified.
+///
+/// # Safety
+/// `at + 32` <= both lengths.
+#[inline(always)]
+unsafe fn differing32(a: &[u8], b: &[u8], at: usize) -> u32 {
+    debug_assert!(at + 32 <= a.len().min(b.len()));
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    unsafe {
+        use std::arch::x86_64::*;
+        let same = |n: usize| {
+            let (a, b) = (a.as_ptr().add(at + n).cast(), b.as_ptr().add(at + n).cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b))) as u32
+        };
+        !(same(0) | same(16) << 16)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        for n in (0..32).step_by(8) {
+            // SAFETY: the caller's promise.
+            let differing = unsafe { read64(a, at + n) ^ read64(b, at + n) };
+            if differing != 0 {
+                return 1 << (n + differing.trailing_zeros() as usize / 8);
+            }
+        }
+        0
+    }
 }
 
 /// How many bytes before `at`, back to `low`, are the same as `back` bytes before those.
