@@ -5,6 +5,7 @@
 
 mod built_in;
 mod dictionary;
+mod differing;
 mod lz4;
 mod match_copy;
 #[cfg(feature = "ndlz")]

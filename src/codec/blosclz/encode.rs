@@ -5,6 +5,7 @@
 //! is known.
 
 use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use crate::codec::differing::differing32;
 
 /// log2 of the largest hash table.
 const MAX_LOG: u32 = 14;
@@ -218,17 +219,20 @@ fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());
     let mut n = 0;
-    while n + 16 <= len {
+    while n + 32 <= len {
+        // SAFETY: `n` + 32 <= the length of both.
+        let differing = unsafe { differing32(a, b, n) };
+        if differing != 0 {
+            return n + differing.trailing_zeros() as usize;
+        }
+        n += 32;
+    }
+    if n + 16 <= len {
         let differing = read128(a, n) ^ read128(b, n);
         if differing != 0 {
             return n + differing.trailing_zeros() as usize / 8;
         }
         n += 16;
-        if n >= 64 {
-            while n + 32 <= len && a[n..n + 32] == b[n..n + 32] {
-                n += 32;
-            }
-        }
     }
     n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
 }

@@ -12,6 +12,8 @@ mod output;
 #[cfg(test)]
 mod tests;
 
+use crate::codec::differing::differing32;
+
 /// The shortest match.
 const MIN_MATCH: usize = 4;
 /// The last bytes of a block are literals.
@@ -89,36 +91,6 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
         }
     }
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
-}
-
-/// Which of the 32 bytes at `a[at]` and `b[at]` differ: a bit for each, those behind the first one unspecified.
-///
-/// # Safety
-/// `at + 32` <= both lengths.
-#[inline(always)]
-unsafe fn differing32(a: &[u8], b: &[u8], at: usize) -> u32 {
-    debug_assert!(at + 32 <= a.len().min(b.len()));
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise; SSE2 is part of x86-64.
-    unsafe {
-        use std::arch::x86_64::*;
-        let same = |n: usize| {
-            let (a, b) = (a.as_ptr().add(at + n).cast(), b.as_ptr().add(at + n).cast());
-            _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b))) as u32
-        };
-        !(same(0) | same(16) << 16)
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    {
-        for n in (0..32).step_by(8) {
-            // SAFETY: the caller's promise.
-            let differing = unsafe { read64(a, at + n) ^ read64(b, at + n) };
-            if differing != 0 {
-                return 1 << (n + differing.trailing_zeros() as usize / 8);
-            }
-        }
-        0
-    }
 }
 
 /// How many bytes before `at`, back to `low`, are the same as `back` bytes before those.

@@ -1,0 +1,62 @@
+//! How far two places in a buffer are the same: encoders ask that of every match.
+
+/// Which of the 32 bytes at `a[at]` and `b[at]` differ: a bit for each, those behind the first one unspecified.
+///
+/// # Safety
+/// `at + 32` <= both lengths.
+#[inline(always)]
+pub(super) unsafe fn differing32(a: &[u8], b: &[u8], at: usize) -> u32 {
+    debug_assert!(at + 32 <= a.len().min(b.len()));
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    unsafe {
+        use std::arch::x86_64::*;
+        let same = |n: usize| {
+            let (a, b) = (a.as_ptr().add(at + n).cast(), b.as_ptr().add(at + n).cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(a), _mm_loadu_si128(b))) as u32
+        };
+        !(same(0) | same(16) << 16)
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        for n in (0..32).step_by(8) {
+            let word = |of: &[u8]| {
+                // SAFETY: the caller's promise.
+                u64::from_le_bytes(unsafe { of.as_ptr().add(at + n).cast::<[u8; 8]>().read() })
+            };
+            let differing = word(a) ^ word(b);
+            if differing != 0 {
+                return 1 << (n + differing.trailing_zeros() as usize / 8);
+            }
+        }
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_that_differs_is_told() {
+        let a: Vec<u8> = (0..40).map(|n| n * 3).collect();
+        for at in 0..=8 {
+            for first in 0..=32 {
+                for second in first..=32 {
+                    let mut b = a.clone();
+                    for n in [first, second] {
+                        if let Some(byte) = b[at..at + 32].get_mut(n) {
+                            *byte ^= 0x80;
+                        }
+                    }
+                    if first == second && first < 32 {
+                        b[at + first] ^= 1;
+                    }
+                    // SAFETY: 8 + 32 <= 40.
+                    let differing = unsafe { differing32(&a, &b, at) };
+                    assert_eq!(differing.trailing_zeros(), first as u32, "{at} {first} {second}");
+                }
+            }
+        }
+    }
+}
