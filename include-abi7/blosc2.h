@@ -1035,19 +1035,21 @@ BLOSC_EXPORT
 void blosc2_init(void);
 
 /**
- * Takes the library down: ends its worker threads. Contexts stay valid and must still be freed;
- * settings such as the compressor and the number of threads are kept. Does nothing when the
- * library is not up.
+ * Takes the library down: ends its worker threads, and frees memory that was kept to be used
+ * again. Contexts stay valid and must still be freed; settings such as the compressor and the
+ * number of threads are kept. Does nothing when the library is not up.
  */
 BLOSC_EXPORT
 void blosc2_destroy(void);
 
 /**
- * Releases what the functions without a context keep between calls.
+ * Releases what is kept between calls: up to 32 MiB of memory of chunks that were freed, to be
+ * used for the next ones.
  *
  * Returns 0, or -1 when the library is not up.
  */
-BLOSC_EXPORT int blosc2_free_resources(void);
+BLOSC_EXPORT
+int blosc2_free_resources(void);
 
 /**
  * Returns the text for `error_code`: a static string, `"Unknown error"` for any number that is no

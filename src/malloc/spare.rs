@@ -83,22 +83,20 @@ pub(super) fn take(len: usize) -> Option<NonNull<u8>> {
     SPARE.try_lock().ok()?.take(len).map(|block| block.start)
 }
 
-/// Frees a block, or keeps it for [`take`].
+/// Frees a block of at least `capacity` bytes, or keeps it for [`take`].
+///
+/// How large the block is, nobody is asked: allocators that programs bring along do not all have an answer.
 ///
 /// # Safety
-/// `start` is NULL or a `malloc` block that nobody uses or frees any more.
-pub unsafe fn give(start: *mut u8) {
-    if let Some(block) = NonNull::new(start) {
-        // SAFETY: a block, by the caller's promise.
-        let capacity = unsafe { capacity(block) };
-        if capacity >= SMALLEST
-            && let Ok(mut spare) = SPARE.try_lock()
-        {
-            return spare.give(block, capacity);
-        }
+/// `start` is a `malloc` block of that many bytes or more, which nobody uses or frees any more.
+pub unsafe fn give(start: NonNull<u8>, capacity: usize) {
+    if capacity >= SMALLEST
+        && let Ok(mut spare) = SPARE.try_lock()
+    {
+        return spare.give(start, capacity);
     }
     // SAFETY: the caller's promise.
-    unsafe { libc::free(start.cast()) }
+    unsafe { libc::free(start.as_ptr().cast()) }
 }
 
 /// Frees all blocks that wait.
@@ -106,21 +104,6 @@ pub fn clear() {
     if let Ok(mut spare) = SPARE.try_lock() {
         spare.nbytes = 0;
         spare.blocks.drain(..).for_each(Block::free);
-    }
-}
-
-/// Bytes of a block that may be used; 0 where allocators do not tell.
-///
-/// # Safety
-/// `block` is a `malloc` block.
-unsafe fn capacity(block: NonNull<u8>) -> usize {
-    #[cfg(all(target_os = "linux", not(miri)))]
-    // SAFETY: the caller's promise.
-    return unsafe { libc::malloc_usable_size(block.as_ptr().cast()) };
-    #[cfg(not(all(target_os = "linux", not(miri))))]
-    {
-        let _ = block;
-        0
     }
 }
 
@@ -180,12 +163,11 @@ mod tests {
             for _ in 0..3 {
                 let copy = super::super::Malloced::copy_of(&bytes).unwrap();
                 assert!(*copy == bytes);
-                // SAFETY: a block that nobody else has.
-                unsafe { give(copy.into_raw()) }
+                let start = NonNull::new(copy.into_raw()).unwrap();
+                // SAFETY: a block of that length that nobody else has.
+                unsafe { give(start, len) }
             }
         }
-        // SAFETY: NULL is allowed.
-        unsafe { give(std::ptr::null_mut()) }
         clear();
     }
 }

@@ -459,6 +459,29 @@ unsafe fn content_block(m: &blosc2_metalayer) -> Option<Malloced> {
     NonNull::new(m.content).map(|start| unsafe { Malloced::from_raw(start, len) })
 }
 
+/// Bytes of a chunk in memory.
+///
+/// # Safety
+/// `chunk` is one of the array of a super-chunk: as long as its header says.
+unsafe fn chunk_len(chunk: *const u8) -> usize {
+    // SAFETY: the caller's promise.
+    let head = unsafe { std::slice::from_raw_parts(chunk, crate::chunk::format::MIN_HEADER_LENGTH) };
+    // What came in had a header that makes sense.
+    let cbytes = read_i32(head, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
+    cbytes.unwrap_or(0)
+}
+
+/// Frees a chunk, or keeps its memory for another.
+///
+/// # Safety
+/// `chunk` is NULL or was one of the array of a super-chunk, and nobody uses it any more.
+unsafe fn free_chunk(chunk: *mut u8) {
+    if let Some(block) = NonNull::new(chunk) {
+        // SAFETY: the caller's promise; chunks of such arrays are `malloc` blocks.
+        unsafe { spare::give(block, chunk_len(chunk)) }
+    }
+}
+
 /// The chunks of a super-chunk in memory that has no frame.
 impl SuperChunk {
     /// Chunk `nchunk`, which is there. The gate is held.
@@ -477,10 +500,7 @@ impl SuperChunk {
             if chunk.is_null() {
                 return Err(missing());
             }
-            let head = std::slice::from_raw_parts(chunk, crate::chunk::format::MIN_HEADER_LENGTH);
-            // What came in had a header that makes sense.
-            let cbytes = read_i32(head, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
-            Ok(std::slice::from_raw_parts(chunk, cbytes.unwrap_or(0)))
+            Ok(std::slice::from_raw_parts(chunk, chunk_len(chunk)))
         }
     }
 
@@ -550,7 +570,7 @@ impl SuperChunk {
         // SAFETY: the rule of the module, and the caller has checked `at`; the old chunk is a `malloc` block.
         unsafe {
             let place = (*self.as_ptr()).data.add(at as usize);
-            spare::give(*place);
+            free_chunk(*place);
             place.write(chunk.into_raw());
         }
     }
@@ -561,7 +581,7 @@ impl SuperChunk {
         // SAFETY: as above.
         unsafe {
             let place = (*self.as_ptr()).data.add(at);
-            spare::give(*place);
+            free_chunk(*place);
             ptr::copy(place.add(1), place, nchunks - at - 1);
             (*self.as_ptr()).data.add(nchunks - 1).write(ptr::null_mut());
         }
@@ -589,7 +609,7 @@ impl SuperChunk {
         unsafe {
             if !(*s).data.is_null() {
                 for at in 0..nchunks {
-                    spare::give(*(*s).data.add(at));
+                    free_chunk(*(*s).data.add(at));
                 }
                 libc::free((*s).data.cast());
                 (*s).data = ptr::null_mut();

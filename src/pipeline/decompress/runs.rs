@@ -5,6 +5,7 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{self, Buffers};
 use super::part;
 use super::reader::ChunkReader;
+use crate::chunk::format::{MAX_FILTERS, filter_id};
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::codec::Workspace;
 use crate::error::Result;
@@ -110,7 +111,11 @@ pub fn read_runs(
     runs: &dyn Runs,
     dest: &mut [u8],
 ) -> Result<bool> {
-    if header.has_varlen_blocks() || nblock >= Blocks::of(header).count() {
+    let [others @ .., last] = header.filters;
+    let is_shuffled = others == [filter_id::NONE; MAX_FILTERS - 1] && last == filter_id::SHUFFLE;
+    // A dictionary is not made ready for a try.
+    let is_simple = is_shuffled && !header.has_dictionary() && !header.has_varlen_blocks();
+    if !is_simple || nblock >= Blocks::of(header).count() {
         return Ok(false);
     }
     let params = DecompressParams { mask: None, ..*params };
