@@ -11,7 +11,8 @@ chunks (1200 cells, 0.7 s each), and more for the others.
 
 options (lists are separated by commas):
   --full            larger chunks, all data sets, more rounds
-  --group LIST      chunks, small, items, shuffles, schunk, boxes, arrays, plugins  (default: all)
+  --group LIST      chunks, small, items, shuffles, schunk, boxes, arrays, plugins,
+                    apart                                   (default: all)
   --codecs LIST     blosclz, lz4, lz4hc, zlib, zstd               (default: all)
   --levels LIST     0-9, or `all`                                 (default: 1,5,9; --full: 1,3,5,7,9)
   --filters LIST    none, shuffle, bitshuffle                     (default: shuffle,bitshuffle)

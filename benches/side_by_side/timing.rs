@@ -37,6 +37,22 @@ pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs:
     compare(clock, options, ours, theirs)
 }
 
+/// Seconds that a call takes, of the best batch.
+pub fn seconds(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 {
+    let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
+    work();
+    let calls = calls_per_batch(options.batch, time(clock, 1, &mut work));
+    let start = Instant::now();
+    let mut best = f64::INFINITY;
+    for round in 0..options.rounds {
+        if round >= LEAST_ROUNDS && start.elapsed() > options.budget {
+            break;
+        }
+        best = best.min(time(clock, calls, &mut work) / f64::from(calls));
+    }
+    best
+}
+
 fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     // The first call warms caches and contexts up, the second is the yardstick for the batch.
     ours();

@@ -2,6 +2,7 @@
 //!
 //! Both libraries read the chunks that the reference made. Before a cell is timed, their answers are compared.
 
+pub mod apart;
 mod cases;
 mod changes;
 mod reads;

@@ -1,0 +1,88 @@
+//! Group `apart`: arrays that are made and thrown away, each library in a process of its own, as programs have it. What a
+//! library leaves behind in the memory that both would share decides here how fast the next array is made.
+
+use std::process::Command;
+
+use super::cases::{CASES, Case};
+use super::is_wanted;
+use crate::Bench;
+use crate::library::Library;
+use crate::options::Options;
+use crate::report::{Report, SPEED};
+use crate::support::array::Array;
+use crate::timing::seconds;
+
+/// Tells a process that it is one of those: which library, which array, and how many batches.
+const TASK: &str = "SIDE_BY_SIDE_APART";
+/// Processes of each library for each array.
+const PROCESSES: usize = 2;
+
+/// What is measured.
+const MADE: [&str; 5] = ["from_cbuffer", "copy", "copy to other chunks", "concatenate", "get_slice"];
+
+/// All cells, or those with a certain text in their names.
+pub fn run(bench: &Bench) -> Report {
+    let mut report = Report::new("apart", &[SPEED], bench.options.summary);
+    for (ncase, case) in CASES.iter().enumerate() {
+        if !MADE.iter().any(|made| is_wanted(bench, made, case.name)) {
+            continue;
+        }
+        let mut best = [[f64::INFINITY; 2]; MADE.len()];
+        for round in 0..PROCESSES {
+            for which in [round % 2, (round + 1) % 2] {
+                let all = in_a_process(&format!("{which} {ncase} {}", bench.options.rounds));
+                for (best, seconds) in best.iter_mut().zip(all) {
+                    best[which] = best[which].min(seconds);
+                }
+            }
+        }
+        for (made, [ours, theirs]) in MADE.into_iter().zip(best) {
+            if is_wanted(bench, made, case.name) {
+                report.add(made, case.name.to_string(), vec![theirs / ours]);
+            }
+        }
+    }
+    report
+}
+
+/// Has this very program do a task, and reads what it prints: seconds for each of [`MADE`].
+fn in_a_process(task: &str) -> Vec<f64> {
+    let program = std::env::current_exe().expect("this program");
+    let output = Command::new(program).env(TASK, task).output().expect("a process");
+    assert!(output.status.success(), "task {task}: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).expect("text");
+    let all: Vec<f64> = text.lines().map(|line| line.parse().expect("seconds")).collect();
+    assert_eq!(all.len(), MADE.len(), "task {task}");
+    all
+}
+
+/// Does the task of such a process; whether this is one.
+pub fn is_done_here() -> bool {
+    let Ok(task) = std::env::var(TASK) else { return false };
+    let numbers: Vec<usize> = task.split(' ').map(|number| number.parse().expect("a number")).collect();
+    let [which, ncase, rounds] = numbers[..] else { panic!("task {task}") };
+    let library = if which == 0 { Library::ours() } else { Library::reference().expect("the reference") };
+    let arguments = ["--rounds".to_string(), rounds.to_string()];
+    let options = Options::parse(arguments.into_iter(), &[]).expect("options").expect("something to do");
+    for seconds in measure(library, &CASES[ncase], &options) {
+        println!("{seconds:e}");
+    }
+    true
+}
+
+fn measure(library: &'static Library, case: &Case, options: &Options) -> [f64; MADE.len()] {
+    let data = case.data();
+    let (same, other) = (case.spec(1).context(library), case.other_spec(1).context(library));
+    let array = same.filled(&data).1.expect("an array");
+    let last = case.ndim() - 1;
+    let start: Vec<i64> = case.shape().iter().map(|extent| extent / 5).collect();
+    let stop: Vec<i64> = case.shape().iter().map(|extent| extent / 5 * 4).collect();
+    let time = |make: &dyn Fn() -> Option<Array>| seconds(options, 1, || drop(make().expect("an array")));
+    [
+        time(&|| same.filled(&data).1),
+        time(&|| same.copy(&array).1),
+        time(&|| other.copy(&array).1),
+        time(&|| same.concatenate(&array, &array, last as i8).1),
+        time(&|| same.get_slice(&array, &start, &stop).1),
+    ]
+}
