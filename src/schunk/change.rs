@@ -22,9 +22,6 @@ use std::sync::atomic::Ordering;
 /// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
 const MOST_CONVERSIONS: usize = 1 << 16;
 
-/// From so many bytes on, what becomes a block of its own is compressed right there, rather than copied.
-const OWN_BLOCK: usize = 64 << 10;
-
 /// A chunk that is handed in.
 pub enum Incoming<'a> {
     /// One that stays the caller's.
@@ -433,7 +430,8 @@ impl SuperChunk {
         }
         let at = self.counters().nchunks;
         self.note_current(at);
-        if self.frame().is_none() && nbytes >= OWN_BLOCK {
+        // What no thread keeps memory for is compressed where it stays.
+        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > room::KEPT {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
             let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
             block.truncate(cbytes);

@@ -5,7 +5,7 @@ use crate::malloc::Malloced;
 use std::cell::Cell;
 
 /// Bytes that a thread keeps.
-const KEPT: usize = 16 << 20;
+pub(super) const KEPT: usize = 16 << 20;
 
 thread_local! {
     static KEPT_HERE: Cell<Option<Malloced>> = const { Cell::new(None) };
