@@ -6,10 +6,13 @@ use super::format::{
 };
 use super::{Special, read_i32, write_i32};
 use crate::err;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// The fields of a chunk header. One that came out of [`ChunkHeader::parse`] has passed the checks of
 /// `chunk.md` 2.1: sizes are positive where they must be, and `filters` are the effective ones.
+///
+/// The fields lie in the order of the 32 bytes, so that many are read by one instruction.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ChunkHeader {
     /// Version of the chunk format.
@@ -52,14 +55,16 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// As [`parse_basic`](Self::parse_basic), into a header that is default.
+    /// As [`parse_basic`](Self::parse_basic), into a header that is there.
     ///
     /// # Errors
     /// Those of [`parse_basic`](Self::parse_basic); the fields mean nothing then.
     #[inline]
     pub fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
-        self.read_fixed_part(bytes)?;
-        self.clamp_blocksize();
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        *self = ChunkHeader::from_fixed_part(fixed);
+        self.check_sizes()?;
+        self.blocksize = clamped(self.blocksize, self.nbytes);
         Ok(())
     }
 
@@ -70,8 +75,10 @@ impl ChunkHeader {
     /// Those of [`parse_basic`](Self::parse_basic).
     #[inline(always)]
     pub fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
-        let (_, [nbytes, blocksize, cbytes]) = checked_sizes(bytes)?;
-        Ok([nbytes, clamped(blocksize, nbytes), cbytes])
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        let header = ChunkHeader::from_fixed_part(fixed);
+        header.check_sizes()?;
+        Ok([header.nbytes, clamped(header.blocksize, header.nbytes), header.cbytes])
     }
 
     /// Parses the header that is there, 16 or 32 bytes long, with all checks of `chunk.md` 2.1 and 2.4.
@@ -85,18 +92,30 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// As [`parse`](Self::parse), into a header that is default: where small chunks are read, a header that is
+    /// As [`parse`](Self::parse), into a header that is there: where small chunks are read, a header that is
     /// handed out would cost more than its parsing.
     ///
     /// # Errors
     /// Those of [`parse`](Self::parse); the fields mean nothing then.
     #[inline]
     pub fn read(&mut self, bytes: &[u8]) -> Result<()> {
-        self.read_fixed_part(bytes)?;
-        if self.is_extended() {
-            self.read_extension(bytes)?;
-        } else {
+        let whole = bytes.first_chunk();
+        let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
+        match whole {
+            Some(whole) => *self = ChunkHeader::from_bytes(whole),
+            None => *self = ChunkHeader::from_fixed_part(fixed),
+        }
+        self.check_sizes()?;
+        if !self.is_extended() {
+            *self = ChunkHeader::from_fixed_part(fixed);
             self.filters_from_flags();
+        } else if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
+            let cbytes = self.cbytes;
+            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than an extended header"));
+        } else if whole.is_none() {
+            return Err(too_short(bytes, EXTENDED_HEADER_LENGTH));
+        } else {
+            self.check_extension()?;
         }
         if self.version > version::VL_BLOCKS && self.blosc2_flags2 & !flag2::VL_BLOCKS != 0 {
             let flags = self.blosc2_flags2;
@@ -109,43 +128,61 @@ impl ChunkHeader {
             return Err(err!(InvalidHeader, "nbytes {} is negative", self.nbytes));
         }
         if !self.has_varlen_blocks() {
-            self.clamp_blocksize();
+            self.blocksize = clamped(self.blocksize, self.nbytes);
         } else if self.nbytes == 0 {
             return Err(err!(InvalidHeader, "a chunk of variable-length blocks cannot be empty"));
         }
         Ok(())
     }
 
-    /// The fields of the first 16 bytes, with the checks that need no others. The block size is as it stands: with
-    /// variable-length blocks it is a count.
-    #[inline]
-    fn read_fixed_part(&mut self, bytes: &[u8]) -> Result<()> {
-        let (b, [nbytes, blocksize, cbytes]) = checked_sizes(bytes)?;
-        self.version = b[offset::VERSION];
-        self.versionlz = b[offset::VERSIONLZ];
-        self.flags = b[offset::FLAGS];
-        self.typesize = b[offset::TYPESIZE];
-        self.nbytes = nbytes;
-        self.blocksize = blocksize;
-        self.cbytes = cbytes;
+    /// The fields as they stand in the bytes.
+    #[inline(always)]
+    fn from_bytes(b: &[u8; EXTENDED_HEADER_LENGTH]) -> ChunkHeader {
+        let field = |pos| read_i32(b, pos).unwrap_or_default();
+        let slots = |pos: usize| std::array::from_fn(|i| b[pos + i]);
+        ChunkHeader {
+            version: b[offset::VERSION],
+            versionlz: b[offset::VERSIONLZ],
+            flags: b[offset::FLAGS],
+            typesize: b[offset::TYPESIZE],
+            nbytes: field(offset::NBYTES),
+            blocksize: field(offset::BLOCKSIZE),
+            cbytes: field(offset::CBYTES),
+            filters: slots(offset::FILTERS),
+            udcompcode: b[offset::UDCOMPCODE],
+            compcode_meta: b[offset::COMPCODE_META],
+            filters_meta: slots(offset::FILTERS_META),
+            blosc2_flags2: b[offset::BLOSC2_FLAGS2],
+            blosc2_flags: b[offset::BLOSC2_FLAGS],
+        }
+    }
+
+    /// The fields of the first 16 bytes, as they stand there; the others are empty.
+    fn from_fixed_part(fixed: &[u8; MIN_HEADER_LENGTH]) -> ChunkHeader {
+        let mut bytes = [0; EXTENDED_HEADER_LENGTH];
+        bytes[..MIN_HEADER_LENGTH].copy_from_slice(fixed);
+        ChunkHeader::from_bytes(&bytes)
+    }
+
+    /// The checks of the first 16 bytes that need no others.
+    #[inline(always)]
+    fn check_sizes(&self) -> Result<()> {
+        let ChunkHeader { cbytes, blocksize, .. } = *self;
+        if cbytes < MIN_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
+        }
+        if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
+            return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
+        }
+        if self.typesize == 0 {
+            return Err(err!(InvalidHeader, "typesize is 0"));
+        }
         Ok(())
     }
 
-    #[inline]
-    fn read_extension(&mut self, bytes: &[u8]) -> Result<()> {
-        if self.cbytes < EXTENDED_HEADER_LENGTH as i32 {
-            return Err(err!(InvalidHeader, "cbytes {} is less than an extended header", self.cbytes));
-        }
-        let Some(b) = bytes.first_chunk::<EXTENDED_HEADER_LENGTH>() else {
-            return Err(err!(ReadBuffer, "a header of 32 bytes is expected, {} are there", bytes.len()));
-        };
-        self.filters.copy_from_slice(&b[offset::FILTERS..][..MAX_FILTERS]);
-        self.udcompcode = b[offset::UDCOMPCODE];
-        self.compcode_meta = b[offset::COMPCODE_META];
-        self.filters_meta.copy_from_slice(&b[offset::FILTERS_META..][..MAX_FILTERS]);
-        self.blosc2_flags2 = b[offset::BLOSC2_FLAGS2];
-        self.blosc2_flags = b[offset::BLOSC2_FLAGS];
-
+    /// The checks of the second 16 bytes, and the filters that version 3 means by them.
+    #[inline(always)]
+    fn check_extension(&mut self) -> Result<()> {
         let special = self.special_bits();
         if self.has_varlen_blocks() && special != 0 {
             return Err(err!(InvalidHeader, "variable-length blocks cannot be special ({special})"));
@@ -180,10 +217,6 @@ impl ChunkHeader {
         if self.flags & flag::DELTA != 0 {
             self.filters[MAX_FILTERS - 2] = filter_id::DELTA;
         }
-    }
-
-    fn clamp_blocksize(&mut self) {
-        self.blocksize = clamped(self.blocksize, self.nbytes);
     }
 
     /// Writes the header, 32 or 16 bytes long by its flags.
@@ -278,26 +311,9 @@ impl ChunkHeader {
     }
 }
 
-/// The first 16 bytes, and the uncompressed size, the block size and the compressed size in them, with the checks that
-/// need no other fields.
-#[inline(always)]
-fn checked_sizes(bytes: &[u8]) -> Result<(&[u8; MIN_HEADER_LENGTH], [i32; 3])> {
-    let Some(b) = bytes.first_chunk::<MIN_HEADER_LENGTH>() else {
-        return Err(err!(ReadBuffer, "a header of 16 bytes is expected, {} are there", bytes.len()));
-    };
-    let field = |pos| read_i32(b, pos).unwrap_or_default();
-    let (nbytes, blocksize, cbytes) =
-        (field(offset::NBYTES), field(offset::BLOCKSIZE), field(offset::CBYTES));
-    if cbytes < MIN_HEADER_LENGTH as i32 {
-        return Err(err!(InvalidHeader, "cbytes {cbytes} is less than a header"));
-    }
-    if blocksize <= 0 || blocksize > MAX_BLOCKSIZE {
-        return Err(err!(InvalidHeader, "blocksize {blocksize} is not in 1..={MAX_BLOCKSIZE}"));
-    }
-    if b[offset::TYPESIZE] == 0 {
-        return Err(err!(InvalidHeader, "typesize is 0"));
-    }
-    Ok((b, [nbytes, blocksize, cbytes]))
+#[cold]
+fn too_short(bytes: &[u8], wanted: usize) -> Error {
+    err!(ReadBuffer, "a header of {wanted} bytes is expected, {} are there", bytes.len())
 }
 
 /// A block is no larger than the chunk.
@@ -364,6 +380,9 @@ mod tests {
         assert_eq!((h.filters, h.len(), h.blocksize), ([0, 0, 0, 0, 3, 1], 16, 40));
         b[2] = 0x04;
         assert_eq!(ChunkHeader::parse(&b).unwrap().filters, [0, 0, 0, 0, 0, 2]);
+        // What comes behind them is no field of theirs.
+        let followed = [b, [0xff; 16]].concat();
+        assert_eq!(ChunkHeader::parse(&followed).unwrap(), ChunkHeader::parse(&b).unwrap());
     }
 
     #[test]
