@@ -101,22 +101,12 @@ pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionar
     short(&src, dest, dest_len, dictionary)
 }
 
-/// A short block with room behind it: the kernel comes to the end, or to where only literals are left.
-#[inline]
+/// A short block with room behind it: the kernel comes to the end.
+#[inline(always)]
 fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     let done = window(src, dest, &Walk::START)?;
-    let block = &src.ahead[..src.len];
-    if done.at == block.len() + 1 {
+    if done.at == src.len + 1 {
         return Some(done.out).filter(|&out| out <= dest_len);
-    }
-    if let &[token, more, ref literals @ ..] = block.get(done.at..)?
-        && usize::from(token >> 4) == MORE
-        && literals.len() == MORE + usize::from(more)
-        && more != 255
-    {
-        let end = done.out + literals.len();
-        dest[..dest_len].get_mut(done.out..end)?.copy_from_slice(literals);
-        return Some(end);
     }
     go_on(src, dest, dest_len, dictionary, Walk { at: done.at, out: done.out, ..Walk::START })
 }
@@ -279,6 +269,7 @@ fn fast(src: &Source<'_>, dest: &mut [u8], walk: &mut Walk) -> Option<()> {
 }
 
 /// Runs the kernel for the next window.
+#[inline]
 fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
@@ -292,6 +283,12 @@ fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
         // SAFETY: the features have just been detected.
         return unsafe { kernel(src, dest, walk) };
     }
+    window_portable(src, dest, walk)
+}
+
+/// The same for any processor.
+#[inline(never)]
+fn window_portable(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
     if walk.mixed {
         window_anywhere::<Portable, true, false>(src, dest, walk)
     } else {
@@ -389,8 +386,9 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
             }
         } else {
             let literals = length(src, &mut ahead, MORE)?;
+            let left = src.len() - ahead;
             // Then a chunk more may be read and written, and the match have its room.
-            if literals.saturating_add(2) > src.len() - ahead
+            if (literals.saturating_add(2) > left && literals != left)
                 || readable - ahead - literals < READ_AHEAD + LONG_CHUNK
                 || end > last_write
                 || literals > last_write - end
@@ -420,6 +418,10 @@ fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
             end += literals;
             if !MIXED {
                 others += SHORTEST + literals;
+            }
+            if literals == left {
+                (at, out) = (ahead + 1, end);
+                break;
             }
         }
         // SAFETY: after short literals by READ_AHEAD, after long ones because that much is left.
