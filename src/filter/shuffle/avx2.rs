@@ -5,7 +5,7 @@
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
 use super::super::columns::{expect, groups, pieces};
-use super::{fours, generic};
+use super::{elements, fours, generic};
 use std::arch::x86_64::*;
 
 /// Tiles of which 16 columns are done before the next 16 are, where elements are wider.
@@ -18,8 +18,8 @@ const FEW: usize = 16;
 /// `DELTA` as many and as wide as [`super::fuses`] says.
 #[target_feature(enable = "avx2")]
 pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
-        return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
+    if src.len() < TILE * typesize {
+        return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
             unsafe { forward_few(typesize, src, dest) }
         } else {
@@ -45,15 +45,15 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
 /// Undoes [`shuffle`], under the same conditions.
 #[target_feature(enable = "avx2")]
 pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
-        return if src.len() / typesize >= FEW && typesize >= 2 * MAX_WIDTH {
+    if src.len() < TILE * typesize {
+        return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
             unsafe { backward_few(typesize, src, dest) }
         } else {
             generic::unshuffle(typesize, src, dest)
         };
     }
-    let elements = src.len() / typesize;
+    let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
     // SAFETY: (all) this function has AVX2, and each stream is as long as there are elements.
     unsafe {

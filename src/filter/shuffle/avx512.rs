@@ -5,7 +5,7 @@
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
 use super::super::columns::{expect, groups, pieces};
-use super::{avx2, fours};
+use super::{avx2, elements, fours};
 use std::arch::x86_64::*;
 
 /// Tiles of which 16 columns are done before the next 16 are, where elements are wider: lines of a stream that are written
@@ -16,7 +16,7 @@ const RUN: usize = 8;
 /// `DELTA` as many and as wide as [`super::fuses`] says.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
+    if src.len() < TILE * typesize {
         return avx2::shuffle::<DELTA>(typesize, src, dest);
     }
     // SAFETY: (all) this function has the AVX-512 level.
@@ -44,10 +44,10 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
 /// Undoes [`shuffle`], under the same conditions.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
-    if src.len() / typesize < TILE {
+    if src.len() < TILE * typesize {
         return avx2::unshuffle::<DELTA>(typesize, src, dest);
     }
-    let elements = src.len() / typesize;
+    let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
     // SAFETY: (all) this function has the AVX-512 level, and each stream is as long as there are elements.
     unsafe {

@@ -168,6 +168,12 @@ fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
     }
 }
 
+/// Whole elements of `typesize` bytes in `len`. Short blocks notice a division.
+#[inline(always)]
+fn elements(len: usize, typesize: usize) -> usize {
+    if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
+}
+
 #[derive(Clone, Copy)]
 enum Direction {
     Forward,
@@ -178,7 +184,7 @@ enum Direction {
 #[inline]
 fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
-    let elements = src.len() / typesize;
+    let elements = elements(src.len(), typesize);
     if typesize == 1 || elements < 2 {
         copy(src, dest);
         return;
