@@ -1,6 +1,5 @@
 //! The streams of a block (`chunk.md` 1.12): reading their lengths and run tokens, and writing runs.
 
-use super::read_i32;
 use crate::err;
 use crate::error::Result;
 
@@ -21,37 +20,38 @@ const TOKEN_RUN: u8 = 1;
 /// Longest form of a run: the length and a token, in bytes.
 pub const MAX_RUN_LENGTH: usize = 5;
 
-/// Reads the stream at `*pos` of `bytes`, which stands for `neblock` bytes, and moves `*pos` behind it.
+/// Bytes of the length that each stream begins with.
+pub const LENGTH: usize = 4;
+
+/// Reads the stream at the start of `rest`, which stands for `neblock` bytes, and takes it off.
 ///
 /// # Errors
-/// `ReadBuffer` when `bytes` ends inside the stream, `RunLength` for a run that is none.
+/// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for a run that is none.
 #[inline(always)]
-pub fn read<'a>(bytes: &'a [u8], pos: &mut usize, neblock: usize) -> Result<Stream<'a>> {
-    // A position that error messages borrow would live in memory, and each stream wait for the one before.
-    let start = *pos;
-    let Some(csize) = read_i32(bytes, start) else {
-        return Err(err!(ReadBuffer, "no stream length at {start} of {} bytes", bytes.len()));
+pub fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
+    let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() else {
+        return Err(err!(ReadBuffer, "no stream length in {} bytes", rest.len()));
     };
-    let rest = &bytes[start + 4..];
+    let csize = i32::from_le_bytes(*length);
     if csize == 0 {
-        *pos = start + 4;
+        *rest = behind;
         return Ok(Stream::Run(0));
     }
     if csize < 0 {
-        let Some(&token) = rest.first() else {
-            return Err(err!(ReadBuffer, "no run token behind {start} of {} bytes", bytes.len()));
+        let Some((&token, behind)) = behind.split_first() else {
+            return Err(err!(ReadBuffer, "no token behind a run of {csize}"));
         };
-        *pos = start + 5;
+        *rest = behind;
         return match u8::try_from(-i64::from(csize)) {
             Ok(value) if token & TOKEN_RUN != 0 => Ok(Stream::Run(value)),
             _ => Err(err!(RunLength, "run of {csize} with token {token:#04x}")),
         };
     }
     let csize = csize as usize;
-    let Some(payload) = rest.get(..csize) else {
-        return Err(err!(ReadBuffer, "a stream of {csize} bytes where {} are left", rest.len()));
+    let Some((payload, behind)) = behind.split_at_checked(csize) else {
+        return Err(err!(ReadBuffer, "a stream of {csize} bytes where {} are left", behind.len()));
     };
-    *pos = start + 4 + csize;
+    *rest = behind;
     Ok(if csize == neblock { Stream::Raw(payload) } else { Stream::Coded(payload) })
 }
 
@@ -83,16 +83,16 @@ mod tests {
         for value in 0..=255u8 {
             let mut out = [0xaa; 8];
             let len = write_run(&mut out, value).unwrap();
-            let mut pos = 0;
-            assert_eq!(read(&out, &mut pos, 1000).unwrap(), Stream::Run(value));
-            assert_eq!(pos, len);
+            let mut rest = &out[..];
+            assert_eq!(read(&mut rest, 1000).unwrap(), Stream::Run(value));
+            assert_eq!(rest, &out[len..]);
             assert_eq!(write_run(&mut out[..len - 1], value), None);
         }
     }
 
     #[test]
     fn bad_streams_have_their_codes() {
-        let code = |bytes: &[u8]| read(bytes, &mut 0, 100).unwrap_err().kind();
+        let code = |bytes: &[u8]| read(&mut &bytes[..], 100).unwrap_err().kind();
         assert_eq!(code(&[1, 0, 0]), ErrorKind::ReadBuffer);
         assert_eq!(code(&[5, 0, 0, 0, 1, 2, 3, 4]), ErrorKind::ReadBuffer);
         assert_eq!(code(&[0xff, 0xff, 0xff, 0xff]), ErrorKind::ReadBuffer);
@@ -100,7 +100,7 @@ mod tests {
         assert_eq!(code(&[0, 0xff, 0xff, 0xff, 1]), ErrorKind::RunLength);
         assert_eq!(code(&[0, 0, 0, 0x80, 1]), ErrorKind::RunLength);
         // Token bits but the first are ignored.
-        assert_eq!(read(&[0xf9, 0xff, 0xff, 0xff, 0xff], &mut 0, 9).unwrap(), Stream::Run(7));
+        assert_eq!(read(&mut &[0xf9, 0xff, 0xff, 0xff, 0xff][..], 9).unwrap(), Stream::Run(7));
     }
 
     #[test]

@@ -88,37 +88,71 @@ thread_local! {
 /// decoded on the way to its encoding) gets memory of its own.
 #[inline]
 pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
-    // Only the address is taken inside: `work` would be copied on its way there, and small blocks wait for that.
-    match KEPT_HERE.try_with(ptr::from_ref) {
-        // SAFETY: what is kept is there until this thread ends, and is only used on it.
-        Ok(kept) => unsafe { &*kept }.lend(work),
-        // A thread on its way out keeps nothing any more.
-        Err(_) => work(&mut Scratch::default()),
-    }
+    let mut lent = lend();
+    let result = work(&mut lent.scratch);
+    lent.give_back();
+    result
 }
 
-impl Kept {
+/// As [`with`], for small blocks: they notice what is handed to a closure.
+#[inline(always)]
+pub fn lend() -> Lent<'static> {
+    // SAFETY: what is kept is there until this thread ends, and is only used on it, which `Lent` cannot leave. A thread on
+    // its way out keeps nothing any more.
+    Lent::from(KEPT_HERE.try_with(ptr::from_ref).ok().map(|kept| unsafe { &*kept }))
+}
+
+/// A thread's working memory while it is at work. It is only kept if it is given back; what a panicking callback had in its
+/// hands is not.
+pub struct Lent<'a> {
+    /// The memory.
+    pub scratch: Box<Scratch>,
+    /// Where it comes from, and how deep that thread was at work before.
+    level: Option<Level<'a>>,
+}
+
+impl<'a> Lent<'a> {
     #[inline(always)]
-    fn lend<R>(&self, work: impl FnOnce(&mut Scratch) -> R) -> R {
-        let depth = self.depth.replace(self.depth.get() + 1);
-        let place = if depth == 0 { &self.scratch } else { &self.second };
-        let mut scratch = place.take().unwrap_or_default();
-        let _level = Level(&self.depth);
-        let result = work(&mut scratch);
-        if scratch.buffers.len > LARGEST_KEPT {
-            scratch.buffers = Aligned::default();
+    fn from(kept: Option<&'a Kept>) -> Self {
+        let level = kept.map(|kept| Level { kept, before: kept.depth.replace(kept.depth.get() + 1) });
+        let scratch = level.as_ref().and_then(|level| level.place().take()).unwrap_or_else(fresh);
+        Lent { scratch, level }
+    }
+
+    /// Has the thread keep the memory for the next time.
+    #[inline(always)]
+    pub fn give_back(mut self) {
+        if self.scratch.buffers.len > LARGEST_KEPT {
+            self.scratch.buffers.free();
         }
-        place.set(Some(scratch));
-        result
+        if let Some(level) = &self.level {
+            level.place().set(Some(self.scratch));
+        }
     }
 }
 
-/// Goes up again, also when a callback panics.
-struct Level<'a>(&'a Cell<u32>);
+#[cold]
+fn fresh() -> Box<Scratch> {
+    Box::default()
+}
+
+/// How deep a thread is at work. Goes up again at its end, also when a callback panics.
+struct Level<'a> {
+    kept: &'a Kept,
+    before: u32,
+}
+
+impl Level<'_> {
+    #[inline(always)]
+    fn place(&self) -> &Cell<Option<Box<Scratch>>> {
+        if self.before == 0 { &self.kept.scratch } else { &self.kept.second }
+    }
+}
 
 impl Drop for Level<'_> {
+    #[inline(always)]
     fn drop(&mut self) {
-        self.0.set(self.0.get().saturating_sub(1));
+        self.kept.depth.set(self.before);
     }
 }
 
@@ -152,6 +186,11 @@ impl Aligned {
             return Ok(());
         }
         self.grow(len)
+    }
+
+    #[cold]
+    fn free(&mut self) {
+        *self = Aligned::default();
     }
 
     #[cold]

@@ -12,6 +12,7 @@ mod previous;
 mod reader;
 mod runs;
 mod single;
+mod streams;
 mod varlen;
 mod visit;
 

@@ -95,13 +95,13 @@ impl<'a> Columns<'a> {
         let coded = &mut coded[..len];
         let (count, last) = (len / unit, last / unit);
         let neblock = len / nstreams;
-        let mut pos = 0;
+        let mut rest = encoded;
         for (n, part) in coded.chunks_exact_mut(neblock).enumerate() {
             // As far as the last of the units whose bytes are in this stream.
             let start = n * neblock;
             let last_column = (start + neblock - 1) / count;
             let needed = (last_column * count + last + 1).min(start + neblock).saturating_sub(start);
-            match stream::read(encoded, &mut pos, neblock)? {
+            match stream::read(&mut rest, neblock)? {
                 Stream::Run(value) => part.fill(value),
                 Stream::Raw(raw) => copy(&raw[..needed], &mut part[..needed]),
                 Stream::Coded(bytes) => {

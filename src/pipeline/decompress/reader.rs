@@ -6,17 +6,17 @@ use super::super::params::DecompressParams;
 use super::super::scratch::{Buffers, Scratch};
 use super::codec::ChunkDecoder;
 use super::runs::{self, Runs};
+use super::streams::{decode_payload, decode_shuffled, decode_split, each_stream, neblock};
 use super::{BlockSource, lazy};
 use crate::chunk::format::version;
 use crate::chunk::lazy::Trailer;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, Special, dictionary, read_i32};
-use crate::codec::{BuiltIn, Decoder, DecoderDictionary, WRITE_AHEAD, Workspace};
+use crate::codec::{BuiltIn, DecoderDictionary, WRITE_AHEAD, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
-use crate::filter::shuffle;
 use std::ops::Range;
 
 /// What the body of a chunk is.
@@ -265,8 +265,8 @@ impl<'a> ChunkReader<'a> {
         if !self.is_verbatim {
             return false;
         }
-        let Ok(bytes) = self.block_bytes(nblock, first) else { return false };
-        match stream::read(bytes, &mut 0, dest.len()) {
+        let Ok(mut bytes) = self.block_bytes(nblock, first) else { return false };
+        match stream::read(&mut bytes, dest.len()) {
             Ok(Stream::Raw(raw)) => copy(raw, dest),
             Ok(Stream::Run(value)) => dest.fill(value),
             _ => return false,
@@ -331,11 +331,12 @@ impl<'a> ChunkReader<'a> {
         }
         let nstreams = self.nstreams(nblock);
         let mut raws = [None; runs::MOST_PLANES];
-        let raw = |nstream: usize, raw, dest: &mut [u8]| {
+        let neblock = neblock(len, nstreams);
+        let raw = |nstream: usize, raw: &'a [u8], dest: &mut [u8]| {
             if nstreams == unit {
-                raws[nstream] = Some(raw);
+                raws[nstream] = Some(&raw[..neblock]);
             } else {
-                copy(raw, dest);
+                copy(&raw[..neblock], &mut dest[..neblock]);
             }
         };
         each_stream(|| self.decoder(), nstreams, bytes, workspace, buffers.front, len, raw)?;
@@ -377,13 +378,13 @@ impl<'a> ChunkReader<'a> {
         if !is_as_coded || self.params.postfilter.is_some() || self.nstreams(nblock) != 1 {
             return Ok(false);
         }
-        let bytes = match &self.body {
+        let mut bytes = match &self.body {
             Body::Coded { first } => self.block_bytes(nblock, *first)?,
             Body::LazyCoded(trailer) => self.lazy_block_bytes(trailer, nblock, buffers.stream)?,
             _ => return Ok(false),
         };
         let nbytes = self.range(nblock).len();
-        match stream::read(bytes, &mut 0, nbytes)? {
+        match stream::read(&mut bytes, nbytes)? {
             Stream::Coded(coded) => decoder.decode_part(coded, nbytes, part, dest),
             Stream::Run(_) | Stream::Raw(_) => Ok(false),
         }
@@ -495,11 +496,11 @@ impl<'a> ChunkReader<'a> {
         let nstreams = self.nstreams(nblock);
         let len = self.range(nblock).len();
         let neblock = len.checked_div(nstreams).filter(|neblock| neblock * nstreams == len && len > 0)?;
-        let mut pos = 0;
+        let mut rest = bytes;
         for _ in 0..nstreams {
-            stream::read(bytes, &mut pos, neblock).ok()?;
+            stream::read(&mut rest, neblock).ok()?;
         }
-        bytes.get(..pos)
+        bytes.get(..bytes.len() - rest.len())
     }
 
     /// Where the first stream of block `nblock` begins in the chunk, in bytes.
@@ -521,99 +522,6 @@ impl<'a> ChunkReader<'a> {
     fn may_predate_the_split_mark(&self) -> bool {
         !self.header.is_extended() && self.header.version <= version::BLOSC1 && self.header.is_split()
     }
-}
-
-/// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is only made
-/// when a stream needs it.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
-#[inline]
-pub(super) fn decode_split<D: Decoder>(
-    decoder: impl Fn() -> D,
-    nstreams: usize,
-    bytes: &[u8],
-    workspace: &mut Workspace,
-    dest: &mut [u8],
-    len: usize,
-) -> Result<()> {
-    each_stream(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| copy(raw, dest))
-}
-
-/// Copies of the streams of shorter blocks, in bytes, cost less than looking where each is.
-const WORTH_PLANES: usize = 2 << 10;
-
-/// As [`decode_split`] with `front` in between, for a block that is shuffled by items of `typesize` bytes and nothing else.
-/// Streams that are stored as they are go straight to `dest`, where the kernels can do that.
-///
-/// # Errors
-/// Those of `chunk.md` 2.3.
-#[inline]
-pub(super) fn decode_shuffled<D: Decoder>(
-    decoder: impl Fn() -> D,
-    (nstreams, typesize): (usize, usize),
-    bytes: &[u8],
-    workspace: &mut Workspace,
-    front: &mut [u8],
-    dest: &mut [u8],
-) -> Result<()> {
-    let len = dest.len();
-    if len < WORTH_PLANES || nstreams != typesize || !shuffle::takes_planes(typesize, len) {
-        decode_split(decoder, nstreams, bytes, workspace, front, len)?;
-        shuffle::unshuffle(typesize, &front[..len], dest);
-        return Ok(());
-    }
-    let mut raws = [None; shuffle::MAX_PLANES];
-    each_stream(decoder, nstreams, bytes, workspace, front, len, |nstream, raw, _| {
-        raws[nstream] = Some(raw)
-    })?;
-    if raws.iter().all(Option::is_none) {
-        shuffle::unshuffle(typesize, &front[..len], dest);
-        return Ok(());
-    }
-    let mut planes = [&[][..]; shuffle::MAX_PLANES];
-    for (nstream, decoded) in front[..len].chunks_exact(len / typesize).enumerate() {
-        planes[nstream] = raws[nstream].unwrap_or(decoded);
-    }
-    shuffle::unshuffle_planes(&planes[..typesize], dest);
-    Ok(())
-}
-
-/// As [`decode_split`]; what to do with streams that are stored as they are, `raw` says: it gets their number, their bytes
-/// and their place.
-#[inline(always)]
-fn each_stream<'b, D: Decoder>(
-    decoder: impl Fn() -> D,
-    nstreams: usize,
-    bytes: &'b [u8],
-    workspace: &mut Workspace,
-    dest: &mut [u8],
-    len: usize,
-    mut raw: impl FnMut(usize, &'b [u8], &mut [u8]),
-) -> Result<()> {
-    let neblock = len / nstreams;
-    if neblock == 0 {
-        return Err(err!(WriteBuffer, "{nstreams} streams in a block of {len} bytes"));
-    }
-    if neblock * nstreams != len {
-        return Err(err!(Data, "{nstreams} streams do not divide a block of {len} bytes"));
-    }
-    let (mut pos, mut made) = (0, None);
-    for nstream in 0..nstreams {
-        let dest = &mut dest[nstream * neblock..];
-        match stream::read(bytes, &mut pos, neblock)? {
-            Stream::Run(value) => dest[..neblock].fill(value),
-            Stream::Raw(bytes) => raw(nstream, bytes, &mut dest[..neblock]),
-            Stream::Coded(coded) => {
-                // Behind a stream there are others, and behind its place theirs.
-                let ahead = &bytes[pos - coded.len()..];
-                let decoder = made.get_or_insert_with(&decoder);
-                let decoded = decoder.decode_ahead(workspace, ahead, coded.len(), dest, neblock)?;
-                check_length(coded, decoded, neblock)?;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Where the blocks of a lazy chunk come from.
@@ -675,37 +583,4 @@ pub enum Simple<'a> {
         /// The repeated value, if it is one.
         value: &'a [u8],
     },
-}
-
-/// Decodes the payload of a variable-length block: raw if it has the block's size.
-fn decode_payload(
-    decoder: &dyn Decoder,
-    payload: &[u8],
-    workspace: &mut Workspace,
-    dest: &mut [u8],
-) -> Result<()> {
-    if payload.len() == dest.len() {
-        copy(payload, dest);
-        return Ok(());
-    }
-    decode_exactly(decoder, payload, workspace, dest)
-}
-
-fn decode_exactly(
-    decoder: &dyn Decoder,
-    coded: &[u8],
-    workspace: &mut Workspace,
-    dest: &mut [u8],
-) -> Result<()> {
-    let len = decoder.decode(workspace, coded, dest)?;
-    check_length(coded, len, dest.len())
-}
-
-/// A stream has to give all the bytes that it stands for.
-#[inline]
-fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
-    if len != wanted {
-        return Err(err!(Data, "a stream of {} bytes gave {len} of {wanted}", coded.len()));
-    }
-    Ok(())
 }
