@@ -51,8 +51,10 @@ pub enum Arrangement {
     Items,
     /// Bytes of one significance: a part of byte-shuffled items.
     Plane,
-    /// All bytes or bits of shuffled items, the least significant first.
+    /// All bytes of shuffled items, the least significant first.
     Planes,
+    /// All bits of shuffled items, the least significant first.
+    Bits,
 }
 
 /// Compresses single streams.

@@ -86,16 +86,16 @@ pub(super) fn choose(src: &[u8], clevel: i32, arrangement: Arrangement) -> Searc
     }
     match (arrangement, clevel) {
         (Arrangement::Plane, 3..=5) => plane(src, clevel).unwrap_or(plain),
-        (Arrangement::Planes, 3) => {
+        (Arrangement::Planes | Arrangement::Bits, 3) => {
             let look = probe::look(src);
             if is_literals(look) { Search::plain(4) } else { plain }
         }
-        (Arrangement::Planes, 5..=6) => match probe::spread(src) {
+        (Arrangement::Planes | Arrangement::Bits, 5..=6) => match probe::spread(src) {
             Some(spread) if spread.differences <= 0.4 * spread.values => plain,
             _ if clevel == 5 => FEW_TRIES,
             _ => MORE_TRIES,
         },
-        (Arrangement::Planes, 7..=8) if src.len() > LONG => {
+        (Arrangement::Planes | Arrangement::Bits, 7..=8) if src.len() > LONG => {
             let look = probe::look(src);
             let is_text = look.repetition >= 30 && look.runs < 5;
             if is_text || look.runs > 76 || probe::far_repetition(src) > 5 {

@@ -55,15 +55,11 @@ impl<'a> ChunkEncoder<'a> {
 
 /// What the streams of full blocks are: what the last filter leaves.
 fn arrangement(params: &CompressParams, plan: &Plan) -> Arrangement {
-    let last = params.filters.iter().rfind(|&&id| id != filter_id::NONE);
-    let shuffles = match last {
-        Some(&filter_id::SHUFFLE) => plan.typesize > 1,
-        last => last == Some(&filter_id::BITSHUFFLE),
-    };
-    match (shuffles, plan.split) {
-        (false, _) => Arrangement::Items,
-        (true, true) => Arrangement::Plane,
-        (true, false) => Arrangement::Planes,
+    match params.filters.iter().rfind(|&&id| id != filter_id::NONE) {
+        Some(&(filter_id::SHUFFLE | filter_id::BITSHUFFLE)) if plan.split => Arrangement::Plane,
+        Some(&filter_id::SHUFFLE) if plan.typesize > 1 => Arrangement::Planes,
+        Some(&filter_id::BITSHUFFLE) => Arrangement::Bits,
+        _ => Arrangement::Items,
     }
 }
 
