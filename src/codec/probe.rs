@@ -98,6 +98,11 @@ fn look_at(src: &[u8], most: usize) -> Look {
     Look { repetition: repeated * 100 / asked, runs }
 }
 
+/// The share of positions in runs, in percent.
+pub(super) fn runs(src: &[u8]) -> usize {
+    if src.len() < RUN { 0 } else { run_percent(src) }
+}
+
 /// The share of places in `src`, at least `RUN` long, where a byte is repeated `RUN` times, in percent.
 fn run_percent(src: &[u8]) -> usize {
     let step = (src.len() - RUN) / RUN_QUERIES;

@@ -36,6 +36,11 @@ const TEXT_RUNS: usize = 5;
 const TEXT_BITS: usize = 12;
 const TEXT_BITS_RUNS: usize = 15;
 
+/// Up to this length, in bytes, bits are searched with all effort: there each repetition counts, and runs of zeros hide
+/// those that are farther away. The same up to another length, with so many runs in percent.
+const TINY: usize = 1024;
+const SMALL: usize = 2048;
+const SMALL_RUNS: usize = 40;
 /// Where the repetition that is not runs is no more, in percent, a search is worth fewer levels: what it finds is a
 /// hundredth, and takes a third of the time.
 const ONLY_RUNS: usize = 3;
@@ -56,6 +61,10 @@ fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
     let level = clevel as usize;
     if level == 1 {
         return Encoder::Own(level);
+    }
+    let is_tiny = src.len() <= TINY || (src.len() <= SMALL && probe::runs(src) >= SMALL_RUNS);
+    if is_tiny && arrangement == Arrangement::Bits {
+        return Encoder::Own(9);
     }
     let look = probe::look(src);
     let is_text = look.repetition >= TEXT && look.runs < TEXT_RUNS;
