@@ -6,7 +6,7 @@ use std::time::Duration;
 use crate::datasets;
 
 pub const USAGE: &str = "\
-Without options 48 seconds of processor time; --full, by a sample of its cells, a quarter of an hour for the group
+Without options 55 seconds of processor time; --full, by a sample of its cells, a quarter of an hour for the group
 chunks (1200 cells, 0.7 s each), and more for the others.
 
 options (lists are separated by commas):
