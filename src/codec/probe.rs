@@ -244,6 +244,32 @@ pub(super) fn is_short_noise(src: &[u8]) -> bool {
     again <= src.len() / 256
 }
 
+/// How much of `src`, in percent, begins three bytes, and four, that occurred shortly before; nothing of all that, for streams
+/// too short to sample.
+pub(super) fn short_repetition(src: &[u8]) -> [usize; 2] {
+    const HISTORY: usize = 2048;
+    const ASKED: usize = 256;
+    const SAMPLES: usize = 8;
+    const SLOTS_LOG2: u32 = 12;
+    let Some(slack) = src.len().checked_sub(HISTORY + ASKED) else { return [0; 2] };
+    let mut repeated = [0; 2];
+    for nth in 0..SAMPLES {
+        let sample = &src[slack / (SAMPLES - 1) * nth..][..HISTORY + ASKED];
+        let mut slots = [[0u16; 1 << SLOTS_LOG2]; 2];
+        for (at, word) in sample.windows(4).enumerate() {
+            let word = u32::from_le_bytes([word[0], word[1], word[2], word[3]]);
+            for (which, key) in [word << 8, word].into_iter().enumerate() {
+                let slot = key.wrapping_mul(MULTIPLIER as u32) >> (32 - SLOTS_LOG2);
+                let before = usize::from(std::mem::replace(&mut slots[which][slot as usize], at as u16));
+                let len = 3 + which;
+                let is_repeated = before < at && sample[before..][..len] == sample[at..][..len];
+                repeated[which] += usize::from(at >= HISTORY && is_repeated);
+            }
+        }
+    }
+    repeated.map(|places| places * 100 / (SAMPLES * ASKED))
+}
+
 /// Pieces all over `src`; `None` for streams too short to have them side by side.
 fn pieces(src: &[u8]) -> Option<impl Iterator<Item = &[u8; PIECE]>> {
     let step = src.len().checked_sub(PIECES * PIECE)? / (PIECES - 1) + PIECE;
@@ -292,6 +318,22 @@ mod tests {
         })
         .take(len)
         .collect()
+    }
+
+    #[test]
+    fn short_repetition_of_items_and_noise() {
+        let noise = noise(40_000);
+        assert_eq!(short_repetition(&noise[..1000]), [0, 0]);
+        assert!(short_repetition(&noise)[0] < 2);
+        // Of each item of 8 bytes the high ones are alike: five, or two. Another byte beside them is soon found again.
+        let items = |alike: usize| {
+            let item = |low: &[u8]| [low[..8 - alike].to_vec(), vec![7; alike]].concat();
+            noise.chunks_exact(8).flat_map(item).collect::<Vec<u8>>()
+        };
+        let [three, four] = short_repetition(&items(5));
+        assert!((38..63).contains(&three) && (25..50).contains(&four), "{three} {four}");
+        let [three, four] = short_repetition(&items(2));
+        assert!((10..25).contains(&three) && four < 2, "{three} {four}");
     }
 
     #[test]

@@ -14,7 +14,7 @@ mod libdeflate;
 mod zlib_rs;
 
 use super::Arrangement;
-use super::probe::{self, Care};
+use super::probe::{self, Care, Look};
 use crate::error::Result;
 
 /// What is told as the version of the codec: that of the library in it that has one, libdeflate.
@@ -45,6 +45,12 @@ const SMALL_RUNS: usize = 40;
 /// hundredth, and takes a third of the time.
 const ONLY_RUNS: usize = 3;
 
+/// The least share of short repetition in items, the share of long one that is next to nothing, and the least of runs, in
+/// percent.
+const SHORT_REPETITION: usize = 12;
+const LONG_REPETITION: usize = 10;
+const ITEM_RUNS: usize = 50;
+
 /// Who encodes a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Encoder {
@@ -70,6 +76,13 @@ fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
     let is_text = look.repetition >= TEXT && look.runs < TEXT_RUNS;
     let is_only_runs = look.repetition <= look.runs + ONLY_RUNS;
     let is_bits_of_text = look.runs < TEXT_BITS_RUNS && look.repetition >= look.runs + TEXT_BITS;
+    if arrangement == Arrangement::Items
+        && !is_text
+        && !is_bits_of_text
+        && let Some(encoder) = encoder_of_items(level, src, look)
+    {
+        return encoder;
+    }
     match clevel {
         ..=6 if is_text || is_bits_of_text => Encoder::ZlibRs,
         7..=8 if is_text => Encoder::Libdeflate,
@@ -84,6 +97,26 @@ fn encoder(clevel: i32, src: &[u8], arrangement: Arrangement) -> Encoder {
             _ => Encoder::Own(level),
         },
         _ => Encoder::Own(level),
+    }
+}
+
+/// As [`encoder`], of items that no filter has shuffled; `None` where nothing is special.
+fn encoder_of_items(level: usize, src: &[u8], look: Look) -> Option<Encoder> {
+    if !(3..=9).contains(&level) {
+        return None;
+    }
+    let [three, four] = probe::short_repetition(src);
+    let is_of_three = 2 * four < three;
+    match level {
+        // Three bytes are all that is repeated, and whoever looks for four finds little, slowly.
+        ..=8 if three >= SHORT_REPETITION && is_of_three => Some(Encoder::Libdeflate),
+        ..=7 if look.runs >= ITEM_RUNS => Some(Encoder::ZlibRs),
+        // Items whose high bytes are alike: a deep search finds the same in each of them.
+        ..=6 if four >= SHORT_REPETITION && look.repetition < LONG_REPETITION => Some(Encoder::Own(2)),
+        9 if four >= SHORT_REPETITION && !is_of_three && look.repetition < LONG_REPETITION => {
+            Some(Encoder::ZlibRs)
+        }
+        _ => None,
     }
 }
 
