@@ -56,8 +56,9 @@ impl<'a> ChunkEncoder<'a> {
 /// What the streams of full blocks are: what the last filter leaves.
 fn arrangement(params: &CompressParams, plan: &Plan) -> Arrangement {
     match params.filters.iter().rfind(|&&id| id != filter_id::NONE) {
+        Some(&filter_id::SHUFFLE) if plan.typesize == 1 => Arrangement::Items,
         Some(&(filter_id::SHUFFLE | filter_id::BITSHUFFLE)) if plan.split => Arrangement::Plane,
-        Some(&filter_id::SHUFFLE) if plan.typesize > 1 => Arrangement::Planes,
+        Some(&filter_id::SHUFFLE) => Arrangement::Planes,
         Some(&filter_id::BITSHUFFLE) => Arrangement::Bits,
         _ => Arrangement::Items,
     }
