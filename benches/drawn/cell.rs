@@ -1,0 +1,192 @@
+//! One cell: the parameters of a chunk and where its data come from, all drawn from a seed and an index.
+
+use std::fmt;
+
+use crate::calls::Params;
+use crate::families::{self, Family};
+use crate::files;
+use crate::support::random::Random;
+
+/// Codec ids with their names.
+pub const CODECS: [(u8, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "zlib"), (5, "zstd")];
+
+/// Filter pipelines: how often each is drawn, the filters with the meta bytes, and the name.
+const FILTERS: [(usize, [u8; 6], [u8; 6], &str); 9] = [
+    (35, [0, 0, 0, 0, 0, 1], [0; 6], "shuffle"),
+    (20, [0, 0, 0, 0, 0, 2], [0; 6], "bitshuffle"),
+    (18, [0; 6], [0; 6], "none"),
+    (8, [0, 0, 0, 0, DELTA, 1], [0; 6], "delta+shuffle"),
+    (4, [0, 0, 0, 0, DELTA, 2], [0; 6], "delta+bitshuffle"),
+    (3, [0, 0, 0, 0, 0, DELTA], [0; 6], "delta"),
+    (5, [0, 0, 0, 0, 1, BYTEDELTA], [0; 6], "shuffle+bytedelta"),
+    (4, [0, 0, 0, 0, TRUNC_PREC, 1], [0, 0, 0, 0, 10, 0], "trunc_prec+shuffle"),
+    (3, [0, 0, 0, 0, TRUNC_PREC, 2], [0, 0, 0, 0, 14, 0], "trunc_prec+bitshuffle"),
+];
+
+const DELTA: u8 = 3;
+const TRUNC_PREC: u8 = 4;
+const BYTEDELTA: u8 = 35;
+
+/// The shortest chunk that is drawn, in bytes.
+const SHORTEST: usize = 4 << 10;
+/// The largest item that is drawn, in bytes.
+const LARGEST_ITEM: usize = 24;
+
+/// What cells are drawn from.
+pub struct Draw {
+    pub codecs: Vec<(u8, &'static str)>,
+    /// The longest chunk, in bytes.
+    pub longest: usize,
+}
+
+impl Default for Draw {
+    fn default() -> Draw {
+        Draw { codecs: CODECS.to_vec(), longest: 4 << 20 }
+    }
+}
+
+/// Where the data of a cell come from.
+#[derive(Clone)]
+pub enum Source {
+    /// A family of number series, and the generator of its parameters and values.
+    Family(Family, Random),
+    /// A piece of a file, which the generator chooses.
+    File(Random),
+    /// Bytes that a cell with a name brings along.
+    Bytes(Vec<u8>),
+}
+
+/// A chunk to be measured.
+pub struct Cell {
+    /// `SEED:INDEX`, or a name.
+    pub name: String,
+    pub codec: &'static str,
+    pub params: Params,
+    filters: &'static str,
+    family: &'static str,
+    /// Length of the data in bytes.
+    pub nbytes: usize,
+    source: Source,
+}
+
+impl Cell {
+    /// Draws cell `index` of the run `seed`.
+    pub fn draw(seed: u64, index: u64, draw: &Draw) -> Cell {
+        let mut random = Random::of_item(seed, index);
+        let (codec, codec_name) = *random.pick(&draw.codecs);
+        let clevel = 1 + random.below(9) as u8;
+        let source = match random.below(10) {
+            0 => Source::File(random.clone()),
+            _ => Source::Family(families::draw(&mut random), random.clone()),
+        };
+        let typesize = match random.below(10) {
+            0..=6 => *random.pick(&[1, 2, 4, 4, 8, 8]),
+            _ => 1 + random.below(LARGEST_ITEM),
+        };
+        let (filters, mut metas, filter_name) = filters(&mut random, typesize);
+        // Without a super-chunk bytedelta takes the size of an item from its meta byte.
+        if filters[5] == BYTEDELTA {
+            metas[5] = typesize as u8;
+        }
+        // Each doubling of the length is drawn equally often.
+        let doublings = (draw.longest as f64 / SHORTEST as f64).log2();
+        let exact = SHORTEST as f64 * (doublings * unit(&mut random)).exp2();
+        let has_rest = random.one_in(8);
+        // The reference loses the bytes behind the last item with these filters.
+        let loses_rest = filters.iter().any(|filter| [DELTA, TRUNC_PREC].contains(filter));
+        let rest = if has_rest && !loses_rest { random.below(typesize) } else { 0 };
+        let nbytes = exact as usize / typesize * typesize + rest;
+        let nthreads = if random.one_in(4) { 2 } else { 1 };
+        let family = match &source {
+            Source::Family(family, _) => family.name,
+            _ => "file",
+        };
+        let params = Params {
+            codec,
+            clevel,
+            typesize: typesize as i32,
+            nthreads,
+            filters,
+            metas,
+            ..Params::default()
+        };
+        Cell {
+            name: format!("{seed}:{index}"),
+            codec: codec_name,
+            params,
+            filters: filter_name,
+            family,
+            nbytes,
+            source,
+        }
+    }
+
+    /// A cell with a name and its own data.
+    pub fn named(
+        name: &str,
+        codec: &str,
+        clevel: u8,
+        filters: &str,
+        typesize: usize,
+        bytes: Vec<u8>,
+    ) -> Cell {
+        let &(codec, codec_name) = CODECS.iter().find(|known| known.1 == codec).expect("a codec");
+        let &(_, filters, metas, filter_name) =
+            FILTERS.iter().find(|known| known.3 == filters).expect("a filter pipeline");
+        let params = Params { codec, clevel, typesize: typesize as i32, filters, metas, ..Params::default() };
+        Cell {
+            name: name.to_string(),
+            codec: codec_name,
+            params,
+            filters: filter_name,
+            family: "named",
+            nbytes: bytes.len(),
+            source: Source::Bytes(bytes),
+        }
+    }
+
+    /// Returns the data: `self.nbytes` bytes.
+    pub fn data(&self) -> Vec<u8> {
+        match self.source.clone() {
+            Source::Family(family, mut random) => {
+                families::data(family, &mut random, self.params.typesize as usize, self.nbytes)
+            }
+            Source::File(mut random) => files::piece(&mut random, self.nbytes),
+            Source::Bytes(bytes) => bytes,
+        }
+    }
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Params { clevel, typesize, nthreads, .. } = self.params;
+        write!(
+            out,
+            "{} {} {clevel} {} {} x{typesize} {} B {nthreads}T",
+            self.name, self.codec, self.filters, self.family, self.nbytes
+        )
+    }
+}
+
+/// Draws a filter pipeline that takes items of `typesize` bytes.
+fn filters(random: &mut Random, typesize: usize) -> ([u8; 6], [u8; 6], &'static str) {
+    let total: usize = FILTERS.iter().map(|entry| entry.0).sum();
+    loop {
+        let mut drawn = random.below(total);
+        let entry = FILTERS.iter().find(|entry| {
+            let is_it = drawn < entry.0;
+            drawn = drawn.wrapping_sub(entry.0);
+            is_it
+        });
+        let &(_, filters, metas, name) = entry.expect("drawn below the sum");
+        // Truncated precision is for floating-point numbers.
+        if !name.starts_with("trunc") || matches!(typesize, 4 | 8) {
+            return (filters, metas, name);
+        }
+    }
+}
+
+/// Draws a number in [0, 1).
+pub fn unit(random: &mut Random) -> f64 {
+    (random.next() >> 11) as f64 / (1u64 << 53) as f64
+}

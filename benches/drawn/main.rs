@@ -1,0 +1,70 @@
+//! Size and speed against the reference library on data and parameters drawn at random: the check that a heuristic of an
+//! encoder holds on data that it was not tuned with.
+//!
+//! Data flow: seed -> [`cell`]: parameters and a source of data -> [`families`], [`files`]: bytes -> [`measure`]: chunks and
+//! times of both libraries -> [`report`]: means, worst cells, and the cells beyond the limits, each with its seed.
+//!
+//! ```text
+//! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
+//! cargo bench --bench drawn                                  # 1000 cells, seed 1
+//! cargo bench --bench drawn -- --seed 7 --cells 20000        # the acceptance run
+//! cargo bench --bench drawn -- --codecs zlib --sizes         # sizes only: one call of each library per cell
+//! cargo bench --bench drawn -- --cell 7:1234                 # one cell again
+//! cargo bench --bench drawn -- --named                       # the cells that `named` lists
+//! ```
+
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+mod cell;
+mod families;
+mod files;
+mod measure;
+mod named;
+mod options;
+mod report;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use cell::Cell;
+use options::{Options, Which};
+use report::Report;
+use support::{calls, library};
+
+fn main() -> ExitCode {
+    let options = match Options::parse(std::env::args().skip(1)) {
+        Ok(Some(options)) => options,
+        Ok(None) => return ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("drawn: {message}\n{}", options::USAGE);
+            return ExitCode::FAILURE;
+        }
+    };
+    let Some(reference) = library::Library::reference() else {
+        eprintln!("drawn: no reference library to compare with (run scripts/fetch-reference.sh)");
+        return ExitCode::FAILURE;
+    };
+    let libraries = measure::Libraries { ours: library::Library::ours(), reference };
+    let cells: Box<dyn Iterator<Item = Cell>> = match options.which {
+        Which::One(seed, index) => Box::new(std::iter::once(Cell::draw(seed, index, &options.draw))),
+        Which::Named => Box::new(named::cells().into_iter()),
+        Which::Drawn { seed, cells, first } => {
+            let draw = &options.draw;
+            Box::new((first..first + cells).map(move |index| Cell::draw(seed, index, draw)))
+        }
+    };
+    let start = Instant::now();
+    let mut report = Report::default();
+    for cell in cells {
+        let figures = measure::measure(&libraries, &cell, options.rounds);
+        if options.prints_all() {
+            println!("{cell}: {figures}");
+        }
+        report.add(&cell, figures);
+    }
+    println!("{}", report.tables(options.rounds > 0));
+    println!("{}", report.outliers(options.list, options.rounds > 0));
+    println!("{:.0} s", start.elapsed().as_secs_f64());
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,172 @@
+//! Chunks and times of both libraries for one cell.
+
+use std::fmt;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use crate::calls::{OwnedContext, dparams};
+use crate::cell::Cell;
+use crate::library::Library;
+
+pub struct Libraries {
+    pub ours: &'static Library,
+    pub reference: &'static Library,
+}
+
+/// The shortest batch that is timed, and the time after which no more rounds of a figure begin.
+const BATCH: Duration = Duration::from_micros(200);
+const BUDGET: Duration = Duration::from_millis(40);
+
+/// Ratios of the reference to ours: above 1, ours is smaller or faster.
+#[derive(Clone, Copy)]
+pub struct Figures {
+    pub size: f64,
+    /// Length of our chunk in bytes.
+    pub cbytes: usize,
+    pub speeds: Option<Speeds>,
+}
+
+#[derive(Clone, Copy)]
+pub struct Speeds {
+    pub compress: f64,
+    /// Of the reference's chunk, in both libraries.
+    pub decompress: f64,
+    /// Each library decompresses its own chunk.
+    pub read_back: f64,
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reference = self.size * self.cbytes as f64;
+        write!(out, "{} B against {reference:.0}, size {:.3}", self.cbytes, self.size)?;
+        if let Some(Speeds { compress, decompress, read_back }) = self.speeds {
+            write!(out, ", compress {compress:.2}, decompress {decompress:.2}, read back {read_back:.2}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The contexts of one library and its chunk.
+struct Side {
+    compressor: OwnedContext<'static>,
+    decompressor: OwnedContext<'static>,
+    chunk: Vec<u8>,
+}
+
+impl Side {
+    fn new(library: &'static Library, cell: &Cell, data: &[u8]) -> Side {
+        let mut compressor = OwnedContext::compressing(library, cell.params.cparams())
+            .unwrap_or_else(|| panic!("{}: no context for {cell}", library.name));
+        let mut chunk = vec![0; data.len() + 32];
+        let cbytes = compressor.compress(data, &mut chunk);
+        assert!(cbytes > 0, "{}: {cell} gives {cbytes}", library.name);
+        chunk.truncate(cbytes as usize);
+        Side {
+            compressor,
+            decompressor: OwnedContext::decompressing(library, dparams(cell.params.nthreads)),
+            chunk,
+        }
+    }
+}
+
+/// Measures a cell; its sizes only, if `rounds` is 0. Both libraries decompress both chunks, to the same bytes.
+///
+/// # Panics
+/// If a chunk does not decompress to the data, unless a filter of the cell is lossy.
+pub fn measure(libraries: &Libraries, cell: &Cell, rounds: usize) -> Figures {
+    let data = cell.data();
+    let mut ours = Side::new(libraries.ours, cell, &data);
+    let mut reference = Side::new(libraries.reference, cell, &data);
+    check(cell, &data, &mut ours, &mut reference);
+    let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
+    let cbytes = ours.chunk.len();
+    let speeds = (rounds > 0).then(|| speeds(&data, &mut ours, &mut reference, cell.params.nthreads, rounds));
+    Figures { size, cbytes, speeds }
+}
+
+/// Checks that both libraries decode both chunks to the same bytes: to the data, unless a filter is lossy.
+fn check(cell: &Cell, data: &[u8], ours: &mut Side, reference: &mut Side) {
+    let is_lossy = cell.params.filters.contains(&4);
+    let mut back = [(); 3].map(|()| vec![0xEE; data.len()]);
+    let nbytes = [
+        ours.decompressor.decompress(&reference.chunk, &mut back[0]),
+        reference.decompressor.decompress(&ours.chunk, &mut back[1]),
+        ours.decompressor.decompress(&ours.chunk, &mut back[2]),
+    ];
+    let expected = if is_lossy { &back[0] } else { data };
+    let what = ["the reference's chunk in ours", "our chunk in the reference", "our chunk in ours"];
+    for ((what, nbytes), back) in what.iter().zip(nbytes).zip(&back) {
+        assert!(
+            nbytes as usize == data.len() && back == expected,
+            "{cell}: {what} gives {nbytes}, or other bytes"
+        );
+    }
+}
+
+fn speeds(data: &[u8], ours: &mut Side, reference: &mut Side, nthreads: i16, rounds: usize) -> Speeds {
+    let timer = Timer { nthreads, rounds };
+    let (mut a, mut b) = (vec![0; data.len() + 32], vec![0; data.len() + 32]);
+    let compress = timer.ratio(
+        || _ = black_box(ours.compressor.compress(data, &mut a)),
+        || _ = black_box(reference.compressor.compress(data, &mut b)),
+    );
+    let (mut a, mut b) = (vec![0; data.len()], vec![0; data.len()]);
+    let decompress = timer.ratio(
+        || _ = black_box(ours.decompressor.decompress(&reference.chunk, &mut a)),
+        || _ = black_box(reference.decompressor.decompress(&reference.chunk, &mut b)),
+    );
+    let read_back = timer.ratio(
+        || _ = black_box(ours.decompressor.decompress(&ours.chunk, &mut a)),
+        || _ = black_box(reference.decompressor.decompress(&reference.chunk, &mut b)),
+    );
+    Speeds { compress, decompress, read_back }
+}
+
+/// Times two pieces of work in turn.
+struct Timer {
+    nthreads: i16,
+    rounds: usize,
+}
+
+impl Timer {
+    /// Returns how many times as fast `ours` is as `reference`: each counts with its best batch.
+    fn ratio(&self, mut ours: impl FnMut(), mut reference: impl FnMut()) -> f64 {
+        let calls = |once: f64| (BATCH.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
+        let (mut best, mut batch) = ([f64::INFINITY; 2], [1; 2]);
+        let start = Instant::now();
+        for round in 0..self.rounds.max(1) + 1 {
+            if round >= 2 && start.elapsed() > BUDGET {
+                break;
+            }
+            for turn in [round % 2, (round + 1) % 2] {
+                let seconds = match turn {
+                    0 => self.time(batch[0], &mut ours),
+                    _ => self.time(batch[1], &mut reference),
+                };
+                best[turn] = best[turn].min(seconds);
+                // The first round tells how many calls a batch needs.
+                if round == 0 {
+                    batch[turn] = calls(seconds);
+                }
+            }
+        }
+        best[1] / best[0]
+    }
+
+    /// Returns the seconds of a call: of the thread's own time on one thread, of the clock on several.
+    fn time(&self, calls: u32, work: &mut impl FnMut()) -> f64 {
+        let clock = if self.nthreads > 1 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_THREAD_CPUTIME_ID };
+        let start = now(clock);
+        for _ in 0..calls {
+            work();
+        }
+        (now(clock) - start) / f64::from(calls)
+    }
+}
+
+fn now(clock: libc::clockid_t) -> f64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: a clock that Linux has, and a struct for its reading.
+    assert_eq!(unsafe { libc::clock_gettime(clock, &raw mut now) }, 0, "a clock");
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}

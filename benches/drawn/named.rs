@@ -1,0 +1,70 @@
+//! Cells with names: data that an encoder took for something else, and programs that became slower.
+
+use crate::cell::Cell;
+use crate::support::random::Random;
+
+/// Returns `n` items of 8 bytes.
+fn items(n: usize, mut item: impl FnMut(usize) -> u64) -> Vec<u8> {
+    (0..n).flat_map(|i| item(i).to_le_bytes()).collect()
+}
+
+fn floats(n: usize, mut item: impl FnMut(usize) -> f32) -> Vec<u8> {
+    (0..n).flat_map(|i| item(i).to_le_bytes()).collect()
+}
+
+/// Returns `len` bytes of noise that repeats after `period` bytes.
+fn repeated_noise(period: usize, len: usize) -> Vec<u8> {
+    Random::new(period as u64).bytes(period).iter().cycle().take(len).copied().collect()
+}
+
+pub fn cells() -> Vec<Cell> {
+    let mut cells = Vec::new();
+    let mut add = |name: &str, codec: &str, clevels: &[u8], filters: &str, typesize: usize, bytes: &[u8]| {
+        for &clevel in clevels {
+            cells.push(Cell::named(name, codec, clevel, filters, typesize, bytes.to_vec()));
+        }
+    };
+    for period in [1 << 10, 4 << 10, 32_000, 100_000, 1 << 20] {
+        let bytes = repeated_noise(period, 4 << 20);
+        for codec in ["lz4hc", "zlib", "zstd"] {
+            for (filters, typesize) in [("none", 1), ("shuffle", 4), ("bitshuffle", 8)] {
+                let name = format!("noise repeated after {period} bytes");
+                add(&name, codec, &[1, 4, 6, 9], filters, typesize, &bytes);
+            }
+        }
+    }
+    let thousandths = floats(1_000_000, |i| i as f32 / 1000.0);
+    add("float32 i/1000", "zlib", &[3, 5, 7, 9], "shuffle", 4, &thousandths);
+    let ramp = items(1_000_000, |i| i as u64);
+    for filters in ["shuffle", "bitshuffle"] {
+        add("int64 i", "zstd", &[5, 6, 7, 8, 9], filters, 8, &ramp);
+        add("int64 i", "zlib", &[3, 5, 7], filters, 8, &ramp);
+    }
+    let mut random = Random::new(1);
+    let noisy = items(500_000, |i| (i / 7 + random.below(50)) as u64);
+    add("int64 i//7 + noise below 50", "zlib", &[3, 5, 7], "shuffle", 8, &noisy);
+    let mut price = 100.0f64;
+    let prices = items(500_000, |_| {
+        price += (random.below(2001) as f64 - 1000.0) / 5000.0;
+        ((price * 100.0).round() / 100.0).to_bits()
+    });
+    add("float64 with two decimals, walk", "zlib", &[5, 7], "shuffle", 8, &prices);
+    let uniform = items(500_000, |_| (random.below(100_000) as f64 / 100.0).to_bits());
+    add("float64 with two decimals, uniform", "zlib", &[5, 7], "shuffle", 8, &uniform);
+    let mut sorted: Vec<u64> = (0..500_000).map(|i| (i * 1000 + random.below(100_000)) as u64).collect();
+    sorted.sort_unstable();
+    let sorted = items(sorted.len(), |i| sorted[i]);
+    add("sorted noisy int64", "blosclz", &[1, 5, 9], "none", 8, &sorted);
+    let long = items(4_000_000, |i| (i as u64) << 3);
+    add("int64 8 i, long", "lz4", &[1], "shuffle", 8, &long);
+    let noisy = items(500_000, |i| (i as u64) * 1_000_003 + (random.next() >> 40));
+    for codec in ["lz4", "blosclz"] {
+        add("incompressible ramp", codec, &[1], "none", 8, &noisy);
+    }
+    let words: Vec<u64> =
+        (0..300).map(|_| random.next() & 0x0f0f_0f0f_0f0f_0f0f | 0x6060_6060_6060_6060).collect();
+    let strings = items(500_000, |_| words[random.below(words.len())]);
+    add("strings of 8 characters", "zlib", &[3, 5, 7], "bitshuffle", 8, &strings);
+    add("strings of 8 characters", "zlib", &[3, 5, 7], "shuffle", 8, &strings);
+    cells
+}

@@ -1,0 +1,96 @@
+//! Means, worst cells and shares beyond limits, for each codec; and the cells beyond a limit.
+
+use crate::cell::{CODECS, Cell};
+use crate::measure::{Figures, Speeds};
+
+/// The length in bytes up to which a chunk that is a little longer does not count as an outlier.
+const SHORT: usize = 1 << 10;
+
+/// A figure of a cell, and the limits whose crossings are counted.
+struct Figure {
+    name: &'static str,
+    of: fn(&Figures) -> Option<f64>,
+    /// A ratio below which a cell counts, and below which it is listed.
+    counted: f64,
+    listed: f64,
+}
+
+const FIGURES: [Figure; 4] = [
+    Figure { name: "size", of: |figures| Some(figures.size), counted: 1.0 / 1.01, listed: 1.0 / 1.01 },
+    Figure { name: "compress", of: |figures| speed(figures, |s| s.compress), counted: 0.95, listed: 0.7 },
+    Figure { name: "decompress", of: |figures| speed(figures, |s| s.decompress), counted: 0.95, listed: 0.8 },
+    Figure { name: "read back", of: |figures| speed(figures, |s| s.read_back), counted: 0.95, listed: 0.8 },
+];
+
+fn speed(figures: &Figures, of: fn(&Speeds) -> f64) -> Option<f64> {
+    figures.speeds.as_ref().map(of)
+}
+
+/// The figures of all cells that were measured.
+#[derive(Default)]
+pub struct Report {
+    cells: Vec<(&'static str, String, Figures)>,
+}
+
+impl Report {
+    pub fn add(&mut self, cell: &Cell, figures: Figures) {
+        self.cells.push((cell.codec, cell.to_string(), figures));
+    }
+
+    /// Returns a table of means, worst cells and shares, a row for each codec and figure.
+    pub fn tables(&self, with_speeds: bool) -> String {
+        let mut text = String::from(
+            "| figure | codec | cells | mean | worst | share counted | over 3 %, longer than 1 KiB |\n|---|---|--:|--:|--:|--:|--:|\n",
+        );
+        for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
+            for codec in CODECS.iter().map(|codec| codec.1).chain(["all"]) {
+                let rows: Vec<(f64, &Figures)> = self
+                    .cells
+                    .iter()
+                    .filter(|cell| codec == "all" || cell.0 == codec)
+                    .filter_map(|cell| Some(((figure.of)(&cell.2)?, &cell.2)))
+                    .collect();
+                if rows.is_empty() {
+                    continue;
+                }
+                let n = rows.len() as f64;
+                let mean = (rows.iter().map(|row| row.0.ln()).sum::<f64>() / n).exp();
+                let worst = rows.iter().map(|row| row.0).fold(f64::INFINITY, f64::min);
+                let counted = rows.iter().filter(|row| row.0 < figure.counted).count();
+                let long = rows.iter().filter(|row| figure.name == "size" && is_far_longer(row.1)).count();
+                text += &format!(
+                    "| {} | {codec} | {} | {mean:.3} | {worst:.3} | {:.2} % below {:.2} | {long} |\n",
+                    figure.name,
+                    rows.len(),
+                    100.0 * counted as f64 / n,
+                    figure.counted,
+                );
+            }
+        }
+        text
+    }
+
+    /// Returns a line for each of the `most` worst cells beyond each limit, worst first.
+    pub fn outliers(&self, most: usize, with_speeds: bool) -> String {
+        let mut text = String::new();
+        for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
+            let mut bad: Vec<(f64, String)> = self
+                .cells
+                .iter()
+                .filter_map(|(_, cell, figures)| {
+                    let ratio = (figure.of)(figures)?;
+                    (ratio < figure.listed).then(|| (ratio, format!("{cell}: {figures}")))
+                })
+                .collect();
+            bad.sort_by(|a, b| a.0.total_cmp(&b.0));
+            text += &format!("{} below {:.2}: {} cells\n", figure.name, figure.listed, bad.len());
+            bad.iter().take(most).for_each(|(_, line)| text += &format!("  {line}\n"));
+        }
+        text
+    }
+}
+
+/// Returns whether a chunk of more than [`SHORT`] bytes is more than 3 % longer than the reference's.
+fn is_far_longer(figures: &Figures) -> bool {
+    figures.size < 1.0 / 1.03 && figures.cbytes > SHORT
+}
