@@ -4,9 +4,7 @@
 //! Owns the choice between them by number. Never knows about codecs that are registered at run time.
 
 use super::dictionary::{DecoderForm, EncoderForm};
-use super::{
-    Arrangement, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd,
-};
+use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
 /// A codec that is always there. The numbers are the ABI's codes.
@@ -110,12 +108,7 @@ impl BuiltIn {
     /// An encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. One that was
     /// prepared for another codec is ignored.
     pub fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
-        BuiltInEncoder {
-            codec: self,
-            clevel: clevel.clamp(0, 9),
-            arrangement: Arrangement::Items,
-            dictionary: dictionary.map(|d| &d.0),
-        }
+        BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
     }
 
     /// A decoder, for streams made with `dictionary` if there is one. One that was prepared for another
@@ -130,15 +123,7 @@ impl BuiltIn {
 pub struct BuiltInEncoder<'a> {
     codec: BuiltIn,
     clevel: i32,
-    arrangement: Arrangement,
     dictionary: Option<&'a EncoderForm>,
-}
-
-impl BuiltInEncoder<'_> {
-    /// The same encoder, told what its streams are.
-    pub fn arranged(self, arrangement: Arrangement) -> Self {
-        BuiltInEncoder { arrangement, ..self }
-    }
 }
 
 impl Encoder for BuiltInEncoder<'_> {
@@ -156,11 +141,11 @@ impl Encoder for BuiltInEncoder<'_> {
                 lz4::compress_hc_with(&mut workspace.lz4, src, dest, clevel, dictionary)
             }
             (BuiltIn::Lz4Hc, _) => Ok(lz4::compress_hc(&mut workspace.lz4, src, dest, clevel)),
-            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel, self.arrangement),
+            (BuiltIn::Zlib, _) => zlib::compress(&mut workspace.zlib, src, dest, clevel),
             (BuiltIn::Zstd, Some(EncoderForm::Zstd(dictionary))) => {
                 zstd::compress_with(&mut workspace.zstd, src, dest, dictionary)
             }
-            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel, self.arrangement),
+            (BuiltIn::Zstd, _) => zstd::compress(&mut workspace.zstd, src, dest, clevel),
         }
     }
 }

@@ -6,12 +6,12 @@
 mod built_in;
 mod dictionary;
 mod differing;
+mod incompressible;
 mod lz4;
 mod match_copy;
 #[cfg(feature = "ndlz")]
 pub mod ndlz;
 mod plugin;
-mod probe;
 mod zlib;
 mod zstd;
 
@@ -42,20 +42,6 @@ pub struct Workspace {
 
 /// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
 pub const WRITE_AHEAD: usize = 128;
-
-/// What the bytes of a stream are, for encoders that search differently in different data.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Arrangement {
-    /// Items as they were given, or nobody knows.
-    #[default]
-    Items,
-    /// Bytes of one significance: a part of byte-shuffled items.
-    Plane,
-    /// All bytes of shuffled items, the least significant first.
-    Planes,
-    /// All bits of shuffled items, the least significant first.
-    Bits,
-}
 
 /// Compresses single streams.
 pub trait Encoder: Sync {

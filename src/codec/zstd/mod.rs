@@ -1,17 +1,17 @@
 //! Zstandard streams (`codecs.md` 6 and 7): wrappers round the bundled C library.
 //!
-//! Owns the per-thread contexts, and how the library is to search a stream ([`search`]). Never decides which codec runs, and never sees a chunk.
-//! A stream is one standard frame with its content size and no checksum; the decoder takes what the
-//! library takes, several frames and the formats of old releases included.
+//! Owns the per-thread contexts. Never decides which codec runs, and never sees a chunk. A stream is one standard frame with
+//! its content size and no checksum; the decoder takes what the library takes, several frames and the formats of old releases
+//! included.
+//!
+//! Every stream is searched as hard as the reference does at the level. Whether another search finds as much in less time
+//! cannot be told from a sample.
 
-mod search;
+use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
 
-use zstd_safe::{CCtx, CDict, CParameter, CompressionLevel, DCtx, DDict, ParamSwitch, ResetDirective};
-
-use super::Arrangement;
+use super::incompressible::is_incompressible;
 use crate::err;
 use crate::error::Result;
-use search::Search;
 
 /// What the library embeds; a test compares it with what the library says of itself.
 pub(super) const VERSION: &str = "1.5.7";
@@ -19,12 +19,13 @@ pub(super) const VERSION: &str = "1.5.7";
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
+/// From this level on the library is slower in noise than the proof that it is noise (`cargo bench --bench drawn`).
+const SLOW: i32 = 4;
+
 /// The contexts of one thread.
 #[derive(Default)]
 pub(super) struct State {
     encoder: Option<CCtx<'static>>,
-    /// What the encoder's parameters are set to, unless they are the library's own.
-    set: Option<Search>,
     decoder: Option<DCtx<'static>>,
 }
 
@@ -52,48 +53,18 @@ impl State {
     }
 }
 
-/// Compresses; 0 if the result does not fit. Where there is no room for a longer one, the search may be left out.
-pub(super) fn compress(
-    state: &mut State,
-    src: &[u8],
-    dest: &mut [u8],
-    clevel: i32,
-    arrangement: Arrangement,
-) -> Result<usize> {
-    if dest.len() <= src.len() && search::is_hopeless(src, clevel) {
-        return Ok(0);
-    }
-    let search = search::choose(src, clevel, arrangement);
-    if search.is_plain() {
-        return Ok(state.encoder()?.compress(dest, src, search.level).unwrap_or(0));
-    }
-    if state.set != Some(search) {
-        state.set = None;
-        if set(state.encoder()?, &search).is_err() {
-            return Err(err!(Failure, "the Zstd library refuses {search:?}"));
-        }
-        state.set = Some(search);
-    }
-    Ok(state.encoder()?.compress2(dest, src).unwrap_or(0))
+/// Returns the library's level for a `clevel` of 0..=9 (`codecs.md` 6).
+fn level(clevel: i32) -> CompressionLevel {
+    if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
 }
 
-/// Sets the parameters of an encoder, which only [`CCtx::compress2`] heeds.
-fn set(encoder: &mut CCtx<'static>, search: &Search) -> std::result::Result<(), usize> {
-    encoder.reset(ResetDirective::SessionAndParameters)?;
-    encoder.set_parameter(CParameter::CompressionLevel(search.level))?;
-    if let Some(strategy) = search.strategy {
-        encoder.set_parameter(CParameter::Strategy(strategy))?;
+/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or where there is no room for a longer one
+/// and `src` cannot be shortened.
+pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
+    if clevel >= SLOW && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
+        return Ok(0);
     }
-    if let Some(log) = search.search_log {
-        encoder.set_parameter(CParameter::SearchLog(log))?;
-    }
-    if let Some(len) = search.min_match {
-        encoder.set_parameter(CParameter::MinMatch(len))?;
-    }
-    if search.splits {
-        encoder.set_parameter(CParameter::UseBlockSplitter(ParamSwitch::Enable))?;
-    }
-    Ok(())
+    Ok(state.encoder()?.compress(dest, src, level(clevel)).unwrap_or(0))
 }
 
 /// Compresses with a dictionary, at the dictionary's level; 0 if the result does not fit.
@@ -148,6 +119,11 @@ pub(super) fn train(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn levels_are_the_reference_s() {
+        assert_eq!([0, 1, 2, 5, 8, 9].map(level), [-1, 1, 3, 9, 15, 22]);
+    }
 
     #[test]
     fn the_version_is_the_library_s_own() {

@@ -3,10 +3,7 @@
 use super::super::callbacks::UserEncoder;
 use super::super::params::CompressParams;
 use super::plan::Plan;
-use crate::chunk::format::filter_id;
-use crate::codec::{
-    Arrangement, BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace,
-};
+use crate::codec::{BuiltIn, BuiltInEncoder, Encoder, EncoderDictionary, Plugin, PluginEncoder, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -33,8 +30,7 @@ impl<'a> ChunkEncoder<'a> {
         source: *const u8,
     ) -> Self {
         if let Some(codec) = BuiltIn::from_compcode(params.compcode) {
-            let encoder = codec.encoder(params.clevel, dictionary);
-            return ChunkEncoder::BuiltIn(encoder.arranged(arrangement(params, plan)));
+            return ChunkEncoder::BuiltIn(codec.encoder(params.clevel, dictionary));
         }
         if let Some(codec) = Plugin::from_compcode(params.compcode) {
             let typesize = plan.typesize;
@@ -50,17 +46,6 @@ impl<'a> ChunkEncoder<'a> {
             }),
             None => ChunkEncoder::Missing(params.compcode),
         }
-    }
-}
-
-/// What the streams of full blocks are: what the last filter leaves.
-fn arrangement(params: &CompressParams, plan: &Plan) -> Arrangement {
-    match params.filters.iter().rfind(|&&id| id != filter_id::NONE) {
-        Some(&filter_id::SHUFFLE) if plan.typesize == 1 => Arrangement::Items,
-        Some(&(filter_id::SHUFFLE | filter_id::BITSHUFFLE)) if plan.split => Arrangement::Plane,
-        Some(&filter_id::SHUFFLE) => Arrangement::Planes,
-        Some(&filter_id::BITSHUFFLE) => Arrangement::Bits,
-        _ => Arrangement::Items,
     }
 }
 

@@ -1,10 +1,9 @@
-//! Sequences as a block of deflate (RFC 1951 3.2): counted, coded by the cheapest of the three kinds, written.
+//! Blocks of deflate (RFC 1951 3.2): literals with codes of their own or stored, and anything with the fixed codes.
 
 use std::sync::LazyLock;
 
 use super::bits::Bits;
 use super::huffman::{self, Code};
-use super::parse::Sequence;
 
 const LITERALS: usize = 286;
 const DISTANCES: usize = 30;
@@ -19,10 +18,14 @@ const MOST_STORED: usize = 0xffff;
 
 /// What a stored byte counts for in the choice of the kind of a block: as stored bytes are decoded so much faster than any
 /// others, they may be a little more.
-pub const STORED_WEIGHT: f32 = 0.995;
+const STORED_WEIGHT: f32 = 0.995;
+
+/// Bits that the codes of a block take, about, and bits that a stored block takes before its bytes.
+const HEADER_BITS: f32 = 600.0;
+const STORED_BITS: f32 = 40.0;
 
 /// For each length of a repetition, less 3: its symbol, and the first length of that.
-const LENGTHS: [(u8, u8); 256] = {
+const LENGTH_SYMBOLS: [(u8, u8); 256] = {
     let mut table = [(0, 0); 256];
     let mut len = 0;
     while len < 256 {
@@ -40,7 +43,7 @@ const LENGTHS: [(u8, u8); 256] = {
     table
 };
 
-/// Extra bits of a symbol of lengths.
+/// Returns the number of extra bits of a symbol of lengths.
 const fn length_extra(symbol: usize) -> u32 {
     if symbol < 8 || symbol == 28 { 0 } else { (symbol as u32 - 4) / 4 }
 }
@@ -61,51 +64,48 @@ fn distance_symbol(distance: u16) -> (usize, u32) {
     ((2 * extra + (d >> extra)) as usize, d & ((1 << extra) - 1))
 }
 
-/// How often each symbol occurs.
-struct Counts {
-    literals: [u32; LITERALS],
-    distances: [u32; DISTANCES],
-}
+/// How often each value occurs among literals.
+#[derive(Clone)]
+pub struct Counts([u32; 256]);
 
 impl Counts {
-    fn of(sequences: &[Sequence], src: &[u8]) -> Counts {
-        // Several tables, so that equal bytes in a row do not wait for each other.
+    pub const NONE: Counts = Counts([0; 256]);
+
+    pub fn of(literals: &[u8]) -> Counts {
+        // Several tables: counting equal bytes in one would make each wait for the one before.
         let mut tables = [[0u32; 256]; 4];
-        let mut counts = Counts { literals: [0; LITERALS], distances: [0; DISTANCES] };
-        let mut at = 0;
-        for s in sequences {
-            let literals = &src[at..at + s.literals as usize];
-            let (quads, rest) = literals.as_chunks::<4>();
-            for quad in quads {
-                for (table, &byte) in tables.iter_mut().zip(quad) {
-                    table[usize::from(byte)] += 1;
-                }
-            }
-            for &byte in rest {
-                tables[0][usize::from(byte)] += 1;
-            }
-            at += s.literals as usize + usize::from(s.len);
-            if s.len > 0 {
-                counts.literals[FIRST_LENGTH + usize::from(LENGTHS[usize::from(s.len) - 3].0)] += 1;
-                counts.distances[distance_symbol(s.distance).0] += 1;
+        let (quads, rest) = literals.as_chunks::<4>();
+        for quad in quads {
+            for (table, &byte) in tables.iter_mut().zip(quad) {
+                table[usize::from(byte)] += 1;
             }
         }
-        for (byte, count) in counts.literals[..256].iter_mut().enumerate() {
-            *count = tables.iter().map(|table| table[byte]).sum();
+        for &byte in rest {
+            tables[0][usize::from(byte)] += 1;
         }
-        counts.literals[END] = 1;
-        counts
+        Counts(std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum()))
     }
 
-    /// Bits of the symbols and their extra bits with codes of these lengths.
-    fn bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
-        let of = |counts: &[u32], lens: &[u8], extra: &dyn Fn(usize) -> u32| -> u64 {
-            let each = counts.iter().zip(lens).enumerate();
-            each.map(|(i, (&n, &len))| u64::from(n) * (u64::from(len) + u64::from(extra(i)))).sum()
-        };
-        let literal_extra = |i: usize| if i < FIRST_LENGTH { 0 } else { length_extra(i - FIRST_LENGTH) };
-        of(&self.literals, literals, &literal_extra) + of(&self.distances, distances, &distance_extra)
+    /// Returns the counts of both.
+    pub fn with(&self, other: &Counts) -> Counts {
+        Counts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
     }
+
+    /// Estimates the bits of a block of these literals: with the best codes for them, or stored.
+    pub fn bits(&self) -> f32 {
+        let total: u32 = self.0.iter().sum();
+        let weight = |n: u32| n as f32 * log2(n);
+        let coded = weight(total) - self.0.iter().map(|&count| weight(count)).sum::<f32>();
+        (HEADER_BITS + coded).min(total as f32 * 8.0 * STORED_WEIGHT + STORED_BITS)
+    }
+}
+
+/// Returns the binary logarithm of `n`, to within 0.01; 0 for 0.
+fn log2(n: u32) -> f32 {
+    let bits = (n.max(1) as f32).to_bits();
+    let mantissa = f32::from_bits(bits & 0x7f_ffff | 1f32.to_bits());
+    // A parabola that is right at 1 and 2.
+    (bits >> 23) as f32 - 127.0 + (2.0 - (mantissa - 1.0) / 3.0 - 2.0 / 3.0) * (mantissa - 1.0)
 }
 
 /// The codes of a block with codes of its own, and how they are told.
@@ -153,8 +153,11 @@ impl Dynamic {
     fn of(counts: &Counts) -> Dynamic {
         let mut literals = [0; LITERALS];
         let mut distances = [0; DISTANCES];
-        huffman::lengths(&counts.literals, huffman::MAX_LEN, &mut literals);
-        huffman::lengths(&counts.distances, huffman::MAX_LEN, &mut distances);
+        let mut symbols = [0; LITERALS];
+        symbols[..256].copy_from_slice(&counts.0);
+        symbols[END] = 1;
+        huffman::lengths(&symbols, huffman::MAX_LEN, &mut literals);
+        huffman::lengths(&[0; DISTANCES], huffman::MAX_LEN, &mut distances);
         let used =
             |lens: &[u8], least: usize| lens.iter().rposition(|&len| len > 0).map_or(0, |i| i + 1).max(least);
         let (nliterals, ndistances) = (used(&literals, FIRST_LENGTH), used(&distances, 1));
@@ -249,40 +252,25 @@ const FIXED_LITERALS: [u8; 288] = {
 };
 const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
 
-/// Writes sequences that stand for all of `src` as a block, or several that are stored; `None` if there is no room.
-pub fn write(sequences: &[Sequence], src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
-    let counts = Counts::of(sequences, src);
-    let dynamic = Dynamic::of(&counts);
-    let own = dynamic.bits + counts.bits(&dynamic.literals, &dynamic.distances);
-    let fixed = counts.bits(&FIXED_LITERALS, &FIXED_DISTANCES);
+/// Writes literals with these counts as a block, or several that are stored. Returns `None` if there is no room.
+pub fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+    let dynamic = Dynamic::of(counts);
+    let of =
+        |lens: &[u8]| counts.0.iter().zip(lens).map(|(&n, &len)| u64::from(n) * u64::from(len)).sum::<u64>();
+    let coded = dynamic.bits + of(&dynamic.literals) + u64::from(dynamic.literals[END]);
     let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MOST_STORED).max(1) as u64);
-    if stored as f32 * STORED_WEIGHT < own.min(fixed) as f32 {
+    if stored as f32 * STORED_WEIGHT < coded as f32 {
         return store(src, is_last, bits);
     }
-    if (own.min(fixed) / 8) as usize > bits.room() {
+    if (coded / 8) as usize > bits.room() {
         return None;
     }
-    let dynamic_codes;
-    let codes = if fixed <= own {
-        begin_fixed(is_last, bits);
-        &*FIXED
-    } else {
-        bits.put(u64::from(is_last) | 2 << 1, 3);
-        dynamic.write(bits)?;
-        dynamic_codes = Codes::of(&dynamic.literals, &dynamic.distances);
-        &dynamic_codes
-    };
+    bits.put(u64::from(is_last) | 2 << 1, 3);
+    dynamic.write(bits)?;
+    let codes = Codes::of(&dynamic.literals, &dynamic.distances);
     bits.flush()?;
-    let mut at = 0;
-    for s in sequences {
-        let literals = s.literals as usize;
-        // Up to 7 bits wait, and three codes have 45 at the most.
-        codes.literals::<3>(&src[at..at + literals], bits)?;
-        at += literals + usize::from(s.len);
-        if s.len > 0 {
-            codes.repetition(s.len, s.distance, bits)?;
-        }
-    }
+    // Up to 7 bits wait, and three codes have 45 at the most.
+    codes.literals::<3>(src, bits)?;
     codes.end(bits)
 }
 
@@ -310,7 +298,7 @@ impl Codes {
         huffman::codes(literal_lens, &mut literals);
         huffman::codes(distance_lens, &mut distances);
         let lengths = std::array::from_fn(|len| {
-            let (symbol, base) = LENGTHS[len];
+            let (symbol, base) = LENGTH_SYMBOLS[len];
             let code = literals[FIRST_LENGTH + usize::from(symbol)];
             let extra = length_extra(usize::from(symbol));
             (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra)
@@ -334,7 +322,7 @@ impl Codes {
         bits.flush()
     }
 
-    /// Writes a repetition of [`LEAST`](super::parse::LEAST)`..=`[`MOST`](super::parse::MOST) bytes.
+    /// Writes a repetition of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes.
     #[inline(always)]
     pub fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
         // 15 + 5 bits, and 15 + 13.
@@ -382,7 +370,7 @@ mod tests {
     #[test]
     fn symbols_are_those_of_the_rfc() {
         let symbol = |len: usize| {
-            let (symbol, base) = LENGTHS[len - 3];
+            let (symbol, base) = LENGTH_SYMBOLS[len - 3];
             (
                 FIRST_LENGTH + usize::from(symbol),
                 len - 3 - usize::from(base),

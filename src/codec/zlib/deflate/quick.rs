@@ -5,13 +5,14 @@
 
 use super::bits::Bits;
 use super::block::{self, Codes};
-use super::parse::{REACH, matching, parts, word};
+use super::matches::{MOST, REACH, matching, parts, word};
 
-/// The table of places, by the logarithm of its length: the smallest, and the largest.
+/// The logarithm of the length of the table of positions: the smallest and the largest. Four slots for each position, if there
+/// may be so many: of two words in one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
-/// After so many bytes without a repetition places are passed over: one more for each so many bytes more (as a logarithm), and
+/// After so many bytes without a repetition positions are passed over: one more for each so many bytes more (as a logarithm), and
 /// at the most.
-const PATIENCE: usize = 256;
+const PATIENCE: usize = 1024;
 const IMPATIENCE_LOG2: usize = 6;
 const LONGEST_STEP: usize = 4;
 /// Bits that a stored block takes in place of its literals: the end of the block before, three heads, the way to the next
@@ -22,24 +23,24 @@ const WORD: usize = 4;
 
 /// The last place of each word, modulo 2^16.
 #[derive(Default)]
-pub struct Places(Vec<u16>);
+pub struct Positions(Vec<u16>);
 
 /// Compresses `src` as raw deflate; the length, or `None` if it does not fit.
-pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usize> {
-    let slots_log2 = src.len().max(1).ilog2().clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
+pub fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+    let slots_log2 = (src.len().max(1).ilog2() + 2).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
-    if places.0.len() < slots {
-        places.0.resize(slots, 0);
+    if positions.0.len() < slots {
+        positions.0.resize(slots, 0);
     }
-    let places = &mut places.0[..slots];
+    let positions = &mut positions.0[..slots];
     // The same streams have to give the same bytes, whatever was there before.
-    places.fill(0);
+    positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
 
     let mut writer = Writer { bits: Bits::new(dest), codes: &block::FIXED, open: None };
     let (mut at, mut start) = (0, 0);
     while let Some(here) = word(src, at) {
-        let place = std::mem::replace(&mut places[slot(here)], at as u16);
+        let place = std::mem::replace(&mut positions[slot(here)], at as u16);
         let distance = usize::from((at as u16).wrapping_sub(place));
         if distance.wrapping_sub(1) >= at.min(REACH) || word(src, at - distance) != Some(here) {
             let misses = (at - start).saturating_sub(PATIENCE);
@@ -52,8 +53,14 @@ pub fn compress(places: &mut Places, src: &[u8], dest: &mut [u8]) -> Option<usiz
             len += 1;
         }
         writer.literals(&src[start..at])?;
-        writer.repetition(len, distance)?;
-        at += len;
+        for part in parts(len) {
+            // A run within a long match is told as a run: the fixed codes have no extra bits for the distance 1.
+            let is_run = len > MOST
+                && distance > 1
+                && matching(&src[..at + usize::from(part)], at, 1) == usize::from(part);
+            writer.repetition(part, if is_run { 1 } else { distance })?;
+            at += usize::from(part);
+        }
         start = at;
     }
     writer.finish(&src[start..])
@@ -96,9 +103,9 @@ impl Writer<'_> {
     }
 
     #[inline(always)]
-    fn repetition(&mut self, len: usize, distance: usize) -> Option<()> {
+    fn repetition(&mut self, len: u16, distance: usize) -> Option<()> {
         self.open();
-        parts(len).try_for_each(|part| self.codes.repetition(part, distance as u16, &mut self.bits))
+        self.codes.repetition(len, distance as u16, &mut self.bits)
     }
 
     /// Writes the last literals; the length of it all.
@@ -141,7 +148,8 @@ mod tests {
         let low: Vec<u8> = noise(1).map(|byte| byte & 0x7f).take(3000).collect();
         let high: Vec<u8> = noise(2).take(3000).collect();
         let mut dest = [0; 8000];
-        let mut len = |src: &[u8]| compress(&mut Places::default(), src, &mut dest).expect("there is room");
+        let mut len =
+            |src: &[u8]| compress(&mut Positions::default(), src, &mut dest).expect("there is room");
         // Head and length.
         assert_eq!(len(&high), 3000 + 5);
         // Eight bits each, three bits before them, seven behind.
@@ -161,7 +169,7 @@ mod tests {
             for end in ends {
                 let src = [begin, end].concat();
                 let mut dest = [0; 3000];
-                let len = compress(&mut Places::default(), &src, &mut dest).expect("there is room");
+                let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
                 let mut back = [0; 3000];
                 let mut inflater = crate::codec::zlib::inflate::Inflater::default();
                 assert_eq!(inflater.raw(&dest[..len], &mut back), Some((len, src.len())));

@@ -1,6 +1,6 @@
-//! The decoder against zlib-rs, and what every part of the format may hold.
+//! The decoder against that of flate2 (zlib-rs), and what every part of the format may hold.
 
-use zlib_rs::{Deflate, DeflateFlush, Inflate, InflateFlush, Status};
+use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
 use super::*;
 use crate::codec::match_copy::Portable;
@@ -27,8 +27,8 @@ fn ours(src: &[u8], len: usize) -> Option<Vec<u8>> {
 
 fn theirs(src: &[u8], len: usize) -> Option<Vec<u8>> {
     let mut dest = vec![0; len];
-    let mut inflate = Inflate::new(true, 15);
-    match inflate.decompress(src, &mut dest, InflateFlush::Finish) {
+    let mut inflate = Decompress::new(true);
+    match inflate.decompress(src, &mut dest, FlushDecompress::Finish) {
         Ok(Status::StreamEnd) => {
             dest.truncate(inflate.total_out() as usize);
             Some(dest)
@@ -39,8 +39,8 @@ fn theirs(src: &[u8], len: usize) -> Option<Vec<u8>> {
 
 fn deflated(plain: &[u8], level: i32) -> Vec<u8> {
     let mut dest = vec![0; plain.len() * 9 / 8 + 100];
-    let mut deflate = Deflate::new(level, true, 15);
-    assert!(matches!(deflate.compress(plain, &mut dest, DeflateFlush::Finish), Ok(Status::StreamEnd)));
+    let mut deflate = Compress::new(Compression::new(level as u32), true);
+    assert!(matches!(deflate.compress(plain, &mut dest, FlushCompress::Finish), Ok(Status::StreamEnd)));
     dest.truncate(deflate.total_out() as usize);
     dest
 }
@@ -369,8 +369,8 @@ fn decides_as_zlib_does_on_damaged_streams() {
 /// What the deflate data behind the header decodes to, and its length.
 fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut dest = vec![0; 30_000];
-    let mut inflate = Inflate::new(false, 15);
-    match inflate.decompress(stream.get(2..)?, &mut dest, InflateFlush::Finish) {
+    let mut inflate = Decompress::new(false);
+    match inflate.decompress(stream.get(2..)?, &mut dest, FlushDecompress::Finish) {
         Ok(Status::StreamEnd) => {
             dest.truncate(inflate.total_out() as usize);
             Some((dest, inflate.total_in() as usize))

@@ -1,0 +1,142 @@
+//! The proof that a stream cannot be compressed, so that no encoder has to find that out.
+//!
+//! A sample only tells which streams are worth a proof. The proof reads every byte. Never changes a byte.
+
+/// The shortest stream that is examined, in bytes.
+const SHORTEST: usize = 256;
+/// Bytes that are sampled at first, and the share of the different values that noise has among as many bytes, in percent,
+/// that the sample must have.
+const SAMPLES: usize = 512;
+const VALUES: usize = 85;
+
+/// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic that
+/// still counts as chance: 255 are expected, give or take 23. Codes that save 0.7 bits for each unit above would save 40
+/// bytes of a part, less than their own description takes.
+const UNIFORM_PART: usize = 16 << 10;
+const UNIFORM_STATISTIC: u64 = 700;
+
+/// The share of words that may come again: one in so many.
+const REPEATED_SHARE: usize = 1024;
+/// The number of slots for words, by its logarithm.
+const SLOTS_LOG2: u32 = 14;
+
+/// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly any
+/// four bytes come again within `reach` bytes.
+pub fn is_incompressible(src: &[u8], reach: usize) -> bool {
+    src.len() >= SHORTEST
+        && may_be_noise(src)
+        && is_uniform(src)
+        && repeated_words(src, reach) <= src.len() / REPEATED_SHARE
+}
+
+/// Returns whether a sample of `src` has about as many values as one of noise.
+fn may_be_noise(src: &[u8]) -> bool {
+    // Odd, so that it shares no factor with periods that are powers of two.
+    let step = src.len().div_ceil(SAMPLES) | 1;
+    let mut seen = [0u64; 4];
+    src.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
+    let values = seen.iter().map(|bits| bits.count_ones() as usize).sum::<usize>();
+    let samples = src.len().div_ceil(step) as f64;
+    let expected = 256.0 * (1.0 - (-samples / 256.0).exp());
+    values * 100 >= (expected * VALUES as f64) as usize
+}
+
+/// Returns whether all values of a byte are equally frequent, but for chance, in each part of `src` for which an encoder
+/// could make codes of their own.
+fn is_uniform(src: &[u8]) -> bool {
+    src.chunks(UNIFORM_PART).all(|part| {
+        // Several tables: counting equal bytes in one would make each wait for the one before.
+        let mut tables = [[0u32; 256]; 4];
+        let (quads, rest) = part.as_chunks::<4>();
+        for quad in quads {
+            for (table, &byte) in tables.iter_mut().zip(quad) {
+                table[usize::from(byte)] += 1;
+            }
+        }
+        rest.iter().for_each(|&byte| tables[0][usize::from(byte)] += 1);
+        let count = |value: usize| tables.iter().map(|table| u64::from(table[value])).sum::<u64>();
+        let squares: u64 = (0..256).map(|value| count(value).pow(2)).sum();
+        let len = part.len() as u64;
+        squares * 256 <= len * (len + UNIFORM_STATISTIC)
+    })
+}
+
+/// Returns the number of positions, estimated for all of `src`, whose four bytes occurred up to `reach` bytes before. Where
+/// the reach is long, words are selected by their content, so that both occurrences are selected or none.
+fn repeated_words(src: &[u8], reach: usize) -> usize {
+    let mut slots = [u32::MAX; 1 << SLOTS_LOG2];
+    let rate = (reach.min(src.len()) >> SLOTS_LOG2).max(1).next_power_of_two();
+    let mut repeated = 0;
+    for (at, word) in src.windows(4).enumerate() {
+        let word: [u8; 4] = word.try_into().expect("four bytes");
+        let hash = u32::from_le_bytes(word).wrapping_mul(0x9e37_79b1);
+        if hash as usize >> 4 & (rate - 1) != 0 {
+            continue;
+        }
+        let before = std::mem::replace(&mut slots[(hash >> (32 - SLOTS_LOG2)) as usize], at as u32) as usize;
+        let there = src.get(before..).and_then(|there| there.first_chunk());
+        repeated += usize::from(at.wrapping_sub(before) <= reach && there == Some(&word));
+    }
+    repeated * rate
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns bytes of SplitMix64: samples at distances of powers of two are as random as neighbours.
+    fn noise(len: usize) -> Vec<u8> {
+        let value = |n: u64| {
+            let z = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            (z >> 56) as u8
+        };
+        (1..=len as u64).map(value).collect()
+    }
+
+    #[test]
+    fn noise_is_incompressible_unless_it_comes_again_within_reach() {
+        let noise = noise(2_000_000);
+        for len in [SHORTEST, 500, 1000, 4000, 32_000, 100_000, 300_000] {
+            assert!(is_incompressible(&noise[..len], usize::MAX), "{len}");
+        }
+        for period in [300, 1000, 4000, 20_000, 32_000, 100_000, 1 << 20] {
+            let again: Vec<u8> = noise[..period].iter().copied().cycle().take(4 * period).collect();
+            assert!(!is_incompressible(&again, usize::MAX), "{period}");
+            assert_eq!(is_incompressible(&again, 32 << 10), period > 32 << 10, "{period}");
+        }
+    }
+
+    #[test]
+    fn a_part_that_can_be_shortened_is_found() {
+        let noise = noise(300_000);
+        let mut partly = noise.clone();
+        partly.copy_within(10_000..12_000, 200_000);
+        assert!(!is_incompressible(&partly, usize::MAX));
+        partly.copy_from_slice(&noise);
+        partly[100_000..150_000].iter_mut().for_each(|byte| *byte &= 0x7f);
+        assert!(!is_incompressible(&partly, usize::MAX));
+        partly.copy_from_slice(&noise);
+        partly[299_000..].fill(7);
+        assert!(!is_incompressible(&partly, usize::MAX));
+        // 200 of 256 values: codes save 4 %.
+        let values: Vec<u8> = noise.iter().copied().filter(|&byte| byte < 200).collect();
+        for len in [2000, 8000, 200_000] {
+            assert!(!is_incompressible(&values[..len], usize::MAX), "{len}");
+        }
+        // Uniform in all, but not in parts; and a counter.
+        let sorted: Vec<u8> = (0..100_000).map(|at| (at / 400) as u8).collect();
+        let counter: Vec<u8> = (0..100_000).map(|at| at as u8).collect();
+        assert!(!is_incompressible(&sorted, usize::MAX) && !is_incompressible(&counter, usize::MAX));
+    }
+
+    #[test]
+    fn every_length_is_accepted() {
+        let noise = noise(3000);
+        for len in 0..noise.len() {
+            assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= SHORTEST, "{len}");
+            assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! Which parts of a stream are searched for matches.
+//!
+//! Shuffled numbers have planes of noise between planes that repeat themselves. Searching through noise takes most of the
+//! time and finds nothing. A part is exempt from the search only after all its words, of the length of the shortest match,
+//! have been compared with those of other such parts in reach, and hardly any of them came again. Where they did, the part is searched.
+
+use std::ops::Range;
+
+use super::deflate::REACH;
+
+/// Streams are examined in units of this many bytes.
+const UNIT: usize = 8 << 10;
+/// The fewest units in a row for which the search is interrupted: to begin anew takes a hundred bytes.
+const LEAST_UNITS: usize = 3;
+/// Bytes of a unit that are sampled, and the number of different values among them that bytes of more than 6 bits of
+/// information have at least. Of noise 162 are expected.
+const SAMPLES: usize = 256;
+const VALUES: u32 = 100;
+/// Of the words of a unit, so many may come again: one in 256.
+const REPEATED: usize = UNIT / 256;
+/// The number of slots for words, by its logarithm.
+const SLOTS_LOG2: u32 = 14;
+
+/// A part of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Segment {
+    pub range: Range<usize>,
+    /// Whether nothing comes again in it.
+    pub is_literals: bool,
+}
+
+/// Working memory: the last position of each word, by its hash, and the segments.
+#[derive(Default)]
+pub(super) struct State {
+    slots: Vec<u32>,
+    segments: Vec<Segment>,
+}
+
+/// Returns the segments of `src`, for an encoder that looks for matches of `shortest` bytes, 3 or 4. Two segments that follow
+/// each other are of different kinds.
+pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) -> &'a [Segment] {
+    let State { slots, segments } = state;
+    segments.clear();
+    let mut slots = Some(slots);
+    let mut start = 0;
+    let mut at = 0;
+    let mut words: Option<Words> = None;
+    while src.len() - at >= LEAST_UNITS * UNIT {
+        let is_run = (0..LEAST_UNITS).all(|nth| may_be_literals(&src[at + nth * UNIT..][..UNIT]));
+        if !is_run {
+            at += UNIT;
+            continue;
+        }
+        if let Some(slots) = slots.take() {
+            words = Some(Words::new(slots, src, shortest));
+        }
+        let Some(words) = &mut words else { break };
+        let first = at;
+        while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && words.repeated(at) <= REPEATED
+        {
+            at += UNIT;
+        }
+        if at - first >= LEAST_UNITS * UNIT {
+            if first > start {
+                segments.push(Segment { range: start..first, is_literals: false });
+            }
+            // A rest that is too short for a unit is not worth another segment.
+            let end = if src.len() - at < UNIT { src.len() } else { at };
+            segments.push(Segment { range: first..end, is_literals: true });
+            (start, at) = (end, end);
+        }
+        at = (at + UNIT).min(src.len());
+    }
+    if start < src.len() || src.is_empty() {
+        segments.push(Segment { range: start..src.len(), is_literals: false });
+    }
+    segments
+}
+
+/// Returns whether the values of a unit are so many that its words can be unlike each other.
+fn may_be_literals(unit: &[u8]) -> bool {
+    let mut seen = [0u64; 4];
+    unit.iter().step_by(UNIT / SAMPLES).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
+    seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= VALUES
+}
+
+/// The last position of each word in units that were compared.
+struct Words<'a> {
+    slots: &'a mut [u32],
+    src: &'a [u8],
+    /// Which bits of four bytes are compared.
+    mask: u32,
+}
+
+impl<'a> Words<'a> {
+    fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> Words<'a> {
+        slots.clear();
+        slots.resize(1 << SLOTS_LOG2, u32::MAX);
+        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)) }
+    }
+
+    /// Enters the words of the unit at `start`. Returns how many of them came before in reach.
+    fn repeated(&mut self, start: usize) -> usize {
+        let mut repeated = 0;
+        for (nth, word) in self.src[start..start + UNIT].windows(4).enumerate() {
+            let word = word_of(word) & self.mask;
+            let at = start + nth;
+            let slot = word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2);
+            let before = std::mem::replace(&mut self.slots[slot as usize], at as u32) as usize;
+            let there =
+                self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
+            repeated += usize::from(at.wrapping_sub(before) <= REACH && there == Some(word));
+        }
+        repeated
+    }
+}
+
+/// Returns four bytes as a number.
+#[inline(always)]
+fn word_of(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn noise(len: usize) -> Vec<u8> {
+        let mut x = 1u64;
+        std::iter::repeat_with(|| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (x >> 56) as u8
+        })
+        .take(len)
+        .collect()
+    }
+
+    fn found(src: &[u8]) -> Vec<(usize, bool)> {
+        let mut state = State::default();
+        segments(&mut state, src, 4)
+            .iter()
+            .map(|segment| (segment.range.len(), segment.is_literals))
+            .collect()
+    }
+
+    #[test]
+    fn noise_between_other_planes_is_a_segment() {
+        let (noise, zeros) = (noise(100_000), vec![0; 40_960]);
+        assert_eq!(found(&noise), [(100_000, true)]);
+        assert_eq!(found(&noise[..20_000]), [(20_000, false)]);
+        assert_eq!(found(&zeros), [(40_960, false)]);
+        let planes = [&zeros[..], &noise[..49_152], &zeros, &noise[49_152..]].concat();
+        assert_eq!(found(&planes), [(40_960, false), (49_152, true), (40_960, false), (50_848, true)]);
+        assert_eq!(found(&noise[..1]), [(1, false)]);
+    }
+
+    #[test]
+    fn three_bytes_that_come_again_count_if_they_are_searched_for() {
+        // Items of 6 bytes, three of which are the same in all.
+        let items: Vec<u8> =
+            noise(60_000).chunks_exact(3).flat_map(|low| [low, &[1, 2, 3]].concat()).collect();
+        let mut state = State::default();
+        assert!(segments(&mut state, &items, 3).iter().all(|segment| !segment.is_literals));
+    }
+
+    #[test]
+    fn noise_that_comes_again_in_reach_is_searched() {
+        let noise = noise(100_000);
+        for period in [1000, 4000, 9000, 20_000, 32_000] {
+            let again: Vec<u8> = noise[..period].iter().copied().cycle().take(120_000).collect();
+            let literals: usize =
+                found(&again).iter().filter(|segment| segment.1).map(|segment| segment.0).sum();
+            // The first occurrence may be one.
+            assert!(literals <= period, "{period}: {literals}");
+        }
+        // Beyond the reach of a match.
+        let far = [&noise[..65_536], &noise[..65_536]].concat();
+        assert_eq!(found(&far), [(131_072, true)]);
+    }
+}
