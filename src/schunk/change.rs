@@ -3,16 +3,16 @@
 //! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
 //! Nothing is published, and nothing was taken from the caller, after an error.
 
+use super::gate::Changing;
 use super::live::Layer;
 use super::rules::{self, Counters};
-use super::sync::ChangeSession;
+use super::sync::{Access, ChangeSession};
 use super::{Keeping, SuperChunk, room};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, flag, version};
 use crate::chunk::{ChunkHeader, Special, write_i32};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
-use crate::frame::header::FrameHeader;
 use crate::frame::plan::{Change, Payload, Target};
 use crate::malloc::Malloced;
 use crate::pipeline::compress::{Source, special_chunk};
@@ -88,8 +88,9 @@ impl SuperChunk {
     pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
         if self.has_no_frame() {
-            let _changing = self.start_change()?;
-            return self.insert_plain(self.counters().nchunks, chunk, &info, ErrorKind::ChunkAppend);
+            let changing = &self.start_change()?;
+            let at = self.counters().nchunks;
+            return self.insert_plain(changing, at, chunk, &info, ErrorKind::ChunkAppend);
         }
         let mut session = self.changing(true)?;
         let at = self.counters().nchunks;
@@ -101,19 +102,26 @@ impl SuperChunk {
         !self.is_view() && self.frame().is_none()
     }
 
-    /// Inserts a chunk where there is no frame. The gate is held for a change, and `at` is a place among the chunks.
+    /// Inserts a chunk where there is no frame. `at` is a place among the chunks.
     #[inline(always)]
-    fn insert_plain(&self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
+    fn insert_plain(
+        &self,
+        changing: &Changing<'_>,
+        at: i64,
+        chunk: Incoming<'_>,
+        info: &ChunkInfo,
+        kind: ErrorKind,
+    ) -> Result<i64> {
         let failed = as_code(kind);
         let before = self.counters();
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, None)?),
+            nchunks => Some(self.nbytes_of_last(nchunks, Access::without_frame(changing))?),
         };
         let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
         self.note_current(at);
         let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize).map_err(&failed)?;
-        self.insert_in_memory(at, before.nchunks, block).map_err(&failed)?;
+        self.insert_in_memory(changing, at, before.nchunks, block).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
         self.last_nbytes.store(last, Ordering::Relaxed);
@@ -133,7 +141,7 @@ impl SuperChunk {
         }
         let info = facts(chunk.bytes())?;
         if self.frame().is_none() {
-            return self.insert_plain(at, chunk, &info, ErrorKind::ChunkInsert);
+            return self.insert_plain(session.changing(), at, chunk, &info, ErrorKind::ChunkInsert);
         }
         self.insert(&mut session, at, chunk, info, ErrorKind::ChunkInsert)
     }
@@ -147,10 +155,10 @@ impl SuperChunk {
         kind: ErrorKind,
     ) -> Result<i64> {
         let failed = as_code(kind);
-        let header = session.header(self)?;
+        let access = session.access(self)?;
         let before = self.counters();
         // The frame cannot tell the size of a special first chunk among chunks of different sizes.
-        if let (Some(frame), Some(header)) = (self.frame(), header)
+        if let (Some(frame), Some(header)) = (self.frame(), access.header())
             && before.nchunks > 0
             && before.chunksize <= 0
         {
@@ -158,7 +166,7 @@ impl SuperChunk {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, header)?),
+            nchunks => Some(self.nbytes_of_last(nchunks, access)?),
         };
         let keeping = self.keeping();
         let mut after = rules::insert(&before, keeping, at, &info, last).map_err(&failed)?;
@@ -175,19 +183,19 @@ impl SuperChunk {
     }
 
     /// Uncompressed size of the last of `nchunks` chunks.
-    fn nbytes_of_last(&self, nchunks: i64, header: Option<&FrameHeader>) -> Result<i32> {
+    fn nbytes_of_last(&self, nchunks: i64, access: Access<'_>) -> Result<i32> {
         let known = self.last_nbytes.load(Ordering::Relaxed);
         if known >= 0 {
             return Ok(known);
         }
-        Ok(self.info_of(nchunks - 1, header)?.nbytes)
+        Ok(self.info_of(nchunks - 1, access)?.nbytes)
     }
 
     /// What the header of a chunk that is there says.
-    pub(super) fn info_of(&self, nchunk: i64, header: Option<&FrameHeader>) -> Result<ChunkInfo> {
-        match (self.frame(), header) {
+    pub(super) fn info_of(&self, nchunk: i64, access: Access<'_>) -> Result<ChunkInfo> {
+        match (self.frame(), access.header()) {
             (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
-            _ => ChunkInfo::of(self.chunk_in_memory(nchunk)?),
+            _ => ChunkInfo::of(self.chunk_in_memory(access, nchunk)?),
         }
     }
 
@@ -286,8 +294,7 @@ impl SuperChunk {
             return Ok(self.counters().nchunks);
         }
         if self.has_no_frame() {
-            let _changing = self.start_change()?;
-            return self.update_plain(at, chunk);
+            return self.update_plain(&self.start_change()?, at, chunk);
         }
         self.update_in(&mut self.changing(false)?, at, chunk)
     }
@@ -300,7 +307,7 @@ impl SuperChunk {
         chunk: Incoming<'_>,
     ) -> Result<i64> {
         if self.frame().is_none() {
-            return self.update_plain(at, chunk);
+            return self.update_plain(session.changing(), at, chunk);
         }
         let failed = as_code(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
@@ -311,7 +318,7 @@ impl SuperChunk {
         let payload = payload_of(&value, &chunk, &info).map_err(&failed)?;
         let old_len = rules::counted(&old);
         let change = Change::Update { at: at as usize, chunk: payload, old_len: old_len as u64 };
-        session.header = None;
+        session.forget_header();
         self.apply(&change, &after).map_err(&failed)?;
         chunk.release();
         self.set_counters(&after);
@@ -319,21 +326,21 @@ impl SuperChunk {
         Ok(after.nchunks)
     }
 
-    /// Puts another chunk in the place of one where there is no frame. The gate is held for a change.
-    fn update_plain(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+    /// Puts another chunk in the place of one where there is no frame.
+    fn update_plain(&self, changing: &Changing<'_>, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         let failed = as_code(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
         let before = self.counters();
-        let old = self.chunk_in_memory(at).and_then(ChunkInfo::of);
+        let old = self.chunk_in_memory(Access::without_frame(changing), at).and_then(ChunkInfo::of);
         let old = old.map_err(|error| err!(Failure, "the old chunk cannot be read: {error}"))?;
         let after = rules::update(&before, Keeping::Memory, at, &info, &old).map_err(&failed)?;
         let is_overwritten = match &chunk {
-            Incoming::Copy(bytes) => self.overwrite_in_memory(at, bytes, old.cbytes as usize),
+            Incoming::Copy(bytes) => self.overwrite_in_memory(changing, at, bytes, old.cbytes as usize),
             Incoming::Take(_) => false,
         };
         if !is_overwritten {
             let block = chunk.into_block(info.cbytes as usize, info.nbytes.max(0) as usize);
-            self.replace_in_memory(at, block.map_err(&failed)?);
+            self.replace_in_memory(changing, at, block.map_err(&failed)?);
         }
         self.set_counters(&after);
         self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
@@ -358,11 +365,11 @@ impl SuperChunk {
     /// The facts of a chunk that is to go; the frame is looked at first.
     fn old_chunk(&self, session: &mut ChangeSession<'_>, at: i64) -> Result<ChunkInfo> {
         let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
-        let header = session.header(self).map_err(unreadable)?;
+        let access = session.access(self).map_err(unreadable)?;
         if at >= self.counters().nchunks {
             return Err(err!(Failure, "chunk {at} is gone"));
         }
-        self.info_of(at, header).map_err(unreadable)
+        self.info_of(at, access).map_err(unreadable)
     }
 
     /// Deletes chunk `at`; the number of chunks then.
@@ -382,7 +389,7 @@ impl SuperChunk {
         let failed = as_code(ErrorKind::ChunkUpdate);
         let mut after = rules::delete(&before, self.keeping(), &old).map_err(&failed)?;
         if self.frame().is_none() {
-            self.remove_in_memory(at);
+            self.remove_in_memory(session.changing(), at);
         } else {
             let size = i64::from(after.chunksize);
             if size > 0 && after.nchunks > 0 && count(after.nbytes, size) != after.nchunks {
@@ -404,14 +411,14 @@ impl SuperChunk {
     /// `Data` when the order is no permutation, or for a frame without chunks; `Lock`, those of writing the frame.
     pub fn reorder(&self, order: &[i64]) -> Result<()> {
         rules::check_order(order)?;
-        let _session = self.changing(true)?;
+        let session = self.changing(true)?;
         let counters = self.counters();
         // Another handle may have brought chunks that the order knows nothing of.
         if order.len() as i64 != counters.nchunks {
             return Err(err!(Data, "an order of {} chunks for {}", order.len(), counters.nchunks));
         }
         match self.frame() {
-            None => self.reorder_in_memory(order),
+            None => self.reorder_in_memory(session.changing(), order),
             Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
             Some(_) => self.apply(&Change::Reorder { order }, &counters)?,
         }

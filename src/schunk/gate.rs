@@ -22,7 +22,7 @@ pub struct Gate {
     calls_back: bool,
 }
 
-/// Leave to read.
+/// Shared access to a super-chunk; released on drop.
 #[must_use]
 pub struct Reading<'a> {
     gate: &'a Gate,
@@ -30,7 +30,7 @@ pub struct Reading<'a> {
     remembered: bool,
 }
 
-/// Leave to change.
+/// Exclusive access to a super-chunk; released on drop. Functions that change a super-chunk take it by reference.
 #[must_use]
 pub struct Changing<'a> {
     gate: &'a Gate,
@@ -99,6 +99,13 @@ impl Drop for Reading<'_> {
                 }
             });
         }
+    }
+}
+
+impl Changing<'_> {
+    /// Whether this is the access that `gate` gave.
+    pub fn is_of(&self, gate: &Gate) -> bool {
+        std::ptr::eq(self.gate, gate)
     }
 }
 

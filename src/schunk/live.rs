@@ -6,7 +6,9 @@
 //! The rule of all `unsafe` here: the struct is valid and its pointers are NULL or what the ABI says, since only the
 //! library sets them and programs keep to `abi.md` 3.6.1; and whoever calls holds the gate as the docs say.
 
+use super::gate::Changing;
 use super::rules::Counters;
+use super::sync::Access;
 use super::{Keeping, SuperChunk};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS,
@@ -484,11 +486,11 @@ unsafe fn free_chunk(chunk: *mut u8) {
 
 /// The chunks of a super-chunk in memory that has no frame.
 impl SuperChunk {
-    /// Chunk `nchunk`, which is there. The gate is held.
+    /// Chunk `nchunk`, which is there.
     ///
     /// # Errors
     /// `Data` when the array has no such chunk.
-    pub(super) fn chunk_in_memory(&self, nchunk: i64) -> Result<&[u8]> {
+    pub(super) fn chunk_in_memory<'a>(&'a self, _access: Access<'a>, nchunk: i64) -> Result<&'a [u8]> {
         let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
         let counters = owner.counters();
         let at = usize::try_from(nchunk).ok().filter(|_| nchunk < counters.nchunks);
@@ -504,13 +506,19 @@ impl SuperChunk {
         }
     }
 
-    /// Puts a chunk before chunk `at` of `nchunks`, or at the end. The gate is held for a change. The counters are the
-    /// caller's.
+    /// Puts a chunk before chunk `at` of `nchunks`, or at the end. The counters are the caller's.
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
     #[inline(always)]
-    pub(super) fn insert_in_memory(&self, at: i64, nchunks: i64, chunk: Malloced) -> Result<()> {
+    pub(super) fn insert_in_memory(
+        &self,
+        changing: &Changing<'_>,
+        at: i64,
+        nchunks: i64,
+        chunk: Malloced,
+    ) -> Result<()> {
+        debug_assert!(changing.is_of(&self.gate));
         let (at, nchunks) = (at as usize, nchunks as usize);
         let s = self.as_ptr();
         // SAFETY: the rule of the module: `data_len` bytes are there, room for `nchunks` pointers at least.
@@ -545,8 +553,15 @@ impl SuperChunk {
     }
 
     /// Writes another chunk over chunk `at`, which is `old_len` bytes long, if it needs just as much memory; whether it
-    /// did. The gate is held for a change.
-    pub(super) fn overwrite_in_memory(&self, at: i64, chunk: &[u8], old_len: usize) -> bool {
+    /// did.
+    pub(super) fn overwrite_in_memory(
+        &self,
+        changing: &Changing<'_>,
+        at: i64,
+        chunk: &[u8],
+        old_len: usize,
+    ) -> bool {
+        debug_assert!(changing.is_of(&self.gate));
         // No allocator hands out less than this at a time, so that nothing is wasted, however often this happens.
         const GRAIN: usize = 16;
         if chunk.len() > old_len || chunk.len().div_ceil(GRAIN) != old_len.div_ceil(GRAIN) {
@@ -565,8 +580,9 @@ impl SuperChunk {
         true
     }
 
-    /// Puts another chunk in the place of one. The gate is held for a change.
-    pub(super) fn replace_in_memory(&self, at: i64, chunk: Malloced) {
+    /// Puts another chunk in the place of one.
+    pub(super) fn replace_in_memory(&self, changing: &Changing<'_>, at: i64, chunk: Malloced) {
+        debug_assert!(changing.is_of(&self.gate));
         // SAFETY: the rule of the module, and the caller has checked `at`; the old chunk is a `malloc` block.
         unsafe {
             let place = (*self.as_ptr()).data.add(at as usize);
@@ -575,8 +591,9 @@ impl SuperChunk {
         }
     }
 
-    /// Frees a chunk and closes the gap. The gate is held for a change. The counters are the caller's.
-    pub(super) fn remove_in_memory(&self, at: i64) {
+    /// Frees a chunk and closes the gap. The counters are the caller's.
+    pub(super) fn remove_in_memory(&self, changing: &Changing<'_>, at: i64) {
+        debug_assert!(changing.is_of(&self.gate));
         let (at, nchunks) = (at as usize, self.counters().nchunks as usize);
         // SAFETY: as above.
         unsafe {
@@ -587,8 +604,9 @@ impl SuperChunk {
         }
     }
 
-    /// Puts the chunks into another order, which is a permutation of all. The gate is held for a change.
-    pub(super) fn reorder_in_memory(&self, order: &[i64]) {
+    /// Puts the chunks into another order, which is a permutation of all.
+    pub(super) fn reorder_in_memory(&self, changing: &Changing<'_>, order: &[i64]) {
+        debug_assert!(changing.is_of(&self.gate));
         if order.is_empty() {
             return;
         }

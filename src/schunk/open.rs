@@ -102,10 +102,12 @@ impl SuperChunk {
             Some(first) => ChunkInfo::of(first)?.flags2,
             None => 0,
         };
+        let changing = schunk.gate.change()?;
         for (at, chunk) in (0..).zip(chunks) {
-            schunk.insert_in_memory(at, at, chunk)?;
+            schunk.insert_in_memory(&changing, at, at, chunk)?;
             schunk.set_counters(&Counters { nchunks: at + 1, flags2, ..schunk.counters() });
         }
+        drop(changing);
         schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
         schunk.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
         Ok(schunk)

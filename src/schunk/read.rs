@@ -1,13 +1,12 @@
 //! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
 
 use super::SuperChunk;
-use super::sync::ReadSession;
+use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::{ChunkHeader, Container, Special};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
-use crate::frame::header::FrameHeader;
 use crate::malloc::Malloced;
 use crate::pipeline::container;
 use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_container, decoding_calls_back};
@@ -102,23 +101,22 @@ impl SuperChunk {
         unsafe { container::of_schunk(schunk) }
     }
 
-    /// Lends chunk `nchunk` as it is stored, or its lazy form. The gate is held; `header` is that of the frame, if there
-    /// is one.
-    fn fetch<R>(
+    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    pub(super) fn fetch<R>(
         &self,
-        header: Option<&FrameHeader>,
+        access: Access<'_>,
         nchunk: i64,
         lazily: bool,
         purpose: Purpose,
         then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
-        let (Some(frame), Some(header)) = (self.frame(), header) else {
+        let (Some(frame), Some(header)) = (self.frame(), access.header()) else {
             // Another thread may have taken chunks away in the meantime.
             if nchunk >= self.counters().nchunks {
                 return Err(gone());
             }
-            return then(Fetched::Borrowed(self.chunk_in_memory(nchunk)?), None);
+            return then(Fetched::Borrowed(self.chunk_in_memory(access, nchunk)?), None);
         };
         // So may another handle.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
@@ -153,20 +151,19 @@ impl SuperChunk {
         settings: &ReadSettings,
         then: &mut Then<'_, R>,
     ) -> Result<R> {
-        if let Some(done) = self.with_chunk_at(session.header.as_ref(), nchunk, lazily, settings, then)? {
+        if let Some(done) = self.with_chunk_at(session.access(), nchunk, lazily, settings, then)? {
             return Ok(done);
         }
-        let copy = self.copy_at(session.header.as_ref(), nchunk)?;
+        let copy = self.copy_at(session.access(), nchunk)?;
         drop(session);
         then(&copy, &ChunkHeader::parse(&copy)?, None)
     }
 
-    /// As [`with_chunk`](Self::with_chunk), with the gate held, before and after, and the header of the frame. `None`,
-    /// and nothing was done, where decoding runs a program's functions: that needs a [copy](Self::copy_at), and the gate
-    /// open.
+    /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
+    /// a program's functions: these get a [copy](Self::copy_at) when access is given up.
     pub(super) fn with_chunk_at<R>(
         &self,
-        header: Option<&FrameHeader>,
+        access: Access<'_>,
         nchunk: i64,
         lazily: bool,
         settings: &ReadSettings,
@@ -174,7 +171,7 @@ impl SuperChunk {
     ) -> Result<Option<R>> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(header, nchunk, lazily, Purpose::Look, |chunk, source| {
+            self.fetch(access, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
                 if decoding_asks_for_container(&header)
                     && let Some(container) = self.container()
@@ -194,9 +191,9 @@ impl SuperChunk {
         }
     }
 
-    /// A copy of a whole chunk. The gate is held.
-    pub(super) fn copy_at(&self, header: Option<&FrameHeader>, nchunk: i64) -> Result<Malloced> {
-        self.fetch(header, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
+    /// A copy of a whole chunk.
+    pub(super) fn copy_at(&self, access: Access<'_>, nchunk: i64) -> Result<Malloced> {
+        self.fetch(access, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
     }
 
     /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
@@ -259,7 +256,7 @@ impl SuperChunk {
     pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(session.header.as_ref(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
+        self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
             Fetched::Borrowed(bytes) => Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len())),
             chunk => chunk.into_owned().map(Handed::Owned),
         })
@@ -272,7 +269,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.copy_at(session.header.as_ref(), nchunk)
+        self.copy_at(session.access(), nchunk)
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.

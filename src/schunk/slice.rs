@@ -2,11 +2,10 @@
 
 use super::SuperChunk;
 use super::change::Incoming;
-use super::sync::ChangeSession;
+use super::sync::{Access, ChangeSession};
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
-use crate::frame::header::FrameHeader;
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockSource, ItemRange};
@@ -112,14 +111,14 @@ impl SuperChunk {
         self.check_index(first.nchunk)?;
         let settings = self.read_settings(false);
         let session = self.reading()?;
-        let header = session.header.as_ref();
+        let access = session.access();
         let mut next = Some(first);
         while let Some(part) = next {
-            if !self.read_part_at(header, &part, &settings, dest)? {
+            if !self.read_part_at(access, &part, &settings, dest)? {
                 // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
-                    let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(header, part.nchunk));
+                    let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(access, part.nchunk));
                     let failed = copy.is_err();
                     copies.push((part, copy));
                     if failed {
@@ -141,10 +140,10 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Reads a part of a chunk; the gate is held. Whether that was done: decoding that runs a program's functions is not.
+    /// Reads a part of a chunk. Returns whether it did: not where decoding runs a program's functions.
     fn read_part_at(
         &self,
-        header: Option<&FrameHeader>,
+        access: Access<'_>,
         part: &Part,
         settings: &ReadSettings,
         dest: &mut [u8],
@@ -160,7 +159,7 @@ impl SuperChunk {
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
         let done =
-            self.with_chunk_at(header, part.nchunk, lazily, settings, &mut |chunk, header, source| {
+            self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk, header, source| {
                 self.decode_part(part, chunk, header, source, settings, dest)
             })?;
         Ok(done.is_some())
@@ -332,9 +331,9 @@ impl SuperChunk {
         if let Some(session) = session {
             self.check_index(part.nchunk)?;
             let settings = self.read_settings(true);
-            let header = session.header(self)?;
+            let access = session.access(self)?;
             content =
-                self.with_chunk_at(header, part.nchunk, false, &settings, &mut |chunk, header, source| {
+                self.with_chunk_at(access, part.nchunk, false, &settings, &mut |chunk, header, source| {
                     self.content(part.nchunk, chunk, header, source, &settings)
                 })?;
         }

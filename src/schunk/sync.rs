@@ -8,20 +8,39 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame, FrameSection};
 
-/// Leave to read, and the frame's header as it is now, if there is a frame.
+/// Shared access to a super-chunk and its frame, with the frame's header as it is now. Released on drop.
 pub(super) struct ReadSession<'a> {
-    /// The header of the frame.
-    pub header: Option<FrameHeader>,
+    /// `None` without a frame.
+    header: Option<FrameHeader>,
     _section: Option<FrameSection<'a>>,
     _reading: Reading<'a>,
 }
 
-/// Leave to change.
+/// Exclusive access to a super-chunk and its frame. Released on drop.
 pub(super) struct ChangeSession<'a> {
-    /// The header of the frame.
-    pub header: Option<FrameHeader>,
+    /// `None` without a frame, and until the header is read.
+    header: Option<FrameHeader>,
     _section: Option<FrameSection<'a>>,
-    _changing: Changing<'a>,
+    changing: Changing<'a>,
+}
+
+/// Proof that the chunks of a super-chunk may be read: the locks of the super-chunk are held, shared or exclusive, for at
+/// least `'a`. Only the sessions and guards of this module and of [`super::gate`] give one out.
+#[derive(Clone, Copy)]
+pub(super) struct Access<'a> {
+    header: Option<&'a FrameHeader>,
+}
+
+impl<'a> Access<'a> {
+    /// Access to chunks that are in no frame.
+    pub fn without_frame(_changing: &'a Changing<'_>) -> Access<'a> {
+        Access { header: None }
+    }
+
+    /// The header of the frame as it is now; `None` without a frame.
+    pub fn header(self) -> Option<&'a FrameHeader> {
+        self.header
+    }
 }
 
 impl SuperChunk {
@@ -77,7 +96,7 @@ impl SuperChunk {
                 header = Some(self.header_for_change(frame)?);
             }
         }
-        Ok(ChangeSession { header, _section: section, _changing: changing })
+        Ok(ChangeSession { header, _section: section, changing })
     }
 
     /// As [`changing`](Self::changing), without a look at the frame, if there is one.
@@ -215,14 +234,34 @@ impl SuperChunk {
     }
 }
 
+impl ReadSession<'_> {
+    /// Access to the chunks, for as long as the session lasts.
+    pub fn access(&self) -> Access<'_> {
+        Access { header: self.header.as_ref() }
+    }
+}
+
 impl ChangeSession<'_> {
-    /// The header of the frame, read now if it was not before.
-    pub fn header(&mut self, schunk: &SuperChunk) -> Result<Option<&FrameHeader>> {
+    /// Access to the chunks, for as long as the session lasts. The header of the frame is read if it was not before.
+    ///
+    /// # Errors
+    /// `FileRead` for a frame that makes no sense, and those of reading it.
+    pub fn access(&mut self, schunk: &SuperChunk) -> Result<Access<'_>> {
         if self.header.is_none()
             && let Some(frame) = schunk.frame()
         {
             self.header = Some(schunk.header_for_change(frame)?);
         }
-        Ok(self.header.as_ref())
+        Ok(Access { header: self.header.as_ref() })
+    }
+
+    /// The guard of the super-chunk's own lock.
+    pub fn changing(&self) -> &Changing<'_> {
+        &self.changing
+    }
+
+    /// Has the header read anew at the next [`access`](Self::access), since the frame is about to change.
+    pub fn forget_header(&mut self) {
+        self.header = None;
     }
 }
