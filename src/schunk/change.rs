@@ -468,7 +468,7 @@ impl SuperChunk {
     }
 
     /// Compresses what shall be chunk `nchunk` with the super-chunk's context and lends the chunk to `then`.
-    fn with_compressed<R>(
+    pub(super) fn with_compressed<R>(
         &self,
         nchunk: i64,
         src: Option<&[u8]>,

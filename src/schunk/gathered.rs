@@ -3,6 +3,8 @@
 //! compress.
 
 use super::change::Incoming;
+use super::snapshot::until_stored;
+use super::sync::ChangeSession;
 use super::{SuperChunk, room};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container};
@@ -11,7 +13,7 @@ use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::pipeline::compress::{Gather, Source};
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::Previous;
+use crate::pipeline::decompress::{BlockSource, Previous};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,8 +42,7 @@ pub trait Changes: Sync {
 
 /// The blocks of a chunk as they will be.
 struct Blocks<'a> {
-    chunksize: usize,
-    blocksize: usize,
+    sizes: Sizes,
     changes: &'a dyn Changes,
     /// What stays; zeros without it.
     previous: Option<&'a Previous<'a>>,
@@ -49,15 +50,21 @@ struct Blocks<'a> {
     is_other: AtomicBool,
 }
 
+impl<'a> Blocks<'a> {
+    fn new(sizes: Sizes, changes: &'a dyn Changes, previous: Option<&'a Previous<'a>>) -> Self {
+        Blocks { sizes, changes, previous, is_other: AtomicBool::new(false) }
+    }
+}
+
 impl Gather for Blocks<'_> {
     fn nbytes(&self) -> usize {
-        self.chunksize
+        self.sizes.chunk
     }
 
     fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
-        if range.start != nblock * self.blocksize || range.len() != self.blocksize {
+        if range.start != nblock * self.sizes.block || range.len() != self.sizes.block {
             self.is_other.store(true, Ordering::Relaxed);
-            return Err(err!(Failure, "bytes {range:?} for block {nblock} of {} bytes", self.blocksize));
+            return Err(err!(Failure, "bytes {range:?} for block {nblock} of {} bytes", self.sizes.block));
         }
         let coverage = self.changes.coverage(nblock);
         if coverage != Coverage::All {
@@ -74,14 +81,30 @@ impl Gather for Blocks<'_> {
 
     fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
         let previous = self.previous.filter(|_| self.changes.coverage(nblock) == Coverage::Nothing)?;
-        let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == self.blocksize);
+        let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == self.sizes.block);
         if is_regular { previous.encoded(nblock, header) } else { None }
     }
 }
 
+/// The sizes of a chunk and of its blocks, in bytes.
+#[derive(Clone, Copy)]
+struct Sizes {
+    chunk: usize,
+    block: usize,
+}
+
+/// What became of changes while the locks were held.
+enum Stored {
+    /// The chunk is stored.
+    Yes,
+    /// Nothing was done: decoding the chunk runs functions of the program, which no lock may be held for.
+    CallsBack,
+}
+
 impl SuperChunk {
     /// Makes chunk `at` anew, of `chunksize` bytes in whole blocks of `blocksize` bytes: what `changes` says, and what is
-    /// there otherwise, or zeros unless it `keeps` that.
+    /// there otherwise, or zeros unless it `keeps` that. With what it keeps this is one critical section: a change of the
+    /// chunk by others comes before or after it.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, `Failure` for one of another size, those of decompression,
@@ -94,42 +117,114 @@ impl SuperChunk {
         keeps: bool,
     ) -> Result<()> {
         self.check_index(at)?;
-        let settings = if keeps { self.read_settings(true) } else { ReadSettings::default() };
-        let is_plain = settings.postfilter.is_none() && self.cctx()?.takes_gathered(blocksize);
-        if !is_plain {
-            return self.put_rebuilt(at, (chunksize, blocksize), changes, keeps.then_some(&settings));
+        let sizes = Sizes { chunk: chunksize, block: blocksize };
+        if !keeps {
+            return self.put_new(at, sizes, changes);
         }
-        // The gate comes before the context.
-        let container = self.asked_container(self.cctx()?);
-        let done = room::with(chunksize + EXTENDED_HEADER_LENGTH, |room| {
-            let blocks =
-                || Blocks { chunksize, blocksize, changes, previous: None, is_other: AtomicBool::new(false) };
-            let compressed = if keeps {
-                self.with_chunk(at, false, &settings, &mut |chunk, header, source| {
-                    check_size(header.nbytes(), chunksize)?;
-                    let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == blocksize);
+        let settings = self.read_settings(true);
+        if settings.postfilter.is_none() && !self.cctx()?.calls_back() {
+            let target = self.owner_of_view()?.unwrap_or(self);
+            let mut session = target.changing(false)?;
+            match self.put_patched(target, &mut session, at, sizes, changes, &settings)? {
+                Stored::Yes => return Ok(()),
+                Stored::CallsBack => {}
+            }
+        }
+        self.put_patched_snapshot(at, sizes, changes, &settings)
+    }
+
+    /// Makes chunk `at` of what `changes` says alone.
+    fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn Changes) -> Result<()> {
+        if self.cctx()?.takes_gathered(sizes.block) {
+            // The gate comes before the context.
+            let container = self.asked_container(self.cctx()?);
+            let blocks = Blocks::new(sizes, changes, None);
+            let stored = room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
+                let Some(cbytes) = self.compress_blocks(at, &blocks, container, room)? else {
+                    return Ok(false);
+                };
+                self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(|_| true)
+            })?;
+            if stored {
+                return Ok(());
+            }
+        }
+        let mut content = Malloced::zeroed(sizes.chunk)?;
+        write_changes(&mut content, sizes, changes)?;
+        self.put_content(at, &content)
+    }
+
+    /// Makes chunk `at` of what is there and `changes`, within a session of `target`, whose the chunk is.
+    fn put_patched(
+        &self,
+        target: &SuperChunk,
+        session: &mut ChangeSession<'_>,
+        at: i64,
+        sizes: Sizes,
+        changes: &dyn Changes,
+        settings: &ReadSettings,
+    ) -> Result<Stored> {
+        if self.cctx()?.takes_gathered(sizes.block) {
+            // The gate comes before the context.
+            let container = self.asked_container(self.cctx()?);
+            let stored = room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
+                let mut patch = |chunk: &[u8], header: &ChunkHeader, source: Option<&dyn BlockSource>| {
+                    check_size(header.nbytes(), sizes.chunk)?;
+                    let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
                     if header.has_varlen_blocks() || !is_regular {
                         return Ok(None);
                     }
-                    let params = self.decompress_params(&settings, at, source);
+                    let params = self.decompress_params(settings, at, source);
                     let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
-                        let blocks = Blocks { previous: Some(previous), ..blocks() };
+                        let blocks = Blocks::new(sizes, changes, Some(previous));
                         self.compress_blocks(at, &blocks, container, room)
                     })?;
                     self.note_read(header, &done);
                     Ok(cbytes)
-                })
-            } else {
-                self.compress_blocks(at, &blocks(), container, room)
-            };
-            let Some(cbytes) = compressed? else { return Ok(None) };
-            self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(Some)
-        })?;
-        match done {
-            Some(_) => Ok(()),
-            // Blocks are of another size here or there.
-            None => self.put_rebuilt(at, (chunksize, blocksize), changes, keeps.then_some(&settings)),
+                };
+                match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
+                    None => Ok(Some(Stored::CallsBack)),
+                    // Blocks are of another size here or there.
+                    Some(None) => Ok(None),
+                    Some(Some(cbytes)) => {
+                        target.update_in(session, at, Incoming::Copy(&room[..cbytes]))?;
+                        Ok(Some(Stored::Yes))
+                    }
+                }
+            })?;
+            if let Some(stored) = stored {
+                return Ok(stored);
+            }
         }
+        let access = session.access(target)?;
+        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk, header, source| {
+            check_size(header.nbytes(), sizes.chunk)?;
+            self.content(at, chunk, header, source, settings)
+        })?;
+        let Some(mut content) = content else { return Ok(Stored::CallsBack) };
+        write_changes(&mut content, sizes, changes)?;
+        self.with_compressed(at, Some(&content), content.len(), |chunk| {
+            target.update_in(session, at, Incoming::Copy(chunk)).map(|_| Stored::Yes)
+        })
+    }
+
+    /// As [`put_patched`](Self::put_patched), without a lock while decoding and compressing run functions of the program.
+    fn put_patched_snapshot(
+        &self,
+        at: i64,
+        sizes: Sizes,
+        changes: &dyn Changes,
+        settings: &ReadSettings,
+    ) -> Result<()> {
+        until_stored(at, || {
+            let snapshot = self.snapshot(at, settings)?;
+            let mut content = self.content_of_snapshot(&snapshot, settings)?;
+            check_size(content.len(), sizes.chunk)?;
+            write_changes(&mut content, sizes, changes)?;
+            self.with_compressed(at, Some(&content), content.len(), |chunk| {
+                self.replace_snapshot(&snapshot, Incoming::Copy(chunk))
+            })
+        })
     }
 
     /// Compresses the blocks of chunk `at` into `room`; the length of the chunk, or `None` where the context
@@ -144,35 +239,21 @@ impl SuperChunk {
         let cctx = self.cctx()?;
         let _use = self.cctx_use.lock();
         match cctx.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
-            Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.chunksize)),
+            Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),
         }
     }
+}
 
-    /// As [`put_changes`](Self::put_changes), by way of the whole content.
-    fn put_rebuilt(
-        &self,
-        at: i64,
-        (chunksize, blocksize): (usize, usize),
-        changes: &dyn Changes,
-        kept: Option<&ReadSettings>,
-    ) -> Result<()> {
-        let mut content = Malloced::zeroed(chunksize)?;
-        if let Some(settings) = kept {
-            let nbytes = self.with_chunk(at, false, settings, &mut |chunk, header, source| {
-                check_size(header.nbytes(), chunksize)?;
-                self.decode(chunk, header, &self.decompress_params(settings, at, source), &mut content)
-            })?;
-            check_size(nbytes, chunksize)?;
+/// Writes what changes into the content of a whole chunk.
+fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn Changes) -> Result<()> {
+    for (nblock, block) in content.chunks_exact_mut(sizes.block.max(1)).enumerate() {
+        if changes.coverage(nblock) != Coverage::Nothing {
+            changes.write(nblock, block)?;
         }
-        for (nblock, block) in content.chunks_exact_mut(blocksize.max(1)).enumerate() {
-            if changes.coverage(nblock) != Coverage::Nothing {
-                changes.write(nblock, block)?;
-            }
-        }
-        self.put_content(at, &content)
     }
+    Ok(())
 }
 
 fn check_size(nbytes: usize, chunksize: usize) -> Result<()> {

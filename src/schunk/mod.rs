@@ -10,6 +10,7 @@
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
 //! | [`gathered`] | chunks made of blocks that change, for arrays |
 //! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
+//! | [`snapshot`] | read-modify-writes that run a program's functions |
 //! | [`room`] | memory to compress them into |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
@@ -34,6 +35,7 @@ pub mod read;
 mod room;
 pub mod rules;
 pub mod slice;
+mod snapshot;
 pub mod sparse;
 pub mod special;
 pub mod sync;

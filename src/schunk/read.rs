@@ -86,6 +86,15 @@ impl SuperChunk {
         unsafe { container::of_schunk(owner.as_ptr()) }
     }
 
+    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
+    pub(super) fn note_container(&self, _access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
+        if decoding_asks_for_container(header)
+            && let Some(container) = self.container()
+        {
+            settings.container.get_or_init(|| container);
+        }
+    }
+
     /// What codecs and filters of the context ask about, if they do.
     pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
         cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
@@ -173,11 +182,7 @@ impl SuperChunk {
         let mut attempt = |lazily| {
             self.fetch(access, nchunk, lazily, Purpose::Look, |chunk, source| {
                 let header = ChunkHeader::parse(&chunk)?;
-                if decoding_asks_for_container(&header)
-                    && let Some(container) = self.container()
-                {
-                    settings.container.get_or_init(|| container);
-                }
+                self.note_container(access, &header, settings);
                 if needs_copy(&header) {
                     return Ok(None);
                 }

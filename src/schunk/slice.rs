@@ -2,6 +2,7 @@
 
 use super::SuperChunk;
 use super::change::Incoming;
+use super::snapshot::until_stored;
 use super::sync::{Access, ChangeSession};
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
@@ -9,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockSource, ItemRange};
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// Items in a row as bytes of chunks.
@@ -23,6 +25,43 @@ struct Part {
     nchunk: i64,
     range: Range<usize>,
     buffer: Range<usize>,
+}
+
+/// A part of a chunk that is written.
+struct PartToWrite<'a> {
+    part: Part,
+    src: &'a [u8],
+    /// Uncompressed bytes of all chunks but the last.
+    chunksize: i64,
+    /// How the rest of the chunk is read; the mask of the context is used up by the first part that asks for this.
+    settings: OnceCell<ReadSettings>,
+}
+
+impl PartToWrite<'_> {
+    fn settings(&self, schunk: &SuperChunk) -> &ReadSettings {
+        self.settings.get_or_init(|| schunk.read_settings(true))
+    }
+
+    /// Writes the part into the content of its chunk. What is beyond a short last chunk is left out (`schunk.md` 12.2).
+    fn write_to(&self, content: &mut [u8]) {
+        let Range { start, end } = self.part.range;
+        let there = start.min(content.len())..end.min(content.len());
+        let len = there.len();
+        content[there].copy_from_slice(&self.src[..len]);
+    }
+}
+
+/// The error of a slice whose chunk cannot be compressed or decompressed.
+fn failed(error: Error) -> Error {
+    err!(Failure, "{error}")
+}
+
+/// The error of a slice whose chunk cannot be stored.
+fn not_stored(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Lock => error,
+        _ => err!(ChunkUpdate, "{error}"),
+    }
 }
 
 impl Span {
@@ -274,12 +313,7 @@ impl SuperChunk {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
-        let not_stored = |error: Error| match error.kind() {
-            ErrorKind::Lock => error,
-            _ => err!(ChunkUpdate, "{error}"),
-        };
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
-        let failed = |error: Error| err!(Failure, "{error}");
         let calls_back = self.cctx().map_err(failed)?.calls_back();
         let mut session = None;
         for (n, part) in span.parts().enumerate() {
@@ -290,13 +324,21 @@ impl SuperChunk {
                 }
                 session = Some(target.changing(false).map_err(not_stored)?);
             }
-            let chunk = self.chunk_with(&part, span.chunksize, &src[part.buffer.clone()], &mut session);
-            let chunk = Incoming::Take(&mut Some(chunk.map_err(failed)?));
-            match &mut session {
-                Some(session) => target.update_in(session, part.nchunk, chunk),
-                None => self.update_chunk(part.nchunk, chunk),
+            let new = PartToWrite {
+                src: &src[part.buffer.clone()],
+                part,
+                chunksize: span.chunksize,
+                settings: OnceCell::new(),
+            };
+            if let Some(open) = &mut session {
+                if let Some(chunk) = self.patched_in(target, open, &new).map_err(failed)? {
+                    let chunk = Incoming::Take(&mut Some(chunk));
+                    target.update_in(open, new.part.nchunk, chunk).map_err(not_stored)?;
+                    continue;
+                }
+                session = None;
             }
-            .map_err(not_stored)?;
+            until_stored(new.part.nchunk, || self.write_snapshot(target, &new))?;
         }
         Ok(())
     }
@@ -314,41 +356,51 @@ impl SuperChunk {
         part.range.start == 0 && (end == chunksize || (is_last && end == last_len))
     }
 
-    /// What becomes of a chunk when `src` is put into a part of it. A session for changing ends where decoding runs a
-    /// program's functions.
-    fn chunk_with(
+    /// What becomes of a chunk when a part of it is written; `None` where decoding runs a program's functions, which no
+    /// session is held for. The chunk is `target`'s, of which `session` is.
+    fn patched_in(
         &self,
-        part: &Part,
-        chunksize: i64,
-        src: &[u8],
-        session: &mut Option<ChangeSession<'_>>,
-    ) -> Result<Malloced> {
-        if self.is_whole(part, chunksize) {
-            self.note_current(part.nchunk);
-            return self.compress(part.nchunk, Some(src), src.len());
+        target: &SuperChunk,
+        session: &mut ChangeSession<'_>,
+        new: &PartToWrite<'_>,
+    ) -> Result<Option<Malloced>> {
+        let nchunk = new.part.nchunk;
+        if self.is_whole(&new.part, new.chunksize) {
+            self.note_current(nchunk);
+            return self.compress(nchunk, Some(new.src), new.src.len()).map(Some);
         }
-        let mut content = None;
-        if let Some(session) = session {
-            self.check_index(part.nchunk)?;
-            let settings = self.read_settings(true);
-            let access = session.access(self)?;
-            content =
-                self.with_chunk_at(access, part.nchunk, false, &settings, &mut |chunk, header, source| {
-                    self.content(part.nchunk, chunk, header, source, &settings)
-                })?;
-        }
-        let mut content = match content {
-            Some(content) => content,
-            None => {
-                *session = None;
-                self.content_of_chunk(part.nchunk)?
+        self.check_index(nchunk)?;
+        let settings = new.settings(self);
+        let access = session.access(target)?;
+        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk, header, source| {
+            self.content(nchunk, chunk, header, source, settings)
+        })?;
+        let Some(mut content) = content else { return Ok(None) };
+        new.write_to(&mut content);
+        self.compress(nchunk, Some(&content), content.len()).map(Some)
+    }
+
+    /// Writes a part of a chunk, which is `target`'s, without a lock while decoding and compressing run functions of the
+    /// program. Returns whether the chunk could be stored; if not, another one has come in its place.
+    fn write_snapshot(&self, target: &SuperChunk, new: &PartToWrite<'_>) -> Result<bool> {
+        let nchunk = new.part.nchunk;
+        if self.is_whole(&new.part, new.chunksize) {
+            self.note_current(nchunk);
+            let chunk = self.compress(nchunk, Some(new.src), new.src.len()).map_err(failed)?;
+            let mut session = target.changing(false).map_err(not_stored)?;
+            let is_whole = self.is_whole(&new.part, new.chunksize);
+            if is_whole {
+                let chunk = Incoming::Take(&mut Some(chunk));
+                target.update_in(&mut session, nchunk, chunk).map_err(not_stored)?;
             }
-        };
-        // What is beyond a short last chunk is left out (`schunk.md` 12.2).
-        let there = part.range.start.min(content.len())..part.range.end.min(content.len());
-        let len = there.len();
-        content[there].copy_from_slice(&src[..len]);
-        self.compress(part.nchunk, Some(&content), content.len())
+            return Ok(is_whole);
+        }
+        let settings = new.settings(self);
+        let snapshot = self.snapshot(nchunk, settings).map_err(failed)?;
+        let mut content = self.content_of_snapshot(&snapshot, settings).map_err(failed)?;
+        new.write_to(&mut content);
+        let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(failed)?;
+        self.replace_snapshot(&snapshot, Incoming::Take(&mut Some(chunk))).map_err(not_stored)
     }
 
     /// The uncompressed content of a chunk.
@@ -361,7 +413,7 @@ impl SuperChunk {
     }
 
     /// Decodes a chunk into memory of its own.
-    fn content(
+    pub(super) fn content(
         &self,
         nchunk: i64,
         chunk: &[u8],

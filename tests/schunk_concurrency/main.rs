@@ -14,6 +14,7 @@ mod support;
 mod children;
 mod content;
 mod descriptors;
+mod disjoint;
 mod fork;
 mod processes;
 mod readers;

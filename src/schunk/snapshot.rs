@@ -1,0 +1,83 @@
+//! Read-modify-write of a chunk where decoding or compressing runs functions of the program.
+//!
+//! No lock of the super-chunk is held while such functions run (design decision 7), so another thread, handle or process
+//! may change the chunk in between. The write is made atomic by a comparison: the chunk is copied, the new chunk is made
+//! from the copy, and then, with the lock held, the new chunk is stored if the stored chunk still equals the copy. If it
+//! does not, the read-modify-write starts again. Equal chunks have equal content, so a chunk that was changed and changed
+//! back is no error.
+
+use super::SuperChunk;
+use super::change::Incoming;
+use crate::chunk::ChunkHeader;
+use crate::err;
+use crate::error::Result;
+use crate::frame::fetch::Purpose;
+use crate::malloc::Malloced;
+use crate::pipeline::context::ReadSettings;
+
+/// Upper limit for the attempts of one read-modify-write. Of several that collide one succeeds, so that only a function of
+/// the program that itself changes the chunk each time gets there.
+const MAX_ATTEMPTS: usize = 1000;
+
+/// A copy of a chunk as it was stored at one time.
+pub(super) struct ChunkSnapshot {
+    nchunk: i64,
+    chunk: Malloced,
+}
+
+/// Repeats a read-modify-write of chunk `nchunk` until `attempt` returns that the result is stored.
+///
+/// # Errors
+/// `Failure` after [`MAX_ATTEMPTS`], those of `attempt`.
+pub(super) fn until_stored(nchunk: i64, mut attempt: impl FnMut() -> Result<bool>) -> Result<()> {
+    for _ in 0..MAX_ATTEMPTS {
+        if attempt()? {
+            return Ok(());
+        }
+    }
+    Err(err!(Failure, "chunk {nchunk} was changed during each of {MAX_ATTEMPTS} attempts to change it"))
+}
+
+impl SuperChunk {
+    /// Copies chunk `nchunk`, to be decoded with `settings` when no lock is held.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    pub(super) fn snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
+        self.check_index(nchunk)?;
+        let session = self.reading()?;
+        let chunk = self.copy_at(session.access(), nchunk)?;
+        self.note_container(session.access(), &ChunkHeader::parse(&chunk)?, settings);
+        Ok(ChunkSnapshot { nchunk, chunk })
+    }
+
+    /// Decodes a snapshot into memory of its own.
+    ///
+    /// # Errors
+    /// Those of decompression.
+    pub(super) fn content_of_snapshot(
+        &self,
+        snapshot: &ChunkSnapshot,
+        settings: &ReadSettings,
+    ) -> Result<Malloced> {
+        let chunk = &snapshot.chunk;
+        self.content(snapshot.nchunk, chunk, &ChunkHeader::parse(chunk)?, None, settings)
+    }
+
+    /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there any more, those of [`update_chunk`](Self::update_chunk).
+    pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
+        let target = self.owner_of_view()?.unwrap_or(self);
+        let mut session = target.changing(false)?;
+        let is_same =
+            self.fetch(session.access(target)?, snapshot.nchunk, false, Purpose::Look, |stored, _| {
+                Ok(*stored == *snapshot.chunk)
+            })?;
+        if is_same {
+            target.update_in(&mut session, snapshot.nchunk, chunk)?;
+        }
+        Ok(is_same)
+    }
+}

@@ -1,0 +1,176 @@
+//! How the chunk of these tests is compressed and read: by the library alone, or with functions of the program, which
+//! may call a function of the test.
+
+use std::cell::RefCell;
+use std::ffi::c_int;
+use std::ptr;
+use std::sync::Once;
+
+use blosc2::abi::{
+    blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_postfilter_params, blosc2_prefilter_params,
+};
+
+use super::ITEM;
+use crate::support::calls::{Params, dparams};
+use crate::support::library::Library;
+use crate::support::super_chunk::SuperChunk;
+
+/// What compresses and reads the chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Coding {
+    /// Blocks that do not change are taken over as they are.
+    Plain,
+    /// The first block is part of what the others mean: the chunk is decoded and compressed as a whole.
+    Delta,
+    /// Compressing runs a function of the program.
+    Prefilter,
+    /// So does reading.
+    Postfilter,
+    /// So does decoding the chunk that is there at first; chunks that replace it are compressed by the library alone.
+    UserFilter,
+}
+
+/// The id of the filter of [`Coding::UserFilter`].
+const FILTER: u8 = 201;
+
+impl Coding {
+    pub const ALL: [Coding; 4] = [Coding::Plain, Coding::Delta, Coding::Prefilter, Coding::Postfilter];
+
+    /// The parameters that the chunk is created with.
+    pub fn params(self) -> Params {
+        let filters = match self {
+            Coding::Delta => [0, 0, 0, 0, 3, 1],
+            Coding::UserFilter => [0, 0, 0, 0, FILTER, 1],
+            _ => [0, 0, 0, 0, 0, 1],
+        };
+        if self == Coding::UserFilter {
+            register_filter();
+        }
+        Params { codec: 1, typesize: ITEM as i32, filters, ..Params::default() }
+    }
+
+    /// Gives a super-chunk that nobody else uses yet contexts with the functions, as C programs do.
+    pub fn install(self, schunk: &SuperChunk, blocksize: i32) {
+        match self {
+            Coding::Plain | Coding::Delta => {}
+            Coding::Prefilter => set_compression(schunk, Some(copy_before), blocksize),
+            Coding::UserFilter => set_compression(schunk, None, blocksize),
+            Coding::Postfilter => set_postfilter(schunk, copy_after),
+        }
+    }
+}
+
+type Prefilter = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> i32;
+type Postfilter = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> i32;
+
+/// Replaces the compression context by one that runs no function of the program but the prefilter.
+fn set_compression(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize: i32) {
+    // SAFETY: plain numbers and pointers that may be NULL.
+    let mut preparams: blosc2_prefilter_params = unsafe { std::mem::zeroed() };
+    let mut cparams = Params { blocksize, ..Coding::Plain.params() }.cparams();
+    cparams.prefilter = prefilter;
+    cparams.preparams = &mut preparams;
+    cparams.schunk = schunk.raw().cast();
+    // SAFETY: a live super-chunk that nobody else uses; its old context is freed once, and the parameters are copied.
+    unsafe {
+        let cctx = (schunk.library.blosc2_create_cctx)(cparams);
+        assert!(!cctx.is_null());
+        (schunk.library.blosc2_free_ctx)((*schunk.raw()).cctx);
+        (*schunk.raw()).cctx = cctx;
+    }
+}
+
+/// Replaces the decompression context by one with a postfilter.
+fn set_postfilter(schunk: &SuperChunk, postfilter: Postfilter) {
+    // SAFETY: plain numbers and pointers that may be NULL.
+    let mut postparams: blosc2_postfilter_params = unsafe { std::mem::zeroed() };
+    let mut dparams = dparams(1);
+    dparams.postfilter = Some(postfilter);
+    dparams.postparams = &mut postparams;
+    dparams.schunk = schunk.raw().cast();
+    // SAFETY: as in `set_compression`.
+    unsafe {
+        let dctx = (schunk.library.blosc2_create_dctx)(dparams);
+        assert!(!dctx.is_null());
+        (schunk.library.blosc2_free_ctx)((*schunk.raw()).dctx);
+        (*schunk.raw()).dctx = dctx;
+    }
+}
+
+/// A function of the test. Returns whether it wants to be called again.
+type Hook = Box<dyn FnMut() -> bool>;
+
+thread_local! {
+    static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
+}
+
+/// Has the functions of the program call `hook` on this thread, but not while `hook` runs.
+pub fn set_hook(hook: Option<Hook>) {
+    HOOK.set(hook);
+}
+
+fn call_hook() {
+    if let Some(mut hook) = HOOK.take()
+        && hook()
+    {
+        HOOK.set(Some(hook));
+    }
+}
+
+unsafe extern "C" fn copy_before(params: *mut blosc2_prefilter_params) -> i32 {
+    call_hook();
+    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    unsafe {
+        ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
+    }
+    0
+}
+
+unsafe extern "C" fn copy_after(params: *mut blosc2_postfilter_params) -> i32 {
+    call_hook();
+    // SAFETY: the library passes a block and as many bytes to fill.
+    unsafe { ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).size as usize) };
+    0
+}
+
+unsafe extern "C" fn forward(
+    src: *const u8,
+    dest: *mut u8,
+    size: i32,
+    _meta: u8,
+    _cparams: *mut blosc2_cparams,
+    _id: u8,
+) -> c_int {
+    // SAFETY: the library passes a block and as many bytes to fill.
+    unsafe { ptr::copy_nonoverlapping(src, dest, size as usize) };
+    0
+}
+
+unsafe extern "C" fn backward(
+    src: *const u8,
+    dest: *mut u8,
+    size: i32,
+    _meta: u8,
+    _dparams: *mut blosc2_dparams,
+    _id: u8,
+) -> c_int {
+    call_hook();
+    // SAFETY: as in `forward`.
+    unsafe { ptr::copy_nonoverlapping(src, dest, size as usize) };
+    0
+}
+
+fn register_filter() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut filter = blosc2_filter {
+            id: FILTER,
+            name: c"copy".as_ptr().cast_mut(),
+            version: 1,
+            forward: Some(forward),
+            backward: Some(backward),
+        };
+        // SAFETY: a valid struct with a static name and functions that keep to the contract.
+        assert_eq!(unsafe { (Library::ours().blosc2_register_filter)(&mut filter) }, 0);
+    });
+}

@@ -1,0 +1,310 @@
+//! Writers of disjoint items of one chunk: no write is lost, no read sees a part of a write, and every value that is
+//! read is one that was written to that item.
+//!
+//! Each writer owns some items of the only chunk of an array. Its write number `seq` stores `seq` in a run of its items.
+//! Before a writer overwrites items it checks that they still hold what it stored last; what was not overwritten is
+//! checked at the end. So each write is checked once.
+
+mod callbacks;
+mod inside;
+mod processes;
+mod threads;
+
+use std::ops::Range;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+
+use crate::support::array::{Array, Spec};
+use crate::support::calls::Outcome;
+use crate::support::library::Library;
+use crate::support::random::{Random, from_environment};
+use crate::support::super_chunk::Store;
+use callbacks::Coding;
+
+/// Items of the chunk.
+const NITEMS: usize = 1000;
+/// Bytes of an item.
+const ITEM: usize = 8;
+/// Items of a block.
+const BLOCK: i32 = 200;
+
+/// Writes in all to one array; `short` of them unless the environment says how many.
+fn nwrites(short: u64) -> usize {
+    from_environment("BLOSC2_CONCURRENCY_WRITES", short) as usize
+}
+
+/// The bytes of an item after the write `seq` of its owner; 0 stands for the value that it was created with.
+fn value(item: usize, seq: u32) -> [u8; ITEM] {
+    (u64::from(seq) << 32 | u64::from(!seq ^ item as u32)).to_le_bytes()
+}
+
+/// The write that an item holds; fails for bytes that no writer stored in that item.
+#[track_caller]
+fn seq_of(item: usize, bytes: &[u8]) -> u32 {
+    let word = u64::from_le_bytes(bytes.try_into().expect("an item"));
+    let seq = (word >> 32) as u32;
+    assert_eq!(bytes, value(item, seq), "item {item}: torn, or no value of this item");
+    seq
+}
+
+/// The functions by which items are read and written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// `b2nd_set_slice_cbuffer`, `b2nd_get_slice_cbuffer`.
+    Boxes,
+    /// `b2nd_set_orthogonal_selection`; `b2nd_get_orthogonal_selection`, `b2nd_get_sparse_cbuffer`. (The ABI has no
+    /// function that writes items at a list of positions; in one dimension a selection is just that.)
+    Selections,
+    /// `blosc2_schunk_set_slice_buffer`, `blosc2_schunk_get_slice_buffer`.
+    Slices,
+}
+
+impl Calls {
+    const ALL: [Calls; 3] = [Calls::Boxes, Calls::Selections, Calls::Slices];
+
+    /// The items that a writer owns: neighbours, or for selections every `nwriters`-th.
+    fn items_of(self, writer: usize, nwriters: usize) -> Vec<usize> {
+        match self {
+            Calls::Selections => (writer..NITEMS).step_by(nwriters).collect(),
+            Calls::Boxes | Calls::Slices => {
+                (writer * NITEMS / nwriters..(writer + 1) * NITEMS / nwriters).collect()
+            }
+        }
+    }
+}
+
+/// An array of one chunk that threads share.
+struct Shared {
+    array: Array,
+    /// A view of the array in two dimensions, through which every other writer writes, if there is one.
+    view: Option<Array>,
+    calls: Calls,
+}
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Shared {}
+
+impl Shared {
+    fn create(store: Store, path: &Path, coding: Coding, calls: Calls) -> Shared {
+        let items: Vec<u8> = (0..NITEMS).flat_map(|item| value(item, 0)).collect();
+        let mut spec = Spec::new(&[NITEMS as i64], &[NITEMS as i32], &[BLOCK], ITEM as i32);
+        spec.params = coding.params();
+        let array = spec.stored(store, path).filled(Library::ours(), &items);
+        Shared::over(array, coding, calls)
+    }
+
+    fn open(path: &Path, coding: Coding, calls: Calls) -> Shared {
+        let (rc, array) = Array::open(Library::ours(), path);
+        Shared::over(array.unwrap_or_else(|| panic!("no array: {rc}")), coding, calls)
+    }
+
+    fn over(array: Array, coding: Coding, calls: Calls) -> Shared {
+        coding.install(&array.schunk(), BLOCK * ITEM as i32);
+        Shared { array, view: None, calls }
+    }
+
+    /// With a view.
+    fn with_view(self) -> Shared {
+        let (rc, view) = self.array.expand_dims(&[false, true]);
+        Shared { view: Some(view.unwrap_or_else(|| panic!("no view: {rc}"))), ..self }
+    }
+
+    /// As [`write`](Self::write), through the view if that is how `writer` writes.
+    fn write_as(&self, writer: usize, items: &[usize], seq: u32) -> i32 {
+        let Some(view) = self.view.as_ref().filter(|_| writer % 2 == 1) else {
+            return self.write(items, seq);
+        };
+        let bytes: Vec<u8> = items.iter().flat_map(|&item| value(item, seq)).collect();
+        let (start, stop) = (items[0] as i64, items[items.len() - 1] as i64 + 1);
+        match self.calls {
+            Calls::Boxes => view.set(&[start, 0], &[stop, 1], &bytes),
+            Calls::Selections => {
+                let list = items.iter().map(|&item| item as i64).collect();
+                let shape = [items.len() as i64, 1];
+                view.set_orthogonal(&[list, vec![0]], &bytes, &shape, bytes.len() as i64)
+            }
+            Calls::Slices => view.schunk().set_slice(start, stop, &bytes),
+        }
+    }
+
+    /// Writes `seq` to these items, which are neighbours unless whole selections are written.
+    fn write(&self, items: &[usize], seq: u32) -> i32 {
+        let bytes: Vec<u8> = items.iter().flat_map(|&item| value(item, seq)).collect();
+        let (start, stop) = (items[0] as i64, items[items.len() - 1] as i64 + 1);
+        match self.calls {
+            Calls::Boxes => self.array.set(&[start], &[stop], &bytes),
+            Calls::Selections => {
+                let list = items.iter().map(|&item| item as i64).collect();
+                self.array.set_orthogonal(&[list], &bytes, &[items.len() as i64], bytes.len() as i64)
+            }
+            Calls::Slices => self.array.schunk().set_slice(start, stop, &bytes),
+        }
+    }
+
+    /// Reads these items, which are neighbours unless selections are read; all as they are at one time.
+    fn read(&self, items: &[usize]) -> Outcome {
+        let (start, stop) = (items[0] as i64, items[items.len() - 1] as i64 + 1);
+        let len = items.len() * ITEM;
+        match self.calls {
+            Calls::Boxes => self.array.get(&[start], &[stop]),
+            Calls::Selections => {
+                let list = items.iter().map(|&item| item as i64).collect();
+                let (rc, bytes) = self.array.get_orthogonal(&[list], &[items.len() as i64], len, len as i64);
+                if rc < 0 { Err(rc) } else { Ok(bytes) }
+            }
+            Calls::Slices => self.array.schunk().get_slice(start, stop, len),
+        }
+    }
+
+    /// The writes that these items hold.
+    #[track_caller]
+    fn seqs(&self, items: &[usize]) -> Vec<u32> {
+        let bytes = self.read(items).unwrap_or_else(|code| panic!("items {items:?}: error {code}"));
+        items.iter().zip(bytes.chunks(ITEM)).map(|(&item, bytes)| seq_of(item, bytes)).collect()
+    }
+
+    /// The writes that two of the items hold, read by their positions; possibly at two times.
+    fn sparse_seqs(&self, items: [usize; 2]) -> [u32; 2] {
+        let (rc, bytes) = self.array.get_sparse(&items.map(|item| item as i64), 2 * ITEM, 2 * ITEM as i64);
+        assert!(rc >= 0, "items {items:?}: error {rc}");
+        [0, 1].map(|n| seq_of(items[n], &bytes[n * ITEM..][..ITEM]))
+    }
+}
+
+/// Who writes what, which any process can work out.
+struct Plan {
+    /// The items of each writer.
+    items: Vec<Vec<usize>>,
+    /// The writes of each writer: ranges of its list of items.
+    writes: Vec<Vec<Range<usize>>>,
+    /// The writer of each item, and the place of the item in the list of that writer.
+    owners: Vec<(usize, usize)>,
+}
+
+impl Plan {
+    fn new(calls: Calls, nwriters: usize, nwrites: usize) -> Plan {
+        let items: Vec<_> = (0..nwriters).map(|writer| calls.items_of(writer, nwriters)).collect();
+        let mut owners = vec![(0, 0); NITEMS];
+        for (writer, items) in items.iter().enumerate() {
+            for (place, &item) in items.iter().enumerate() {
+                owners[item] = (writer, place);
+            }
+        }
+        let writes = (0..nwriters).map(|writer| {
+            let mut random = Random::of_item(60, writer as u64);
+            let draw = |_| {
+                let start = random.below(items[writer].len());
+                start..start + 1 + random.below(items[writer].len() - start)
+            };
+            (0..nwrites.div_ceil(nwriters)).map(draw).collect()
+        });
+        let writes = writes.collect();
+        Plan { items, writes, owners }
+    }
+
+    /// The write that each item holds at the end.
+    fn last(&self) -> Vec<u32> {
+        let mut last = vec![0; NITEMS];
+        for (items, writes) in self.items.iter().zip(&self.writes) {
+            for (n, write) in writes.iter().enumerate() {
+                items[write.clone()].iter().for_each(|&item| last[item] = n as u32 + 1);
+            }
+        }
+        last
+    }
+
+    /// Fails where `seqs`, read of `items` at one time, show a part of a write.
+    fn check_whole_writes(&self, items: &[usize], seqs: &[u32]) {
+        for writer in 0..self.items.len() {
+            let mine = || items.iter().zip(seqs).filter(|&(&item, _)| self.owners[item].0 == writer);
+            let newest = mine().map(|(_, &seq)| seq).max().unwrap_or(0);
+            let Some(write) = newest.checked_sub(1).map(|n| &self.writes[writer][n as usize]) else {
+                continue;
+            };
+            for (&item, &seq) in mine().filter(|&(&item, _)| write.contains(&self.owners[item].1)) {
+                assert_eq!(seq, newest, "item {item}: half of write {newest} of writer {writer}");
+            }
+        }
+    }
+}
+
+/// How far the writers of this process are: the last write of each item that was begun, and that was done. Other
+/// processes do not tell.
+struct Progress {
+    begun: Vec<AtomicU32>,
+    done: Vec<AtomicU32>,
+    /// Set when the writers of this process have ended.
+    over: AtomicBool,
+}
+
+impl Progress {
+    /// The items for which `is_mine` holds are written by this process.
+    fn new(is_mine: impl Fn(usize) -> bool) -> Progress {
+        let begun = |item| AtomicU32::new(if is_mine(item) { 0 } else { u32::MAX });
+        Progress {
+            begun: (0..NITEMS).map(begun).collect(),
+            done: (0..NITEMS).map(|_| AtomicU32::new(0)).collect(),
+            over: AtomicBool::new(false),
+        }
+    }
+}
+
+/// Ends the reads when the writers end, well or not.
+struct Over<'a>(&'a Progress);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.over.store(true, SeqCst);
+    }
+}
+
+/// Fails where `items` hold other writes than those that were done last.
+#[track_caller]
+fn assert_same(items: &[usize], seqs: &[u32], last: &[u32]) {
+    for ((item, seq), last) in items.iter().zip(seqs).zip(last) {
+        assert_eq!(seq, last, "item {item}: write {last} is lost, {seq} is there");
+    }
+}
+
+/// Makes all writes of one writer.
+fn write_all(shared: &Shared, plan: &Plan, progress: &Progress, writer: usize) {
+    let items = &plan.items[writer];
+    let mut mine = vec![0; items.len()];
+    for (n, write) in plan.writes[writer].iter().enumerate() {
+        let (seq, items) = (n as u32 + 1, &items[write.clone()]);
+        assert_same(items, &shared.seqs(items), &mine[write.clone()]);
+        items.iter().for_each(|&item| progress.begun[item].store(seq, SeqCst));
+        assert_eq!(shared.write_as(writer, items, seq), 0, "write {seq} of {writer}");
+        items.iter().for_each(|&item| progress.done[item].store(seq, SeqCst));
+        mine[write.clone()].fill(seq);
+    }
+}
+
+/// Reads until the writers of this process have ended; how many reads that were.
+fn read_all(shared: &Shared, plan: &Plan, progress: &Progress, reader: u64) -> u64 {
+    let mut random = Random::of_item(61, reader);
+    let mut reads = 0;
+    // What a thread has seen once it sees for ever.
+    let mut seen = vec![0; NITEMS];
+    while reads == 0 || !progress.over.load(SeqCst) {
+        let start = random.below(NITEMS);
+        let items: Vec<usize> = (start..start + 1 + random.below(NITEMS - start)).collect();
+        let pair = [items[0], random.below(NITEMS)];
+        let sparsely = shared.calls == Calls::Selections && random.one_in(2);
+        let items = if sparsely { &pair[..] } else { &items };
+        let earliest: Vec<u32> =
+            items.iter().map(|&item| progress.done[item].load(SeqCst).max(seen[item])).collect();
+        let seqs = if sparsely { shared.sparse_seqs(pair).to_vec() } else { shared.seqs(items) };
+        for ((&item, &seq), &earliest) in items.iter().zip(&seqs).zip(&earliest) {
+            let latest = progress.begun[item].load(SeqCst);
+            assert!(seq >= earliest, "item {item}: write {earliest} is lost, {seq} is there");
+            assert!(seq <= latest, "item {item}: {seq}, and {latest} is the last that was begun");
+            seen[item] = seq;
+        }
+        if !sparsely {
+            plan.check_whole_writes(items, &seqs);
+        }
+        reads += 1;
+    }
+    reads
+}
