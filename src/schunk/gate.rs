@@ -3,12 +3,12 @@
 //! A program's own I/O functions run while the gate is held, and may come back: a read from inside any of them is let
 //! through; a change is refused, since it would wait for itself.
 //!
-//! The only thread of a process goes through without the lock, unless a program's functions may run meanwhile and
-//! start others.
+//! The only thread of a process takes no lock, unless functions of the program may run meanwhile and start other threads:
+//! those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`).
 
 use crate::err;
 use crate::error::Result;
-use crate::thread;
+use crate::{pool, thread};
 use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -63,10 +63,10 @@ impl Gate {
         Reading { gate: self, _lock: Some(lock), remembered: true }
     }
 
-    /// Whether nobody can be in the way, nor come in before this thread has gone out again.
+    /// Whether no other thread can use the super-chunk, neither now nor before this one has released it.
     #[inline]
     fn is_free(&self) -> bool {
-        !self.calls_back && thread::is_alone()
+        !self.calls_back && thread::is_alone() && !pool::has_callback()
     }
 
     /// Whether this thread has gone through to read, as far as that is remembered.

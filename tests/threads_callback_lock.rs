@@ -1,0 +1,139 @@
+//! A process of one thread takes no lock of a super-chunk - unless a threads callback is installed, which may start
+//! threads that use the super-chunk while a call on it is under way.
+//!
+//! Built without the test harness, which has threads of its own. Each scenario runs in a process of its own, since the
+//! thread that it starts is the first.
+
+mod support;
+
+use std::ffi::{c_char, c_int, c_void};
+use std::mem::ManuallyDrop;
+use std::process::{Command, ExitCode};
+use std::ptr;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering::SeqCst};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use support::array::functions::Raw;
+use support::array::{Array, Spec};
+use support::library::Library;
+use support::super_chunk::Store;
+use support::super_chunk::scratch::Scratch;
+
+/// Tells a process which scenario it runs: a store and a kind of call.
+const SCENARIO: &str = "BLOSC2_THREADS_CALLBACK_SCENARIO";
+
+const NITEMS: usize = 1000;
+const BLOCK: usize = 100;
+
+/// How long the callback gives the other thread to finish, which it can only do if it is not locked out.
+const TIME_TO_FINISH: Duration = Duration::from_millis(200);
+
+const STORES: [Store; 4] = Store::ALL;
+const CALLS: [&str; 3] = ["box", "selection", "slice"];
+
+/// The array of the scenario, for the thread that the callback starts.
+static ARRAY: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+static OTHER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+static OTHER_IS_DONE: AtomicBool = AtomicBool::new(false);
+
+/// Writes `value` to item `at`.
+fn write(array: &Array, call: &str, at: usize, value: u8) -> i32 {
+    let (start, stop) = (at as i64, at as i64 + 1);
+    match call {
+        "box" => array.set(&[start], &[stop], &[value]),
+        "selection" => array.set_orthogonal(&[vec![start]], &[value], &[1], 1),
+        _ => array.schunk().set_slice(start, stop, &[value]),
+    }
+}
+
+fn scenario() -> (Store, String) {
+    let text = std::env::var(SCENARIO).expect("a scenario");
+    let (store, call) = text.split_once(' ').expect("a store and a call");
+    let store = STORES.into_iter().find(|known| format!("{known:?}") == store).expect("a store");
+    (store, call.to_owned())
+}
+
+/// Writes the last item.
+fn write_last() {
+    let raw: Raw = ARRAY.load(SeqCst).cast();
+    let array = ManuallyDrop::new(Array::from_raw(Library::ours(), raw).expect("an array"));
+    assert_eq!(write(&array, &scenario().1, NITEMS - 1, 2), 0);
+    OTHER_IS_DONE.store(true, SeqCst);
+}
+
+type Job = Option<unsafe extern "C" fn(*mut c_void)>;
+
+/// Starts a thread that writes to the array, with the first job; the jobs run on the calling thread.
+unsafe extern "C" fn start_a_writer(
+    _data: *mut c_void,
+    job: Job,
+    numjobs: c_int,
+    elsize: usize,
+    jobs: *mut c_void,
+) {
+    let mut other = OTHER.lock().expect("the other thread");
+    let is_first = other.is_none() && !ARRAY.load(SeqCst).is_null();
+    if is_first {
+        *other = Some(thread::spawn(write_last));
+    }
+    // The other thread has jobs, too.
+    drop(other);
+    let begin = Instant::now();
+    while is_first && !OTHER_IS_DONE.load(SeqCst) && begin.elapsed() < TIME_TO_FINISH {
+        thread::sleep(Duration::from_millis(1));
+    }
+    for n in 0..numjobs as usize {
+        // SAFETY: by the contract of the callback `jobs` has `numjobs` records of `elsize` bytes, each for one call.
+        unsafe { job.expect("a job")(jobs.byte_add(n * elsize)) };
+    }
+}
+
+/// Whether the C library says that there are several threads; not all C libraries tell.
+fn has_threads() -> bool {
+    // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
+    unsafe {
+        let flag = libc::dlsym(libc::RTLD_DEFAULT, c"__libc_single_threaded".as_ptr()).cast::<c_char>();
+        !flag.is_null() && *flag == 0
+    }
+}
+
+/// Writes the first item, while a thread of the callback writes the last one.
+fn play() {
+    let (store, call) = scenario();
+    let scratch = Scratch::new();
+    let mut spec =
+        Spec::new(&[NITEMS as i64], &[NITEMS as i32], &[BLOCK as i32], 1).stored(store, &scratch.fresh());
+    spec.params.nthreads = 4;
+    let array = spec.filled(Library::ours(), &[0; NITEMS]);
+    ARRAY.store(array.raw().cast(), SeqCst);
+    assert!(!has_threads(), "the scenario is about a process of one thread");
+    // SAFETY: the callback keeps to its contract and uses no data.
+    unsafe { (Library::ours().blosc2_set_threads_callback)(Some(start_a_writer), ptr::null_mut()) };
+    assert_eq!(write(&array, &call, 0, 1), 0);
+    let other = OTHER.lock().expect("the other thread").take();
+    other.expect("the callback has jobs to run").join().expect("the other thread");
+    let mut expected = [0; NITEMS];
+    (expected[0], expected[NITEMS - 1]) = (1, 2);
+    let left = array.to_cbuffer().expect("the items");
+    assert_eq!((left[0], left[NITEMS - 1]), (1, 2), "a write is lost");
+    assert!(left == expected);
+}
+
+fn main() -> ExitCode {
+    if std::env::var_os(SCENARIO).is_some() {
+        play();
+        return ExitCode::SUCCESS;
+    }
+    let mut failed = 0;
+    for store in STORES {
+        for call in CALLS {
+            let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
+            let status = again.env(SCENARIO, format!("{store:?} {call}")).status().expect("a child");
+            println!("a threads callback that writes a {call} of a {store:?} ... {status}");
+            failed += i32::from(!status.success());
+        }
+    }
+    if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
