@@ -192,6 +192,10 @@ impl SuperChunk {
             return owner.refresh();
         }
         let Some(frame) = self.frame().filter(|frame| frame.is_on_disk()) else { return Ok(false) };
+        // Threads that read do not keep each other out for this: arrays call it before each read.
+        if !self.is_stale(frame)? {
+            return Ok(false);
+        }
         let _changing = self.gate.change()?;
         let _section = frame.lock(false)?;
         let Ok(look) = frame.look() else { return Ok(false) };
@@ -199,6 +203,16 @@ impl SuperChunk {
             return Ok(false);
         }
         self.resync(frame).map(|(changed, _)| changed)
+    }
+
+    /// Whether another handle has changed the frame. One that cannot be read just now counts as unchanged.
+    ///
+    /// # Errors
+    /// `Lock`.
+    fn is_stale(&self, frame: &Frame) -> Result<bool> {
+        let _reading = self.gate.read();
+        let _section = frame.lock(false)?;
+        Ok(frame.look().is_ok_and(|look| look.is_stale))
     }
 
     /// As [`refresh`](Self::refresh), for calls that go on either way.

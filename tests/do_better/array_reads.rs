@@ -1,15 +1,11 @@
-//! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23, and threads (design of this
-//! library: any number of them read one array).
-
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::time::{Duration, Instant};
+//! Reads and writes of arrays: b2nd.md 10 D1, D3, D5, D8, D9, D10, D18, D19, D20, D23.
 
 use crate::alone::alone;
 use crate::checks::ours;
 use crate::support::array::functions::Functions;
 use crate::support::array::{Array, Spec};
 use crate::support::calls::{BEFORE, Params};
-use crate::support::random::{Random, from_environment};
+use crate::support::random::Random;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 
@@ -342,83 +338,4 @@ fn b2nd_10_d23_short_chunks() {
         assert!(array.get(&[start], &[stop]).is_err(), "{start}..{stop}");
     }
     assert!(array.to_cbuffer().is_err());
-}
-
-/// Eight threads read one array, in every way, for as many seconds as the environment says.
-#[test]
-fn any_number_of_threads_reads_one_array() {
-    let seconds = from_environment("BLOSC2_ARRAY_THREADS_SECONDS", 1);
-    let scratch = Scratch::new();
-    let items: Vec<u8> = (0..40 * 50 * 30u32).flat_map(|at| (at * 7 / 3).to_le_bytes()).collect();
-    for store in Store::ALL {
-        for dthreads in [1, 2] {
-            let mut spec =
-                Spec::new(&[40, 50, 30], &[16, 20, 16], &[4, 10, 8], 4).stored(store, &scratch.fresh());
-            spec.dthreads = dthreads;
-            spec.params.codec = 1;
-            let array = spec.filled(ours(), &items);
-            let address = array.raw().expose_provenance();
-            let reads = AtomicU64::new(0);
-            let end = Instant::now() + Duration::from_millis(seconds * 1000 / 8);
-            std::thread::scope(|scope| {
-                for thread in 0..8 {
-                    let (items, reads) = (&items, &reads);
-                    scope.spawn(move || {
-                        let raw = std::ptr::with_exposed_provenance_mut(address);
-                        let array =
-                            std::mem::ManuallyDrop::new(Array::from_raw(ours(), raw).expect("an array"));
-                        let random = &mut Random::new(thread);
-                        while Instant::now() < end {
-                            read_once(random, &array, items);
-                            reads.fetch_add(1, Relaxed);
-                        }
-                    });
-                }
-            });
-            assert!(reads.load(Relaxed) >= 8, "{store:?}");
-        }
-    }
-}
-
-/// One read of a kind that is drawn, against the items that went in.
-fn read_once(random: &mut Random, array: &Array, items: &[u8]) {
-    let item = |at: [i64; 3]| &items[(at[0] * 1500 + at[1] * 30 + at[2]) as usize * 4..][..4];
-    let draw = |random: &mut Random| -> [i64; 3] { [40, 50, 30].map(|length| random.below(length) as i64) };
-    match random.below(8) {
-        0 => assert!(array.to_cbuffer().as_deref() == Ok(items), "everything"),
-        1 => {
-            let at = draw(random);
-            let flat = at[0] * 1500 + at[1] * 30 + at[2];
-            assert_eq!(array.get_sparse(&[flat, 0], 8, 8).1, [item(at), item([0, 0, 0])].concat());
-        }
-        2 => {
-            let (a, b) = (draw(random), draw(random));
-            let lists = [vec![a[0], b[0]], vec![a[1]], vec![b[2], a[2]]];
-            let right: Vec<u8> = [a[0], b[0]]
-                .iter()
-                .flat_map(|&i| [item([i, a[1], b[2]]), item([i, a[1], a[2]])].concat())
-                .collect();
-            assert_eq!(array.get_orthogonal(&lists, &[2, 1, 2], 16, 16), (0, right));
-        }
-        3..=4 => {
-            let at = draw(random);
-            assert_eq!(array.get(&at, &at.map(|at| at + 1)).as_deref(), Ok(item(at)), "{at:?}");
-        }
-        _ => {
-            let (a, b) = (draw(random), draw(random));
-            let (mut start, mut stop) = ([0; 3], [0; 3]);
-            for dim in 0..3 {
-                start[dim] = a[dim].min(b[dim]);
-                stop[dim] = a[dim].max(b[dim]) + 1;
-            }
-            let mut right = Vec::new();
-            for i in start[0]..stop[0] {
-                for j in start[1]..stop[1] {
-                    let from = (i * 1500 + j * 30 + start[2]) as usize * 4;
-                    right.extend(&items[from..from + (stop[2] - start[2]) as usize * 4]);
-                }
-            }
-            assert!(array.get(&start, &stop).as_ref() == Ok(&right), "{start:?}..{stop:?}");
-        }
-    }
 }

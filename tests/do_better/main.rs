@@ -13,6 +13,7 @@ mod alone;
 mod arguments;
 mod array_changes;
 mod array_contexts;
+mod array_readers;
 mod array_reads;
 mod array_shared_views;
 mod array_views;
