@@ -11,7 +11,7 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::format::flag2;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::frame::store::Frame;
+use crate::frame::store::{Frame, OwnedMetalayer};
 use crate::io::{Backend, OpenMode, WriteShape, paths};
 use crate::malloc::Malloced;
 use std::ffi::{CStr, CString};
@@ -95,9 +95,7 @@ impl SuperChunk {
         let copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.counters();
         copy.set_counters(&Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() });
-        let metalayers: Vec<_> =
-            self.metalayers(Layer::Fixed).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
-        for (name, content) in metalayers {
+        for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
             copy.meta_add(&as_name(name)?, &content)?;
         }
         let verbatim = self.is_same(cparams)? || from.flags2 & flag2::VL_BLOCKS != 0;
@@ -113,11 +111,15 @@ impl SuperChunk {
         Ok(copy)
     }
 
+    /// Copies of the metalayers of a list, all as they are at one time.
+    fn copies_of_metalayers(&self, layer: Layer) -> Vec<OwnedMetalayer> {
+        let _reading = self.gate.read();
+        self.metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+    }
+
     /// Adds the metalayers of variable length to another super-chunk, compressed anew.
     fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
-        let vlmetalayers: Vec<_> =
-            self.metalayers(Layer::Variable).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect();
-        for (name, chunk) in vlmetalayers {
+        for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
             let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
             copy.vlmeta_add(&as_name(name)?, &content, cparams)?;
         }
@@ -137,9 +139,9 @@ impl SuperChunk {
     /// # Errors
     /// `Data` for a name that cannot be.
     pub fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
-        let all = self.metalayers(Layer::Fixed);
-        let others = all.iter().filter(|m| m.name != name.to_bytes());
-        others.map(|m| Ok((as_name(m.name.to_vec())?, m.content.to_vec()))).collect()
+        let others = self.copies_of_metalayers(Layer::Fixed).into_iter();
+        let others = others.filter(|(other, _)| other != name.to_bytes());
+        others.map(|(name, content)| Ok((as_name(name)?, content))).collect()
     }
 
     /// A copy of a whole chunk.

@@ -13,6 +13,7 @@ mod support;
 
 mod children;
 mod content;
+mod copies;
 mod descriptors;
 mod disjoint;
 mod fork;

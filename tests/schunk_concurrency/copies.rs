@@ -1,0 +1,60 @@
+//! Copies of a super-chunk whose metalayers another thread changes meanwhile.
+
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+
+use crate::content::{CHUNK, Coding, ITEM, Place, chunk, filled, note};
+use crate::support::library::Library;
+use crate::support::random::from_environment;
+use crate::support::super_chunk::Store;
+use crate::support::super_chunk::scratch::Scratch;
+
+/// Metalayers that change: as many as a frame can have; more without a frame, so that a copy
+/// takes a while.
+fn nlayers(store: Store) -> usize {
+    if store == Store::Memory { 200 } else { 12 }
+}
+
+/// Ends the changes when the copies end, well or not.
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, SeqCst);
+    }
+}
+
+#[test]
+fn copies_have_whole_metalayers() {
+    let scratch = Scratch::new();
+    let ncopies = from_environment("BLOSC2_CONCURRENCY_COPIES", 300);
+    let coding = Coding { codec: 1, delta: false, nthreads: 1 };
+    for store in Store::ALL {
+        let schunk = &filled(Library::ours(), Place::Kept(store), &scratch.fresh(), coding, 1, true);
+        let names: &Vec<String> = &(0..nlayers(store)).map(|n| format!("{n}")).collect();
+        for name in names {
+            assert!(schunk.vlmeta_add(name, &note(0)) >= 0);
+        }
+        let over = &AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut version = 0;
+                while !over.load(SeqCst) {
+                    version += 1;
+                    let name = &names[version as usize % names.len()];
+                    assert!(schunk.vlmeta_update(name, &note(version)) >= 0);
+                }
+            });
+            let _over = Over(over);
+            for _ in 0..ncopies {
+                let copy = schunk.copy_to(Store::Memory, "".as_ref(), None).expect("a copy");
+                for name in names {
+                    // Each version repeats one byte.
+                    let content = copy.vlmeta_get(name).expect("a metalayer");
+                    assert!(content.iter().all(|&byte| byte == content[0]), "{store:?}: two versions");
+                }
+                assert!(copy.decompress_into(0, CHUNK * ITEM) == Ok(chunk(0)));
+            }
+        });
+    }
+}
