@@ -93,11 +93,11 @@ struct Sizes {
     block: usize,
 }
 
-/// What became of changes while the locks were held.
+/// Whether a changed chunk was stored in a session.
 enum Stored {
-    /// The chunk is stored.
+    /// It was.
     Yes,
-    /// Nothing was done: decoding the chunk runs functions of the program, which no lock may be held for.
+    /// Nothing was done: decoding the old chunk runs functions of the program, and no lock may be held meanwhile.
     CallsBack,
 }
 
@@ -154,7 +154,7 @@ impl SuperChunk {
         self.put_content(at, &content)
     }
 
-    /// Makes chunk `at` of what is there and `changes`, within a session of `target`, whose the chunk is.
+    /// Makes chunk `at` of what is there and `changes`, within a session of `target`, to which the chunk belongs.
     fn put_patched(
         &self,
         target: &SuperChunk,
@@ -164,37 +164,10 @@ impl SuperChunk {
         changes: &dyn Changes,
         settings: &ReadSettings,
     ) -> Result<Stored> {
-        if self.cctx()?.takes_gathered(sizes.block) {
-            // The gate comes before the context.
-            let container = self.asked_container(self.cctx()?);
-            let stored = room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
-                let mut patch = |chunk: &[u8], header: &ChunkHeader, source: Option<&dyn BlockSource>| {
-                    check_size(header.nbytes(), sizes.chunk)?;
-                    let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
-                    if header.has_varlen_blocks() || !is_regular {
-                        return Ok(None);
-                    }
-                    let params = self.decompress_params(settings, at, source);
-                    let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
-                        let blocks = Blocks::new(sizes, changes, Some(previous));
-                        self.compress_blocks(at, &blocks, container, room)
-                    })?;
-                    self.note_read(header, &done);
-                    Ok(cbytes)
-                };
-                match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
-                    None => Ok(Some(Stored::CallsBack)),
-                    // Blocks are of another size here or there.
-                    Some(None) => Ok(None),
-                    Some(Some(cbytes)) => {
-                        target.update_in(session, at, Incoming::Copy(&room[..cbytes]))?;
-                        Ok(Some(Stored::Yes))
-                    }
-                }
-            })?;
-            if let Some(stored) = stored {
-                return Ok(stored);
-            }
+        if self.cctx()?.takes_gathered(sizes.block)
+            && let Some(stored) = self.put_patched_blocks(target, session, at, sizes, changes, settings)?
+        {
+            return Ok(stored);
         }
         let access = session.access(target)?;
         let content = self.with_chunk_at(access, at, false, settings, &mut |chunk, header, source| {
@@ -208,6 +181,45 @@ impl SuperChunk {
         })
     }
 
+    /// As [`put_patched`](Self::put_patched), block by block; only the blocks that change are decoded. Returns `None`, and
+    /// does nothing, where the blocks are of another size in the chunk or in the context.
+    fn put_patched_blocks(
+        &self,
+        target: &SuperChunk,
+        session: &mut ChangeSession<'_>,
+        at: i64,
+        sizes: Sizes,
+        changes: &dyn Changes,
+        settings: &ReadSettings,
+    ) -> Result<Option<Stored>> {
+        // The gate comes before the context.
+        let container = self.asked_container(self.cctx()?);
+        room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
+            let mut patch = |chunk: &[u8], header: &ChunkHeader, source: Option<&dyn BlockSource>| {
+                check_size(header.nbytes(), sizes.chunk)?;
+                let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
+                if header.has_varlen_blocks() || !is_regular {
+                    return Ok(None);
+                }
+                let params = self.decompress_params(settings, at, source);
+                let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
+                    let blocks = Blocks::new(sizes, changes, Some(previous));
+                    self.compress_blocks(at, &blocks, container, room)
+                })?;
+                self.note_read(header, &done);
+                Ok(cbytes)
+            };
+            match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
+                None => Ok(Some(Stored::CallsBack)),
+                Some(None) => Ok(None),
+                Some(Some(cbytes)) => {
+                    target.update_in(session, at, Incoming::Copy(&room[..cbytes]))?;
+                    Ok(Some(Stored::Yes))
+                }
+            }
+        })
+    }
+
     /// As [`put_patched`](Self::put_patched), without a lock while decoding and compressing run functions of the program.
     fn put_patched_snapshot(
         &self,
@@ -218,8 +230,8 @@ impl SuperChunk {
     ) -> Result<()> {
         until_stored(at, || {
             let snapshot = self.snapshot(at, settings)?;
+            check_size(snapshot.nbytes(), sizes.chunk)?;
             let mut content = self.content_of_snapshot(&snapshot, settings)?;
-            check_size(content.len(), sizes.chunk)?;
             write_changes(&mut content, sizes, changes)?;
             self.with_compressed(at, Some(&content), content.len(), |chunk| {
                 self.replace_snapshot(&snapshot, Incoming::Copy(chunk))

@@ -23,6 +23,14 @@ const MAX_ATTEMPTS: usize = 1000;
 pub(super) struct ChunkSnapshot {
     nchunk: i64,
     chunk: Malloced,
+    header: ChunkHeader,
+}
+
+impl ChunkSnapshot {
+    /// Uncompressed size in bytes.
+    pub fn nbytes(&self) -> usize {
+        self.header.nbytes()
+    }
 }
 
 /// Repeats a read-modify-write of chunk `nchunk` until `attempt` returns that the result is stored.
@@ -47,8 +55,9 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let session = self.reading()?;
         let chunk = self.copy_at(session.access(), nchunk)?;
-        self.note_container(session.access(), &ChunkHeader::parse(&chunk)?, settings);
-        Ok(ChunkSnapshot { nchunk, chunk })
+        let header = ChunkHeader::parse(&chunk)?;
+        self.note_container(session.access(), &header, settings);
+        Ok(ChunkSnapshot { nchunk, chunk, header })
     }
 
     /// Decodes a snapshot into memory of its own.
@@ -60,8 +69,7 @@ impl SuperChunk {
         snapshot: &ChunkSnapshot,
         settings: &ReadSettings,
     ) -> Result<Malloced> {
-        let chunk = &snapshot.chunk;
-        self.content(snapshot.nchunk, chunk, &ChunkHeader::parse(chunk)?, None, settings)
+        self.content(snapshot.nchunk, &snapshot.chunk, &snapshot.header, None, settings)
     }
 
     /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.
