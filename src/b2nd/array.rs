@@ -33,6 +33,62 @@ unsafe impl Sync for Array {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Array {}
 
+/// An array without its super-chunk: everything that may fail when one is made is done.
+pub struct Description {
+    geometry: Arc<Geometry>,
+    /// Data type of the items as text, with the final NUL.
+    dtype: Option<Malloced>,
+    dtype_format: i8,
+    /// Change tick of the super-chunk that the geometry was read from; 0 if it was not read from one.
+    tick: i64,
+}
+
+impl Description {
+    /// Describes an array of that geometry; `dtype` is its data type as text, without a final NUL.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn new(geometry: Geometry, dtype: Option<&[u8]>, dtype_format: i8) -> Result<Description> {
+        let dtype = dtype.map(terminated).transpose()?;
+        Ok(Description { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
+    }
+
+    /// Describes the array that `schunk` holds, by its metalayer.
+    ///
+    /// # Errors
+    /// `MetalayerNotFound`, `Failure` for a metalayer that makes no sense, `InvalidParam` for a geometry that cannot be,
+    /// `MemoryAlloc`.
+    pub fn read(schunk: &SuperChunk) -> Result<Description> {
+        let meta = stored_meta(schunk)?;
+        let geometry = geometry_of(&meta, schunk.typesize())?;
+        let description = Description::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
+        Ok(Description { tick: schunk.change_tick(), ..description })
+    }
+
+    /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
+    pub fn into_array(self, schunk: Box<SuperChunk>) -> Box<Array> {
+        let Description { geometry, dtype, dtype_format, tick } = self;
+        // SAFETY: integers, pointers and arrays of them, for which zero is valid.
+        let mut public: b2nd_array_t = unsafe { mem::zeroed() };
+        public.dtype = dtype.map_or(ptr::null_mut(), Malloced::into_raw).cast();
+        public.dtype_format = dtype_format;
+        public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
+        public.last_tick = tick;
+        public.sc = schunk.into_raw();
+        let array =
+            Box::new(Array { public: UnsafeCell::new(public), geometry: RwLock::new(Arc::clone(&geometry)) });
+        array.show(&geometry);
+        array
+    }
+}
+
+/// Copies `text` and adds a NUL.
+fn terminated(text: &[u8]) -> Result<Malloced> {
+    let mut copy = Malloced::zeroed(text.len().saturating_add(1))?;
+    copy[..text.len()].copy_from_slice(text);
+    Ok(copy)
+}
+
 /// How an array is made.
 #[derive(Clone)]
 pub struct Spec<'a> {
@@ -70,30 +126,6 @@ impl Array {
     /// Hands the array to C.
     pub fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
         Box::into_raw(self).cast()
-    }
-
-    /// An array over a super-chunk.
-    pub(super) fn over(
-        schunk: Box<SuperChunk>,
-        geometry: Geometry,
-        dtype: Option<&[u8]>,
-        dtype_format: i8,
-    ) -> Result<Box<Array>> {
-        let dtype = match dtype {
-            Some(text) => Malloced::copy_of(&[text, &[0]].concat())?.into_raw(),
-            None => ptr::null_mut(),
-        };
-        // SAFETY: integers, pointers and arrays of them, for which zero is valid.
-        let mut public: b2nd_array_t = unsafe { mem::zeroed() };
-        public.sc = schunk.into_raw();
-        public.dtype = dtype.cast();
-        public.dtype_format = dtype_format;
-        public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
-        let geometry = Arc::new(geometry);
-        let array =
-            Box::new(Array { public: UnsafeCell::new(public), geometry: RwLock::new(Arc::clone(&geometry)) });
-        array.show(&geometry);
-        Ok(array)
     }
 
     /// The super-chunk.
@@ -183,10 +215,11 @@ impl Array {
         let dtype = spec.dtype.map(CStr::to_bytes);
         let meta =
             metalayer::serialize(spec.shape, spec.chunkshape, spec.blockshape, dtype, spec.dtype_format)?;
+        let description = Description::new(geometry, dtype, spec.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: by the caller's word.
         let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
-        let filled = fill(&schunk, &geometry, &meta, spec, special);
+        let filled = fill(&schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
             drop(schunk);
             // The file is ours, and there is no array in it.
@@ -195,54 +228,37 @@ impl Array {
             }
             return Err(error);
         }
-        Array::over(schunk, geometry, dtype, spec.dtype_format)
+        Ok(description.into_array(schunk))
     }
 
-    /// Makes an array of a super-chunk that has the metalayer; the super-chunk comes back with an error.
+    /// Makes an array of a super-chunk that has the metalayer.
     ///
     /// # Errors
-    /// `MetalayerNotFound`, `Failure` for a metalayer that makes no sense, `InvalidParam` for a geometry that cannot be.
-    pub fn from_schunk(schunk: Box<SuperChunk>) -> std::result::Result<Box<Array>, (Box<SuperChunk>, Error)> {
-        let described = stored_meta(&schunk).and_then(|meta| {
-            let geometry = geometry_of(&meta, schunk.typesize())?;
-            Ok((meta, geometry))
-        });
-        let (meta, geometry) = match described {
-            Ok(described) => described,
-            Err(error) => return Err((schunk, error)),
-        };
-        let tick = schunk.change_tick();
-        let pointer = schunk.as_ptr();
-        match Array::over(schunk, geometry, meta.dtype.as_deref(), meta.dtype_format) {
-            Ok(array) => {
-                array.set_last_tick(tick);
-                Ok(array)
-            }
-            // SAFETY: only a copy of the data type can fail, before the super-chunk is taken.
-            Err(error) => Err((unsafe { Box::from_raw(pointer.cast::<SuperChunk>()) }, error)),
-        }
+    /// Those of [`Description::read`]; the super-chunk is freed then.
+    fn from_schunk(schunk: Box<SuperChunk>) -> Result<Box<Array>> {
+        Ok(Description::read(&schunk)?.into_array(schunk))
     }
 
     /// Opens the array in a file or directory.
     ///
     /// # Errors
-    /// `NullPointer` when there is no super-chunk that can be read, those of [`from_schunk`](Self::from_schunk).
+    /// `NullPointer` when there is no super-chunk that can be read, those of [`Description::read`].
     pub fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
         let schunk = unsafe { SuperChunk::open(path, offset, io) }
             .map_err(|error| err!(NullPointer, "{path:?} cannot be opened: {error}"))?;
-        Array::from_schunk(schunk).map_err(|(_, error)| error)
+        Array::from_schunk(schunk)
     }
 
     /// Opens an array in a frame in memory.
     ///
     /// # Errors
-    /// `Failure` when it is no frame, those of [`from_schunk`](Self::from_schunk).
+    /// `Failure` when it is no frame, those of [`Description::read`].
     pub fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
         let schunk = schunk.map_err(|error| err!(Failure, "no frame: {error}"))?;
-        Array::from_schunk(schunk).map_err(|(_, error)| error)
+        Array::from_schunk(schunk)
     }
 
     /// Takes over a shape that another handle has changed; whether there was one (`b2nd.md` 6.15).

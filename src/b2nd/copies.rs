@@ -1,7 +1,7 @@
 //! Copies of arrays and of parts of them, arrays put together, and arrays as files (`b2nd.md` 6.5, 6.10, 6.12, 6.13).
 
 use super::MAX_DIM;
-use super::array::{Array, Spec};
+use super::array::{Array, Description, Spec};
 use super::geometry::Geometry;
 use crate::chunk::Special;
 use crate::err;
@@ -83,7 +83,8 @@ impl Array {
             let copy = unsafe { schunk.copy(to) }.map_err(failed)?;
             let geometry =
                 Geometry::stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
-            return Array::over(copy, geometry, spec.dtype.map(CStr::to_bytes), spec.dtype_format);
+            let dtype = spec.dtype.map(CStr::to_bytes);
+            return Ok(Description::new(geometry, dtype, spec.dtype_format)?.into_array(copy));
         }
         let metalayers = schunk.other_metalayers(super::metalayer::NAME)?;
         let spec = Spec { metalayers: &metalayers, ..spec.clone() };

@@ -3,7 +3,7 @@
 //! A view shows the chunks of its array, so only dimensions come and go along which chunks and blocks have one item.
 
 use super::MAX_DIM;
-use super::array::Array;
+use super::array::{Array, Description};
 use super::geometry::Geometry;
 use super::metalayer::{self, NAME};
 use crate::err;
@@ -134,7 +134,7 @@ impl Array {
             chunksize: geometry.chunk_nbytes()?,
             blocksize: geometry.block_nbytes()?,
         };
-        let view = schunk.view(&shown, NAME, &meta)?;
-        Array::over(view, geometry, dtype, dtype_format)
+        let description = Description::new(geometry, dtype, dtype_format)?;
+        Ok(description.into_array(schunk.view(&shown, NAME, &meta)?))
     }
 }

@@ -1,14 +1,14 @@
 //! Arrays: making, opening, copying and freeing them (`abi.md` 2.7).
 
 use super::b2nd_meta::{dimensions, extents};
-use super::border::{code, guard, source, store, string};
+use super::border::{self, code, guard, source, store, string};
 use super::schunk::long;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_array_t, b2nd_context_t, blosc2_metalayer,
     blosc2_schunk, blosc2_storage,
 };
 use crate::b2nd::MAX_DIM;
-use crate::b2nd::array::{Array, Spec};
+use crate::b2nd::array::{Array, Description, Spec};
 use crate::b2nd::geometry;
 use crate::chunk::Special;
 use crate::err;
@@ -415,21 +415,14 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     array: *mut *mut b2nd_array_t,
 ) -> c_int {
     code(|| {
-        place(schunk)?;
         place(array)?;
-        // SAFETY: one of ours; it is given back if no array comes of it.
+        // SAFETY: by the rules of the module.
+        let description = Description::read(unsafe { border::schunk(schunk) }?)?;
+        // SAFETY: one of ours, whose only owner is the caller, who gives it away: from here on nothing fails.
         let schunk = unsafe { Box::from_raw(schunk.cast::<SuperChunk>()) };
-        match Array::from_schunk(schunk) {
-            Ok(made) => {
-                // SAFETY: not NULL, and writable by the rules.
-                unsafe { store(array, made.into_raw()) };
-                Ok(0)
-            }
-            Err((schunk, error)) => {
-                let _ = schunk.into_raw();
-                Err(error)
-            }
-        }
+        // SAFETY: not NULL, and writable by the rules.
+        unsafe { store(array, description.into_array(schunk).into_raw()) };
+        Ok(0)
     })
 }
 

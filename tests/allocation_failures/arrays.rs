@@ -1,0 +1,111 @@
+//! Arrays when memory runs out.
+
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+use blosc2::abi::{
+    b2nd_array_t, b2nd_context_t, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage,
+};
+use blosc2::capi::b2nd::{b2nd_create_ctx, b2nd_free, b2nd_free_ctx, b2nd_from_schunk, b2nd_zeros};
+use blosc2::capi::defaults::{
+    blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults,
+    blosc2_get_blosc2_storage_defaults,
+};
+use blosc2::capi::schunk::{blosc2_schunk_copy, blosc2_schunk_free};
+
+use crate::injection::with_failing_malloc;
+
+const MEMORY_ALLOC: i32 = -4;
+
+/// The parameters of a storage, which has pointers to them.
+struct Params {
+    cparams: blosc2_cparams,
+    dparams: blosc2_dparams,
+}
+
+impl Params {
+    fn new() -> Params {
+        let cparams = blosc2_cparams { typesize: 4, ..blosc2_get_blosc2_cparams_defaults() };
+        Params { cparams, dparams: blosc2_get_blosc2_dparams_defaults() }
+    }
+
+    fn storage(&mut self) -> blosc2_storage {
+        blosc2_storage {
+            cparams: &raw mut self.cparams,
+            dparams: &raw mut self.dparams,
+            ..blosc2_get_blosc2_storage_defaults()
+        }
+    }
+}
+
+/// The context of an array of 10 x 20 items whose data type has a long name.
+fn context(params: &mut Params) -> *mut b2nd_context_t {
+    let dtype = CString::new(vec![b'T'; 777]).expect("no NUL");
+    let storage = params.storage();
+    // SAFETY: arrays with a number for each of two dimensions; no metalayers; everything is copied.
+    let ctx = unsafe {
+        b2nd_create_ctx(
+            &storage,
+            2,
+            [10i64, 20].as_ptr(),
+            [5i32, 5].as_ptr(),
+            [5i32, 5].as_ptr(),
+            dtype.as_ptr(),
+            0,
+            std::ptr::null(),
+            0,
+        )
+    };
+    assert!(!ctx.is_null());
+    ctx
+}
+
+/// A super-chunk that holds an array, and is nobody's yet.
+fn super_chunk() -> *mut blosc2_schunk {
+    let mut params = Params::new();
+    let ctx = context(&mut params);
+    let mut array = null_mut();
+    let mut storage = params.storage();
+    // SAFETY: a context of ours, an array of ours, and a storage whose parameters live.
+    unsafe {
+        assert_eq!(b2nd_zeros(ctx, &mut array), 0);
+        let copy = blosc2_schunk_copy((*array).sc, &mut storage);
+        assert!(!copy.is_null());
+        assert_eq!(b2nd_free(array), 0);
+        assert_eq!(b2nd_free_ctx(ctx), 0);
+        copy
+    }
+}
+
+/// A super-chunk of which no array could be made is the caller's, as before: it is whole, an array can be made of it
+/// when there is memory again, and it is freed once.
+#[test]
+fn a_super_chunk_that_becomes_no_array_stays_the_callers() {
+    let mut failures = 0;
+    for succeeding in 0.. {
+        let schunk = super_chunk();
+        let mut array: *mut b2nd_array_t = null_mut();
+        // SAFETY: a super-chunk of ours, a place for the array.
+        let make = |array: &mut *mut b2nd_array_t| unsafe { b2nd_from_schunk(schunk, array) };
+        let (code, has_failed) = with_failing_malloc(succeeding, || make(&mut array));
+        if !has_failed {
+            assert_eq!(code, 0);
+            // SAFETY: an array of ours, with its super-chunk.
+            unsafe { assert_eq!(b2nd_free(array), 0) };
+            break;
+        }
+        failures += 1;
+        assert_eq!((code, array), (MEMORY_ALLOC, null_mut()));
+        // SAFETY: still the caller's super-chunk.
+        unsafe { assert_eq!(((*schunk).nchunks, (*schunk).nbytes), (8, 800)) };
+        if succeeding % 2 == 0 {
+            assert_eq!(make(&mut array), 0);
+            // SAFETY: an array of ours, with its super-chunk.
+            unsafe { assert_eq!(b2nd_free(array), 0) };
+        } else {
+            // SAFETY: the caller's super-chunk, which nobody uses any more.
+            unsafe { assert_eq!(blosc2_schunk_free(schunk), 0) };
+        }
+    }
+    assert!(failures >= 1, "the copy of the data type, at least");
+}
