@@ -365,7 +365,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         // SAFETY: by the rules of the module.
         let made = unsafe { make(array, || create(ctx, Special::Zero)) };
         if made < 0 {
-            return Err(crate::Error::new(crate::ErrorKind::Callback(made), "no array"));
+            return Err(crate::Error::new(crate::ErrorKind::Callback(made), format_args!("no array")));
         }
         // SAFETY: made just now; a buffer by the rules of the module.
         let written = unsafe {

@@ -184,7 +184,7 @@ fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
 fn as_data(error: Error) -> Error {
     match error.kind() {
         ErrorKind::MemoryAlloc => error,
-        _ => Error::new(ErrorKind::Data, format!("{error}")),
+        _ => err!(Data, "{error}"),
     }
 }
 

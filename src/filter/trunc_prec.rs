@@ -2,7 +2,8 @@
 //! to undo.
 
 use super::cpu;
-use crate::error::{Error, ErrorKind, Result};
+use crate::err;
+use crate::error::Result;
 
 /// Mantissa bits of a float.
 const FLOAT_MANTISSA: u32 = 23;
@@ -29,10 +30,7 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
         }
         8 => u64::MAX << cleared_bits(prec, DOUBLE_MANTISSA)?,
         _ => {
-            return Err(Error::new(
-                ErrorKind::FilterPipeline,
-                format!("TRUNC_PREC needs typesize 4 or 8, found {typesize}"),
-            ));
+            return Err(err!(FilterPipeline, "TRUNC_PREC needs typesize 4 or 8, found {typesize}"));
         }
     };
     let whole = src.len() / typesize * typesize;
@@ -77,10 +75,7 @@ fn cleared_bits(prec: i8, mantissa: u32) -> Result<u32> {
     let bits = u32::from(prec.unsigned_abs());
     let cleared = if prec >= 0 { mantissa.checked_sub(bits) } else { Some(bits) };
     cleared.filter(|&cleared| cleared < mantissa).ok_or_else(|| {
-        Error::new(
-            ErrorKind::FilterPipeline,
-            format!("TRUNC_PREC of {prec} bits does not fit a mantissa of {mantissa} bits"),
-        )
+        err!(FilterPipeline, "TRUNC_PREC of {prec} bits does not fit a mantissa of {mantissa} bits")
     })
 }
 
@@ -96,7 +91,7 @@ mod tests {
         match truncate(prec, typesize, src, &mut dest) {
             Ok(()) => Some(dest),
             Err(error) => {
-                assert_eq!(error.kind(), ErrorKind::FilterPipeline);
+                assert_eq!(error.kind(), crate::ErrorKind::FilterPipeline);
                 assert!(dest.iter().all(|&byte| byte == 0x5a));
                 None
             }

@@ -292,7 +292,7 @@ pub fn filter_backward(
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut dparams, id) };
     if code < 0 {
-        return Err(Error::new(ErrorKind::Callback(code), format!("filter {id} returned {code}")));
+        return Err(Error::new(ErrorKind::Callback(code), format_args!("filter {id} returned {code}")));
     }
     Ok(code)
 }

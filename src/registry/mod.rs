@@ -259,9 +259,9 @@ pub fn register_tuner(tuner: &blosc2_tuner, name: &CStr) -> Result<()> {
 /// The error for a registration that was refused; `usual` is the code of all refusals but a full table.
 fn refusal(verdict: Verdict, id: i32, name: &CStr, usual: Error) -> Error {
     match verdict {
-        Verdict::Reserved => Error::new(usual.kind(), format!("id {id} is below {FIRST_USER_ID}")),
+        Verdict::Reserved => Error::new(usual.kind(), format_args!("id {id} is below {FIRST_USER_ID}")),
         Verdict::Taken(by) => {
-            Error::new(usual.kind(), format!("id {id} of {name:?} is already that of {by:?}"))
+            Error::new(usual.kind(), format_args!("id {id} of {name:?} is already that of {by:?}"))
         }
         Verdict::Full => err!(CodecSupport, "no room for {name:?}: the table is full"),
     }

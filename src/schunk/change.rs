@@ -75,7 +75,7 @@ fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
 fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Lock => error,
-        _ => Error::new(kind, format!("{error}")),
+        _ => Error::new(kind, format_args!("{error}")),
     }
 }
 

@@ -23,6 +23,7 @@ impl Plan {
 
 thread_local! {
     static MALLOC: Cell<Plan> = const { Cell::new(Plan::NONE) };
+    static RUST: Cell<Plan> = const { Cell::new(Plan::NONE) };
 }
 
 /// Counts a request; whether it fails.
@@ -46,6 +47,16 @@ pub fn with_failing_malloc<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R
     MALLOC.set(Plan { succeeding, failing: 1, failed: 0 });
     let result = work();
     (result, MALLOC.replace(Plan::NONE).failed > 0)
+}
+
+/// Runs `work` while every request fails, of `malloc` and of Rust's allocator, after `succeeding` requests of the latter
+/// that succeed. Returns the result and the number of requests that failed.
+pub fn without_memory<R>(succeeding: usize, work: impl FnOnce() -> R) -> (R, usize) {
+    MALLOC.set(Plan { succeeding: 0, failing: usize::MAX, failed: 0 });
+    RUST.set(Plan { succeeding, failing: usize::MAX, failed: 0 });
+    let result = work();
+    let failed = MALLOC.replace(Plan::NONE).failed + RUST.replace(Plan::NONE).failed;
+    (result, failed)
 }
 
 unsafe extern "C" {
@@ -132,11 +143,14 @@ unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, s
 struct RustAllocator;
 
 #[global_allocator]
-static RUST: RustAllocator = RustAllocator;
+static RUST_ALLOCATOR: RustAllocator = RustAllocator;
 
 // SAFETY: passes every request on to the C library, whose blocks have the alignment and the length that are asked for.
 unsafe impl GlobalAlloc for RustAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if fails(&RUST) {
+            return null_mut();
+        }
         // SAFETY: any length and any power of two may be asked for.
         unsafe { __libc_memalign(layout.align().max(size_of::<usize>()), layout.size()) }.cast()
     }

@@ -7,4 +7,5 @@
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
 mod arrays;
+mod errors;
 mod injection;

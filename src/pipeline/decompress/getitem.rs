@@ -7,7 +7,7 @@ use super::reader::{ChunkReader, Simple};
 use super::{Decompressed, first_block, plain_content};
 use crate::chunk::ChunkHeader;
 use crate::err;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::filter::copy::copy;
 use std::ops::Range;
 
@@ -97,7 +97,7 @@ pub fn getitem(
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
     if header.special().is_err() {
-        return Err(Error::new(ErrorKind::SchunkSpecial, "a special value that is not defined"));
+        return Err(err!(SchunkSpecial, "a special value that is not defined"));
     }
     // A mask is for whole chunks (chunk.md 10.18).
     let params = DecompressParams { mask: None, ..*params };

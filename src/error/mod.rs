@@ -1,7 +1,10 @@
 //! The one error type of the crate, and the one place that maps it to the ABI's negative codes and back
 //! (`abi.md` 5.2).
 
-use std::borrow::Cow;
+mod text;
+
+pub use text::Text;
+
 use std::ffi::CStr;
 use std::fmt;
 use std::panic::Location;
@@ -11,45 +14,61 @@ pub type Result<T> = std::result::Result<T, Error>;
 
 /// What went wrong: a kind, which becomes the ABI's return code, and a sentence for `BLOSC_TRACE`.
 ///
-/// Only a pointer, so that results of functions on the hot path fit into registers.
-#[derive(Clone, Debug)]
-pub struct Error(Box<Details>);
-
-#[derive(Clone, Debug)]
-struct Details {
+/// The kind is kept beside the pointer: it is there even when no memory was left for the sentence. A `Result<usize>` takes
+/// two words, as it would with the pointer alone.
+#[derive(Debug)]
+pub struct Error {
     kind: ErrorKind,
-    detail: Cow<'static, str>,
+    /// `None` when it could not be allocated.
+    details: Option<Box<[Details; 1]>>,
+}
+
+const _: () = assert!(size_of::<Result<usize>>() == 16);
+
+#[derive(Debug)]
+struct Details {
+    text: Text,
     place: &'static Location<'static>,
 }
 
 impl Error {
-    /// An error of `kind`; `detail` says what was expected and what was found.
+    /// Makes an error of `kind`; `text` says what was expected and what was found. Allocates fallibly: without memory,
+    /// the error has a shorter text or none.
     #[cold]
     #[track_caller]
-    pub fn new(kind: ErrorKind, detail: impl Into<Cow<'static, str>>) -> Self {
-        Error(Box::new(Details { kind, detail: detail.into(), place: Location::caller() }))
+    pub fn new(kind: ErrorKind, text: fmt::Arguments<'_>) -> Self {
+        let place = Location::caller();
+        let mut details = Vec::new();
+        if details.try_reserve_exact(1).is_ok() {
+            details.push(Details { text: Text::new(text), place });
+        }
+        // `Box::try_new` is not stable; an array of one takes the memory of the vector.
+        Error { kind, details: details.try_into().ok() }
     }
 
     /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
-        self.0.kind
+        self.kind
     }
 
-    /// Where in the sources the error was found.
-    pub fn place(&self) -> &'static Location<'static> {
-        self.0.place
+    /// Where in the sources the error was found, unless there was no memory to note it.
+    pub fn place(&self) -> Option<&'static Location<'static>> {
+        self.details.as_ref().map(|details| details[0].place)
     }
 
     /// The ABI's code for this error; always negative.
     pub fn code(&self) -> i32 {
-        self.0.kind.code()
+        self.kind.code()
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = self.0.kind.message().to_str().unwrap_or_default();
-        write!(f, "{text}: {}", self.0.detail)
+        let kind = self.kind.message().to_str().unwrap_or_default();
+        match &self.details {
+            Some(details) => write!(f, "{kind}: {}", details[0].text),
+            None => write!(f, "{kind} (no memory for more)"),
+        }
     }
 }
 
@@ -180,18 +199,29 @@ kinds! {
 #[macro_export]
 macro_rules! err {
     ($kind:ident, $($text:tt)+) => {
-        $crate::error::Error::new(
-            $crate::error::ErrorKind::$kind,
-            match format_args!($($text)+) {
-                text => text.as_str().map_or_else(|| text.to_string().into(), std::borrow::Cow::Borrowed),
-            },
-        )
+        $crate::error::Error::new($crate::error::ErrorKind::$kind, format_args!($($text)+))
     };
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_error_says_what_where_and_of_which_kind() {
+        let error = err!(Data, "{} blocks", 17);
+        assert_eq!(error.to_string(), "Invalid data: 17 blocks");
+        assert_eq!((error.kind(), error.code()), (ErrorKind::Data, -3));
+        assert!(error.place().is_some_and(|place| place.file() == file!()));
+        assert_eq!(err!(NullPointer, "constant").to_string(), "Pointer is null: constant");
+    }
+
+    #[test]
+    fn an_error_without_details_still_has_its_kind() {
+        let error = Error { kind: ErrorKind::Callback(-99), details: None };
+        assert_eq!((error.code(), error.place()), (-99, None));
+        assert_eq!(error.to_string(), "Unknown error (no memory for more)");
+    }
 
     #[test]
     fn every_code_maps_there_and_back() {

@@ -1,0 +1,176 @@
+//! Errors when memory runs out: the code of an error is returned, with or without memory for its text.
+
+use std::ffi::c_int;
+use std::process::Command;
+use std::ptr::null_mut;
+
+use blosc2::abi::{blosc2_context, blosc2_cparams};
+use blosc2::capi::blosc1::{blosc2_compress, blosc2_decompress};
+use blosc2::capi::context::{
+    blosc2_create_cctx, blosc2_create_dctx, blosc2_decompress_ctx, blosc2_free_ctx, blosc2_getitem_ctx,
+};
+use blosc2::capi::defaults::{blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults};
+use blosc2::capi::schunk::blosc2_schunk_free;
+use blosc2::capi::varlen::blosc2_vlcompress_ctx;
+use blosc2::{Error, ErrorKind, err};
+
+use crate::injection::without_memory;
+
+/// The text of an error, in a buffer that needs no allocator.
+fn text_of(error: &Error) -> ([u8; 200], usize) {
+    use std::io::Write;
+    let mut buffer = [0; 200];
+    let mut rest = &mut buffer[..];
+    write!(rest, "{error}").expect("enough space");
+    let left = rest.len();
+    (buffer, 200 - left)
+}
+
+#[test]
+fn an_error_keeps_its_kind_without_memory_for_its_text() {
+    let found = std::hint::black_box(17);
+    let make = || {
+        err!(InvalidHeader, "{found} blocks, {found} bytes, {found} items, and the text grows several times")
+    };
+    let mut shortest = usize::MAX;
+    for succeeding in 0.. {
+        let (error, failed) = without_memory(succeeding, make);
+        assert_eq!((error.kind(), error.code()), (ErrorKind::InvalidHeader, -11));
+        let ((text, len), failed_then) = without_memory(0, || text_of(&error));
+        assert_eq!(failed_then, 0, "displaying an error takes no memory");
+        assert!(text[..len].starts_with(b"Invalid value in header"));
+        shortest = shortest.min(len);
+        if failed == 0 {
+            assert!(text[..len].ends_with(b"grows several times"));
+            assert!(len > shortest && succeeding > 0, "the text takes memory");
+            return;
+        }
+    }
+}
+
+#[test]
+fn an_error_with_a_constant_text_keeps_its_kind() {
+    for succeeding in 0..2 {
+        let (error, _) = without_memory(succeeding, || err!(NullPointer, "nothing there"));
+        assert_eq!(error.code(), -32);
+    }
+    let code = err!(Failure, "{}", std::hint::black_box(5));
+    let (code, _) = without_memory(0, || err!(Failure, "{code}").code());
+    assert_eq!(code, -1);
+}
+
+/// A chunk of 1000 items, and contexts to read and to write with.
+struct Scene {
+    chunk: Vec<u8>,
+    reader: *mut blosc2_context,
+    writer: *mut blosc2_context,
+}
+
+impl Scene {
+    fn new() -> Scene {
+        let source: Vec<u8> = (0..4000u32).map(|at| (at * at / 97) as u8).collect();
+        let mut chunk = vec![0; 5000];
+        let cparams = blosc2_cparams { typesize: 4, ..blosc2_get_blosc2_cparams_defaults() };
+        // SAFETY: buffers with their true lengths; structs without pointers.
+        unsafe {
+            let cbytes =
+                blosc2_compress(5, 1, 4, source.as_ptr().cast(), 4000, chunk.as_mut_ptr().cast(), 5000);
+            assert!(cbytes > 0);
+            chunk.truncate(cbytes as usize);
+            let reader = blosc2_create_dctx(blosc2_get_blosc2_dparams_defaults());
+            Scene { chunk, reader, writer: blosc2_create_cctx(cparams) }
+        }
+    }
+
+    fn decompress(&self, chunk: &[u8], room: usize) -> c_int {
+        let mut dest = [0u8; 4000];
+        // SAFETY: a live context, buffers with their true lengths.
+        unsafe {
+            let (chunk, len) = (chunk.as_ptr().cast(), chunk.len() as i32);
+            let code = blosc2_decompress_ctx(self.reader, chunk, len, dest.as_mut_ptr().cast(), room as i32);
+            assert_eq!(code, blosc2_decompress(chunk, len, dest.as_mut_ptr().cast(), room as i32));
+            code
+        }
+    }
+
+    fn getitem(&self, start: i32) -> c_int {
+        let mut dest = [0u8; 40];
+        let (chunk, len) = (self.chunk.as_ptr().cast(), self.chunk.len() as i32);
+        // SAFETY: as above.
+        unsafe { blosc2_getitem_ctx(self.reader, chunk, len, start, 10, dest.as_mut_ptr().cast(), 40) }
+    }
+
+    fn vlcompress(&self) -> c_int {
+        let block = [7u8; 100];
+        let sources = [block.as_ptr().cast(); 5];
+        let mut dest = [0u8; 1000];
+        // SAFETY: five blocks of 100 bytes; as above.
+        unsafe {
+            let sizes = [100; 5];
+            let dest = dest.as_mut_ptr().cast();
+            blosc2_vlcompress_ctx(self.writer, sources.as_ptr(), sizes.as_ptr(), 5, dest, 1000)
+        }
+    }
+
+    /// Calls that fail, each with its code: with memory, and without.
+    fn failing_calls(&self) -> Vec<(&'static str, c_int, c_int)> {
+        let mut bad_blocksize = self.chunk.clone();
+        bad_blocksize[8..12].fill(0);
+        let mut bad_size = self.chunk.clone();
+        bad_size[4..8].fill(0xFF);
+        let calls: [(&str, &dyn Fn() -> c_int); 7] = [
+            ("a chunk that is cut off", &|| self.decompress(&self.chunk[..self.chunk.len() - 1], 4000)),
+            ("a block size of 0", &|| self.decompress(&bad_blocksize, 4000)),
+            ("a size below 0", &|| self.decompress(&bad_size, 4000)),
+            ("a destination that is too short", &|| self.decompress(&self.chunk, 3999)),
+            ("items behind the end", &|| self.getitem(995)),
+            // SAFETY: NULL is no super-chunk.
+            ("no super-chunk", &|| unsafe { blosc2_schunk_free(null_mut()) }),
+            ("a table that takes memory", &|| self.vlcompress()),
+        ];
+        let told = |(what, call): (&'static str, &dyn Fn() -> c_int)| {
+            let with_memory = call();
+            (what, with_memory, without_memory(0, call).0)
+        };
+        calls.into_iter().map(told).collect()
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        // SAFETY: live contexts, freed once.
+        unsafe {
+            blosc2_free_ctx(self.reader);
+            blosc2_free_ctx(self.writer);
+        }
+    }
+}
+
+#[test]
+fn calls_that_fail_return_their_codes_without_memory() {
+    for (what, with_memory, without) in Scene::new().failing_calls() {
+        match what {
+            "a table that takes memory" => assert!(with_memory > 0 && without == -4, "{what}: {without}"),
+            "no super-chunk" => assert_eq!((with_memory, without), (0, 0)),
+            _ => assert!(with_memory < 0 && without == with_memory, "{what}: {with_memory}, {without}"),
+        }
+    }
+}
+
+/// With `BLOSC_TRACE` the text goes to standard error; without memory for it, the line is shorter. In a process of its
+/// own, since the variable is for all of it.
+#[test]
+fn errors_are_traced_without_memory() {
+    if std::env::var_os("BLOSC_TRACE").is_some() {
+        Scene::new().failing_calls();
+        return;
+    }
+    let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
+    again.args(["errors::errors_are_traced_without_memory", "--exact", "--nocapture"]);
+    let output = again.env("BLOSC_TRACE", "1").output().expect("a child");
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    // Nine errors with memory, and as many without, besides the table.
+    assert_eq!(text.matches("[error] - ").count(), 19, "{text}");
+    assert_eq!(text.matches("(no memory for more)").count(), 10, "{text}");
+}
