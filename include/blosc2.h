@@ -1134,12 +1134,14 @@ void blosc1_set_splitmode(int splitmode);
 BLOSC_EXPORT const char *blosc2_list_compressors(void);
 
 /**
- * The name of a codec: stores a string that stays valid, or NULL for an unknown id, in
- * `*compname`.
+ * The name of a codec: stores a string that stays valid, or NULL for an unknown id and for a
+ * codec that was registered without a name, in `*compname`.
  *
  * Returns `compcode`, or -1 for an unknown id.
  */
-BLOSC_EXPORT int blosc2_compcode_to_compname(int compcode, const char **compname);
+BLOSC_EXPORT
+int blosc2_compcode_to_compname(int compcode,
+                                const char **compname);
 
 /**
  * Returns the id of the codec that is called `compname`, which is case-sensitive; -1 for an
@@ -1162,7 +1164,7 @@ int blosc2_get_complib_info(const char *compname,
 
 /**
  * Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded.
+ * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
  * -8 for an id below 160 or one that is taken under another name, -7 when there are 255 codecs,
@@ -1175,7 +1177,7 @@ int blosc2_register_codec(blosc2_codec *codec);
 
 /**
  * Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded.
+ * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
  * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 filters,
@@ -1188,7 +1190,7 @@ int blosc2_register_filter(blosc2_filter *filter);
 
 /**
  * Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded.
+ * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
  * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 tuners,
@@ -1201,7 +1203,8 @@ int blosc2_register_tuner(blosc2_tuner *tuner);
 
 /**
  * Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions
- * must stay loaded.
+ * must stay loaded. The name may be NULL or uninitialised: where no string can be read there is
+ * no name.
  *
  * Returns 0, also when the id is registered under the same name already (the old functions stay).
  * -30 for an id below 160 or one that is taken under another name, or when there are 255

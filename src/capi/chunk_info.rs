@@ -178,7 +178,7 @@ pub unsafe extern "C" fn blosc2_cbuffer_complib(cbuffer: *const c_void) -> *cons
                 Some("LZ4") => Some(c"LZ4"),
                 Some("Zlib") => Some(c"Zlib"),
                 Some(_) => Some(c"Zstd"),
-                None => registry::codec_by_complib(c_int::from(format)).map(|codec| codec.name),
+                None => registry::codec_by_complib(c_int::from(format)).and_then(|codec| codec.name),
             };
             Ok(name.map_or(ptr::null(), CStr::as_ptr))
         },

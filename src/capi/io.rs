@@ -6,6 +6,7 @@
 //! at once.
 
 use super::border::{code, guard, string};
+use super::name;
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,
     blosc2_stdio_mmap,
@@ -50,7 +51,7 @@ static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
 }));
 
 /// Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions must stay
-/// loaded.
+/// loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
 ///
 /// Returns 0, also when the id is registered under the same name already (the old functions stay). -30 for an
 /// id below 160 or one that is taken under another name, or when there are 255 back-ends, -12 for NULL.
@@ -62,8 +63,9 @@ pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int
     code(|| {
         // SAFETY: by the rules of the module.
         let io = unsafe { io.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))?;
+        let name = name::copy_if_readable(io.name);
         // SAFETY: as above.
-        unsafe { registry::register(io) }.map(|()| 0)
+        unsafe { registry::register(io, name.as_deref()) }.map(|()| 0)
     })
 }
 

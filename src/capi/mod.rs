@@ -5,7 +5,8 @@
 //! - A pointer to a buffer that comes with a length in bytes or items points at that much memory, readable for a
 //!   source and writable for a destination, for the whole call. NULL is an error, except with a length of 0.
 //! - A buffer that is written overlaps no other buffer of the call.
-//! - A pointer to a struct, a number or a string is NULL or points at an initialised one; a string ends with NUL.
+//! - A pointer to a struct, a number or a string is NULL or points at an initialised one; a string ends with NUL. The
+//!   name in a struct to be registered may be any address.
 //! - A context is NULL or came from `blosc2_create_cctx` or `blosc2_create_dctx`, was not freed, and is used by one
 //!   thread at a time.
 //! - Function pointers that the caller hands in obey their typedefs' contracts.
@@ -21,6 +22,7 @@ pub mod context;
 pub mod defaults;
 pub mod io;
 pub mod metalayers;
+mod name;
 pub mod paths;
 pub mod process;
 pub mod registries;

@@ -81,12 +81,14 @@ fn builtin_name(codec: BuiltIn) -> &'static CStr {
     }
 }
 
-fn compname(compcode: c_int) -> Option<&'static CStr> {
-    let builtin = BuiltIn::from_compcode(compcode).map(builtin_name);
+/// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a name.
+fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
+    let builtin = BuiltIn::from_compcode(compcode).map(|codec| Some(builtin_name(codec)));
     builtin.or_else(|| registry::codec(compcode).map(|codec| codec.name))
 }
 
-/// The name of a codec: stores a string that stays valid, or NULL for an unknown id, in `*compname`.
+/// The name of a codec: stores a string that stays valid, or NULL for an unknown id and for a codec that was registered
+/// without a name, in `*compname`.
 ///
 /// Returns `compcode`, or -1 for an unknown id.
 ///
@@ -99,7 +101,7 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
         || {
             let name = self::compname(compcode);
             // SAFETY: by the rules of the module.
-            unsafe { store(compname, name.map_or(ptr::null(), CStr::as_ptr)) };
+            unsafe { store(compname, name.flatten().map_or(ptr::null(), CStr::as_ptr)) };
             Ok(if name.is_some() { compcode } else { -1 })
         },
     )
@@ -173,7 +175,7 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
         return Some(of_builtin(codec));
     }
     let first = registry::codec_by_complib(c_int::from(complib))?;
-    Some((c_int::from(complib), first.name.to_bytes(), "unknown"))
+    Some((c_int::from(complib), first.name.unwrap_or_default().to_bytes(), "unknown"))
 }
 
 /// A codec of the format whose library has that code.
@@ -231,7 +233,7 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
         |_| ptr::null(),
         || {
             library::init();
-            Ok(compname(library::compressor()).map_or(ptr::null(), CStr::as_ptr))
+            Ok(compname(library::compressor()).flatten().map_or(ptr::null(), CStr::as_ptr))
         },
     )
 }

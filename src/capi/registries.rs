@@ -1,6 +1,7 @@
 //! Registering the caller's own codecs, filters and tuners (`abi.md` 9.5).
 
-use super::border::{code, string};
+use super::border::code;
+use super::name;
 use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
@@ -17,7 +18,8 @@ unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
     unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))
 }
 
-/// Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
+/// name may be NULL or uninitialised: where no string can be read there is no name.
 ///
 /// Returns 0, also when the id is registered under the same name already (the old functions stay). -8 for an
 /// id below 160 or one that is taken under another name, -7 when there are 255 codecs, -12 for NULL.
@@ -30,12 +32,12 @@ pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_in
         library::init();
         // SAFETY: by the rules of the module.
         let codec = unsafe { given(codec) }?;
-        // SAFETY: as above.
-        registry::register_codec(codec, unsafe { string(codec.compname) }?).map(|()| 0)
+        registry::register_codec(codec, name::copy_if_readable(codec.compname).as_deref()).map(|()| 0)
     })
 }
 
-/// Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
+/// name may be NULL or uninitialised: where no string can be read there is no name.
 ///
 /// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
 /// id below 160 or one that is taken under another name, -7 when there are 255 filters, -12 for NULL.
@@ -48,12 +50,12 @@ pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c
         library::init();
         // SAFETY: by the rules of the module.
         let filter = unsafe { given(filter) }?;
-        // SAFETY: as above.
-        registry::register_filter(filter, unsafe { string(filter.name) }?).map(|()| 0)
+        registry::register_filter(filter, name::copy_if_readable(filter.name).as_deref()).map(|()| 0)
     })
 }
 
-/// Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay loaded.
+/// Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
+/// name may be NULL or uninitialised: where no string can be read there is no name.
 ///
 /// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
 /// id below 160 or one that is taken under another name, -7 when there are 255 tuners, -12 for NULL.
@@ -66,7 +68,6 @@ pub unsafe extern "C" fn blosc2_register_tuner(tuner: *mut blosc2_tuner) -> c_in
         library::init();
         // SAFETY: by the rules of the module.
         let tuner = unsafe { given(tuner) }?;
-        // SAFETY: as above.
-        registry::register_tuner(tuner, unsafe { string(tuner.name) }?).map(|()| 0)
+        registry::register_tuner(tuner, name::copy_if_readable(tuner.name).as_deref()).map(|()| 0)
     })
 }

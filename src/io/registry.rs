@@ -30,17 +30,16 @@ fn entries() -> MutexGuard<'static, Vec<Entry>> {
     ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a back-end; struct and name are copied. The same id under the same name is no error and changes nothing.
+/// Adds a back-end under `name`, or without one; struct and name are copied, the name in the struct is not used. The same
+/// id under the same name is no error and changes nothing.
 ///
 /// # Errors
 /// `PluginIo` for an id below 160, one that is taken under another name, and when the table is full.
 ///
 /// # Safety
-/// The name is NULL or a string. The callbacks obey the contracts of their types, and stay loaded.
-pub unsafe fn register(callbacks: &blosc2_io_cb) -> Result<()> {
+/// The callbacks obey the contracts of their types, and stay loaded.
+pub unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<()> {
     let id = callbacks.id;
-    // SAFETY: by the caller's word.
-    let name = (!callbacks.name.is_null()).then(|| unsafe { CStr::from_ptr(callbacks.name) });
     if i32::from(id) < BLOSC2_IO_REGISTERED {
         return Err(err!(PluginIo, "I/O back-end {name:?}: the id {id} is below {BLOSC2_IO_REGISTERED}"));
     }

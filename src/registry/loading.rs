@@ -30,7 +30,8 @@ unsafe fn function<F: Copy>(address: Symbol) -> F {
 }
 
 /// The addresses that the plugin of that name has for an entry.
-fn symbols<const COUNT: usize>(name: &CStr) -> std::result::Result<[Symbol; COUNT], String> {
+fn symbols<const COUNT: usize>(name: Option<&CStr>) -> std::result::Result<[Symbol; COUNT], String> {
+    let name = name.ok_or("without a name there is no plugin")?;
     let name = name.to_str().map_err(|_| format!("{name:?} cannot name a plugin"))?;
     plugin::load(name)
 }

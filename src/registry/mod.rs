@@ -15,6 +15,7 @@ use crate::abi::{
 use crate::err;
 use crate::error::{Error, Result};
 use std::ffi::CStr;
+use std::ptr;
 use std::sync::LazyLock;
 use table::{Entry, Table, Verdict};
 
@@ -28,8 +29,8 @@ pub use loading::{load_codec, load_filter, load_tuner};
 pub struct Codec {
     /// Id of the codec, in the chunk header's `udcompcode`.
     pub compcode: u8,
-    /// Name of the codec.
-    pub name: &'static CStr,
+    /// Name of the codec, if it has one.
+    pub name: Option<&'static CStr>,
     /// Library code; only reported, never stored.
     pub complib: u8,
     /// Version of the codec's format, in the chunk header's `versionlz`.
@@ -45,8 +46,8 @@ pub struct Codec {
 pub struct Filter {
     /// Id of the filter.
     pub id: u8,
-    /// Name of the filter.
-    pub name: &'static CStr,
+    /// Name of the filter, if it has one.
+    pub name: Option<&'static CStr>,
     /// The caller's forward function; `None` until its plugin is loaded.
     pub forward: blosc2_filter_forward_cb,
     /// The caller's backward function; `None` until its plugin is loaded.
@@ -58,8 +59,8 @@ pub struct Filter {
 pub struct Tuner {
     /// Id of the tuner.
     pub id: i32,
-    /// Name of the tuner.
-    pub name: &'static CStr,
+    /// Name of the tuner, if it has one.
+    pub name: Option<&'static CStr>,
     /// The caller's functions, as registered.
     pub functions: blosc2_tuner,
 }
@@ -73,7 +74,7 @@ impl Entry for Codec {
     fn id(&self) -> i32 {
         i32::from(self.compcode)
     }
-    fn name(&self) -> &'static CStr {
+    fn name(&self) -> Option<&'static CStr> {
         self.name
     }
 }
@@ -82,7 +83,7 @@ impl Entry for Filter {
     fn id(&self) -> i32 {
         i32::from(self.id)
     }
-    fn name(&self) -> &'static CStr {
+    fn name(&self) -> Option<&'static CStr> {
         self.name
     }
 }
@@ -91,7 +92,7 @@ impl Entry for Tuner {
     fn id(&self) -> i32 {
         self.id
     }
-    fn name(&self) -> &'static CStr {
+    fn name(&self) -> Option<&'static CStr> {
         self.name
     }
 }
@@ -133,7 +134,7 @@ static CODECS: LazyLock<Table<Codec>> = LazyLock::new(|| {
             .iter()
             .map(|&(compcode, name)| Codec {
                 compcode,
-                name,
+                name: Some(name),
                 complib: compcode,
                 version: 1,
                 encoder: None,
@@ -147,7 +148,7 @@ static FILTERS: LazyLock<Table<Filter>> = LazyLock::new(|| {
     Table::new(
         LIBRARY_FILTERS
             .iter()
-            .map(|&(id, name)| Filter { id, name, forward: None, backward: None })
+            .map(|&(id, name)| Filter { id, name: Some(name), forward: None, backward: None })
             .collect(),
     )
 });
@@ -155,7 +156,7 @@ static FILTERS: LazyLock<Table<Filter>> = LazyLock::new(|| {
 static TUNERS: LazyLock<Table<Tuner>> = LazyLock::new(|| {
     Table::new(vec![Tuner {
         id: 32,
-        name: c"btune",
+        name: Some(c"btune"),
         functions: blosc2_tuner {
             init: None,
             next_blocksize: None,
@@ -182,7 +183,7 @@ pub fn codec(compcode: i32) -> Option<Codec> {
 
 /// The first codec with that name, in the order of registration.
 pub fn codec_by_name(name: &CStr) -> Option<Codec> {
-    CODECS.find(|c| c.name == name)
+    CODECS.find(|c| c.name == Some(name))
 }
 
 /// The first codec whose library code is `complib`, in the order of registration.
@@ -211,12 +212,12 @@ fn is_library_filter(id: u8) -> bool {
     LIBRARY_FILTERS.iter().any(|&(known, _)| known == id)
 }
 
-/// Registers a codec under `name`, which is copied.
+/// Registers a codec under `name`, which is copied; `None` for a codec that nobody looks up by name.
 ///
 /// # Errors
 /// `CodecParam` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is
 /// full.
-pub fn register_codec(codec: &blosc2_codec, name: &CStr) -> Result<()> {
+pub fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Codec {
         compcode: codec.compcode,
         name,
@@ -230,26 +231,25 @@ pub fn register_codec(codec: &blosc2_codec, name: &CStr) -> Result<()> {
     })
 }
 
-/// Registers a filter under `name`, which is copied.
+/// Registers a filter under `name`, which is copied, or without a name.
 ///
 /// # Errors
 /// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
-pub fn register_filter(filter: &blosc2_filter, name: &CStr) -> Result<()> {
+pub fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS.register(i32::from(filter.id), name, entry).map_err(|verdict| {
         refusal(verdict, i32::from(filter.id), name, err!(Failure, "filter id {}", filter.id))
     })
 }
 
-/// Registers a tuner under `name`, which is copied.
+/// Registers a tuner under `name`, which is copied, or without a name.
 ///
 /// # Errors
 /// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
-pub fn register_tuner(tuner: &blosc2_tuner, name: &CStr) -> Result<()> {
-    let entry = |name: &'static CStr| Tuner {
-        id: tuner.id,
-        name,
-        functions: blosc2_tuner { name: name.as_ptr().cast_mut(), ..*tuner },
+pub fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Result<()> {
+    let entry = |name: Option<&'static CStr>| {
+        let pointer = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
+        Tuner { id: tuner.id, name, functions: blosc2_tuner { name: pointer, ..*tuner } }
     };
     TUNERS
         .register(tuner.id, name, entry)
@@ -257,7 +257,7 @@ pub fn register_tuner(tuner: &blosc2_tuner, name: &CStr) -> Result<()> {
 }
 
 /// The error for a registration that was refused; `usual` is the code of all refusals but a full table.
-fn refusal(verdict: Verdict, id: i32, name: &CStr, usual: Error) -> Error {
+fn refusal(verdict: Verdict, id: i32, name: Option<&CStr>, usual: Error) -> Error {
     match verdict {
         Verdict::Reserved => Error::new(usual.kind(), format_args!("id {id} is below {FIRST_USER_ID}")),
         Verdict::Taken(by) => {

@@ -12,8 +12,8 @@ const CAPACITY: usize = 255;
 pub trait Entry: Copy {
     /// The id that chunks and parameters name.
     fn id(&self) -> i32;
-    /// The name it was registered under.
-    fn name(&self) -> &'static CStr;
+    /// The name it was registered under, if any.
+    fn name(&self) -> Option<&'static CStr>;
 }
 
 /// Why a registration was refused.
@@ -21,8 +21,8 @@ pub trait Entry: Copy {
 pub enum Verdict {
     /// The id is not for callers.
     Reserved,
-    /// The id is taken, under this name.
-    Taken(&'static CStr),
+    /// The id is taken, under this name or without one.
+    Taken(Option<&'static CStr>),
     /// The table is full.
     Full,
 }
@@ -57,13 +57,13 @@ impl<T: Entry> Table<T> {
         Some(*entry)
     }
 
-    /// Appends what `entry` makes of the copied name. The same id under the same name is no error and changes
-    /// nothing.
+    /// Appends what `entry` makes of the copied name. The same id under the same name, or twice without a name, is no
+    /// error and changes nothing.
     pub fn register(
         &self,
         id: i32,
-        name: &CStr,
-        entry: impl FnOnce(&'static CStr) -> T,
+        name: Option<&CStr>,
+        entry: impl FnOnce(Option<&'static CStr>) -> T,
     ) -> Result<(), Verdict> {
         if id < FIRST_USER_ID {
             return Err(Verdict::Reserved);
@@ -76,7 +76,7 @@ impl<T: Entry> Table<T> {
             Some(known) if known.name() == name => Ok(()),
             Some(known) => Err(Verdict::Taken(known.name())),
             None => {
-                entries.push(entry(keep(name)));
+                entries.push(entry(name.map(keep)));
                 Ok(())
             }
         }
@@ -100,26 +100,31 @@ mod tests {
     use super::*;
 
     #[derive(Clone, Copy)]
-    struct Thing(i32, &'static CStr);
+    struct Thing(i32, Option<&'static CStr>);
 
     impl Entry for Thing {
         fn id(&self) -> i32 {
             self.0
         }
-        fn name(&self) -> &'static CStr {
+        fn name(&self) -> Option<&'static CStr> {
             self.1
         }
     }
 
     #[test]
     fn rules_of_registration() {
-        let table = Table::new(vec![Thing(32, c"own")]);
-        let add = |id, name: &CStr| table.register(id, name, |name| Thing(id, name));
+        let table = Table::new(vec![Thing(32, Some(c"own"))]);
+        let add_as = |id, name: Option<&CStr>| table.register(id, name, |name| Thing(id, name));
+        let add = |id, name| add_as(id, Some(name));
         assert_eq!(add(159, c"a"), Err(Verdict::Reserved));
         assert_eq!(add(160, c"a"), Ok(()));
         assert_eq!(add(160, c"a"), Ok(()));
-        assert_eq!(add(160, c"b"), Err(Verdict::Taken(c"a")));
-        for id in 1000..1253 {
+        assert_eq!(add(160, c"b"), Err(Verdict::Taken(Some(c"a"))));
+        assert_eq!(add_as(160, None), Err(Verdict::Taken(Some(c"a"))));
+        assert_eq!(add_as(161, None), Ok(()));
+        assert_eq!(add_as(161, None), Ok(()));
+        assert_eq!(add(161, c"a"), Err(Verdict::Taken(None)));
+        for id in 1000..1252 {
             assert_eq!(add(id, c"same name"), Ok(()));
         }
         assert_eq!(add(2000, c"c"), Err(Verdict::Full));

@@ -36,6 +36,7 @@ mod plugins;
 mod prefilters;
 mod processes;
 mod registration;
+mod registration_names;
 mod source;
 mod state;
 mod stored;

@@ -142,7 +142,7 @@ const CALLBACKS: blosc2_io_cb = blosc2_io_cb {
 fn backend(callbacks: blosc2_io_cb, store: &Store) -> Backend {
     // SAFETY: callbacks as their contracts say; the store outlives what is made of it in every test.
     unsafe {
-        registry::register(&callbacks).unwrap();
+        registry::register(&callbacks, Some(c"test")).unwrap();
         resolve(callbacks.id, std::ptr::from_ref(store).cast_mut().cast()).unwrap()
     }
 }

@@ -1,0 +1,242 @@
+//! Names that cannot be read. Programs leave the field uninitialised: the C library follows a name only where it
+//! compares names, that is when the id is registered already, and when a codec or a plugin is looked up by name.
+
+use std::ffi::{CStr, c_char, c_double, c_int, c_void};
+use std::ptr::{null, null_mut, without_provenance};
+
+use blosc2::abi::{
+    CBool, blosc2_codec, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_filter, blosc2_io_cb,
+    blosc2_tuner,
+};
+
+use crate::alone::alone;
+use crate::checks::pipeline;
+use crate::support::calls::{OwnedContext, Params, compress, decompress};
+use crate::support::guard::GuardedBuffer;
+use crate::support::library::Library;
+
+const KINDS: [Kind; 4] = [Kind::Codec, Kind::Filter, Kind::Tuner, Kind::BackEnd];
+
+/// What is registered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Codec,
+    Filter,
+    Tuner,
+    BackEnd,
+}
+
+impl Kind {
+    /// The code for an id below 160, or one that is registered under another name.
+    fn refusal(self) -> c_int {
+        match self {
+            Kind::Codec => -8,
+            Kind::Filter | Kind::Tuner => -1,
+            Kind::BackEnd => -30,
+        }
+    }
+
+    /// Registers something that works.
+    fn register(self, library: &Library, id: u8, name: *const c_char) -> c_int {
+        let name = name.cast_mut();
+        // SAFETY: initialised structs, which are copied; whether the name may be read is what is tested.
+        unsafe {
+            match self {
+                Kind::Codec => (library.blosc2_register_codec)(&mut blosc2_codec {
+                    compcode: id,
+                    compname: name,
+                    complib: id,
+                    version: 1,
+                    encoder: Some(encode_nothing),
+                    decoder: Some(decode_nothing),
+                }),
+                Kind::Filter => (library.blosc2_register_filter)(&mut blosc2_filter {
+                    id,
+                    name,
+                    version: 1,
+                    forward: Some(copy),
+                    backward: Some(copy_back),
+                }),
+                Kind::Tuner => (library.blosc2_register_tuner)(&mut blosc2_tuner {
+                    init: Some(tuner_init),
+                    next_blocksize: Some(tuner_next),
+                    next_cparams: Some(tuner_next),
+                    update: Some(tuner_update),
+                    free: Some(tuner_next),
+                    id: id.into(),
+                    name,
+                }),
+                Kind::BackEnd => (library.blosc2_register_io_cb)(&blosc2_io_cb {
+                    id,
+                    name,
+                    is_allocation_necessary: CBool::TRUE,
+                    open: None,
+                    close: None,
+                    size: None,
+                    write: None,
+                    read: None,
+                    truncate: None,
+                    destroy: None,
+                }),
+            }
+        }
+    }
+}
+
+unsafe extern "C" fn encode_nothing(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+unsafe extern "C" fn decode_nothing(
+    _: *const u8,
+    _: i32,
+    _: *mut u8,
+    _: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: *const c_void,
+) -> c_int {
+    0
+}
+
+unsafe extern "C" fn copy(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: the library passes two buffers of `len` bytes.
+    unsafe { dest.copy_from_nonoverlapping(src, len as usize) };
+    0
+}
+
+unsafe extern "C" fn copy_back(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: as in `copy`.
+    unsafe { dest.copy_from_nonoverlapping(src, len as usize) };
+    0
+}
+
+unsafe extern "C" fn tuner_init(_: *mut c_void, _: *mut blosc2_context, _: *mut blosc2_context) -> c_int {
+    0
+}
+
+unsafe extern "C" fn tuner_next(_: *mut blosc2_context) -> c_int {
+    0
+}
+
+unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int {
+    0
+}
+
+/// Addresses at which there is no string: NULL, what is left in a register or on the stack, memory that cannot be read,
+/// and a text that runs into such memory.
+fn unreadable(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
+    let text = guarded.ending(4);
+    text.copy_from_slice(b"text");
+    let text = text.as_ptr().cast::<c_char>();
+    [null(), without_provenance(0x10), without_provenance(usize::MAX), text.wrapping_add(4), text]
+}
+
+#[test]
+fn the_first_registration_of_an_id_needs_no_name() {
+    alone("registration_names::the_first_registration_of_an_id_needs_no_name", || {
+        let mut guarded = GuardedBuffer::new(1);
+        for library in crate::support::all() {
+            for kind in KINDS {
+                for (at, name) in unreadable(&mut guarded).into_iter().enumerate() {
+                    for id in [0, 1, 32, 159] {
+                        let code = kind.register(library, id, name);
+                        assert_eq!(code, kind.refusal(), "{}: {kind:?} {id} at {name:?}", library.name);
+                    }
+                    let id = 200 + at as u8;
+                    assert_eq!(kind.register(library, id, name), 0, "{}: {kind:?} at {name:?}", library.name);
+                }
+            }
+            let source: Vec<u8> = (0..2000u32).map(|at| (at * at / 7) as u8).collect();
+            for id in 200..205 {
+                let params = Params { codec: id, filters: pipeline(&[id]), typesize: 1, ..Params::default() };
+                let chunk = compress(library, &params, &source, 5000).expect("a chunk");
+                assert_eq!(decompress(library, 1, &chunk, source.len()).as_ref(), Ok(&source));
+                let cparams = blosc2_cparams { tuner_id: id.into(), ..Params::default().cparams() };
+                assert!(OwnedContext::compressing(library, cparams).is_some());
+                // SAFETY: any id may be asked for; entries stay.
+                assert_eq!(unsafe { (*(library.blosc2_get_io_cb)(id)).id }, id);
+            }
+            let mut name = c"before".as_ptr();
+            // SAFETY: a place for the name; a name of a codec of the format, which is found before registered ones.
+            unsafe {
+                assert_eq!((library.blosc2_compcode_to_compname)(200, &mut name), 200);
+                assert_eq!((library.blosc2_compname_to_compcode)(c"zstd".as_ptr()), 5);
+            }
+            assert!(name.is_null(), "{}", library.name);
+        }
+    });
+}
+
+/// The C library ends the process in each of these cases.
+#[test]
+fn names_that_cannot_be_read_are_compared_as_no_name() {
+    alone("registration_names::names_that_cannot_be_read_are_compared_as_no_name", || {
+        let library = Library::ours();
+        let mut guarded = GuardedBuffer::new(1);
+        let names = unreadable(&mut guarded);
+        for kind in KINDS {
+            assert_eq!(kind.register(library, 180, c"named".as_ptr()), 0);
+            assert_eq!(kind.register(library, 181, null()), 0);
+            for name in names {
+                assert_eq!(kind.register(library, 180, name), kind.refusal(), "{kind:?} at {name:?}");
+                assert_eq!(kind.register(library, 181, name), 0, "{kind:?} at {name:?}");
+            }
+            assert_eq!(kind.register(library, 181, c"named".as_ptr()), kind.refusal(), "{kind:?}");
+            assert_eq!(kind.register(library, 180, c"named".as_ptr()), 0, "{kind:?}");
+        }
+        // A codec without a name is found under none.
+        // SAFETY: names, and a place for one.
+        unsafe {
+            assert_eq!((library.blosc2_compname_to_compcode)(c"named".as_ptr()), 180);
+            assert_eq!((library.blosc2_compname_to_compcode)(c"nobody's".as_ptr()), -1);
+            assert_eq!((library.blosc2_compname_to_compcode)(c"".as_ptr()), -1);
+            let mut name = null();
+            assert_eq!((library.blosc2_compcode_to_compname)(180, &mut name), 180);
+            assert_eq!(CStr::from_ptr(name), c"named");
+        }
+    });
+}
+
+/// Without functions and without a name there is no plugin to load.
+#[test]
+fn a_codec_without_name_and_functions_is_refused_when_used() {
+    alone("registration_names::a_codec_without_name_and_functions_is_refused_when_used", || {
+        for library in crate::support::all() {
+            let mut codec = blosc2_codec {
+                compcode: 210,
+                compname: null_mut(),
+                complib: 210,
+                version: 1,
+                encoder: None,
+                decoder: None,
+            };
+            // SAFETY: an initialised struct, which is copied.
+            assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0);
+            let params = Params { codec: 210, ..Params::default() };
+            assert_eq!(compress(library, &params, &[1, 2, 3, 4, 5, 6, 7, 9].repeat(99), 5000), Err(-7));
+        }
+    });
+}
