@@ -13,4 +13,5 @@ mod support;
 
 mod exports;
 mod search;
+mod switch;
 mod threads;

@@ -7,9 +7,10 @@
 mod library;
 mod python;
 
+use crate::{environment, trace};
 use library::Library;
 pub use library::Symbol;
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
 /// Why a plugin cannot be used, for `BLOSC_TRACE`.
 pub type Reason = String;
@@ -36,13 +37,53 @@ fn check_name(name: &str) -> Result<(), Reason> {
     Ok(())
 }
 
-/// First where the system looks for libraries, then where the Python package of the plugin says that it is.
+/// Where plugins are looked for: the value of `BLOSC2_PLUGINS`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SearchScope {
+    /// Nowhere.
+    Off,
+    /// Where the system finds libraries. No other program is run.
+    Path,
+    /// There, and then where the Python package of the plugin says, which a Python interpreter is run for.
+    All,
+}
+
+impl SearchScope {
+    /// Returns the scope for a value of the variable, `None` for one that is not defined.
+    fn parse(value: &CStr) -> Option<SearchScope> {
+        match value.to_bytes() {
+            b"off" => Some(SearchScope::Off),
+            b"path" => Some(SearchScope::Path),
+            b"all" => Some(SearchScope::All),
+            _ => None,
+        }
+    }
+
+    /// Reads the variable: `All` without it, `Off` for a value that is not defined, because whoever set it wanted to
+    /// restrict the search.
+    fn from_environment() -> SearchScope {
+        let Some(value) = environment::var(c"BLOSC2_PLUGINS") else { return SearchScope::All };
+        SearchScope::parse(&value).unwrap_or_else(|| {
+            trace::warning(|| format!("BLOSC2_PLUGINS is {value:?}, not off, path or all: taken as off"));
+            SearchScope::Off
+        })
+    }
+}
+
+/// Opens the library of the plugin, where it may be looked for.
 fn find(name: &str) -> Result<Library, Reason> {
+    let scope = SearchScope::from_environment();
+    if scope == SearchScope::Off {
+        return Err("BLOSC2_PLUGINS switches plugins off".into());
+    }
     let file = CString::new(format!("libblosc2_{name}.so")).map_err(|e| e.to_string())?;
     let not_installed = match Library::open(&file) {
         Ok(library) => return Ok(library),
         Err(reason) => reason,
     };
+    if scope == SearchScope::Path {
+        return Err(format!("{not_installed}; BLOSC2_PLUGINS allows no other place"));
+    }
     let Some(path) = python::library_of(name) else {
         return Err(format!("{not_installed}; no Python package tells where it is"));
     };
@@ -61,6 +102,18 @@ mod tests {
         for name in ["", "a-b", "a b", "a.b", "../a", "a/b", "a;b", "a\n", "é", "a'", "$(a)"] {
             assert!(check_name(name).is_err(), "{name:?}");
             assert!(load::<2>(name).is_err(), "{name:?}");
+        }
+    }
+
+    #[test]
+    fn scopes() {
+        for (value, scope) in
+            [(c"off", SearchScope::Off), (c"path", SearchScope::Path), (c"all", SearchScope::All)]
+        {
+            assert_eq!(SearchScope::parse(value), Some(scope));
+        }
+        for value in [c"", c"OFF", c"of", c"all ", c"path,all", c"1"] {
+            assert_eq!(SearchScope::parse(value), None, "{value:?}");
         }
     }
 

@@ -1,0 +1,86 @@
+//! `BLOSC2_PLUGINS`, which says where plugins may be looked for: nowhere, where the system finds libraries, or by asking
+//! Python too. The C library does not have it.
+
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+
+use crate::probes::{KINDS, Probe, build, file_of, program, with_plugins};
+use crate::support::library::Library;
+
+/// A plugin of each kind where the system finds libraries, another where only Python tells, and a Python that notes that
+/// it is asked.
+fn both_places(place: &Path) {
+    fs::create_dir(place.join("hidden")).expect("a directory");
+    let mut answers = String::new();
+    for kind in KINDS {
+        build(kind, &[], &place.join(file_of(&format!("{kind:?}_in_path"))));
+        let hidden = place.join("hidden").join(file_of(&format!("{kind:?}_of_python")));
+        build(kind, &[], &hidden);
+        answers += &format!("case \"$2\" in *{kind:?}_of_python*) printf {};; esac\n", hidden.display());
+    }
+    let log = place.join("log");
+    program(place, "python", &format!("echo asked >> {}\n{answers}", log.display()));
+    program(place, "python3", &format!("echo asked >> {}\nexit 1", log.display()));
+}
+
+/// Uses all plugins with the variable set so; whether those in the library path are found, and those that Python knows.
+fn assert_found(place: &Path, value: Option<&str>, in_path: bool, of_python: bool) {
+    // SAFETY: this process has one thread that does anything.
+    unsafe {
+        match value {
+            Some(value) => std::env::set_var("BLOSC2_PLUGINS", value),
+            None => std::env::remove_var("BLOSC2_PLUGINS"),
+        }
+    }
+    let library = Library::ours();
+    for (at, kind) in KINDS.into_iter().enumerate() {
+        for (id, name, is_found) in [(200, "in_path", in_path), (210, "of_python", of_python)] {
+            let probe = Probe::register(library, kind, id + at as u8, &format!("{kind:?}_{name}"));
+            let told = probe.round_trip(library, 0);
+            if is_found {
+                assert!(told.ends_with("right"), "{value:?}: {kind:?} {name}: {told}");
+            } else {
+                assert_eq!(told, probe.refusal(), "{value:?}: {kind:?} {name}");
+            }
+        }
+    }
+    let was_asked = fs::remove_file(place.join("log")).is_ok();
+    assert_eq!(was_asked, of_python, "{value:?}: Python");
+}
+
+#[test]
+fn plugins_are_searched_where_the_variable_says() {
+    with_plugins("switch::plugins_are_searched_where_the_variable_says", both_places, |place| {
+        // What was found once stays found, so the smaller searches come first.
+        assert_found(place, Some("off"), false, false);
+        assert_found(place, Some("path"), true, false);
+        assert_found(place, Some("all"), true, true);
+    });
+}
+
+#[test]
+fn everything_is_searched_without_the_variable() {
+    with_plugins("switch::everything_is_searched_without_the_variable", both_places, |place| {
+        assert_found(place, None, true, true);
+    });
+}
+
+#[test]
+fn an_unknown_value_switches_the_search_off_and_is_traced() {
+    with_plugins("switch::an_unknown_value_switches_the_search_off_and_is_traced", both_places, |place| {
+        for value in ["", "of", "OFF", "ALL", "all ", "1", "path,all"] {
+            assert_found(place, Some(value), false, false);
+        }
+        let trace = place.join("trace");
+        let file = File::create(&trace).expect("a file");
+        // SAFETY: an open file, in a process that does nothing else.
+        unsafe {
+            std::env::set_var("BLOSC_TRACE", "1");
+            assert_eq!(libc::dup2(file.as_raw_fd(), 2), 2);
+        }
+        assert_found(place, Some("everywhere"), false, false);
+        let text = fs::read_to_string(trace).expect("a text");
+        assert!(text.contains("BLOSC2_PLUGINS") && text.contains("everywhere"), "{text}");
+    });
+}
