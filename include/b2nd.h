@@ -326,7 +326,10 @@ int b2nd_concatenate(b2nd_context_t *ctx,
  * Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores
  * it in `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
  *
- * Returns 0; -32 for NULL, -12 for a box that cannot be, the codes of `b2nd_uninit`.
+ * Items of the box that are outside the shape of `src` are zero.
+ *
+ * Returns 0; -32 for NULL, -12 for a box that ends before it starts, the codes of `b2nd_uninit`
+ * and, for the part of the box in each chunk of the new array, those of `b2nd_get_slice_cbuffer`.
  *
  * Note: `start` and `stop` have a number for each dimension.
  */
@@ -339,10 +342,13 @@ int b2nd_get_slice(b2nd_context_t *ctx,
 
 /**
  * Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array
- * of `buffershape` items in C order that takes `buffersize` bytes; its other items become zero.
+ * of `buffershape` items in C order that takes `buffersize` bytes; its other items become zero,
+ * and so do those of the box that are outside the shape.
  *
- * Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's
- * chunks or does not fit into the buffer, -1 when a chunk cannot be read.
+ * Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for
+ * NULL, -12 for a box that does not fit into the buffer, -1 when a chunk cannot be read, for a
+ * negative `start`, and for a box that reaches so far beyond the shape that the numbers of its
+ * chunks, counted as if the grid of chunks went on, are those of no chunk of the array.
  *
  * Note: `start`, `stop` and `buffershape` have a number for each dimension.
  */
@@ -358,9 +364,12 @@ int b2nd_get_slice_cbuffer(const b2nd_array_t *array,
  * Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array
  * of `buffershape` items in C order that takes `buffersize` bytes.
  *
- * Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's
- * chunks or is not in the buffer, -1 when a chunk cannot be read or stored, -37 when the lock
- * cannot be had. The chunks before the one that failed have been written then.
+ * Items of the box that are outside the shape are not stored.
+ *
+ * Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for
+ * NULL, -12 for a box that is not in the buffer, -1 when a chunk cannot be read or stored and for
+ * a box that `b2nd_get_slice_cbuffer` refuses with -1, -37 when the lock cannot be had. The
+ * chunks before the one that failed have been written then.
  *
  * Note: `start`, `stop` and `buffershape` have a number for each dimension.
  */

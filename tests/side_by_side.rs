@@ -18,6 +18,8 @@ mod back_ends;
 mod functions;
 #[path = "side_by_side/grid.rs"]
 mod grid;
+#[path = "side_by_side/out_of_shape.rs"]
+mod out_of_shape;
 #[path = "side_by_side/paths.rs"]
 mod paths;
 #[path = "side_by_side/refusals.rs"]

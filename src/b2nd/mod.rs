@@ -4,9 +4,11 @@
 //! |---|---|
 //! | [`geometry`] | a checked shape with its chunks and blocks, and everything that follows from it |
 //! | [`tiles`] | the chunks that a box of items touches, and the blocks of a chunk |
+//! | [`overrun`] | boxes that reach beyond the grid of chunks |
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
+//! | `transfer` | a box and its buffer, checked |
 //! | [`slices`] | reading and writing boxes |
 //! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
 //! | [`selection`], [`sparse`] | items at the crossings of lists of coordinates; items here and there |
@@ -19,12 +21,14 @@ pub mod boxes;
 pub mod copies;
 pub mod geometry;
 pub mod metalayer;
+pub mod overrun;
 pub mod resize;
 pub mod rows;
 pub mod selection;
 pub mod slices;
 pub mod sparse;
 pub mod tiles;
+mod transfer;
 pub mod views;
 
 use crate::abi::B2ND_MAX_DIM;

@@ -5,9 +5,10 @@
 
 use super::MAX_DIM;
 use super::array::Array;
-use super::boxes::{BoxCopy, BoxFill, Side};
+use super::boxes::{BoxCopy, BoxFill};
 use super::geometry::Geometry;
 use super::tiles::Part;
+use super::transfer::{Transfer, covers, one_item};
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -21,15 +22,6 @@ use crate::schunk::change::Incoming;
 use crate::schunk::gathered::{Changes, Coverage};
 use std::ops::Range;
 use std::slice;
-
-/// A box of an array, and the buffer that its items come from or go to.
-struct Transfer<'a> {
-    geometry: &'a Geometry,
-    start: &'a [i64],
-    stop: &'a [i64],
-    /// Strides of the buffer's shape, in items.
-    strides: [i64; MAX_DIM],
-}
 
 /// A buffer that several threads write, each its own bytes.
 pub(super) struct Target {
@@ -49,131 +41,13 @@ pub(super) fn failed(error: Error) -> Error {
     }
 }
 
-impl<'a> Transfer<'a> {
-    /// Checks a box and its buffer, in the order of the reference. `None` for a box without items.
-    fn new(
-        geometry: &'a Geometry,
-        start: &'a [i64],
-        stop: &'a [i64],
-        buffershape: &[i64],
-        len: usize,
-    ) -> Result<Option<Transfer<'a>>> {
-        if geometry.nitems() == 0 {
-            return Ok(None);
-        }
-        for dim in 0..geometry.ndim() {
-            let extent = stop[dim].checked_sub(start[dim]);
-            if extent.is_none_or(|extent| extent > buffershape[dim]) {
-                return Err(err!(InvalidParam, "{start:?} to {stop:?} in a buffer of {buffershape:?}"));
-            }
-        }
-        let is_empty = start.iter().zip(stop).any(|(start, stop)| stop <= start);
-        let extshape = geometry.extshape();
-        let is_outside = start.iter().any(|&start| start < 0)
-            || stop.iter().zip(extshape).any(|(stop, extent)| stop > extent);
-        if is_outside && !is_empty {
-            return Err(err!(InvalidParam, "{start:?} to {stop:?} of {extshape:?}"));
-        }
-        geometry.chunk_nbytes()?;
-        if is_empty {
-            return Ok(None);
-        }
-        let mut strides = [1i64; MAX_DIM];
-        for dim in (1..geometry.ndim()).rev() {
-            strides[dim - 1] = strides[dim].saturating_mul(buffershape[dim]);
-        }
-        // The last item that is touched has to lie in the buffer.
-        let mut last = 1i64;
-        for dim in 0..geometry.ndim() {
-            let items = (stop[dim] - start[dim] - 1).checked_mul(strides[dim]);
-            last = items.and_then(|items| last.checked_add(items)).unwrap_or(i64::MAX);
-        }
-        let needed = last.checked_mul(i64::from(geometry.typesize()));
-        if needed.and_then(|needed| usize::try_from(needed).ok()).is_none_or(|needed| needed > len) {
-            return Err(err!(InvalidParam, "{start:?} to {stop:?} do not fit into {len} bytes"));
-        }
-        Ok(Some(Transfer { geometry, start, stop, strides }))
-    }
-
-    fn ndim(&self) -> usize {
-        self.geometry.ndim()
-    }
-
-    /// The buffer, from the part of the box that begins at `at` on.
-    fn buffer_side(&self, at: &[i64; MAX_DIM]) -> Result<Side> {
-        Side::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
-    }
-
-    /// A block, from `start` on.
-    fn block_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
-        let strides = &self.geometry.strides().item_block;
-        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
-    }
-
-    /// A chunk whose items lie in C order, from `start` on.
-    fn chunk_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
-        let strides = &self.geometry.strides().item_chunk;
-        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
-    }
-
-    /// Whether the items of a chunk lie in C order, without padding.
-    fn chunk_is_plain(&self) -> bool {
-        let (chunk, block) = (self.geometry.chunkshape(), self.geometry.blockshape());
-        let mut inner = chunk.iter().zip(block).skip_while(|&(_, &block)| block == 1);
-        let first = inner.next();
-        first.is_none_or(|(&chunk, &block)| chunk % block == 0) && inner.all(|(chunk, block)| chunk == block)
-    }
-
-    /// The number of the chunk that the box is, if it is one, whole, with items in C order.
-    fn whole_chunk(&self) -> Option<i64> {
-        let mut number = 0;
-        for (dim, &chunk) in self.geometry.chunkshape().iter().enumerate() {
-            let chunk = i64::from(chunk);
-            if self.start[dim] % chunk != 0 || self.stop[dim] - self.start[dim] != chunk {
-                return None;
-            }
-            number = number * self.geometry.chunks_along(dim) + self.start[dim] / chunk;
-        }
-        self.chunk_is_plain().then_some(number)
-    }
-
-    /// Extents of a chunk, as far as the array goes.
-    fn extents_of_chunk(&self, number: i64) -> [i64; MAX_DIM] {
-        let mut extents = [1; MAX_DIM];
-        let mut rest = number;
-        for dim in (0..self.ndim()).rev() {
-            let along = self.geometry.chunks_along(dim);
-            let chunk = i64::from(self.geometry.chunkshape()[dim]);
-            let begin = rest % along * chunk;
-            rest /= along;
-            extents[dim] = chunk.min(self.geometry.shape()[dim] - begin);
-        }
-        extents
-    }
-
-    fn chunkshape(&self) -> [i64; MAX_DIM] {
-        let mut shape = [1; MAX_DIM];
-        for (extent, &chunk) in shape.iter_mut().zip(self.geometry.chunkshape()) {
-            *extent = i64::from(chunk);
-        }
-        shape
-    }
-
-    /// Bytes of a chunk and of a block.
-    fn sizes(&self) -> Result<(usize, usize)> {
-        let chunk = self.geometry.chunk_nbytes()?;
-        let block = self.geometry.block_nbytes()?;
-        Ok((usize::try_from(chunk).unwrap_or(0), usize::try_from(block).unwrap_or(0)))
-    }
-}
-
 impl Array {
     /// Reads the box from `start` to `stop` into `dest`, a buffer of `buffershape` items; items of the buffer that are
     /// not of the box become zero, and so do those behind the end of the array.
     ///
     /// # Errors
-    /// `InvalidParam` for a box that leaves the array's chunks or does not fit into the buffer, `Failure` when a chunk
-    /// cannot be read, those of a refresh.
+    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or reaches
+    /// too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read, those of a refresh.
     pub fn get_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], dest: &mut [u8]) -> Result<()> {
         self.refresh()?;
         let geometry = &*self.geometry();
@@ -206,27 +80,30 @@ impl Array {
         }
         let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
         let mut chunks = geometry.chunks_of_box(start, stop);
-        let count = usize::try_from(chunks.len()).unwrap_or(usize::MAX);
+        let count = usize::try_from(transfer.chunks_to_transfer(&chunks)).unwrap_or(usize::MAX);
         let nthreads = threads_for(schunk, count, dest.len());
         if nthreads > 1 {
-            return jobs::for_each(nthreads, 0..count, |n| {
+            jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
                 chunks.rewind(n as i64);
                 chunks.next_part().map_or(Ok(()), |part| read_part(schunk, &transfer, part, &target))
             })
-            .map_err(failed);
+            .map_err(failed)?;
+            return transfer.check_end();
         }
-        while let Some(part) = chunks.next_part() {
+        for _ in 0..count {
+            let Some(part) = chunks.next_part() else { break };
             read_part(schunk, &transfer, part, &target).map_err(failed)?;
         }
-        Ok(())
+        transfer.check_end()
     }
 
     /// Writes the box from `start` to `stop` from `src`, a buffer of `buffershape` items.
     ///
     /// # Errors
-    /// `InvalidParam` for a box that leaves the array's chunks or is not in the buffer, `Failure` when a chunk cannot be
-    /// read or stored, `Lock`, those of a refresh. Chunks before the one that failed are written.
+    /// `InvalidParam` for a box that is not in the buffer, `Failure` for one that begins before the array or reaches too far
+    /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
+    /// Chunks before the one that failed are written.
     pub fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
         self.refresh()?;
         let schunk = self.schunk()?;
@@ -262,13 +139,14 @@ impl Array {
         }
         let sizes = transfer.sizes()?;
         let mut chunks = geometry.chunks_of_box(start, stop);
-        while let Some(part) = chunks.next_part() {
+        for _ in 0..transfer.chunks_to_transfer(&chunks) {
+            let Some(part) = chunks.next_part() else { break };
             let extents = transfer.extents_of_chunk(part.number);
             let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
             let changes = BoxChanges { transfer: &transfer, part, src };
             schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
         }
-        Ok(())
+        transfer.check_end()
     }
 
     /// Reads the whole array into `dest`.
@@ -327,51 +205,6 @@ fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
         return Err(err!(InvalidParam, "{needed} bytes of array, {len} of buffer"));
     }
     Ok(())
-}
-
-/// For a box that is one item of the array, in a buffer of just that: the number of its chunk, and its place in there in
-/// bytes.
-fn one_item(
-    geometry: &Geometry,
-    start: &[i64],
-    stop: &[i64],
-    buffershape: &[i64],
-    len: usize,
-) -> Option<(i64, usize)> {
-    let typesize = usize::try_from(geometry.typesize()).ok().filter(|&size| size == len && size > 0)?;
-    let (mut nchunk, mut nblock, mut item) = (0i64, 0i64, 0i64);
-    for (dim, (&at, &extent)) in start.iter().zip(geometry.shape()).enumerate() {
-        // `at` is not negative, and an extent with items has chunks and blocks with items.
-        if !(0..extent).contains(&at) || stop[dim] != at + 1 || buffershape[dim] != 1 {
-            return None;
-        }
-        let (chunk, block) = (geometry.chunkshape()[dim] as u32, geometry.blockshape()[dim] as u32);
-        let along = match u32::try_from(at) {
-            // Divisions of 32 bits take a fraction of the time.
-            Ok(at) => (i64::from(at / chunk), at % chunk),
-            Err(_) => (at / i64::from(chunk), (at % i64::from(chunk)) as u32),
-        };
-        nchunk = nchunk * geometry.chunks_along(dim) + along.0;
-        nblock = nblock * geometry.blocks_along(dim) + i64::from(along.1 / block);
-        item = item * i64::from(block) + i64::from(along.1 % block);
-    }
-    geometry.chunk_nbytes().ok()?;
-    let at = nblock.checked_mul(i64::from(geometry.blocknitems()))?.checked_add(item)?;
-    Some((nchunk, usize::try_from(at).ok()?.checked_mul(typesize)?))
-}
-
-/// Whether every byte of the buffer is one of an item of the array.
-fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
-    let geometry = transfer.geometry;
-    let mut items = i64::from(geometry.typesize());
-    for (dim, &room) in buffershape.iter().enumerate() {
-        let extent = transfer.stop[dim] - transfer.start[dim];
-        if extent != room || transfer.stop[dim] > geometry.shape()[dim] {
-            return false;
-        }
-        items = items.saturating_mul(extent);
-    }
-    i64::try_from(len).is_ok_and(|len| len == items)
 }
 
 /// So many bytes are worth a job.

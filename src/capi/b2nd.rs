@@ -624,7 +624,10 @@ pub unsafe extern "C" fn b2nd_concatenate(
 /// Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores it in
 /// `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
 ///
-/// Returns 0; -32 for NULL, -12 for a box that cannot be, the codes of `b2nd_uninit`.
+/// Items of the box that are outside the shape of `src` are zero.
+///
+/// Returns 0; -32 for NULL, -12 for a box that ends before it starts, the codes of `b2nd_uninit` and, for the part of
+/// the box in each chunk of the new array, those of `b2nd_get_slice_cbuffer`.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start` and `stop` have a number for each dimension.

@@ -41,10 +41,13 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
 }
 
 /// Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array of
-/// `buffershape` items in C order that takes `buffersize` bytes; its other items become zero.
+/// `buffershape` items in C order that takes `buffersize` bytes; its other items become zero, and so do those of
+/// the box that are outside the shape.
 ///
-/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or
-/// does not fit into the buffer, -1 when a chunk cannot be read.
+/// Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for NULL, -12 for a
+/// box that does not fit into the buffer, -1 when a chunk cannot be read, for a negative `start`, and for a box
+/// that reaches so far beyond the shape that the numbers of its chunks, counted as if the grid of chunks went on, are
+/// those of no chunk of the array.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.
@@ -77,9 +80,12 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
 /// Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array of
 /// `buffershape` items in C order that takes `buffersize` bytes.
 ///
-/// Returns 0, also for a box without items; -32 for NULL, -12 for a box that leaves the array's chunks or is
-/// not in the buffer, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had. The chunks
-/// before the one that failed have been written then.
+/// Items of the box that are outside the shape are not stored.
+///
+/// Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for NULL, -12 for a
+/// box that is not in the buffer, -1 when a chunk cannot be read or stored and for a box that
+/// `b2nd_get_slice_cbuffer` refuses with -1, -37 when the lock cannot be had. The chunks before the one that
+/// failed have been written then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.

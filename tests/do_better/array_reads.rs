@@ -161,31 +161,51 @@ fn b2nd_10_d8_orthogonal_limits() {
     });
 }
 
-/// Nothing outside the extended shape is reached, and nothing is what a box that ends before it starts holds.
+/// A box that reaches beyond the chunks of the array touches no items but its own: the C library takes a chunk outside the
+/// grid for another one, reads before the first chunk, and replaces chunks by zeros. Nothing is what a box that ends before
+/// it starts holds.
 #[test]
 fn b2nd_10_d9_slices_out_of_range() {
     alone("array_reads::b2nd_10_d9_slices_out_of_range", || {
         let scratch = Scratch::new();
         for store in Store::ALL {
-            let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).stored(store, &scratch.fresh());
-            let array = spec.filled(ours(), &counted(35));
+            let make = || {
+                let spec = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).stored(store, &scratch.fresh());
+                spec.filled(ours(), &counted(35))
+            };
             let far = i64::MAX;
-            for (start, stop) in [
-                ([0, 0], [3, 12]),
-                ([0, 0], [7, 1]),
-                ([-1, 0], [1, 1]),
-                ([0, -3], [1, 1]),
-                ([0, 8], [1, 9]),
-                ([6, 0], [7, 1]),
-                ([far - 1, 0], [far, 1]),
-                ([i64::MIN, 0], [i64::MIN + 1, 1]),
-                ([-2, -2], [0, 0]),
+            for (start, stop, code) in [
+                ([0, 0], [3, 12], 0),
+                ([0, 0], [7, 1], -1),
+                ([-1, 0], [1, 1], -1),
+                ([0, -3], [1, 1], -1),
+                ([4, -4], [5, 3], -1),
+                ([0, 8], [1, 9], 0),
+                ([6, 0], [7, 1], 0),
+                ([far - 1, 0], [far, 1], 0),
+                ([i64::MIN, 0], [i64::MIN + 1, 1], -1),
+                ([-2, -2], [0, 0], -1),
             ] {
-                let (rc, _) = array.get_slice_cbuffer(&start, &stop, &[40, 40], 1600, 1600);
-                assert_eq!(rc, -12, "{store:?}: {start:?}..{stop:?}");
-                let rc = array.set_slice_cbuffer(&[9; 1600], &[40, 40], 1600, &start, &stop);
-                assert_eq!(rc, -12, "{store:?}: {start:?}..{stop:?}");
+                let array = make();
+                let what = format!("{store:?}: {start:?}..{stop:?}");
+                // What the box has of the array, and what the array becomes.
+                let mut read = vec![0; 1600];
+                let mut written = counted(35);
+                for (index, item) in counted(35).into_iter().enumerate() {
+                    let at = [index as i64 / 7, index as i64 % 7];
+                    if start.iter().all(|&start| start >= 0)
+                        && (0..2).all(|dim| (start[dim]..stop[dim]).contains(&at[dim]))
+                    {
+                        read[((at[0] - start[0]) * 40 + at[1] - start[1]) as usize] = item;
+                        written[index] = 99;
+                    }
+                }
+                let got = array.get_slice_cbuffer(&start, &stop, &[40, 40], 1600, 1600);
+                assert!(got == (code, read), "{what}: {got:?}");
+                let rc = array.set_slice_cbuffer(&[99; 1600], &[40, 40], 1600, &start, &stop);
+                assert_eq!((rc, array.to_cbuffer()), (code, Ok(written)), "{what}");
             }
+            let array = make();
             for (start, stop) in
                 [([3, 2], [1, 5]), ([1, 5], [3, 2]), ([4, 4], [4, 4]), ([2, 0], [2, 7]), ([4, 6], [0, 0])]
             {

@@ -1,0 +1,204 @@
+//! A box of items and the buffer that they come from or go to: what is checked before anything is transferred, and where
+//! the items lie (`b2nd.md` 6.4). Never touches data.
+
+#![forbid(unsafe_code)]
+
+use super::MAX_DIM;
+use super::boxes::Side;
+use super::geometry::Geometry;
+use super::overrun::chunks_before_overrun;
+use super::tiles::Tiles;
+use crate::err;
+use crate::error::Result;
+
+/// A box of an array, and the buffer that its items come from or go to.
+pub(super) struct Transfer<'a> {
+    pub(super) geometry: &'a Geometry,
+    pub(super) start: &'a [i64],
+    pub(super) stop: &'a [i64],
+    /// Strides of the buffer's shape, in items.
+    pub(super) strides: [i64; MAX_DIM],
+    /// Chunks that are transferred before the call fails, for a box that reaches too far beyond the grid of chunks.
+    overrun: Option<i64>,
+}
+
+impl<'a> Transfer<'a> {
+    /// Checks a box and its buffer, in the order of the reference. `None` for a box without items of the array: it is empty,
+    /// or begins behind the end of the shape.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array.
+    pub(super) fn new(
+        geometry: &'a Geometry,
+        start: &'a [i64],
+        stop: &'a [i64],
+        buffershape: &[i64],
+        len: usize,
+    ) -> Result<Option<Transfer<'a>>> {
+        if geometry.nitems() == 0 {
+            return Ok(None);
+        }
+        for dim in 0..geometry.ndim() {
+            let extent = stop[dim].checked_sub(start[dim]);
+            if extent.is_none_or(|extent| extent > buffershape[dim]) {
+                return Err(err!(InvalidParam, "{start:?} to {stop:?} in a buffer of {buffershape:?}"));
+            }
+        }
+        let is_empty = start.iter().zip(stop).any(|(start, stop)| stop <= start);
+        geometry.chunk_nbytes()?;
+        if is_empty {
+            return Ok(None);
+        }
+        let mut strides = [1i64; MAX_DIM];
+        for dim in (1..geometry.ndim()).rev() {
+            strides[dim - 1] = strides[dim].saturating_mul(buffershape[dim]);
+        }
+        // The last item that is touched has to lie in the buffer.
+        let mut last = 1i64;
+        for dim in 0..geometry.ndim() {
+            let items = (stop[dim] - start[dim] - 1).checked_mul(strides[dim]);
+            last = items.and_then(|items| last.checked_add(items)).unwrap_or(i64::MAX);
+        }
+        let needed = last.checked_mul(i64::from(geometry.typesize()));
+        if needed.and_then(|needed| usize::try_from(needed).ok()).is_none_or(|needed| needed > len) {
+            return Err(err!(InvalidParam, "{start:?} to {stop:?} do not fit into {len} bytes"));
+        }
+        if start.iter().zip(geometry.shape()).any(|(start, extent)| start >= extent) {
+            return Ok(None);
+        }
+        if start.iter().any(|&start| start < 0) {
+            return Err(err!(Failure, "a box begins at {start:?}"));
+        }
+        let overrun = chunks_before_overrun(geometry, start, stop);
+        Ok(Some(Transfer { geometry, start, stop, strides, overrun }))
+    }
+
+    pub(super) fn ndim(&self) -> usize {
+        self.geometry.ndim()
+    }
+
+    /// The buffer, from the part of the box that begins at `at` on.
+    pub(super) fn buffer_side(&self, at: &[i64; MAX_DIM]) -> Result<Side> {
+        Side::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
+    }
+
+    /// A block, from `start` on.
+    pub(super) fn block_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+        let strides = &self.geometry.strides().item_block;
+        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+    }
+
+    /// A chunk whose items lie in C order, from `start` on.
+    pub(super) fn chunk_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
+        let strides = &self.geometry.strides().item_chunk;
+        Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
+    }
+
+    /// Whether the items of a chunk lie in C order, without padding.
+    pub(super) fn chunk_is_plain(&self) -> bool {
+        let (chunk, block) = (self.geometry.chunkshape(), self.geometry.blockshape());
+        let mut inner = chunk.iter().zip(block).skip_while(|&(_, &block)| block == 1);
+        let first = inner.next();
+        first.is_none_or(|(&chunk, &block)| chunk % block == 0) && inner.all(|(chunk, block)| chunk == block)
+    }
+
+    /// The number of chunks that `chunks`, all that the box touches, may transfer.
+    pub(super) fn chunks_to_transfer(&self, chunks: &Tiles) -> i64 {
+        self.overrun.map_or(chunks.len(), |overrun| overrun.min(chunks.len()))
+    }
+
+    /// Fails for a box that reaches too far, once its chunks are transferred.
+    pub(super) fn check_end(&self) -> Result<()> {
+        match self.overrun {
+            None => Ok(()),
+            Some(_) => Err(err!(Failure, "no chunks up to {:?}", self.stop)),
+        }
+    }
+
+    /// The number of the chunk that the box is, if it is one, whole, with items in C order.
+    pub(super) fn whole_chunk(&self) -> Option<i64> {
+        let mut number = 0;
+        for (dim, &chunk) in self.geometry.chunkshape().iter().enumerate() {
+            let chunk = i64::from(chunk);
+            if self.start[dim] % chunk != 0 || self.stop[dim] - self.start[dim] != chunk {
+                return None;
+            }
+            number = number * self.geometry.chunks_along(dim) + self.start[dim] / chunk;
+        }
+        self.chunk_is_plain().then_some(number)
+    }
+
+    /// Extents of a chunk, as far as the array goes.
+    pub(super) fn extents_of_chunk(&self, number: i64) -> [i64; MAX_DIM] {
+        let mut extents = [1; MAX_DIM];
+        let mut rest = number;
+        for dim in (0..self.ndim()).rev() {
+            let along = self.geometry.chunks_along(dim);
+            let chunk = i64::from(self.geometry.chunkshape()[dim]);
+            let begin = rest % along * chunk;
+            rest /= along;
+            extents[dim] = chunk.min(self.geometry.shape()[dim] - begin);
+        }
+        extents
+    }
+
+    pub(super) fn chunkshape(&self) -> [i64; MAX_DIM] {
+        let mut shape = [1; MAX_DIM];
+        for (extent, &chunk) in shape.iter_mut().zip(self.geometry.chunkshape()) {
+            *extent = i64::from(chunk);
+        }
+        shape
+    }
+
+    /// Bytes of a chunk and of a block.
+    pub(super) fn sizes(&self) -> Result<(usize, usize)> {
+        let chunk = self.geometry.chunk_nbytes()?;
+        let block = self.geometry.block_nbytes()?;
+        Ok((usize::try_from(chunk).unwrap_or(0), usize::try_from(block).unwrap_or(0)))
+    }
+}
+
+/// For a box that is one item of the array, in a buffer of just that: the number of its chunk, and its place in there in
+/// bytes.
+pub(super) fn one_item(
+    geometry: &Geometry,
+    start: &[i64],
+    stop: &[i64],
+    buffershape: &[i64],
+    len: usize,
+) -> Option<(i64, usize)> {
+    let typesize = usize::try_from(geometry.typesize()).ok().filter(|&size| size == len && size > 0)?;
+    let (mut nchunk, mut nblock, mut item) = (0i64, 0i64, 0i64);
+    for (dim, (&at, &extent)) in start.iter().zip(geometry.shape()).enumerate() {
+        // `at` is not negative, and an extent with items has chunks and blocks with items.
+        if !(0..extent).contains(&at) || stop[dim] != at + 1 || buffershape[dim] != 1 {
+            return None;
+        }
+        let (chunk, block) = (geometry.chunkshape()[dim] as u32, geometry.blockshape()[dim] as u32);
+        let along = match u32::try_from(at) {
+            // Divisions of 32 bits take a fraction of the time.
+            Ok(at) => (i64::from(at / chunk), at % chunk),
+            Err(_) => (at / i64::from(chunk), (at % i64::from(chunk)) as u32),
+        };
+        nchunk = nchunk * geometry.chunks_along(dim) + along.0;
+        nblock = nblock * geometry.blocks_along(dim) + i64::from(along.1 / block);
+        item = item * i64::from(block) + i64::from(along.1 % block);
+    }
+    geometry.chunk_nbytes().ok()?;
+    let at = nblock.checked_mul(i64::from(geometry.blocknitems()))?.checked_add(item)?;
+    Some((nchunk, usize::try_from(at).ok()?.checked_mul(typesize)?))
+}
+
+/// Whether every byte of the buffer is one of an item of the array.
+pub(super) fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
+    let geometry = transfer.geometry;
+    let mut items = i64::from(geometry.typesize());
+    for (dim, &room) in buffershape.iter().enumerate() {
+        let extent = transfer.stop[dim] - transfer.start[dim];
+        if extent != room || transfer.stop[dim] > geometry.shape()[dim] {
+            return false;
+        }
+        items = items.saturating_mul(extent);
+    }
+    i64::try_from(len).is_ok_and(|len| len == items)
+}
