@@ -1603,7 +1603,8 @@ int blosc2_getitem_bytes_ctx(blosc2_context *context,
 /**
  * Compresses `nblocks` buffers into one chunk at `dest`, as the parameters of `context` say, each
  * a block of its own that can be read alone. `srcs[i]` has `srcsizes[i]` bytes, at least 1. A
- * destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always large enough.
+ * destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always large enough. With
+ * `use_dict`, a codec that has no dictionaries compresses without one.
  *
  * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
  * decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.

@@ -26,6 +26,8 @@ mod paths;
 mod refusals;
 #[path = "side_by_side/variable_length.rs"]
 mod variable_length;
+#[path = "side_by_side/variable_length_codes.rs"]
+mod variable_length_codes;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

@@ -54,6 +54,11 @@ impl BuiltIn {
         }
     }
 
+    /// Whether streams of the codec can refer to a dictionary.
+    pub const fn has_dictionaries(self) -> bool {
+        matches!(self, BuiltIn::Lz4 | BuiltIn::Lz4Hc | BuiltIn::Zstd)
+    }
+
     /// The format code in bits 5-7 of a chunk's flags.
     pub const fn format(self) -> u8 {
         match self {

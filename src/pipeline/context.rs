@@ -251,7 +251,7 @@ impl Context {
         if container::is_needed(params.compcode, &params.filters) {
             params.container = container_of(params.handles.schunk.cast());
         }
-        plan::check(&params, source.len(), dest.len(), true)?;
+        plan::check(&params, source.len(), dest.len(), !matches!(source, Source::Blocks(_)))?;
         if params.clevel == 0 {
             params.use_dict = false;
         }

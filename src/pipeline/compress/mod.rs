@@ -91,7 +91,9 @@ fn compress_blocks(
     }
     let mut first = plan.tables;
     let trained = match BuiltIn::from_compcode(params.compcode) {
-        Some(codec) if params.use_dict => dictionary::train(&blocks, params.compcode)?.map(|d| (codec, d)),
+        Some(codec) if params.use_dict && codec.has_dictionaries() => {
+            dictionary::train(&blocks, params.compcode)?.map(|d| (codec, d))
+        }
         _ => None,
     };
     let Some((codec, bytes)) = trained else {

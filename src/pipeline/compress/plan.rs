@@ -2,7 +2,6 @@
 
 use super::super::params::CompressParams;
 use super::super::stune::Choice;
-use crate::abi::{BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
 use crate::chunk::format::{
     EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE,
     MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2, version,
@@ -16,13 +15,14 @@ use crate::registry;
 /// The version byte of codecs that nobody knows.
 const UNKNOWN_VERSIONLZ: u8 = 0xff;
 
-/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `has_data` is false for
-/// special chunks, which no codec sees.
+/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `needs_dictionary` says whether a
+/// dictionary that is asked for must be possible: it need not for special chunks, which no codec sees, nor for
+/// variable-length blocks, which are compressed without one then (`chunk.md` 3.11).
 ///
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
 /// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
-pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_data: bool) -> Result<()> {
+pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, needs_dictionary: bool) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
         return Err(err!(MaxBufsizeExceeded, "a source of {srcsize} bytes; {MAX_BUFFERSIZE} is the limit"));
     }
@@ -32,8 +32,8 @@ pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, has_data:
     if !(0..=9).contains(&params.clevel) {
         return Err(err!(CodecParam, "compression level {} is not in 0..=9", params.clevel));
     }
-    let has_dictionaries = matches!(params.compcode, BLOSC_LZ4 | BLOSC_LZ4HC | BLOSC_ZSTD);
-    if has_data && params.use_dict && !has_dictionaries {
+    let has_dictionaries = BuiltIn::from_compcode(params.compcode).is_some_and(BuiltIn::has_dictionaries);
+    if needs_dictionary && params.use_dict && !has_dictionaries {
         return Err(err!(CodecParam, "codec {} has no dictionaries", params.compcode));
     }
     if !(1..=MAX_TYPESIZE).contains(&params.typesize) {

@@ -99,15 +99,31 @@ pub fn varlen_table(
     Ok(table)
 }
 
-/// Reads the payload of a variable-length block.
+/// Reads the payload of variable-length block `nblock` of the chunk whose `table` lists its blocks.
 ///
 /// # Errors
-/// `MemoryAlloc`, or what the source says.
-pub fn read_payload(trailer: &Trailer<'_>, source: &dyn BlockSource, block: &VarBlock) -> Result<Vec<u8>> {
-    let len = block.span.len() - varlen::PREFIX;
+/// `InvalidHeader` for a length in the trailer that cannot be, `MemoryAlloc`, or what the source says.
+pub fn read_payload(
+    trailer: &Trailer<'_>,
+    source: &dyn BlockSource,
+    table: &[VarBlock],
+    nblock: usize,
+) -> Result<Vec<u8>> {
+    let block = &table[nblock];
+    // As the reference, whose buffer has room for the longest span or for this block, and for its prefix. Bytes behind the
+    // span are read, so that it is an error if there are none, and belong to the next block.
+    let longest = table.iter().map(|block| block.span.len()).max().unwrap_or(0);
+    let limit = longest.max(block.nbytes) + varlen::PREFIX;
+    let stored = trailer.block_length(nblock).unwrap_or(0);
+    let Some(stored) = usize::try_from(stored).ok().filter(|&len| len > varlen::PREFIX && len <= limit)
+    else {
+        return Err(err!(InvalidHeader, "lazy block {nblock} of {stored} bytes, {limit} are the most"));
+    };
+    let len = stored - varlen::PREFIX;
     let mut payload = Vec::new();
     payload.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a payload of {len} bytes"))?;
     payload.resize(len, 0);
     source.read(trailer, (block.span.start + varlen::PREFIX) as u64, &mut payload)?;
+    payload.truncate(block.span.len() - varlen::PREFIX);
     Ok(payload)
 }

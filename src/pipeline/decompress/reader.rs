@@ -441,7 +441,7 @@ impl<'a> ChunkReader<'a> {
                 decode_payload(&self.decoder(), payload, workspace, &mut dest[..len])
             }
             Body::LazyVarlen(trailer, table) => {
-                let payload = lazy::read_payload(trailer, self.source()?, &table[nblock])?;
+                let payload = lazy::read_payload(trailer, self.source()?, table, nblock)?;
                 decode_payload(&self.decoder(), &payload, workspace, &mut dest[..len])
             }
             Body::Special(_) | Body::Plain | Body::LazyPlain(_) => self.fill(nblock, &mut dest[..len]),
