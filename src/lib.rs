@@ -35,6 +35,8 @@ pub mod io;
 pub mod malloc;
 pub mod pipeline;
 pub mod pool;
+#[cfg(test)]
+mod reference_library;
 pub mod registry;
 pub mod schunk;
 pub mod thread;

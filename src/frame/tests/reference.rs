@@ -11,8 +11,9 @@ use crate::abi::{
     blosc2_schunk, blosc2_storage,
 };
 use crate::chunk::{ChunkHeader, Special};
+use crate::reference_library;
 use std::ffi::{CString, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 type Schunk = *mut blosc2_schunk;
 
@@ -183,14 +184,6 @@ fn same_index(parts: &Parts, encoder: &mut IndexEncoder, capacity: usize, what: 
         ours.len(),
         parts.index
     );
-}
-
-fn library_path() -> Option<PathBuf> {
-    let path = match std::env::var_os("BLOSC2_REFERENCE") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so"),
-    };
-    path.exists().then_some(path)
 }
 
 /// A chunk's content: so many random bytes, then zeros; nothing but zeros now and then, if that may be: once chunks
@@ -395,10 +388,7 @@ fn damaged_headers(reference: &Reference) {
 /// One test, since the library's state is global.
 #[test]
 fn frames_of_the_reference_have_the_same_bytes_here() {
-    let Some(path) = library_path() else {
-        eprintln!("SKIPPED: no reference library (set BLOSC2_REFERENCE)");
-        return;
-    };
+    let Some(path) = reference_library::path() else { return };
     let reference = Reference::load(&path);
     // SAFETY: no other thread uses this library.
     unsafe { (reference.blosc2_init)() };
@@ -415,10 +405,7 @@ const CHILD: &str = "BLOSC2_FRAME_TEST_CHILD";
 /// What the environment overrides, the index has too. A process of its own for each, since others read it as well.
 #[test]
 fn the_environment_changes_the_index_as_there() {
-    let Some(path) = library_path() else {
-        eprintln!("SKIPPED: no reference library (set BLOSC2_REFERENCE)");
-        return;
-    };
+    let Some(path) = reference_library::path() else { return };
     if std::env::var_os(CHILD).is_some() {
         let reference = Reference::load(&path);
         // SAFETY: no other thread uses this library.

@@ -3,8 +3,9 @@
 
 use super::data::{KINDS, Random, sample};
 use super::*;
+use crate::reference_library;
 use std::ffi::{CStr, c_char, c_int, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const HEADER: usize = 32;
 /// Where the stream begins in a chunk of one unsplit block.
@@ -12,14 +13,6 @@ const STREAM: usize = HEADER + 4 + 4;
 /// Bit of the header's flags (byte 2) that says that the chunk is a plain copy.
 const MEMCPYED: u8 = 0x2;
 const NEVER_SPLIT: c_int = 2;
-
-fn library_path() -> Option<PathBuf> {
-    let path = match std::env::var_os("BLOSC2_REFERENCE") {
-        Some(path) => PathBuf::from(path),
-        None => Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so"),
-    };
-    path.exists().then_some(path)
-}
 
 struct Reference(libloading::Library);
 
@@ -103,10 +96,7 @@ impl Reference {
 /// One test, since the library's settings are global.
 #[test]
 fn both_directions_agree_with_the_reference() {
-    let Some(path) = library_path() else {
-        eprintln!("SKIPPED: no reference library (set BLOSC2_REFERENCE)");
-        return;
-    };
+    let Some(path) = reference_library::path() else { return };
     let reference = Reference::load(&path);
     let mut random = Random(7);
     let mut tables = Tables::default();

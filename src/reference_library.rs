@@ -1,0 +1,63 @@
+//! Where the unit tests find the C library, to compare with. As `tests/support/library.rs` does for the tests of the shared
+//! library.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// Returns the path of the C library: the file that `BLOSC2_REFERENCE` names, or the one that `scripts/fetch-reference.sh`
+/// fetched. `None`, after a line on standard error, if it was not fetched: then the test is skipped.
+///
+/// # Panics
+/// If `BLOSC2_REFERENCE` names no file, or the library was not fetched and `BLOSC2_REQUIRE_REFERENCE` is set and not 0.
+pub fn path() -> Option<PathBuf> {
+    let named = std::env::var_os("BLOSC2_REFERENCE").map(PathBuf::from);
+    let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so");
+    let is_required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
+    let path = choose(named, fetched, is_required);
+    if path.is_none() {
+        // Past the capture of the test runner, so that it is seen.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: no reference library (run scripts/fetch-reference.sh)");
+    }
+    path
+}
+
+fn choose(named: Option<PathBuf>, fetched: PathBuf, is_required: bool) -> Option<PathBuf> {
+    if let Some(path) = named {
+        assert!(path.is_file(), "BLOSC2_REFERENCE names no file: {}", path.display());
+        return Some(path);
+    }
+    if fetched.is_file() {
+        return Some(fetched);
+    }
+    assert!(!is_required, "no reference library (run scripts/fetch-reference.sh)");
+    None
+}
+
+#[test]
+fn a_missing_library_is_a_failure_only_where_it_is_required() {
+    let present = std::env::current_exe().unwrap();
+    let missing = || PathBuf::from("/there/is/no/such/libblosc2.so");
+    assert_eq!(choose(None, missing(), false), None);
+    for is_required in [false, true] {
+        assert_eq!(choose(None, present.clone(), is_required), Some(present.clone()));
+        assert_eq!(choose(Some(present.clone()), missing(), is_required), Some(present.clone()));
+        assert!(std::panic::catch_unwind(|| choose(Some(missing()), missing(), is_required)).is_err());
+    }
+    assert!(std::panic::catch_unwind(|| choose(None, missing(), true)).is_err());
+}
+
+/// None of the tests that compare looks for the library in another way, and is skipped where this would fail.
+#[test]
+fn the_tests_that_compare_fail_without_a_library_that_is_required() {
+    for test in [
+        "codec::blosclz::tests::reference::both_directions_agree_with_the_reference",
+        "frame::tests::reference::frames_of_the_reference_have_the_same_bytes_here",
+        "frame::tests::reference::the_environment_changes_the_index_as_there",
+    ] {
+        let mut again = std::process::Command::new(std::env::current_exe().unwrap());
+        again.args([test, "--exact"]).env("BLOSC2_REQUIRE_REFERENCE", "1");
+        let output = again.env("BLOSC2_REFERENCE", "/there/is/no/such/libblosc2.so").output().unwrap();
+        let text = String::from_utf8_lossy(&output.stdout);
+        assert!(!output.status.success() && text.contains("1 failed"), "{test}: {text}");
+    }
+}
