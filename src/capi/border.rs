@@ -124,9 +124,8 @@ pub unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlo
     if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
         return None;
     }
-    let schunk = context.with_head(|head| head.schunk);
     // SAFETY: NULL or one of ours, by the rules.
-    unsafe { SuperChunk::from_ptr(schunk) }.map(LazyBlocks)
+    unsafe { SuperChunk::from_ptr(context.head().schunk()) }.map(LazyBlocks)
 }
 
 /// A super-chunk that must be there.

@@ -6,7 +6,7 @@ use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Error;
 use crate::pipeline::compress::Source;
-use crate::pipeline::context::Context;
+use crate::pipeline::context::{Context, OwnedContext};
 use crate::pipeline::decompress::ItemRange;
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -23,7 +23,7 @@ use std::ptr;
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blosc2_context {
     // SAFETY: by the rules of the module.
-    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_compression(&cparams) }?).cast()))
+    guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
 }
 
 /// Makes a context for decompression. `dparams` is copied, the parameters of a postfilter too; what their
@@ -36,7 +36,7 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blosc2_context {
     // SAFETY: by the rules of the module.
-    guard(|_| ptr::null_mut(), || Ok(Box::into_raw(unsafe { Context::for_decompression(&dparams) }?).cast()))
+    guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
 }
 
 /// Frees `context`, of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
@@ -48,10 +48,8 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
     guard(
         |_| (),
         || {
-            if !context.is_null() {
-                // SAFETY: a context comes from `Box::into_raw`, and this is its end.
-                drop(unsafe { Box::from_raw(context.cast::<Context>()) });
-            }
+            // SAFETY: NULL or a context of ours, by the rules of the module, and this is its end.
+            drop(unsafe { OwnedContext::from_c(context) });
             Ok(())
         },
     );
@@ -154,7 +152,7 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
         }
         // SAFETY: by the rules of the module.
         let dest = unsafe { destination(dest, room(destsize)) }?;
-        let has_prefilter = context.with_head(|head| head.prefilter.is_some());
+        let has_prefilter = context.head().prefilter().is_some();
         let source = if src.is_null() && has_prefilter {
             Source::Absent(nbytes)
         } else {

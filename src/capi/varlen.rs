@@ -32,7 +32,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
     code(|| {
         // SAFETY: by the rules of the module.
         let context = unsafe { self::context(context) }?;
-        if context.with_head(|head| head.do_compress == 0) {
+        if context.head().do_compress() == 0 {
             return Err(err!(InvalidParam, "a decompression context cannot compress"));
         }
         if srcs.is_null() || srcsizes.is_null() || nblocks <= 0 {
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
     code(|| {
         // SAFETY: by the rules of the module.
         let (context, chunk) = unsafe { (self::context(context)?, source(src, room(srcsize))?) };
-        if context.with_head(|head| head.do_compress != 0) {
+        if context.head().do_compress() != 0 {
             return Err(err!(InvalidParam, "a compression context cannot decompress"));
         }
         if dests.is_null() || destsizes.is_null() || maxblocks <= 0 {

@@ -1,6 +1,6 @@
 //! Contexts: what `blosc2_create_cctx` and `blosc2_create_dctx` make (`chunk.md` 5, `abi.md` 4.3).
 //!
-//! A context begins with the head that tuners and some programs know; its fields are the parameters, and C code
+//! A context begins with the head that tuners and some programs know ([`Head`]); its fields are the parameters, and C code
 //! may write them between calls and inside tuner hooks. A job works with a snapshot of them.
 
 use super::callbacks::{Postfilter, Prefilter};
@@ -8,7 +8,9 @@ use super::compress::{self, Source, plan};
 use super::container;
 use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
 use super::filters;
+use super::head::Head;
 use super::params::{CompressParams, DecompressParams, Handle, Handles};
+use super::raw_box::RawBox;
 use super::{overrides, tuner};
 use crate::abi::{
     CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
@@ -20,9 +22,10 @@ use crate::codec::{BuiltIn, Plugin};
 use crate::err;
 use crate::error::Result;
 use crate::{pool, registry};
-use std::cell::{Cell, UnsafeCell};
+use std::cell::Cell;
 use std::mem;
-use std::ptr;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Instant;
@@ -30,13 +33,41 @@ use std::time::Instant;
 /// A compression or decompression context. One thread uses it at a time.
 #[repr(C)]
 pub struct Context {
-    head: UnsafeCell<ContextHead>,
+    head: Head,
     /// The context's copies of what pre- and postfilters get; the head points at them.
-    preparams: Option<Box<UnsafeCell<blosc2_prefilter_params>>>,
-    postparams: Option<Box<UnsafeCell<blosc2_postfilter_params>>>,
+    preparams: Option<RawBox<blosc2_prefilter_params>>,
+    postparams: Option<RawBox<blosc2_postfilter_params>>,
     /// Blocks that the next decompression leaves out; the head points at it.
     mask: Cell<Option<Vec<u8>>>,
     instrumented: bool,
+}
+
+/// A context on the heap, to which C code may have a pointer.
+pub type OwnedContext = RawBox<Context>;
+
+impl OwnedContext {
+    /// Hands the context to C.
+    pub fn into_c(self) -> *mut blosc2_context {
+        self.into_raw().cast()
+    }
+
+    /// Takes the context back from C; `None` for NULL.
+    ///
+    /// # Safety
+    /// `context` is NULL or came from [`into_c`](Self::into_c), and was not taken back before.
+    pub unsafe fn from_c(context: *mut blosc2_context) -> Option<OwnedContext> {
+        // SAFETY: by the caller's word.
+        NonNull::new(context.cast()).map(|context| unsafe { RawBox::from_raw(context) })
+    }
+}
+
+impl Deref for OwnedContext {
+    type Target = Context;
+
+    fn deref(&self) -> &Context {
+        // SAFETY: a context that lives as long as its owner. What C code writes of it is the head, which is a cell.
+        unsafe { &*self.as_ptr() }
+    }
 }
 
 /// What a super-chunk takes from its decompression context for one read.
@@ -100,7 +131,7 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
     /// `NullPointer` for a prefilter without parameters; whatever the tuner says.
-    pub unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<Box<Context>> {
+    pub unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
             return Err(err!(InvalidParam, "filter {id} does not exist"));
         }
@@ -122,7 +153,7 @@ impl Context {
         };
         let preparams = match cparams.prefilter {
             // SAFETY: not NULL, and the ABI says that it points at parameters then.
-            Some(_) => Some(Box::new(UnsafeCell::new(unsafe { read_params(cparams.preparams) }?))),
+            Some(_) => Some(RawBox::new(unsafe { read_params(cparams.preparams) }?)),
             None => None,
         };
         let head = ContextHead {
@@ -137,15 +168,15 @@ impl Context {
             filters_meta: cparams.filters_meta,
             blosc2_flags: if cparams.instr_codec.get() { flag2::INSTR } else { 0 },
             prefilter: cparams.prefilter,
-            preparams: preparams.as_ref().map_or(ptr::null_mut(), |p| p.get()),
+            preparams: preparams.as_ref().map_or(ptr::null_mut(), RawBox::as_ptr),
             schunk: cparams.schunk.cast(),
             do_compress: 1,
             nthreads,
             new_nthreads: nthreads,
             ..empty_head()
         };
-        let context = Box::new(Context {
-            head: UnsafeCell::new(head),
+        let context = RawBox::new(Context {
+            head: Head::new(head),
             preparams,
             postparams: None,
             mask: Cell::new(None),
@@ -154,11 +185,9 @@ impl Context {
         // The tuner's init sees everything but these three (codecs.md 15).
         // SAFETY: by the caller's word.
         unsafe { tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params) }?;
-        context.with_head(|head| {
-            head.tuner_id = cparams.tuner_id.max(0);
-            head.codec_params = cparams.codec_params;
-            head.filter_params = cparams.filter_params;
-        });
+        context.head.set_tuner_id(cparams.tuner_id.max(0));
+        context.head.set_codec_params(cparams.codec_params);
+        context.head.set_filter_params(cparams.filter_params);
         Ok(context)
     }
 
@@ -170,23 +199,23 @@ impl Context {
     ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
-    pub unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<Box<Context>> {
+    pub unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
         let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
             // SAFETY: not NULL, and the ABI says that it points at parameters then.
-            Some(_) => Some(Box::new(UnsafeCell::new(unsafe { read_params(dparams.postparams) }?))),
+            Some(_) => Some(RawBox::new(unsafe { read_params(dparams.postparams) }?)),
             None => None,
         };
         let head = ContextHead {
             postfilter: dparams.postfilter,
-            postparams: postparams.as_ref().map_or(ptr::null_mut(), |p| p.get()),
+            postparams: postparams.as_ref().map_or(ptr::null_mut(), RawBox::as_ptr),
             schunk: dparams.schunk.cast(),
             nthreads,
             new_nthreads: nthreads,
             ..empty_head()
         };
-        Ok(Box::new(Context {
-            head: UnsafeCell::new(head),
+        Ok(RawBox::new(Context {
+            head: Head::new(head),
             preparams: None,
             postparams,
             mask: Cell::new(None),
@@ -199,11 +228,9 @@ impl Context {
         ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// Reads or writes the head. Nothing that calls back into C may happen inside.
-    pub fn with_head<R>(&self, access: impl FnOnce(&mut ContextHead) -> R) -> R {
-        // SAFETY: one thread uses a context at a time; on that thread no reference to the head outlives this
-        // function, since `access` cannot keep it and does not call back.
-        access(unsafe { &mut *self.head.get() })
+    /// The head, which C code may have changed since the last call.
+    pub fn head(&self) -> &Head {
+        &self.head
     }
 
     /// Compresses `source` into `dest`; the length of the chunk, or 0 if it does not fit.
@@ -211,7 +238,7 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
-        let nchunk = self.with_head(|head| current_nchunk(head.schunk));
+        let nchunk = current_nchunk(self.head.schunk());
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
@@ -230,7 +257,7 @@ impl Context {
     ) -> Result<usize> {
         let nbytes = self.begin(source, dest)?;
         // Only tuners of the program are told how long it took.
-        let started = self.with_head(|head| (head.tuner_id > 0).then(Instant::now));
+        let started = (self.head.tuner_id() > 0).then(Instant::now);
         // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
         let largest = match source {
             Source::Blocks(sources) => {
@@ -238,14 +265,14 @@ impl Context {
             }
             Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => None,
         };
-        let set_largest = || self.with_head(|head| head.blocksize = largest.unwrap_or(head.blocksize));
+        let set_largest = || largest.into_iter().for_each(|largest| self.head.set_blocksize(largest));
         set_largest();
-        let requested = self.with_head(|head| head.blocksize);
+        let requested = self.head.blocksize();
         tuner::choose(self, nbytes)?;
         set_largest();
         if nbytes == 0 && requested > 0 {
             // There is nothing to cut: the header tells what was asked for.
-            self.with_head(|head| head.blocksize = requested);
+            self.head.set_blocksize(requested);
         }
         let mut params = self.compress_params(nchunk);
         if container::is_needed(params.compcode, &params.filters) {
@@ -277,7 +304,7 @@ impl Context {
         let source = Source::Absent(nbytes);
         let nbytes_for_tuner = self.begin(source, dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params(self.with_head(|head| current_nchunk(head.schunk)));
+        let params = self.compress_params(current_nchunk(self.head.schunk()));
         plan::check(&params, nbytes, dest.len(), false)?;
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
@@ -285,96 +312,86 @@ impl Context {
     /// Notes the job in the head, for tuners; the size of the source.
     fn begin(&self, source: Source<'_>, dest: &mut [u8]) -> Result<i32> {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
-        self.with_head(|head| {
-            if head.do_compress == 0 {
-                return Err(err!(InvalidParam, "a decompression context cannot compress"));
-            }
-            if head.blocksize < 0 {
-                return Err(err!(InvalidParam, "blocksize {} is negative", head.blocksize));
-            }
-            head.src = source.address();
-            head.dest = dest.as_mut_ptr();
-            head.srcsize = nbytes;
-            head.sourcesize = nbytes;
-            head.destsize = i32::try_from(dest.len()).unwrap_or(i32::MAX);
-            sync_threads(head);
-            Ok(nbytes)
-        })
+        let head = &self.head;
+        if head.do_compress() == 0 {
+            return Err(err!(InvalidParam, "a decompression context cannot compress"));
+        }
+        if head.blocksize() < 0 {
+            return Err(err!(InvalidParam, "blocksize {} is negative", head.blocksize()));
+        }
+        head.set_src(source.address());
+        head.set_dest(dest.as_mut_ptr());
+        head.set_srcsize(nbytes);
+        head.set_sourcesize(nbytes);
+        head.set_destsize(i32::try_from(dest.len()).unwrap_or(i32::MAX));
+        sync_threads(head);
+        Ok(nbytes)
     }
 
     /// What the head says now.
     fn compress_params(&self, nchunk: i64) -> CompressParams {
-        let handles_of = |head: &ContextHead| Handles {
-            schunk: head.schunk.cast(),
-            tuner_params: head.tuner_params,
-            codec_params: head.codec_params,
-            filter_params: head.filter_params,
-        };
-        self.with_head(|head| CompressParams {
-            compcode: head.compcode,
-            compcode_meta: head.compcode_meta,
-            clevel: head.clevel,
-            use_dict: head.use_dict != 0,
+        let head = &self.head;
+        CompressParams {
+            compcode: head.compcode(),
+            compcode_meta: head.compcode_meta(),
+            clevel: head.clevel(),
+            use_dict: head.use_dict() != 0,
             instr_codec: self.instrumented,
-            typesize: head.typesize,
-            nthreads: threads(head.new_nthreads),
-            blocksize: head.blocksize,
-            splitmode: head.splitmode,
-            filters: head.filters,
-            filters_meta: head.filters_meta,
+            typesize: head.typesize(),
+            nthreads: threads(head.new_nthreads()),
+            blocksize: head.blocksize(),
+            splitmode: head.splitmode(),
+            filters: head.filters(),
+            filters_meta: head.filters_meta(),
             short_header: false,
             prefilter: self.prefilter(),
-            tuner_id: head.tuner_id,
+            tuner_id: head.tuner_id(),
             nchunk,
-            handles: handles_of(head),
+            handles: Handles {
+                schunk: head.schunk().cast(),
+                tuner_params: head.tuner_params(),
+                codec_params: head.codec_params(),
+                filter_params: head.filter_params(),
+            },
             container: None,
-        })
+        }
     }
 
     fn prefilter(&self) -> Option<Prefilter> {
-        let (params, original) = self.preparams.as_ref().map(|p| {
-            // SAFETY: our own copy, which C may write only between calls.
-            (unsafe { *p.get() }, p.get())
-        })?;
-        let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..params };
-        // SAFETY: read on the thread that uses the context.
-        let function = unsafe { (*self.head.get()).prefilter }?;
-        Some(Prefilter { function, params, original })
+        let own = self.preparams.as_ref()?;
+        let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..own.get() };
+        let function = self.head.prefilter()?;
+        Some(Prefilter { function, params, original: own.as_ptr() })
     }
 
     fn postfilter(&self) -> Option<Postfilter> {
-        let (params, original) = self.postparams.as_ref().map(|p| {
-            // SAFETY: our own copy, which C may write only between calls.
-            (unsafe { *p.get() }, p.get())
-        })?;
-        let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..params };
-        // SAFETY: read on the thread that uses the context.
-        let function = unsafe { (*self.head.get()).postfilter }?;
-        Some(Postfilter { function, params, original })
+        let own = self.postparams.as_ref()?;
+        let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..own.get() };
+        let function = self.head.postfilter()?;
+        Some(Postfilter { function, params, original: own.as_ptr() })
     }
 
     /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
     /// switched off stay for the next one (`chunk.md` 5.3); a block size of 1 that comes from a source shorter
     /// than an item does not.
     fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
-        self.with_head(|head| {
-            let too_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
-            if too_short && !matches!(source, Source::Blocks(_)) {
-                head.blocksize = 0;
-            }
-            head.typesize = plan::stored_typesize(params.typesize);
-            head.use_dict = i32::from(params.use_dict);
-            head.header_flags = header.flags;
-            head.blosc2_flags = header.blosc2_flags;
-            head.blosc2_flags2 = header.blosc2_flags2;
-            head.header_blocksize = header.blocksize;
-            head.header_overhead = header.len() as i32;
-            let blocks = crate::chunk::Blocks::new(source.len(), params.blocksize.max(1) as usize);
-            head.nblocks = source.nblocks(&blocks) as i32;
-            head.leftover = blocks.leftover() as i32;
-            head.output_bytes = header.cbytes;
-            head.destsize = header.cbytes;
-        });
+        let head = &self.head;
+        let too_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
+        if too_short && !matches!(source, Source::Blocks(_)) {
+            head.set_blocksize(0);
+        }
+        head.set_typesize(plan::stored_typesize(params.typesize));
+        head.set_use_dict(i32::from(params.use_dict));
+        head.set_header_flags(header.flags);
+        head.set_blosc2_flags(header.blosc2_flags);
+        head.set_blosc2_flags2(header.blosc2_flags2);
+        head.set_header_blocksize(header.blocksize);
+        head.set_header_overhead(header.len() as i32);
+        let blocks = crate::chunk::Blocks::new(source.len(), params.blocksize.max(1) as usize);
+        head.set_nblocks(source.nblocks(&blocks) as i32);
+        head.set_leftover(blocks.leftover() as i32);
+        head.set_output_bytes(header.cbytes);
+        head.set_destsize(header.cbytes);
     }
 
     /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens. The blocks of a lazy
@@ -433,7 +450,7 @@ impl Context {
             ..self.decompress_params(postfilter.as_ref(), None)
         };
         let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
-        if self.with_head(|head| head.do_compress == 0) {
+        if self.head.do_compress() == 0 {
             self.publish_decompression(&header, &done);
         }
         Ok(done.nbytes)
@@ -462,13 +479,11 @@ impl Context {
     }
 
     fn check_decompression(&self) -> Result<()> {
-        self.with_head(|head| {
-            if head.do_compress != 0 {
-                return Err(err!(InvalidParam, "a compression context cannot decompress"));
-            }
-            sync_threads(head);
-            Ok(())
-        })
+        if self.head.do_compress() != 0 {
+            return Err(err!(InvalidParam, "a compression context cannot decompress"));
+        }
+        sync_threads(&self.head);
+        Ok(())
     }
 
     fn decompress_params<'a>(
@@ -476,15 +491,16 @@ impl Context {
         postfilter: Option<&'a Postfilter>,
         mask: Option<&'a [u8]>,
     ) -> DecompressParams<'a> {
-        self.with_head(|head| DecompressParams {
-            nthreads: threads(head.new_nthreads),
+        let schunk = self.head.schunk();
+        DecompressParams {
+            nthreads: threads(self.head.new_nthreads()),
             postfilter,
             mask,
             source: None,
-            nchunk: current_nchunk(head.schunk),
-            schunk: Handle(head.schunk.cast()),
+            nchunk: current_nchunk(schunk),
+            schunk: Handle(schunk.cast()),
             container: None,
-        })
+        }
     }
 
     /// What the context's super-chunk tells of itself, where decoding the chunk with that header needs it.
@@ -492,16 +508,15 @@ impl Context {
         if !decoding_asks_for_container(header) {
             return None;
         }
-        let schunk = self.with_head(|head| head.schunk);
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
-        unsafe { container::of_schunk(schunk) }
+        unsafe { container::of_schunk(self.head.schunk()) }
     }
 
     /// What the super-chunk of this context needs to know to read a chunk by itself. Several threads may read at once:
     /// then the super-chunk has them ask one at a time.
     pub fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
-        let nthreads = self.with_head(|head| threads(head.new_nthreads));
+        let nthreads = threads(self.head.new_nthreads());
         ReadSettings { nthreads, postfilter: self.postfilter(), mask, container: OnceLock::new() }
     }
 
@@ -512,35 +527,30 @@ impl Context {
 
     /// Notes in the head the item size of a chunk that was read before.
     pub fn note_typesize(&self, typesize: u8) {
-        self.with_head(|head| head.typesize = i32::from(typesize));
+        self.head.set_typesize(i32::from(typesize));
     }
 
     /// As [`note_typesize`](Self::note_typesize), unless there is a postfilter; whether there is none.
     pub fn note_cached(&self, typesize: u8) -> bool {
-        self.with_head(|head| {
-            if head.postfilter.is_some() {
-                return false;
-            }
-            head.typesize = i32::from(typesize);
-            true
-        })
+        if self.head.postfilter().is_some() {
+            return false;
+        }
+        self.note_typesize(typesize);
+        true
     }
 
     /// Whether compressing runs a program's functions.
     pub fn calls_back(&self) -> bool {
-        self.with_head(|head| {
-            head.prefilter.is_some()
-                || head.tuner_id > 0
-                || is_callers_codec(head.compcode)
-                || head.filters.iter().any(|&id| is_callers_filter(id))
-        })
+        self.head.prefilter().is_some()
+            || self.head.tuner_id() > 0
+            || is_callers_codec(self.head.compcode())
+            || self.head.filters().iter().any(|&id| is_callers_filter(id))
     }
 
     /// The super-chunk that codecs and filters of this context may ask about; `None` where they ask about none.
     pub fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
-        self.with_head(|head| {
-            container::is_needed(head.compcode, &head.filters).then_some(head.schunk.cast_const().cast())
-        })
+        container::is_needed(self.head.compcode(), &self.head.filters())
+            .then(|| self.head.schunk().cast_const().cast())
     }
 
     /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
@@ -548,54 +558,47 @@ impl Context {
     pub fn takes_gathered(&self, blocksize: usize) -> bool {
         !self.calls_back()
             && !self.instrumented
-            && self.with_head(|head| {
-                head.use_dict == 0
-                    && !head.filters.contains(&filter_id::DELTA)
-                    && usize::try_from(head.blocksize).is_ok_and(|size| size == blocksize)
-            })
+            && self.head.use_dict() == 0
+            && !self.head.filters().contains(&filter_id::DELTA)
+            && usize::try_from(self.head.blocksize()).is_ok_and(|size| size == blocksize)
     }
 
     /// Notes in the head what the last chunk was.
     fn publish_decompression(&self, header: &ChunkHeader, done: &Decompressed) {
-        self.with_head(|head| {
-            head.header_flags = header.flags;
-            head.blosc2_flags = header.blosc2_flags;
-            head.blosc2_flags2 = header.blosc2_flags2;
-            head.sourcesize = header.nbytes;
-            head.blocksize = header.blocksize;
-            head.header_blocksize = header.blocksize;
-            head.header_overhead = header.len() as i32;
-            head.srcsize = header.cbytes;
-            head.typesize = i32::from(header.typesize);
-            // The format stands for the codec, except for registered ones (codecs.md 17.11).
-            head.compcode = match BuiltIn::from_format(header.codec_format()) {
-                Some(_) => i32::from(header.codec_format()),
-                None => i32::from(header.udcompcode),
-            };
-            head.compcode_meta = header.compcode_meta;
-            head.filters = header.filters;
-            head.filters_meta = header.filters_meta;
-            head.use_dict = i32::from(done.used_dictionary);
-            head.special_type = i32::from(header.special_bits());
+        let head = &self.head;
+        head.set_header_flags(header.flags);
+        head.set_blosc2_flags(header.blosc2_flags);
+        head.set_blosc2_flags2(header.blosc2_flags2);
+        head.set_sourcesize(header.nbytes);
+        head.set_blocksize(header.blocksize);
+        head.set_header_blocksize(header.blocksize);
+        head.set_header_overhead(header.len() as i32);
+        head.set_srcsize(header.cbytes);
+        head.set_typesize(i32::from(header.typesize));
+        // The format stands for the codec, except for registered ones (codecs.md 17.11).
+        head.set_compcode(match BuiltIn::from_format(header.codec_format()) {
+            Some(_) => i32::from(header.codec_format()),
+            None => i32::from(header.udcompcode),
         });
+        head.set_compcode_meta(header.compcode_meta);
+        head.set_filters(header.filters);
+        head.set_filters_meta(header.filters_meta);
+        head.set_use_dict(i32::from(done.used_dictionary));
+        head.set_special_type(i32::from(header.special_bits()));
     }
 
     /// Sets the blocks that the next whole decompression leaves out, one byte each.
     pub fn set_mask(&self, mask: Vec<u8>) {
-        self.with_head(|head| {
-            head.block_maskout = mask.as_ptr().cast_mut().cast::<CBool>();
-            head.block_maskout_nitems = i32::try_from(mask.len()).unwrap_or(i32::MAX);
-        });
+        self.head.set_block_maskout(mask.as_ptr().cast_mut().cast::<CBool>());
+        self.head.set_block_maskout_nitems(i32::try_from(mask.len()).unwrap_or(i32::MAX));
         self.mask.set(Some(mask));
     }
 
     fn take_mask(&self) -> Option<Vec<u8>> {
         let mask = self.mask.take();
         if mask.is_some() {
-            self.with_head(|head| {
-                head.block_maskout = ptr::null_mut();
-                head.block_maskout_nitems = 0;
-            });
+            self.head.set_block_maskout(ptr::null_mut());
+            self.head.set_block_maskout_nitems(0);
         }
         mask
     }
@@ -603,41 +606,38 @@ impl Context {
     /// Fills `cparams` with the context's parameters; `tuner_params` and `filter_params` keep what they hold
     /// (`chunk.md` 5.2).
     pub fn store_cparams(&self, cparams: &mut blosc2_cparams) {
-        self.with_head(|head| {
-            *cparams = blosc2_cparams {
-                compcode: head.compcode as u8,
-                compcode_meta: head.compcode_meta,
-                clevel: head.clevel as u8,
-                use_dict: head.use_dict,
-                typesize: head.typesize,
-                nthreads: head.nthreads,
-                blocksize: head.blocksize,
-                splitmode: head.splitmode,
-                schunk: head.schunk.cast(),
-                filters: head.filters,
-                filters_meta: head.filters_meta,
-                prefilter: head.prefilter,
-                preparams: head.preparams,
-                tuner_params: cparams.tuner_params,
-                tuner_id: head.tuner_id,
-                instr_codec: CBool::from(self.instrumented),
-                codec_params: head.codec_params,
-                filter_params: cparams.filter_params,
-            };
-        });
+        let head = &self.head;
+        *cparams = blosc2_cparams {
+            compcode: head.compcode() as u8,
+            compcode_meta: head.compcode_meta(),
+            clevel: head.clevel() as u8,
+            use_dict: head.use_dict(),
+            typesize: head.typesize(),
+            nthreads: head.nthreads(),
+            blocksize: head.blocksize(),
+            splitmode: head.splitmode(),
+            schunk: head.schunk().cast(),
+            filters: head.filters(),
+            filters_meta: head.filters_meta(),
+            prefilter: head.prefilter(),
+            preparams: head.preparams(),
+            tuner_params: cparams.tuner_params,
+            tuner_id: head.tuner_id(),
+            instr_codec: CBool::from(self.instrumented),
+            codec_params: head.codec_params(),
+            filter_params: cparams.filter_params,
+        };
     }
 
     /// Fills `dparams` with the context's parameters.
     pub fn store_dparams(&self, dparams: &mut blosc2_dparams) {
-        self.with_head(|head| {
-            *dparams = blosc2_dparams {
-                nthreads: head.nthreads,
-                schunk: head.schunk.cast(),
-                postfilter: head.postfilter,
-                postparams: head.postparams,
-                typesize: head.typesize,
-            };
-        });
+        *dparams = blosc2_dparams {
+            nthreads: self.head.nthreads(),
+            schunk: self.head.schunk().cast(),
+            postfilter: self.head.postfilter(),
+            postparams: self.head.postparams(),
+            typesize: self.head.typesize(),
+        };
     }
 }
 
@@ -653,22 +653,22 @@ fn threads(nthreads: i16) -> usize {
 }
 
 /// Takes over a thread count that somebody has written into the head, and shows what runs the jobs.
-fn sync_threads(head: &mut ContextHead) {
-    if head.new_nthreads > 0 {
-        head.nthreads = head.new_nthreads;
+fn sync_threads(head: &Head) {
+    if head.new_nthreads() > 0 {
+        head.set_nthreads(head.new_nthreads());
     }
-    let nthreads = threads(head.new_nthreads);
+    let nthreads = threads(head.new_nthreads());
     let parallel = nthreads > 1;
-    head.threads_started = if parallel { head.nthreads } else { 0 };
-    head.thread_pool = ptr::null_mut();
-    head.thread_backend = if !parallel {
-        backend::SERIAL
+    head.set_threads_started(if parallel { head.nthreads() } else { 0 });
+    let (backend, pool) = if !parallel {
+        (backend::SERIAL, ptr::null_mut())
     } else if pool::has_callback() {
-        backend::CALLBACK
+        (backend::CALLBACK, ptr::null_mut())
     } else {
-        head.thread_pool = ptr::from_ref(&POOL_TOKENS[nthreads]).cast_mut().cast();
-        backend::POOL
+        (backend::POOL, ptr::from_ref(&POOL_TOKENS[nthreads]).cast_mut().cast())
     };
+    head.set_thread_pool(pool);
+    head.set_thread_backend(backend);
 }
 
 /// The chunk that a super-chunk is at, -1 without one.
@@ -691,3 +691,6 @@ unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
         .copied()
         .ok_or_else(|| err!(NullPointer, "a filter function without parameters"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@
 //! | [`library`] | up or down, and the settings of functions without a context |
 //! | [`overrides`] | what the environment overrides |
 //! | [`context`], [`global`] | contexts; the functions without one |
+//! | [`head`], [`raw_box`] | what C code sees of a context; memory that C code has pointers to |
 //! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
 //! | [`container`] | what codecs and filters may know of a context's super-chunk |
@@ -22,10 +23,12 @@ pub mod context;
 pub mod decompress;
 pub mod filters;
 pub mod global;
+pub mod head;
 pub mod jobs;
 pub mod library;
 pub mod overrides;
 pub mod params;
+pub mod raw_box;
 pub mod scratch;
 pub mod shared_out;
 pub mod stune;

@@ -1,11 +1,11 @@
 //! The tuner hooks (`chunk.md` 5.4, `codecs.md` 15): the caller's functions that pick parameters of a context.
 //!
-//! A hook reads and writes the context's head through the pointer it gets, so no reference to the head may be
-//! alive around these calls.
+//! A hook reads and writes the context's head through the pointer it gets.
 
 use super::context::Context;
+use super::head::Head;
 use super::stune::Choice;
-use crate::abi::{ContextHead, blosc2_context, blosc2_tuner};
+use crate::abi::{blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
 use crate::registry;
@@ -35,35 +35,32 @@ struct Untouchable {
 }
 
 impl Untouchable {
-    fn of(head: &ContextHead) -> Untouchable {
+    fn of(head: &Head) -> Untouchable {
         Untouchable {
-            schunk: head.schunk.cast(),
-            prefilter: head.prefilter.map(|function| function as usize),
-            preparams: head.preparams.cast(),
-            block_maskout: head.block_maskout.cast(),
-            do_compress: head.do_compress,
+            schunk: head.schunk().cast(),
+            prefilter: head.prefilter().map(|function| function as usize),
+            preparams: head.preparams().cast(),
+            block_maskout: head.block_maskout().cast(),
+            do_compress: head.do_compress(),
         }
     }
 }
 
 /// Runs a hook. What no tuner may change is as before afterwards.
 fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
-    let (before, prefilter) = context.with_head(|head| (Untouchable::of(head), head.prefilter));
+    let head = context.head();
+    let (before, prefilter) = (Untouchable::of(head), head.prefilter());
     let code = hook(context.as_ptr());
-    context.with_head(|head| {
-        if Untouchable::of(head) == before {
-            return;
-        }
-        head.schunk = before.schunk.cast();
-        head.prefilter = prefilter;
-        head.preparams = before.preparams.cast();
-        head.block_maskout = before.block_maskout.cast();
-        head.do_compress = before.do_compress;
-        trace::warning(|| {
-            format!(
-                "tuner {id} was built for another layout of the context: what it chooses may have no effect"
-            )
-        });
+    if Untouchable::of(head) == before {
+        return code;
+    }
+    head.set_schunk(before.schunk.cast());
+    head.set_prefilter(prefilter);
+    head.set_preparams(before.preparams.cast());
+    head.set_block_maskout(before.block_maskout.cast());
+    head.set_do_compress(before.do_compress);
+    trace::warning(|| {
+        format!("tuner {id} was built for another layout of the context: what it chooses may have no effect")
     });
     code
 }
@@ -94,7 +91,7 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
 pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
-    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id > 0 {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
         let hook = function(id, next)?;
@@ -104,14 +101,13 @@ pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
             return Err(err!(Tuner, "tuner {id} returned {code}"));
         }
     }
-    context.with_head(|head| {
-        let choice = Choice::new(head.compcode, head.clevel, head.splitmode, &head.filters);
-        // Also a tuner's size has to be one that the data can be cut by; if it left none, it gets the default.
-        head.blocksize = choice.blocksize(nbytes, head.typesize, head.blocksize);
-        if id <= 0 {
-            trace_choice(head.compcode, head.clevel, head.blocksize, head.typesize, choice);
-        }
-    });
+    let head = context.head();
+    let choice = Choice::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
+    // Also a tuner's size has to be one that the data can be cut by; if it left none, it gets the default.
+    head.set_blocksize(choice.blocksize(nbytes, head.typesize(), head.blocksize()));
+    if id <= 0 {
+        trace_choice(head.compcode(), head.clevel(), head.blocksize(), head.typesize(), choice);
+    }
     Ok(())
 }
 
@@ -130,7 +126,7 @@ pub fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, c
 /// # Errors
 /// `Tuner` when it fails, `Failure` when it lacks the function.
 pub fn update(context: &Context, seconds: f64) -> Result<()> {
-    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return Ok(());
     }
@@ -145,7 +141,7 @@ pub fn update(context: &Context, seconds: f64) -> Result<()> {
 
 /// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
 pub fn release(context: &Context) {
-    let (id, has_state) = context.with_head(|head| (head.tuner_id, !head.tuner_params.is_null()));
+    let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return;
     }

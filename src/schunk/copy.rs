@@ -43,29 +43,30 @@ impl SuperChunk {
     /// The parameters that a copy has if none are given: those of the context, without what belongs to programs.
     fn own_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
-        Ok(self.cctx()?.with_head(|head| blosc2_cparams {
-            compcode: head.compcode as u8,
-            compcode_meta: head.compcode_meta,
-            clevel: head.clevel as u8,
-            use_dict: head.use_dict,
+        let head = self.cctx()?.head();
+        Ok(blosc2_cparams {
+            compcode: head.compcode() as u8,
+            compcode_meta: head.compcode_meta(),
+            clevel: head.clevel() as u8,
+            use_dict: head.use_dict(),
             // The context knows only what fits into a chunk.
-            typesize: if typesize > 255 { typesize } else { head.typesize },
+            typesize: if typesize > 255 { typesize } else { head.typesize() },
             nthreads: 0,
-            blocksize: head.blocksize,
-            splitmode: head.splitmode,
-            filters: head.filters,
-            filters_meta: head.filters_meta,
+            blocksize: head.blocksize(),
+            splitmode: head.splitmode(),
+            filters: head.filters(),
+            filters_meta: head.filters_meta(),
             tuner_id: 0,
             ..BLOSC2_CPARAMS_DEFAULTS
-        }))
+        })
     }
 
     /// Whether chunks that were made with these parameters are as good as those that are there.
     fn is_same(&self, cparams: &blosc2_cparams) -> Result<bool> {
-        let has_postfilter = self.dctx().is_some_and(|dctx| dctx.with_head(|head| head.postfilter.is_some()));
+        let has_postfilter = self.dctx().is_some_and(|dctx| dctx.head().postfilter().is_some());
         let own = self.own_cparams()?;
         let blocksize = if cparams.blocksize == 0 { own.blocksize } else { cparams.blocksize };
-        let has_prefilter = self.cctx()?.with_head(|head| head.prefilter.is_some());
+        let has_prefilter = self.cctx()?.head().prefilter().is_some();
         Ok(cparams.typesize == own.typesize
             && cparams.clevel == own.clevel
             && cparams.compcode == own.compcode

@@ -210,7 +210,7 @@ impl SuperChunk {
 
     /// The header of a frame that tells of this super-chunk with those counters.
     pub(super) fn frame_header(&self, counters: &Counters) -> FrameHeader {
-        let threads = |context: Option<&Context>| context.map_or(1, |c| c.with_head(|head| head.nthreads));
+        let threads = |context: Option<&Context>| context.map_or(1, |c| c.head().nthreads());
         let nthreads_c = threads(self.cctx().ok());
         let nthreads_d = {
             let _use = self.dctx_use.lock();
@@ -640,7 +640,7 @@ impl SuperChunk {
 impl SuperChunk {
     /// The compression parameters, as far as they are numbers (`schunk.md` 9).
     pub fn cparams(&self) -> blosc2_cparams {
-        let nthreads = self.cctx().map_or(library::nthreads(), |cctx| cctx.with_head(|head| head.nthreads));
+        let nthreads = self.cctx().map_or(library::nthreads(), |cctx| cctx.head().nthreads());
         let s = self.as_ptr();
         let mut cparams =
             blosc2_cparams { tuner_id: 0, nthreads, schunk: s.cast(), ..BLOSC2_CPARAMS_DEFAULTS };
@@ -662,7 +662,7 @@ impl SuperChunk {
     /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
     pub fn dparams(&self) -> blosc2_dparams {
         let _use = self.dctx_use.lock();
-        let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.with_head(|head| head.nthreads));
+        let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.head().nthreads());
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }
 

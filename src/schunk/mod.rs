@@ -43,11 +43,11 @@ pub mod view;
 
 pub use rules::Keeping;
 
-use crate::abi::{blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::io::Backend;
-use crate::pipeline::context::Context;
+use crate::pipeline::context::{Context, OwnedContext};
 use cache::LastBlock;
 use gate::Gate;
 use live::Layer;
@@ -157,11 +157,11 @@ impl SuperChunk {
         // SAFETY: by the caller's word.
         let cctx = unsafe { Context::for_compression(cparams) }?;
         // SAFETY: nobody knows the super-chunk yet.
-        unsafe { (*self.as_ptr()).cctx = Box::into_raw(cctx).cast::<blosc2_context>() };
+        unsafe { (*self.as_ptr()).cctx = cctx.into_c() };
         // SAFETY: by the caller's word.
         let dctx = unsafe { Context::for_decompression(dparams) }?;
         // SAFETY: as above.
-        unsafe { (*self.as_ptr()).dctx = Box::into_raw(dctx).cast::<blosc2_context>() };
+        unsafe { (*self.as_ptr()).dctx = dctx.into_c() };
         Ok(())
     }
 
@@ -229,9 +229,7 @@ impl Drop for SuperChunk {
         // SAFETY: nobody uses the super-chunk any more; its contexts and blocks are as `live` says.
         unsafe {
             for context in [(*s).cctx, (*s).dctx] {
-                if !context.is_null() {
-                    drop(Box::from_raw(context.cast::<Context>()));
-                }
+                drop(OwnedContext::from_c(context));
             }
             libc::free((*s).blockshape.cast());
             free_storage((*s).storage);

@@ -1,0 +1,49 @@
+//! A value on the heap that C code has a pointer to.
+
+use std::ptr::NonNull;
+
+/// Owns a value that C code may read and write through a pointer of its own. A `Box` would claim, each time it is moved,
+/// that no other pointer to the value is used again; this one claims nothing.
+pub struct RawBox<T>(NonNull<T>);
+
+impl<T> RawBox<T> {
+    /// Moves `value` to the heap.
+    pub fn new(value: T) -> RawBox<T> {
+        RawBox(NonNull::from(Box::leak(Box::new(value))))
+    }
+
+    /// The pointer to hand to C. It is valid until the value is dropped.
+    pub fn as_ptr(&self) -> *mut T {
+        self.0.as_ptr()
+    }
+
+    /// Hands the value over to whoever has the pointer; [`from_raw`](Self::from_raw) takes it back.
+    pub fn into_raw(self) -> *mut T {
+        let pointer = self.as_ptr();
+        std::mem::forget(self);
+        pointer
+    }
+
+    /// Takes back what [`into_raw`](Self::into_raw) handed over.
+    ///
+    /// # Safety
+    /// `pointer` came from `into_raw`, and was not taken back before.
+    pub unsafe fn from_raw(pointer: NonNull<T>) -> RawBox<T> {
+        RawBox(pointer)
+    }
+}
+
+impl<T: Copy> RawBox<T> {
+    /// Copies the value, as C may have changed it.
+    pub fn get(&self) -> T {
+        // SAFETY: initialised in `new`. C code writes it between calls only, and `RawBox` is neither `Send` nor `Sync`.
+        unsafe { self.0.as_ptr().read() }
+    }
+}
+
+impl<T> Drop for RawBox<T> {
+    fn drop(&mut self) {
+        // SAFETY: the pointer of a leaked box, which no other `RawBox` has.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
