@@ -74,9 +74,7 @@ mod tests {
             before += i64::from((0..ndim).all(|dim| at[dim] < geometry.chunks_along(dim)));
             let dim = (0..ndim).rev().find(|&dim| (at[dim] + 1) * chunk(dim) < stop[dim])?;
             at[dim] += 1;
-            for behind in dim + 1..ndim {
-                at[behind] = start[behind] / chunk(behind);
-            }
+            (dim + 1..ndim).for_each(|behind| at[behind] = start[behind] / chunk(behind));
         }
     }
 

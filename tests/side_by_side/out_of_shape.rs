@@ -119,9 +119,7 @@ impl Case {
             let next = (0..self.ndim()).rev().find(|&dim| (at[dim] + 1) * chunk(dim) < self.stop[dim]);
             let Some(dim) = next else { return walk };
             at[dim] += 1;
-            for behind in dim + 1..self.ndim() {
-                at[behind] = self.start[behind] / chunk(behind);
-            }
+            (dim + 1..self.ndim()).for_each(|behind| at[behind] = self.start[behind] / chunk(behind));
         }
     }
 
