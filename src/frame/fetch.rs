@@ -12,21 +12,20 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::io::Stream;
 use crate::malloc::Malloced;
+use crate::malloc::kept::KeptBuffer;
+use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::special_chunk;
 use crate::pipeline::decompress::BlockSource;
 use crate::pipeline::params::CompressParams;
 use crate::pipeline::stune::Choice;
-use std::cell::Cell;
 use std::ops::Deref;
 
 /// The most bytes that are read in the hope that they are the header and the block starts of a chunk.
 const LAZY_HEAD: usize = 4 << 10;
 
-/// Bytes that a thread keeps for chunks that it reads.
-const KEPT: usize = 16 << 20;
-
 thread_local! {
-    static READ: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    /// A chunk that was read.
+    static READ: KeptBuffer = const { KeptBuffer::new() };
 }
 
 /// What a chunk is fetched for.
@@ -360,16 +359,11 @@ impl Room {
     /// Memory for `len` bytes.
     fn new(purpose: Purpose, len: usize) -> Result<Room> {
         // What a damaged frame claims must take no memory before it was read: fresh blocks do not.
-        if purpose == Purpose::Keep || len > KEPT {
+        if purpose == Purpose::Keep || len > THREAD_BUFFER {
             return Malloced::zeroed(len).map(Room::Own);
         }
-        // A read inside another one finds nothing here, and takes new memory.
-        let mut memory = READ.try_with(Cell::take).unwrap_or_default();
-        if memory.len() < len {
-            let more = len - memory.len();
-            memory.try_reserve_exact(more).map_err(|_| err!(MemoryAlloc, "{len} bytes of a chunk"))?;
-            memory.resize(len, 0);
-        }
+        // A thread on its way out keeps nothing.
+        let memory = READ.try_with(|kept| kept.take(len)).unwrap_or_else(|_| KeptBuffer::new().take(len))?;
         Ok(Room::Kept(memory, len))
     }
 
@@ -389,7 +383,7 @@ impl Room {
             }
             Room::Kept(memory, _) => {
                 let result = then(Fetched::Lent(&memory[..len]));
-                let _ = READ.try_with(|place| place.set(memory));
+                let _ = READ.try_with(|kept| kept.give_back(memory));
                 result
             }
         }

@@ -8,6 +8,8 @@ use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
+pub mod kept;
+pub mod limits;
 pub mod spare;
 
 /// Bytes in a `malloc` block, freed when dropped.

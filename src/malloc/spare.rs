@@ -4,13 +4,12 @@
 //! first use. Whether an allocator gives a block of this size back to the system when it is freed depends on what else the
 //! program has done. So some blocks of chunks that are gone are kept here, for the chunks that come next.
 
+use super::limits::FREED;
 use std::ptr::NonNull;
 use std::sync::Mutex;
 
 /// Bytes of the smallest block that is kept; an allocator serves smaller ones well.
 const SMALLEST: usize = 64 << 10;
-/// Bytes that are kept in all.
-const KEPT: usize = 32 << 20;
 /// A block is used again if no more than one part in so many is left over.
 const LEFTOVER: usize = 8;
 
@@ -59,13 +58,13 @@ impl Spare {
     fn give(&mut self, start: NonNull<u8>, capacity: usize) {
         self.clock += 1;
         let block = Block { start, capacity, since: self.clock };
-        if capacity > KEPT || self.blocks.try_reserve(1).is_err() {
+        if capacity > FREED || self.blocks.try_reserve(1).is_err() {
             return block.free();
         }
         let at = self.blocks.partition_point(|other| other.capacity < capacity);
         self.blocks.insert(at, block);
         self.nbytes += capacity;
-        while self.nbytes > KEPT {
+        while self.nbytes > FREED {
             let oldest = (0..self.blocks.len()).min_by_key(|&at| self.blocks[at].since);
             let Some(oldest) = oldest.map(|at| self.blocks.remove(at)) else { break };
             self.nbytes -= oldest.capacity;
@@ -144,15 +143,15 @@ mod tests {
     #[test]
     fn too_much_frees_the_oldest() {
         let mut spare = Spare { blocks: Vec::new(), nbytes: 0, clock: 0 };
-        for capacity in [KEPT / 2, KEPT / 4, KEPT / 8] {
+        for capacity in [FREED / 2, FREED / 4, FREED / 8] {
             block(&mut spare, capacity);
         }
-        block(&mut spare, KEPT + 1);
-        assert_eq!(capacities(&spare), [KEPT / 8, KEPT / 4, KEPT / 2]);
-        block(&mut spare, KEPT / 4);
-        assert_eq!(capacities(&spare), [KEPT / 8, KEPT / 4, KEPT / 4]);
-        block(&mut spare, KEPT);
-        assert_eq!(capacities(&spare), [KEPT]);
+        block(&mut spare, FREED + 1);
+        assert_eq!(capacities(&spare), [FREED / 8, FREED / 4, FREED / 2]);
+        block(&mut spare, FREED / 4);
+        assert_eq!(capacities(&spare), [FREED / 8, FREED / 4, FREED / 4]);
+        block(&mut spare, FREED);
+        assert_eq!(capacities(&spare), [FREED]);
         spare.blocks.drain(..).for_each(Block::free);
     }
 

@@ -1,17 +1,15 @@
 //! The working memory of one thread: block buffers and codec state. It stays with the thread between calls, so
 //! that a call allocates nothing in the steady state.
 //!
-//! A thread keeps at most [`LARGEST_KEPT`] bytes of block buffers; larger ones are freed at the end of the call.
+//! A thread keeps at most [`SCRATCH`](crate::malloc::limits::SCRATCH) bytes of block buffers; larger ones are freed at the end of the call.
 
 use crate::codec::Workspace;
 use crate::err;
 use crate::error::Result;
+use crate::malloc::limits;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
-
-/// Buffers above this size are not kept, in bytes.
-const LARGEST_KEPT: usize = 64 << 20;
 
 /// Each buffer begins on such a boundary: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
@@ -122,7 +120,7 @@ impl<'a> Lent<'a> {
     /// Has the thread keep the memory for the next time.
     #[inline(always)]
     pub fn give_back(mut self) {
-        if self.scratch.buffers.len > LARGEST_KEPT {
+        if self.scratch.buffers.len > limits::SCRATCH {
             self.scratch.buffers.free();
         }
         if let Some(level) = &self.level {
@@ -249,6 +247,20 @@ mod tests {
         }
         assert!(scratch.parts(usize::MAX).is_err());
         assert!(scratch.parts(100).is_ok());
+    }
+
+    #[test]
+    fn no_more_than_the_limit_is_kept_on_either_level() {
+        let kept = |len| {
+            with(|scratch| scratch.parts(len / PARTS).map(|_| ())).unwrap();
+            with(|scratch| scratch.buffers.len)
+        };
+        assert!(kept(limits::SCRATCH - PARTS * ALIGNMENT) > limits::SCRATCH / 2);
+        assert_eq!(kept(limits::SCRATCH + PARTS * ALIGNMENT), 0);
+        with(|_| {
+            assert!(kept(limits::SCRATCH - PARTS * ALIGNMENT) > limits::SCRATCH / 2);
+            assert_eq!(kept(limits::SCRATCH + PARTS * ALIGNMENT), 0);
+        });
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! The block that was decoded last, kept so that small reads next to each other cost a copy.
 //!
-//! One block per super-chunk, and none of more than [`LARGEST`] bytes; every change and every refresh drops it, as
+//! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it, as
 //! does any read with a postfilter, whose result may differ from one time to the next.
 
-/// Larger blocks are not kept, in bytes.
-pub const LARGEST: usize = 16 << 20;
+use crate::malloc::limits::DECODED_BLOCK;
 
 /// A block that was decoded.
 #[derive(Default)]
@@ -53,7 +52,7 @@ impl LastBlock {
     /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
     pub fn room(&mut self, len: usize) -> Option<&mut [u8]> {
         self.nchunk = None;
-        if len > LARGEST {
+        if len > DECODED_BLOCK {
             return None;
         }
         if self.bytes.len() < len {
@@ -89,6 +88,6 @@ mod tests {
         }
         last.forget();
         assert_eq!(last.get(7, 102, &mut dest), None);
-        assert!(last.room(LARGEST + 1).is_none());
+        assert!(last.room(DECODED_BLOCK + 1).is_none());
     }
 }

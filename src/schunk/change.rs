@@ -15,6 +15,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
 use crate::frame::plan::{Change, Payload, Target};
 use crate::malloc::Malloced;
+use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::{Source, special_chunk};
 use crate::pipeline::params::CompressParams;
 use std::sync::atomic::Ordering;
@@ -438,7 +439,7 @@ impl SuperChunk {
         let at = self.counters().nchunks;
         self.note_current(at);
         // What no thread keeps memory for is compressed where it stays.
-        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > room::KEPT {
+        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > THREAD_BUFFER {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
             let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
             block.truncate(cbytes);

@@ -2,10 +2,8 @@
 
 use crate::error::Result;
 use crate::malloc::Malloced;
+use crate::malloc::limits::THREAD_BUFFER;
 use std::cell::Cell;
-
-/// Bytes that a thread keeps.
-pub(super) const KEPT: usize = 16 << 20;
 
 thread_local! {
     static KEPT_HERE: Cell<Option<Malloced>> = const { Cell::new(None) };
@@ -23,7 +21,7 @@ pub(super) fn with<R>(len: usize, work: impl FnOnce(&mut [u8]) -> Result<R>) -> 
         None => Malloced::zeroed(len)?,
     };
     let result = work(&mut room[..len]);
-    if room.len() <= KEPT {
+    if room.len() <= THREAD_BUFFER {
         let _ = KEPT_HERE.try_with(|place| place.set(Some(room)));
     }
     result
@@ -55,8 +53,8 @@ mod tests {
 
     #[test]
     fn much_is_not_kept() {
-        with(KEPT + 1, |room| {
-            room[KEPT] = 7;
+        with(THREAD_BUFFER + 1, |room| {
+            room[THREAD_BUFFER] = 7;
             Ok(())
         })
         .unwrap();

@@ -6,22 +6,20 @@ use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::err;
 use crate::error::Result;
+use crate::malloc::kept::KeptBuffer;
+use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, Runs};
 use crate::pipeline::params::DecompressParams;
 use crate::pipeline::{jobs, shared_out::SharedOut};
 use crate::pool;
 use parking_lot::Mutex;
-use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Bytes that a thread keeps for blocks.
-const KEPT: usize = 16 << 20;
-
 thread_local! {
     /// A block that was decoded.
-    static BLOCK: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+    static BLOCK: KeptBuffer = const { KeptBuffer::new() };
 }
 
 /// Items that are wanted of one chunk: byte offset in the chunk, position in the result.
@@ -175,11 +173,10 @@ impl Gathering<'_> {
     fn block(&self, items: &[Wanted]) -> Result<()> {
         let (first, end) = (items[0].0, items[items.len() - 1].0 + self.typesize);
         let mut span = self.span(first, end);
-        let mut bytes = BLOCK.try_with(Cell::take).unwrap_or_default();
-        if bytes.len() < span.len() {
-            bytes.try_reserve_exact(span.len() - bytes.len()).map_err(|_| err!(MemoryAlloc, "a block"))?;
-            bytes.resize(span.len(), 0);
-        }
+        // A thread on its way out keeps nothing.
+        let mut bytes = BLOCK
+            .try_with(|kept| kept.take(span.len()))
+            .unwrap_or_else(|_| KeptBuffer::new().take(span.len()))?;
         let read = if self.few(items, first..end, &span, &mut bytes[..span.len()])? {
             Ok(())
         } else if let Some(part) = self.part(first..end, &span, &mut bytes)? {
@@ -197,9 +194,7 @@ impl Gathering<'_> {
                 item.copy_from_slice(&bytes[at - span.start..at - span.start + self.typesize]);
             }
         }
-        if bytes.len() <= KEPT {
-            let _ = BLOCK.try_with(|place| place.set(bytes));
-        }
+        let _ = BLOCK.try_with(|kept| kept.give_back(bytes));
         read
     }
 
@@ -246,7 +241,7 @@ impl Gathering<'_> {
         let blocks = Blocks::of(header);
         let block = blocks.range(first / blocks.blocksize().max(1));
         let is_whole = block.start.is_multiple_of(unit) && block.end.is_multiple_of(unit);
-        if !is_plain && is_whole && block.start <= first && end <= block.end && block.len() <= KEPT {
+        if !is_plain && is_whole && block.start <= first && end <= block.end && block.len() <= THREAD_BUFFER {
             return block;
         }
         first - first % unit..end.next_multiple_of(unit).min(header.nbytes())

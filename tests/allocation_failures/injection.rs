@@ -1,5 +1,5 @@
-//! Allocators that fail on request: `malloc` and its relatives, which memory that crosses the ABI comes from, and the
-//! allocator of Rust. Each fails only in the thread that asks for it, since the test harness has threads, too.
+//! Allocators that fail on request, and that count: `malloc` and its relatives, which memory that crosses the ABI comes from,
+//! and the allocator of Rust. Each fails only in the thread that asks for it, since the test harness has threads, too.
 
 use std::alloc::{GlobalAlloc, Layout};
 use std::cell::Cell;
@@ -24,6 +24,27 @@ impl Plan {
 thread_local! {
     static MALLOC: Cell<Plan> = const { Cell::new(Plan::NONE) };
     static RUST: Cell<Plan> = const { Cell::new(Plan::NONE) };
+    /// Bytes that this thread has allocated and not freed.
+    static LIVE: Cell<isize> = const { Cell::new(0) };
+}
+
+/// Returns the number of bytes that this thread has allocated, less those that it has freed.
+pub fn live_bytes() -> isize {
+    LIVE.get()
+}
+
+/// Counts a block that was allocated, if it was.
+fn allocated(at: *mut c_void) -> *mut c_void {
+    // SAFETY: NULL or a block of the C library.
+    LIVE.set(LIVE.get() + unsafe { libc::malloc_usable_size(at) } as isize);
+    at
+}
+
+/// Counts a block that is about to be freed.
+fn freed(at: *mut c_void) -> *mut c_void {
+    // SAFETY: as above.
+    LIVE.set(LIVE.get() - unsafe { libc::malloc_usable_size(at) } as isize);
+    at
 }
 
 /// Counts a request; whether it fails.
@@ -77,7 +98,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    unsafe { __libc_malloc(size) }
+    allocated(unsafe { __libc_malloc(size) })
 }
 
 /// The C library's function, or NULL.
@@ -90,7 +111,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    unsafe { __libc_calloc(count, size) }
+    allocated(unsafe { __libc_calloc(count, size) })
 }
 
 /// The C library's function, or NULL.
@@ -102,8 +123,15 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     if fails(&MALLOC) {
         return null_mut();
     }
+    let before = live_bytes();
+    freed(at);
     // SAFETY: passed on as it is.
-    unsafe { __libc_realloc(at, size) }
+    let grown = unsafe { __libc_realloc(at, size) };
+    if grown.is_null() && size > 0 {
+        // The block is as it was.
+        LIVE.set(before);
+    }
+    allocated(grown)
 }
 
 /// The C library's function, or NULL.
@@ -116,7 +144,17 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    unsafe { __libc_memalign(alignment, size) }
+    allocated(unsafe { __libc_memalign(alignment, size) })
+}
+
+/// The C library's function.
+///
+/// # Safety
+/// As that function.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn free(at: *mut c_void) {
+    // SAFETY: passed on as it is.
+    unsafe { __libc_free(freed(at)) }
 }
 
 /// The C library's function, or its error code.
@@ -134,7 +172,7 @@ unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, s
         if at.is_null() {
             return libc::ENOMEM;
         }
-        place.write(at);
+        place.write(allocated(at));
     }
     0
 }
@@ -152,11 +190,11 @@ unsafe impl GlobalAlloc for RustAllocator {
             return null_mut();
         }
         // SAFETY: any length and any power of two may be asked for.
-        unsafe { __libc_memalign(layout.align().max(size_of::<usize>()), layout.size()) }.cast()
+        allocated(unsafe { __libc_memalign(layout.align().max(size_of::<usize>()), layout.size()) }).cast()
     }
 
     unsafe fn dealloc(&self, at: *mut u8, _: Layout) {
         // SAFETY: a block of `alloc`, by the caller's word.
-        unsafe { __libc_free(at.cast()) }
+        unsafe { __libc_free(freed(at.cast())) }
     }
 }

@@ -1,0 +1,100 @@
+//! How much memory a thread keeps once it has worked on large chunks: no more than README says.
+
+use std::ffi::CString;
+use std::ptr::null_mut;
+
+use blosc2::abi::{CBool, blosc2_cparams, blosc2_schunk, blosc2_storage};
+use blosc2::capi::defaults::{
+    blosc2_get_blosc2_cparams_defaults, blosc2_get_blosc2_dparams_defaults,
+    blosc2_get_blosc2_storage_defaults,
+};
+use blosc2::capi::process::blosc2_free_resources;
+use blosc2::capi::schunk::{blosc2_schunk_free, blosc2_schunk_new};
+use blosc2::capi::schunk_chunks::{
+    blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_get_sparse_buffer,
+};
+use blosc2::malloc::limits::{SCRATCH, THREAD_BUFFER};
+
+use crate::injection::live_bytes;
+
+/// A bit less than the limits, so that a buffer for a chunk of so many bytes is kept.
+const NBYTES: usize = THREAD_BUFFER - (1 << 20);
+
+/// Runs `work` in a thread of its own, and returns the bytes that it has allocated and not freed when `work` is done.
+fn kept_after(work: impl FnOnce() + Send) -> isize {
+    let run = || {
+        let before = live_bytes();
+        work();
+        // What the process keeps is not this thread's.
+        assert_eq!(blosc2_free_resources(), 0);
+        live_bytes() - before
+    };
+    std::thread::scope(|scope| scope.spawn(run).join().expect("a thread"))
+}
+
+/// A super-chunk in memory, or in a file.
+fn super_chunk(cparams: &mut blosc2_cparams, path: Option<&CString>) -> *mut blosc2_schunk {
+    let mut dparams = blosc2_get_blosc2_dparams_defaults();
+    let mut storage = blosc2_storage {
+        cparams,
+        dparams: &mut dparams,
+        contiguous: CBool::from(path.is_some()),
+        urlpath: path.map_or(null_mut(), |path| path.as_ptr().cast_mut()),
+        ..blosc2_get_blosc2_storage_defaults()
+    };
+    // SAFETY: a storage whose pointers are valid during the call, which copies them.
+    let schunk = unsafe { blosc2_schunk_new(&mut storage) };
+    assert!(!schunk.is_null());
+    schunk
+}
+
+/// Appends a chunk, reads it, and takes items of it.
+fn use_chunk(schunk: *mut blosc2_schunk, content: &[u8]) {
+    let nbytes = content.len() as i32;
+    let mut dest = vec![0u8; content.len()];
+    // Items of several blocks, or the ends of one.
+    let coords = [1, 2, content.len() as i64 - 1];
+    // SAFETY: a super-chunk of ours; buffers with their true lengths; coordinates of items that are there.
+    unsafe {
+        assert_eq!(blosc2_schunk_append_buffer(schunk, content.as_ptr().cast(), nbytes), 1);
+        assert_eq!(blosc2_schunk_decompress_chunk(schunk, 0, dest.as_mut_ptr().cast(), nbytes), nbytes);
+        assert!(dest == content);
+        let mut items = [0u8; 3];
+        let count = coords.len() as i64;
+        let code = blosc2_schunk_get_sparse_buffer(schunk, count, coords.as_ptr(), items.as_mut_ptr().cast());
+        assert_eq!(code, 0);
+        assert_eq!(items, [content[1], content[2], content[content.len() - 1]]);
+        assert_eq!(blosc2_schunk_free(schunk), 0);
+    }
+}
+
+#[test]
+fn a_thread_keeps_three_buffers_for_chunks_besides_its_working_memory() {
+    let path = std::env::temp_dir().join(format!("blosc2-test-kept-{}.b2frame", std::process::id()));
+    let path = CString::new(path.to_str().expect("a path in UTF-8")).expect("no NUL");
+    let mut state = 1u64;
+    let noise: Vec<u8> = (0..NBYTES)
+        .map(|_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        })
+        .collect();
+    let mut text: Vec<u8> = (0..NBYTES).map(|at| (at / 1000 % 251) as u8).collect();
+    text[NBYTES / 2..].copy_from_slice(&noise[NBYTES / 2..]);
+    let kept = kept_after(|| {
+        let defaults = blosc2_get_blosc2_cparams_defaults();
+        let cparams = blosc2_cparams { typesize: 1, compcode: 1, filters: [0; 6], ..defaults };
+        // Small blocks, of which the working memory is small: the buffers for chunks are most of what is kept.
+        let mut small = blosc2_cparams { blocksize: 64 << 10, ..cparams };
+        use_chunk(super_chunk(&mut small, Some(&path)), &noise);
+        // One block, which is taken for its items.
+        let mut large = blosc2_cparams { blocksize: NBYTES as i32, ..cparams };
+        use_chunk(super_chunk(&mut large, None), &text);
+    });
+    std::fs::remove_file(path.to_str().expect("a path in UTF-8")).expect("a file");
+    let limit = 2 * SCRATCH + 3 * THREAD_BUFFER;
+    // The state of the codec, and what is small.
+    let slack = 4 << 20;
+    assert!(kept <= (limit + slack) as isize, "{kept} bytes, {limit} are the most");
+    assert!(kept >= 3 * NBYTES as isize, "{kept} bytes: one of the three buffers is not used here");
+}
