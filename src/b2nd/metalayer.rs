@@ -8,7 +8,7 @@ use super::geometry::Geometry;
 use crate::abi::{B2ND_DEFAULT_DTYPE, B2ND_METALAYER_VERSION};
 use crate::err;
 use crate::error::Result;
-use crate::frame::msgpack::{Writer, i32_at, i64_at, marker};
+use crate::frame::msgpack::{Marker, Writer, i32_at, i64_at};
 use std::ffi::CStr;
 
 /// Name of the metalayer.
@@ -18,8 +18,6 @@ pub const OLD_NAME: &CStr = c"caterva";
 
 /// Members of the array that the metalayer is; the older one has 5, without the data type.
 const MEMBERS: u8 = 7;
-/// Marker of the string of the data type, after which a length of 32 bits follows.
-const STR32: u8 = 0xdb;
 /// Where the first extent of the shape stands: behind two markers, version and number of dimensions. And what each takes.
 const START_OF_SHAPE: usize = 4;
 const LEN_OF_EXTENT: usize = 9;
@@ -107,7 +105,7 @@ pub fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     }
     let places = metalayer[START_OF_SHAPE..].chunks_exact_mut(LEN_OF_EXTENT);
     for (place, extent) in places.zip(shape) {
-        place[0] = marker::INT64;
+        place[0] = Marker::I64.to_u8();
         place[1..].copy_from_slice(&extent.to_be_bytes());
     }
     Ok(())
@@ -132,29 +130,28 @@ pub fn serialize(
     let dtype = dtype.unwrap_or(B2ND_DEFAULT_DTYPE.as_bytes());
     let len = dtype.len().saturating_add(LEN_OF_SHAPES + LEN_OF_DTYPE + LEN_PER_DIM * ndim);
     let format = u8::try_from(dtype_format).ok();
-    let (Some(format), Ok(_), Ok(dtype_len)) = (format, i32::try_from(len), i32::try_from(dtype.len()))
-    else {
+    let (Some(format), Ok(_)) = (format, i32::try_from(len)) else {
         return Err(err!(Failure, "data type format {dtype_format}, {} bytes of data type", dtype.len()));
     };
     let mut writer = Writer::new(len)?;
     write_shapes(&mut writer, shape, chunkshape, blockshape);
-    writer.byte(format).form(STR32, dtype_len.to_be_bytes()).bytes(dtype);
+    writer.byte(format).str32(dtype);
     Ok(writer.finish())
 }
 
 fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
     let ndim = shape.len() as u8;
     // With 16 dimensions this is no array any more for msgpack; every reader ignores it (`b2nd.md` 3).
-    let array = marker::FIXARRAY.wrapping_add(ndim);
-    writer.byte(marker::FIXARRAY + MEMBERS).byte(B2ND_METALAYER_VERSION as u8).byte(ndim);
+    let array = Marker::FixArray(0).to_u8() + ndim;
+    writer.fixarray(MEMBERS).byte(B2ND_METALAYER_VERSION as u8).byte(ndim);
     writer.byte(array);
     for extent in shape {
-        writer.form(marker::INT64, extent.to_be_bytes());
+        writer.int64(*extent);
     }
     for extents in [chunkshape, blockshape] {
         writer.byte(array);
         for extent in extents {
-            writer.form(marker::INT32, extent.to_be_bytes());
+            writer.int32(*extent);
         }
     }
 }
@@ -231,7 +228,7 @@ impl<'a> Fields<'a> {
             return Err(short());
         }
         self.dtype_format = rest[0] as i8;
-        if rest[1] != STR32 {
+        if Marker::from_u8(rest[1]) != Marker::Str32 {
             return Err(err!(Failure, "marker {:#04x} instead of a data type", rest[1]));
         }
         let len = i32_at(rest, 2).and_then(|len| usize::try_from(len).ok());

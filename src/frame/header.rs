@@ -6,7 +6,7 @@
 
 use super::index;
 use super::metalayers::{self, MAX_WRITTEN, Metalayer};
-use super::msgpack::{Writer, bytes_at, i16_at, i32_at, i64_at, marker};
+use super::msgpack::{Marker, Writer, bytes_at, i16_at, i32_at, i64_at};
 use crate::chunk::format::MAX_FILTERS;
 use crate::codec::BuiltIn;
 use crate::err;
@@ -195,7 +195,7 @@ impl FrameHeader {
             chunksize: int32(position::CHUNKSIZE),
             nthreads_c: i16_at(b, position::NTHREADS_C).unwrap_or_default(),
             nthreads_d: i16_at(b, position::NTHREADS_D).unwrap_or_default(),
-            has_vlmetalayers: b[position::HAS_VLMETALAYERS] == marker::TRUE,
+            has_vlmetalayers: Marker::from_u8(b[position::HAS_VLMETALAYERS]) == Marker::True,
             filters: slots(position::FILTERS),
             filters_meta: slots(position::FILTERS_META),
             flags2: u8::from(flags & flag::VL_BLOCKS != 0),
@@ -274,23 +274,22 @@ impl FrameHeader {
             return Err(err!(InvalidParam, "a header of {len} bytes"));
         };
         let mut out = Writer::new(len)?;
-        out.byte(marker::FIXARRAY | ITEMS).byte(marker::FIXSTR | MAGIC.len() as u8).bytes(MAGIC);
-        out.form(marker::INT32, header_len.to_be_bytes());
-        out.form(marker::UINT64, self.frame_len.to_be_bytes());
-        out.form(marker::FIXSTR | 4, self.flags());
-        out.form(marker::INT64, self.nbytes.to_be_bytes());
-        out.form(marker::INT64, self.cbytes.to_be_bytes());
-        out.form(marker::INT32, self.typesize.to_be_bytes());
-        out.form(marker::INT32, self.blocksize.to_be_bytes());
-        out.form(marker::INT32, self.chunksize.to_be_bytes());
-        out.form(marker::INT16, self.nthreads_c.to_be_bytes());
-        out.form(marker::INT16, self.nthreads_d.to_be_bytes());
-        out.byte(if self.has_vlmetalayers { marker::TRUE } else { marker::FALSE });
-        out.form(marker::FIXEXT16, [MAX_FILTERS as u8]).bytes(&self.filters);
-        out.byte(self.compcode).byte(self.compcode_meta).bytes(&self.filters_meta);
-        out.byte(u8::from(self.use_dict)).byte(0);
+        out.fixarray(ITEMS).fixstr(MAGIC);
+        out.int32(header_len).uint64(self.frame_len).fixstr(&self.flags());
+        out.int64(self.nbytes).int64(self.cbytes);
+        out.int32(self.typesize).int32(self.blocksize).int32(self.chunksize);
+        out.int16(self.nthreads_c).int16(self.nthreads_d).boolean(self.has_vlmetalayers);
+        out.fixext16(MAX_FILTERS as i8, &self.codec_and_filters());
         metalayers::write(&mut out, metalayers, 0);
         Ok(out.finish())
+    }
+
+    /// Returns the content of the extension: filters, codec, their metadata, the second flags, a reserved byte.
+    fn codec_and_filters(&self) -> [u8; 16] {
+        let [a, b, c, d, e, f] = self.filters;
+        let [u, v, w, x, y, z] = self.filters_meta;
+        let (codec, meta) = (self.compcode, self.compcode_meta);
+        [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), 0]
     }
 
     /// General flags, type, codec and level, split mode.

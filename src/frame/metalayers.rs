@@ -8,7 +8,7 @@
 #![forbid(unsafe_code)]
 
 use super::header::FIXED_LEN;
-use super::msgpack::{Writer, i32_at, marker, u16_at};
+use super::msgpack::{Marker, Writer, i32_at, u16_at};
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYER_NAME_MAXLEN};
 use crate::err;
 use crate::error::Result;
@@ -64,7 +64,7 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let Some(&map) = bytes.get(start + MAP) else {
         return Err(err!(ReadBuffer, "no room for metalayers in {} bytes", bytes.len()));
     };
-    if map != marker::MAP16 {
+    if Marker::from_u8(map) != Marker::Map16 {
         return Err(err!(Data, "{map:#04x} where the map of metalayers is expected"));
     }
     let Some(count) = u16_at(bytes, start + MAP + 1).map(usize::from) else {
@@ -94,13 +94,13 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
 fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usize)> {
     let ends = |what: &str| err!(ReadBuffer, "metalayer {n}: {what} beyond {} bytes", bytes.len());
     let &head = bytes.get(pos).ok_or_else(|| ends("the name"))?;
-    if head & marker::FIXSTR_MASK != marker::FIXSTR {
+    let Marker::FixStr(name_len) = Marker::from_u8(head) else {
         return Err(err!(Data, "metalayer {n}: {head:#04x} where a name is expected"));
-    }
-    let name_end = pos + 1 + usize::from(head & !marker::FIXSTR_MASK);
+    };
+    let name_end = pos + 1 + usize::from(name_len);
     let name = bytes.get(pos + 1..name_end).ok_or_else(|| ends("the name"))?;
     let &mark = bytes.get(name_end).ok_or_else(|| ends("the offset"))?;
-    if mark != marker::INT32 {
+    if Marker::from_u8(mark) != Marker::I32 {
         return Err(err!(Data, "metalayer {n}: {mark:#04x} where an offset is expected"));
     }
     let offset = i32_at(bytes, name_end + 1).ok_or_else(|| ends("the offset"))?;
@@ -109,7 +109,7 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
         _ => return Err(err!(Data, "metalayer {n}: offset {offset} of {} bytes", bytes.len())),
     };
     let len = i32_at(bytes, at + 1).ok_or_else(|| ends("the length"))?;
-    if bytes[at] != marker::BIN32 {
+    if Marker::from_u8(bytes[at]) != Marker::Bin32 {
         return Err(err!(Data, "metalayer {n}: {:#04x} where a content is expected", bytes[at]));
     }
     let Ok(len) = usize::try_from(len) else {
@@ -145,17 +145,16 @@ pub fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
 /// [`section_len`] was asked for.
 pub(super) fn write(out: &mut Writer, metalayers: &[Metalayer<'_>], idx_base: usize) {
     let map: usize = metalayers.iter().map(|m| ENTRY_OVERHEAD + m.name.len()).sum();
-    let count = (metalayers.len() as u16).to_be_bytes();
-    let idx = ((FIRST_ENTRY + map - idx_base) as u16).to_be_bytes();
+    let count = metalayers.len() as u16;
+    let idx = (FIRST_ENTRY + map - idx_base) as u16;
     let mut offset = out.len() + FIRST_ENTRY + map + CONTENTS_HEAD;
-    out.byte(marker::FIXARRAY | 3).form(marker::UINT16, idx).form(marker::MAP16, count);
+    out.fixarray(3).uint16(idx).map16(count);
     for metalayer in metalayers {
-        out.byte(marker::FIXSTR | metalayer.name.len() as u8).bytes(metalayer.name);
-        out.form(marker::INT32, (offset as i32).to_be_bytes());
+        out.fixstr(metalayer.name).int32(offset as i32);
         offset += CONTENT_OVERHEAD + metalayer.content.len();
     }
-    out.form(marker::ARRAY16, count);
+    out.array16(count);
     for metalayer in metalayers {
-        out.form(marker::BIN32, (metalayer.content.len() as i32).to_be_bytes()).bytes(metalayer.content);
+        out.bin32(metalayer.content);
     }
 }

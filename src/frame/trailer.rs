@@ -6,7 +6,7 @@
 
 use super::header::FIXED_LEN;
 use super::metalayers::{self, MAX_WRITTEN, Metalayer, TRAILER_SECTION};
-use super::msgpack::{Writer, marker, u32_at};
+use super::msgpack::{Marker, Writer, u32_at};
 use crate::err;
 use crate::error::Result;
 
@@ -39,11 +39,11 @@ pub fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
         return Err(err!(InvalidParam, "a trailer of {len} bytes"));
     }
     let mut out = Writer::new(len)?;
-    out.byte(marker::FIXARRAY | 4).byte(VERSION);
+    out.fixarray(4).byte(VERSION);
     metalayers::write(&mut out, vlmetalayers, 1);
-    out.form(marker::UINT32, (len as u32).to_be_bytes());
+    out.uint32(len as u32);
     // No fingerprint: type 0, and zeros.
-    out.form(marker::FIXEXT16, [0]).bytes(&[0; FINGERPRINT_LEN]);
+    out.fixext16(0, &[0; FINGERPRINT_LEN]);
     Ok(out.finish())
 }
 
@@ -52,7 +52,7 @@ pub fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
 /// # Errors
 /// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
 pub fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
-    if last_25_bytes.len() != MIN_LEN || last_25_bytes[LEN_MARKER] != marker::UINT32 {
+    if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER]) != Marker::U32 {
         return Err(err!(Data, "no trailer at the end of {frame_len} bytes"));
     }
     let len = u32_at(last_25_bytes, LEN_MARKER + 1).unwrap_or_default();
