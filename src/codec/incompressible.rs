@@ -17,8 +17,8 @@ const UNIFORM_STATISTIC: u64 = 700;
 
 /// The share of words that may come again: one in so many.
 const REPEATED_SHARE: usize = 1024;
-/// The number of slots for words, by its logarithm.
-const SLOTS_LOG2: u32 = 14;
+/// The logarithm of the number of slots for words. They lie on the stack: 16 KiB.
+const SLOTS_LOG2: u32 = 12;
 
 /// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly any
 /// four bytes come again within `reach` bytes.
