@@ -168,12 +168,11 @@ fn rounded(random: &mut Random, width: usize) -> Series {
 }
 
 /// A few values, some of them more frequent than others.
-fn categories(random: &mut Random, width: usize) -> Series {
+fn categories(random: &mut Random, _: usize) -> Series {
     let n = log_uniform(random, 2.0, 5000.0) as usize;
     let is_small = random.one_in(2);
     let values: Vec<u64> = (0..n).map(|i| if is_small { i as u64 } else { random.next() }).collect();
     let skew = if random.one_in(2) { 1.0 } else { log_uniform(random, 1.0, 4.0) };
-    let _ = width;
     Box::new(move |random, _| values[((unit(random).powf(skew) * n as f64) as usize).min(n - 1)])
 }
 

@@ -40,7 +40,7 @@ impl Report {
     /// Returns a table of means, worst cells and shares, a row for each codec and figure.
     pub fn tables(&self, with_speeds: bool) -> String {
         let mut text = String::from(
-            "| figure | codec | cells | mean | worst | share counted | over 3 %, longer than 1 KiB |\n|---|---|--:|--:|--:|--:|--:|\n",
+            "| ratio | codec | cells | mean | worst | share of the cells | cells above 1 KiB over 3 % longer |\n|---|---|--:|--:|--:|--:|--:|\n",
         );
         for figure in FIGURES.iter().take(if with_speeds { FIGURES.len() } else { 1 }) {
             for codec in CODECS.iter().map(|codec| codec.1).chain(["all"]) {

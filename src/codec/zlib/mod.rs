@@ -121,6 +121,7 @@ mod tests {
             "noise, skewed noise, noise".into(),
             [&noise[..50_000], &skewed[..50_000], &noise[..30_000]].concat(),
         ));
+        kinds.push(("noise before a few zeros".into(), [&noise[..24_576], &[0; 8000]].concat()));
         kinds.push(("an empty stream".into(), vec![]));
         kinds
     }

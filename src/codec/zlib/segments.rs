@@ -12,6 +12,8 @@ use super::deflate::REACH;
 const UNIT: usize = 8 << 10;
 /// The fewest units in a row for which the search is interrupted: to begin anew takes a hundred bytes.
 const LEAST_UNITS: usize = 3;
+/// A rest of fewer bytes at the end of a stream belongs to the segment before it.
+const SHORT_REST: usize = 64;
 /// Bytes of a unit that are sampled, and the number of different values among them that bytes of more than 6 bits of
 /// information have at least. Of noise 162 are expected.
 const SAMPLES: usize = 256;
@@ -64,8 +66,10 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
             if first > start {
                 segments.push(Segment { range: start..first, is_literals: false });
             }
-            // A rest that is too short for a unit is not worth another segment.
-            let end = if src.len() - at < UNIT { src.len() } else { at };
+            let rest = &src[at..];
+            let is_literals = rest.len() < SHORT_REST
+                || (rest.len() < UNIT && may_be_literals(rest) && words.repeated(at) <= REPEATED);
+            let end = if is_literals { src.len() } else { at };
             segments.push(Segment { range: first..end, is_literals: true });
             (start, at) = (end, end);
         }
@@ -77,10 +81,11 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
     segments
 }
 
-/// Returns whether the values of a unit are so many that its words can be unlike each other.
+/// Returns whether the values of a unit, or of a shorter rest, are so many that its words can be unlike each other.
 fn may_be_literals(unit: &[u8]) -> bool {
     let mut seen = [0u64; 4];
-    unit.iter().step_by(UNIT / SAMPLES).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
+    let step = (unit.len() / SAMPLES).max(1);
+    unit.iter().step_by(step).for_each(|byte| seen[usize::from(byte >> 6)] |= 1 << (byte & 63));
     seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= VALUES
 }
 
@@ -99,10 +104,10 @@ impl<'a> Words<'a> {
         Words { slots, src, mask: u32::MAX >> (8 * (4 - len)) }
     }
 
-    /// Enters the words of the unit at `start`. Returns how many of them came before in reach.
+    /// Enters the words of the unit at `start`, or of what is left of one. Returns how many of them came before in reach.
     fn repeated(&mut self, start: usize) -> usize {
         let mut repeated = 0;
-        for (nth, word) in self.src[start..start + UNIT].windows(4).enumerate() {
+        for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
             let word = word_of(word) & self.mask;
             let at = start + nth;
             let slot = word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2);
@@ -152,6 +157,12 @@ mod tests {
         let planes = [&zeros[..], &noise[..49_152], &zeros, &noise[49_152..]].concat();
         assert_eq!(found(&planes), [(40_960, false), (49_152, true), (40_960, false), (50_848, true)]);
         assert_eq!(found(&noise[..1]), [(1, false)]);
+        // A rest that is no whole unit.
+        let rest = |rest: &[u8]| found(&[&noise[..24_576], rest].concat());
+        assert_eq!(rest(&zeros[..8000]), [(24_576, true), (8000, false)]);
+        assert_eq!(rest(&noise[30_000..38_000]), [(32_576, true)]);
+        assert_eq!(rest(&noise[..8000]), [(24_576, true), (8000, false)]);
+        assert_eq!(rest(&zeros[..50]), [(24_626, true)]);
     }
 
     #[test]
