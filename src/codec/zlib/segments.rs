@@ -18,8 +18,8 @@ const SHORT_REST: usize = 64;
 /// information have at least. Of noise 162 are expected.
 const SAMPLES: usize = 256;
 const VALUES: u32 = 100;
-/// Of the words of a unit, so many may come again: one in 256.
-const REPEATED: usize = UNIT / 256;
+/// Of the words of a unit, so many may come again: one in 512.
+const REPEATED: usize = UNIT / 512;
 /// The number of slots for words, by its logarithm.
 const SLOTS_LOG2: u32 = 14;
 
