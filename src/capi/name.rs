@@ -1,5 +1,5 @@
 //! Names of things that a program registers. Programs leave the pointer uninitialised, since the C library follows it only
-//! to compare names; here it is never followed, but the kernel is asked to copy the string.
+//! to compare names; here it is followed after the kernel has told that the memory there can be read.
 
 use crate::trace;
 use std::ffi::{CString, c_char};
@@ -13,7 +13,8 @@ const PAGE: usize = 4096;
 
 /// Returns a copy of the string at `name`, or `None` for NULL and for an address at which no string can be read.
 ///
-/// Any address may be passed. The memory is not read by this process's code: see [`Pipe::copy`].
+/// Any address may be passed, as long as no other thread changes what is mapped there. No byte behind the NUL of a string is
+/// read, which tools that check memory accesses would report.
 pub fn copy_if_readable(name: *const c_char) -> Option<CString> {
     if name.is_null() {
         return None;
@@ -28,20 +29,23 @@ pub fn copy_if_readable(name: *const c_char) -> Option<CString> {
     let mut bytes = Vec::new();
     let mut address = name.cast::<u8>();
     while bytes.len() < LONGEST {
-        let mut part = [0; PAGE];
-        let part = &mut part[..PAGE - address.addr() % PAGE];
-        pipe.copy(address, part).ok()?;
-        if let Some(end) = part.iter().position(|&byte| byte == 0) {
-            bytes.extend_from_slice(&part[..end]);
-            return CString::new(bytes).ok();
+        if !pipe.can_read(address) {
+            return None;
         }
-        bytes.extend_from_slice(part);
-        address = address.wrapping_add(part.len());
+        for _ in 0..PAGE - address.addr() % PAGE {
+            // SAFETY: in the same page as a byte that could be read just now.
+            let byte = unsafe { address.read_volatile() };
+            if byte == 0 {
+                return CString::new(bytes).ok();
+            }
+            bytes.push(byte);
+            address = address.wrapping_add(1);
+        }
     }
     None
 }
 
-/// A pipe of this process with itself.
+/// A pipe of this process with itself, which is empty between calls.
 struct Pipe {
     reader: i32,
     writer: i32,
@@ -61,40 +65,35 @@ impl Pipe {
         Ok(Pipe { reader: ends[0], writer: ends[1] })
     }
 
-    /// Copies the `dest.len()` bytes at `from`, at most [`PAGE`], through the pipe: where they cannot be read, `write` fails
-    /// with `EFAULT`, and nothing happens to this process. The pipe is empty before, and has capacity for a page.
-    fn copy(&self, from: *const u8, dest: &mut [u8]) -> io::Result<()> {
-        loop {
-            // SAFETY: `write` takes any address; it reads memory on behalf of the process as far as that may.
-            let written = unsafe { libc::write(self.writer, from.cast(), dest.len()) };
-            match usize::try_from(written) {
-                Ok(written) if written == dest.len() => break,
-                Ok(_) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Err(_) => {
-                    let error = io::Error::last_os_error();
-                    if error.kind() != io::ErrorKind::Interrupted {
-                        return Err(error);
-                    }
-                }
-            }
+    /// Returns whether the byte at `address` can be read: has the kernel write it into the pipe, which fails with `EFAULT`
+    /// if it cannot, and does nothing else to this process.
+    fn can_read(&self, address: *const u8) -> bool {
+        repeated(|| write_byte(self.writer, address)) && {
+            let mut byte = 0u8;
+            // SAFETY: a place for one byte, which is in the pipe.
+            repeated(|| unsafe { libc::read(self.reader, (&raw mut byte).cast(), 1) })
         }
-        let mut done = 0;
-        while done < dest.len() {
-            let rest = &mut dest[done..];
-            // SAFETY: writes into `rest`, within its length.
-            let read = unsafe { libc::read(self.reader, rest.as_mut_ptr().cast(), rest.len()) };
-            match usize::try_from(read) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(read) => done += read,
-                Err(_) => {
-                    let error = io::Error::last_os_error();
-                    if error.kind() != io::ErrorKind::Interrupted {
-                        return Err(error);
-                    }
-                }
-            }
+    }
+}
+
+/// Writes the byte at any `address`. As a bare system call: sanitizers check the arguments of the C library's function, and
+/// end the process where this one may fail.
+fn write_byte(descriptor: i32, address: *const u8) -> isize {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    // SAFETY: `write` takes any address, and reads memory only if this process may.
+    return unsafe { libc::syscall(libc::SYS_write, descriptor, address, 1usize) } as isize;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    // SAFETY: as above.
+    return unsafe { libc::write(descriptor, address.cast(), 1) };
+}
+
+/// Repeats a system call while a signal interrupts it; whether it transferred a byte.
+fn repeated(mut call: impl FnMut() -> isize) -> bool {
+    loop {
+        match call() {
+            -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
+            transferred => return transferred == 1,
         }
-        Ok(())
     }
 }
 
