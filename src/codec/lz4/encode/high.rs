@@ -16,6 +16,8 @@ const SHORT_STEP_LOG: u32 = 12;
 const SHORT: usize = 128 << 10;
 /// But no more than this: beginnings of what does repeat must not be missed.
 const MAX_STEP: usize = 6;
+/// Number of positions without a match after which one step is a byte longer.
+const PHASE_SHIFT: u32 = 8;
 
 /// The encoder's tables, to be reused from call to call: they carry nothing over.
 #[derive(Default)]
@@ -38,13 +40,18 @@ pub(in crate::codec::lz4) fn compress(
     let mut parse = Parse { finder: Finder::new(&mut tables.0, src, attempts), src, out, anchor: 0, last };
     // Nothing comes before position 0.
     let mut at = 1;
+    let mut misses = 0;
     while at <= last {
         if let Some(first) = parse.finder.longest(at) {
             parse.settle(first)?;
             at = parse.anchor;
         } else {
             // Left out is only the search: what comes later may repeat all of it.
-            at += (1 + ((at - parse.anchor) >> step_log)).min(MAX_STEP);
+            let left_out = ((at - parse.anchor) >> step_log).min(MAX_STEP - 1);
+            misses += 1;
+            // In data with a period of the same length as the step, all positions that are tried would be alike.
+            let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
+            at += 1 + left_out + usize::from(shift);
         }
     }
     parse.out.finish(src, parse.anchor)
@@ -66,6 +73,7 @@ impl Parse<'_, '_> {
     fn write(&mut self, found: &Match) -> Option<()> {
         self.out.sequence(self.src, self.anchor, found.at, found.back, found.length)?;
         self.anchor = found.end();
+        self.finder.used(found.back);
         Some(())
     }
 
@@ -87,8 +95,8 @@ impl Parse<'_, '_> {
         let mut original = first;
         loop {
             let Some(mut second) = self.longer(&first, 2) else { return self.write(&first) };
-            if original.at < first.at && second.at < original.end() {
-                // The one that was given up for `first` fits in before the second.
+            if original.at < first.at && second.at < first.at + original.length {
+                // Before the second there is less room for `first` than the match that was given up for it is long.
                 first = original;
             }
             if second.at - first.at < 3 {

@@ -1,6 +1,8 @@
 //! The encoder of the lowest high-compression levels: two candidates per position, one of which is likely to match longer.
 //!
-//! Owns the search and its tables.
+//! Owns the search and its tables. The decisions are those of the reference's encoder: the hashes, which positions are put into
+//! the tables, and which of two matches is taken. Streams are the same byte for byte, but for inputs of up to [`SHORT`] bytes, whose
+//! tables are smaller.
 
 use super::output::Output;
 use super::{
@@ -11,8 +13,9 @@ const LOG: u32 = 14;
 /// log2 of the literals in a row after which one more position is left out between those that are tried.
 const STEP_LOG: u32 = 9;
 
-/// Inputs of up to so many bytes need a quarter of the tables only, which is quickly cleared.
-const SHORT: usize = 4096;
+/// Inputs of up to so many bytes have a quarter of the tables, which is quickly cleared. With it, one stream in a hundred of 2 KiB
+/// to 4 KiB is more than 1 % longer.
+const SHORT: usize = 1024;
 const SHORT_LOG: u32 = 12;
 
 /// Positions by a hash of what is there.
@@ -123,14 +126,14 @@ fn encode<S: Slot, const USED: u32>(mut search: Search<'_, S, USED>, mut out: Ou
         let start = found - common_before(src, found, anchor, back);
         let end = found + length;
         out.sequence(src, anchor, start, back, end - start)?;
-        search.put_match(start, end);
+        search.put_match(at, start, end);
         anchor = end;
         at = end;
     }
     out.finish(src, anchor)
 }
 
-/// The tables of one input. All positions in them are before the one that is looked at, or the next, and up to `last`.
+/// The tables of one input. All positions in them are before the one that is looked at.
 struct Search<'a, S, const USED: u32> {
     long: &'a mut Positions<S>,
     short: &'a mut Positions<S>,
@@ -144,7 +147,7 @@ struct Search<'a, S, const USED: u32> {
 impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     #[inline(always)]
     fn long_slot(word: u64) -> usize {
-        ((word << 8).wrapping_mul(0x9e37_79b1_85eb_ca87) >> (u64::BITS - USED)) as usize
+        ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
     }
 
     #[inline(always)]
@@ -156,41 +159,56 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     #[inline(always)]
     fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
         let word = self.word(at);
-        let (long_slot, short_slot) = (Self::long_slot(word), Self::short_slot(word));
-        let long = std::mem::replace(&mut self.long[long_slot], S::new(at)).at();
-        let short = std::mem::replace(&mut self.short[short_slot], S::new(at)).at();
-        if let Some(length) = self.compare(at, word, long) {
+        let long = std::mem::replace(&mut self.long[Self::long_slot(word)], S::new(at)).at();
+        if let Some(length) = self.compare_long(at, word, long) {
             return Some((at, at - long, length));
         }
+        let short = std::mem::replace(&mut self.short[Self::short_slot(word)], S::new(at)).at();
         let length = self.compare(at, word, short)?;
         // What this table finds is often short: look what the other one has for the next position.
         if at < self.last {
             let word = self.word(at + 1);
-            let entry = &mut self.long[Self::long_slot(word)];
-            let long = entry.at();
-            if let Some(longer) =
-                compare(self.src, self.end, at + 1, word, long).filter(|&other| other > length)
-            {
-                *entry = S::new(at + 1);
+            let slot = Self::long_slot(word);
+            let long = self.long[slot].at();
+            if let Some(longer) = self.compare_long(at + 1, word, long).filter(|&other| other > length) {
+                self.long[slot] = S::new(at + 1);
                 return Some((at + 1, at + 1 - long, longer));
             }
         }
         Some((at, at - short, length))
     }
 
+    /// As [`compare`](Self::compare), for a candidate of the table of seven bytes. One that says 0 may be empty: other bytes at
+    /// position 0 would have another place.
+    #[inline(always)]
+    fn compare_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+        if candidate == 0 && (word ^ self.word(0)) << 8 != 0 {
+            return None;
+        }
+        self.compare(at, word, candidate)
+    }
+
     /// How many bytes at `at`, which begin with `word`, are the same as those at `candidate`, if they are enough.
     #[inline(always)]
     fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
-        compare(self.src, self.end, at, word, candidate)
+        let (src, back) = (self.src, at - candidate);
+        // SAFETY: `candidate` < `at` <= `last`, 12 bytes before the end.
+        if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
+            return None;
+        }
+        Some(MIN_MATCH + common(src, at + MIN_MATCH, back, self.end))
     }
 
-    /// Puts a few of the positions in that a match covers.
+    /// Puts a few of the positions in that a match covers, which was found from `found_from` on.
     #[inline(always)]
-    fn put_match(&mut self, start: usize, end: usize) {
+    fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
         if start + 2 <= self.last {
-            self.put_long(start + 1);
-            self.put_short(start + 1);
-            self.put_long(start + 2);
+            // The bytes are those at `start`, the positions those at `found_from`, as in the reference's tables. Where the two differ,
+            // the entries are wrong, which costs nothing but the entries: candidates are compared.
+            let (first, second) = (self.word(start + 1), self.word(start + 2));
+            self.long[Self::long_slot(first)] = S::new(found_from + 1);
+            self.long[Self::long_slot(second)] = S::new(found_from + 2);
+            self.short[Self::short_slot(first)] = S::new(found_from + 1);
         }
         if end <= self.last {
             if end > 5 {
@@ -220,14 +238,4 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         // SAFETY: all callers keep to `last`, 12 bytes before the end.
         unsafe { read64(self.src, at) }
     }
-}
-
-#[inline(always)]
-fn compare(src: &[u8], end: usize, at: usize, word: u64, candidate: usize) -> Option<usize> {
-    let back = at - candidate;
-    // SAFETY: positions in the tables are up to `last`, 12 bytes before the end.
-    if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
-        return None;
-    }
-    Some(MIN_MATCH + common(src, at + MIN_MATCH, back, end))
 }
