@@ -20,7 +20,7 @@ pub(super) const VERSION: &str = "1.5.7";
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
 /// From this level on the library is slower in noise than the proof that it is noise (`cargo bench --bench drawn`).
-const SLOW: i32 = 4;
+const SLOW: i32 = 7;
 
 /// The contexts of one thread.
 #[derive(Default)]
