@@ -23,10 +23,7 @@ const SLOTS_LOG2: u32 = 12;
 /// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly any
 /// four bytes come again within `reach` bytes.
 pub fn is_incompressible(src: &[u8], reach: usize) -> bool {
-    src.len() >= SHORTEST
-        && may_be_noise(src)
-        && is_uniform(src)
-        && repeated_words(src, reach) <= src.len() / REPEATED_SHARE
+    src.len() >= SHORTEST && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }
 
 /// Returns whether a sample of `src` has about as many values as one of noise.
@@ -61,11 +58,13 @@ fn is_uniform(src: &[u8]) -> bool {
     })
 }
 
-/// Returns the number of positions, estimated for all of `src`, whose four bytes occurred up to `reach` bytes before. Where
-/// the reach is long, words are selected by their content, so that both occurrences are selected or none.
-fn repeated_words(src: &[u8], reach: usize) -> usize {
+/// Returns whether at more than one in [`REPEATED_SHARE`] positions of `src`, by an estimate, the four bytes occurred up to
+/// `reach` bytes before. Where the reach is long, words are selected by their content, so that both occurrences are selected
+/// or none. Stops where the answer is clear.
+fn has_repeated_words(src: &[u8], reach: usize) -> bool {
     let mut slots = [u32::MAX; 1 << SLOTS_LOG2];
     let rate = (reach.min(src.len()) >> SLOTS_LOG2).max(1).next_power_of_two();
+    let most = src.len() / REPEATED_SHARE / rate;
     let mut repeated = 0;
     for (at, word) in src.windows(4).enumerate() {
         let word: [u8; 4] = word.try_into().expect("four bytes");
@@ -75,9 +74,14 @@ fn repeated_words(src: &[u8], reach: usize) -> usize {
         }
         let before = std::mem::replace(&mut slots[(hash >> (32 - SLOTS_LOG2)) as usize], at as u32) as usize;
         let there = src.get(before..).and_then(|there| there.first_chunk());
-        repeated += usize::from(at.wrapping_sub(before) <= reach && there == Some(&word));
+        if at.wrapping_sub(before) <= reach && there == Some(&word) {
+            repeated += 1;
+            if repeated > most {
+                return true;
+            }
+        }
     }
-    repeated * rate
+    false
 }
 
 #[cfg(test)]

@@ -104,7 +104,8 @@ impl<'a> Words<'a> {
         Words { slots, src, mask: u32::MAX >> (8 * (4 - len)) }
     }
 
-    /// Enters the words of the unit at `start`, or of what is left of one. Returns how many of them came before in reach.
+    /// Enters the words of the unit at `start`, or of what is left of one. Returns how many of them came before in
+    /// reach; stops when they are too many.
     fn repeated(&mut self, start: usize) -> usize {
         let mut repeated = 0;
         for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
@@ -115,6 +116,9 @@ impl<'a> Words<'a> {
             let there =
                 self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
             repeated += usize::from(at.wrapping_sub(before) <= REACH && there == Some(word));
+            if repeated > REPEATED {
+                break;
+            }
         }
         repeated
     }
