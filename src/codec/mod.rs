@@ -7,6 +7,7 @@ mod built_in;
 mod dictionary;
 mod differing;
 mod incompressible;
+mod length_predictor;
 mod lz4;
 mod match_copy;
 #[cfg(feature = "ndlz")]

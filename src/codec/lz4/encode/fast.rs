@@ -5,10 +5,12 @@
 //!
 //! In shuffled numbers most matches follow each other directly. Where one begins is known when the length of the one before
 //! is, and so on through hash, table and comparison: that chain of dependent steps is the time it takes. Hence what
-//! [`Search::chain`] does: see there.
+//! [`Search::chain`] does: see there. In numbers that are not shuffled, a match and a few literals take turns, with one length most of
+//! the time: a [`LengthPredictor`] breaks the chain.
 
 use super::output::Output;
 use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, read32, read64};
+use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
@@ -145,7 +147,7 @@ fn dispatch<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: 
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn encode_avx2<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
     encode(table, src, dest, acceleration)
 }
@@ -163,12 +165,15 @@ fn encode<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: us
         clear: src.len().saturating_sub(CLEAR_OF_END),
         anchor: 0,
         acceleration,
+        lengths: LengthPredictor::default(),
     };
     // Position 0 is what an empty table says.
     let mut at = 1;
-    while let Some((found, candidate)) = search.next(at) {
+    // SAFETY: the input is longer than 12 bytes.
+    let mut word = unsafe { read64(src, 1) };
+    while let Some((found, candidate)) = search.next(at, word) {
         search.take(&mut out, found, candidate)?;
-        at = search.chain(&mut out)?;
+        (at, word) = search.chain(&mut out)?;
     }
     out.finish(src, search.anchor)
 }
@@ -184,24 +189,27 @@ struct Search<'a, T> {
     /// Where the literals begin that have not been written.
     anchor: usize,
     acceleration: usize,
+    /// Bytes of matches behind the first [`MIN_MATCH`].
+    lengths: LengthPredictor,
 }
 
 impl<T: Table> Search<'_, T> {
-    /// The next position from `at` on with a match, and where that is. The longer it takes, the more positions are left out.
+    /// The next position from `at` on with a match, and where that is. `word` is the eight bytes at `at`, of which the hashed ones
+    /// count. The longer it takes, the more positions are left out.
     #[inline(always)]
-    fn next(&mut self, mut at: usize) -> Option<(usize, usize)> {
+    fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
         let mut next = at + 1;
         // The reference, too, gives up as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
-            // SAFETY: `at` < `next`, so `at` <= `last`, 12 bytes before the end.
-            let word = unsafe { read64(self.src, at) };
             let candidate = self.table.swap(word, at);
             // SAFETY: `candidate` < `at`, since positions only grow and each is put in once.
             if unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at) {
                 return Some((at, candidate));
             }
             at = next;
+            // SAFETY: `at` <= `last` + 1, 11 bytes before the end.
+            word = unsafe { read64(self.src, at) };
             next += tries >> STEP_LOG;
             tries += 1;
         }
@@ -212,7 +220,19 @@ impl<T: Table> Search<'_, T> {
     #[inline(always)]
     fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
         let (src, back) = (self.src, at - candidate);
-        let end = at + MIN_MATCH + common(src, at + MIN_MATCH, back, src.len() - LAST_LITERALS);
+        let last = src.len() - LAST_LITERALS;
+        let more = if at <= self.clear {
+            // SAFETY: `candidate` < `at` <= `clear`, 20 bytes before the end.
+            let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
+            if differing != 0 {
+                self.lengths.confirm(differing.trailing_zeros() as usize / 8)
+            } else {
+                8 + common(src, at + MIN_MATCH + 8, back, last)
+            }
+        } else {
+            common(src, at + MIN_MATCH, back, last)
+        };
+        let end = at + MIN_MATCH + more;
         // How far the match reaches back is a matter of chance where positions were left out: no branch depends on it.
         let mut before = 0;
         if candidate >= 8 {
@@ -233,14 +253,15 @@ impl<T: Table> Search<'_, T> {
         Some(())
     }
 
-    /// Writes the matches that follow directly on a match, and returns where to search on.
+    /// Writes the matches that follow directly on a match, and returns where to search on, and the bytes there of which those
+    /// count that are hashed.
     ///
     /// Time goes by from one position to the next: word, hash, table, candidate, length. The word is shifted out of those
     /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
     /// hashed: a processor that has once seen that position found at once waits for it ever after. Whether it is to be found
     /// is seen by the words themselves.
     #[inline(always)]
-    fn chain(&mut self, out: &mut Output<'_>) -> Option<usize> {
+    fn chain(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
@@ -259,7 +280,7 @@ impl<T: Table> Search<'_, T> {
             let candidate = if T::same(before, word) { at - 2 } else { candidate };
             // SAFETY: `candidate` < `at`, as in `next`.
             if unsafe { read32(src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
-                return Some(at + 1);
+                return Some((at + 1, word >> 8));
             }
             let back = at - candidate;
             // SAFETY: `candidate` < `at` <= `clear`, 20 bytes before the end.
@@ -296,7 +317,7 @@ impl<T: Table> Search<'_, T> {
 
     /// The same near the end of the input.
     #[inline(always)]
-    fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<usize> {
+    fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
         while self.anchor <= self.last {
             let at = self.anchor;
             // SAFETY: 2 <= `at` <= `last`, 12 bytes before the end.
@@ -305,10 +326,11 @@ impl<T: Table> Search<'_, T> {
             let candidate = self.table.swap(word, at);
             // SAFETY: `candidate` < `at`, as in `next`.
             if unsafe { read32(self.src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
-                return Some(at + 1);
+                return Some((at + 1, word >> 8));
             }
             self.take(out, at, candidate)?;
         }
-        Some(self.anchor)
+        // Beyond the last position: nothing is searched there.
+        Some((self.anchor, 0))
     }
 }

@@ -109,7 +109,7 @@ fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Outpu
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn encode_avx2<S: Slot, const USED: u32>(search: Search<'_, S, USED>, out: Output<'_>) -> Option<usize> {
     encode(search, out)
 }

@@ -32,7 +32,10 @@ fn empty_table<S: Copy + Default, const N: usize>() -> Box<[S; N]> {
 /// Whether the processor has what the encoders are compiled for a second time.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2")
+    is_x86_feature_detected!("avx2")
+        && is_x86_feature_detected!("bmi1")
+        && is_x86_feature_detected!("bmi2")
+        && is_x86_feature_detected!("lzcnt")
 }
 
 /// The 8 bytes at `src[at]`.

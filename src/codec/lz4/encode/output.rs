@@ -10,6 +10,8 @@ const MORE: usize = 15;
 const SHORT_SEQUENCE: usize = 1 + CHUNK + 2;
 /// The chunk that few literals are copied in.
 const CHUNK: usize = 16;
+/// The size of a sequence, in bytes, if its literals need one byte of length and are copied as one long chunk.
+const MEDIUM_SEQUENCE: usize = 2 + LONG_CHUNK + 2;
 /// The chunk that many are copied in.
 const LONG_CHUNK: usize = 32;
 
@@ -48,6 +50,16 @@ impl<'a> Output<'a> {
             room[1..=CHUNK].copy_from_slice(chunk);
             room[1 + literals..][..2].copy_from_slice(&(back as u16).to_le_bytes());
             self.len += 1 + literals + 2;
+        } else if (MORE..=LONG_CHUNK).contains(&literals)
+            && let Some(room) =
+                self.dest.get_mut(self.len..).and_then(|dest| dest.first_chunk_mut::<MEDIUM_SEQUENCE>())
+            && let Some(chunk) = src.get(start..).and_then(|src| src.first_chunk::<LONG_CHUNK>())
+        {
+            room[0] = (MORE << 4 | coded.min(MORE)) as u8;
+            room[1] = (literals - MORE) as u8;
+            room[2..2 + LONG_CHUNK].copy_from_slice(chunk);
+            room[2 + literals..][..2].copy_from_slice(&(back as u16).to_le_bytes());
+            self.len += 2 + literals + 2;
         } else {
             self.literals(src, start, end, coded.min(MORE))?;
             self.dest.get_mut(self.len..self.len + 2)?.copy_from_slice(&(back as u16).to_le_bytes());
