@@ -4,8 +4,10 @@
 //! the same matches ([`Matcher`]). Literals are not copied one by one: a run is written when the match that ends it
 //! is known.
 
-use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use super::tokens::{Match, put_literals, put_match};
+use super::{LONG_CODE, MAX_LITERALS};
 use crate::codec::differing::differing32;
+use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.
 const MAX_LOG: u32 = 14;
@@ -13,10 +15,12 @@ const MAX_LOG: u32 = 14;
 const NO_MATCH_TAIL: usize = 12;
 /// Matches at this distance or beyond are not taken.
 const MAX_DISTANCE: usize = 73725;
+/// The coded length of a match is this much less than the number of its bytes that are equal.
+const EQUAL_BIAS: usize = 3;
+/// The coded length of the shortest match: its four-byte key, and three bytes more, are equal.
+const MIN_CODED: usize = 7 - EQUAL_BIAS;
 /// Far matches of a coded length up to this are longer than the literals they replace.
 const FAR_CODED_MIN: usize = 6;
-/// A coded length is this much less than the number of bytes the match produces.
-const CODED_BIAS: usize = 2;
 /// Inputs below this are not encoded.
 const MIN_INPUT: usize = 16;
 /// Outputs below this are not tried.
@@ -73,7 +77,7 @@ impl<S: Slot> Table<S> {
     fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, S, LOG> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
-        Matcher { slots: &mut self.0, input, seen: 1 }
+        Matcher { slots: &mut self.0, input, seen: 1, lengths: LengthPredictor::default() }
     }
 }
 
@@ -108,31 +112,13 @@ fn compress_at<const LOG: u32>(
     second_insert: bool,
 ) -> Option<usize> {
     let probed = &probed[..probed.len().min(1 << LOG)];
-    if !promises(&mut tables.narrow.matcher::<LOG>(probed), min_ratio) {
+    if !promises(tables.narrow.matcher::<LOG>(probed), min_ratio) {
         return None;
     }
     if src.len() <= u16::MAX as usize + 1 {
-        encode(&mut tables.narrow.matcher::<LOG>(src), dest, second_insert)
+        encode(tables.narrow.matcher::<LOG>(src), dest, second_insert)
     } else {
-        encode(&mut tables.wide.matcher::<LOG>(src), dest, second_insert)
-    }
-}
-
-/// A match: `coded + CODED_BIAS` bytes from `at` on equal those `distance` before.
-struct Match {
-    at: usize,
-    distance: usize,
-    coded: usize,
-}
-
-impl Match {
-    fn is_far(&self) -> bool {
-        self.distance > NEAR_DISTANCE
-    }
-
-    /// The first position after the match.
-    fn end(&self) -> usize {
-        self.at + self.coded + CODED_BIAS
+        encode(tables.wide.matcher::<LOG>(src), dest, second_insert)
     }
 }
 
@@ -142,6 +128,8 @@ struct Matcher<'a, S, const LOG: u32> {
     input: &'a [u8],
     /// All positions in the table are below this one.
     seen: usize,
+    /// Coded lengths of matches, but for the shortest.
+    lengths: LengthPredictor,
 }
 
 impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
@@ -172,7 +160,7 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
             debug_assert!(old < at);
             // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
             let differing = here ^ unsafe { read64(input, old) };
-            // A coded length of 4, the least, takes 7 equal bytes: the key and 3 more.
+            // Seven bytes are equal in the shortest match.
             if differing << 8 != 0 {
                 continue;
             }
@@ -180,7 +168,11 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
             if distance >= MAX_DISTANCE {
                 continue;
             }
-            let coded = if differing != 0 { 4 } else { coded_length(input, at, distance) };
+            let coded = if differing != 0 {
+                MIN_CODED
+            } else {
+                self.lengths.confirm(coded_length(input, at, distance))
+            };
             let found = Match { at, distance, coded };
             if !(FAR_RULE && coded < FAR_CODED_MIN && found.is_far()) {
                 self.seen = at + 1;
@@ -195,7 +187,9 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     #[inline(always)]
     fn insert_after(&mut self, found: &Match, second_insert: bool) {
         let at = found.at + found.coded;
-        let key = read32(self.input, at);
+        // SAFETY: the match ends (at `at` + 2) 2 bytes before the last byte of the input, or earlier: see `coded_length`. The shortest
+        // begins 12 bytes before the end.
+        let key = unsafe { read32(self.input, at) };
         self.swap(key, at);
         if second_insert {
             // A key of three bytes: only a later key with a zero on top finds it. Kept for identity.
@@ -205,13 +199,26 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     }
 }
 
-/// The coded length of a match of 8 bytes or more at `at`.
+/// The coded length of a match of 8 bytes or more at `at`. The bytes that it produces end 2 bytes before the last one of `input`, or
+/// earlier.
 #[inline(always)]
 fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
+    // Word by word while they are few: in items of one size, the processor predicts which word differs.
+    const WORDS: usize = 5;
+    if at + 8 * WORDS < input.len() {
+        for equal in (8..8 * WORDS).step_by(8) {
+            let here = at + equal;
+            // SAFETY: `equal` + 8 <= 8 * `WORDS`.
+            let differing = unsafe { read64(input, here) ^ read64(input, here - distance) };
+            if differing != 0 {
+                return equal + differing.trailing_zeros() as usize / 8 - EQUAL_BIAS;
+            }
+        }
+    }
     let last = input.len() - 1;
     let equal = common_prefix(&input[at + 8..last], &input[at + 8 - distance..last - distance]);
     // The reference counts the byte that differs, or stops at the last one, which is never compared.
-    (at + 8 + equal + 1).min(last) - 4 - at
+    (at + 8 + equal + 1).min(last) - 1 - EQUAL_BIAS - at
 }
 
 /// How many bytes at the beginning of `a` and `b`, which are of one length, are equal.
@@ -240,7 +247,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 /// Whether the matcher's input would shrink by `min_ratio`. The size is reckoned, nothing is written, and the
 /// walk ends as soon as the answer is certain.
 #[inline(never)]
-fn promises<S: Slot, const LOG: u32>(matcher: &mut Matcher<S, LOG>, min_ratio: f64) -> bool {
+fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f64) -> bool {
     let (len, stop) = (matcher.input.len(), matcher.stop());
     if stop == 0 {
         return false;
@@ -292,7 +299,7 @@ fn promises<S: Slot, const LOG: u32>(matcher: &mut Matcher<S, LOG>, min_ratio: f
 /// Encodes the matcher's whole input; `None` when it does not fit.
 #[inline(never)]
 fn encode<S: Slot, const LOG: u32>(
-    matcher: &mut Matcher<S, LOG>,
+    mut matcher: Matcher<S, LOG>,
     dest: &mut [u8],
     second_insert: bool,
 ) -> Option<usize> {
@@ -321,72 +328,19 @@ fn encode<S: Slot, const LOG: u32>(
     Some(written)
 }
 
-/// Writes `input[start..end]` as literal tokens at `at`, and returns where they end. The reference wants one more
-/// byte of room than they take.
+/// Returns the 4 bytes at `input[at]`.
+///
+/// # Safety
+/// `at + 4 <= input.len()`.
 #[inline(always)]
-fn put_literals(dest: &mut [u8], mut at: usize, input: &[u8], mut start: usize, end: usize) -> Option<usize> {
-    if start == end {
-        return Some(at);
-    }
-    let count = end - start;
-    if at + count + count.div_ceil(MAX_LITERALS) + 1 > dest.len() {
-        return None;
-    }
-    while start < end {
-        let run = (end - start).min(MAX_LITERALS);
-        dest[at] = (run - 1) as u8;
-        at += 1;
-        // A copy of fixed size is cheaper than one of the right size, where both sides have the room.
-        match (dest.get_mut(at..at + MAX_LITERALS), input.get(start..start + MAX_LITERALS)) {
-            (Some(to), Some(from)) => to.copy_from_slice(from),
-            _ => dest[at..at + run].copy_from_slice(&input[start..start + run]),
-        }
-        at += run;
-        start += run;
-    }
-    Some(at)
+unsafe fn read32(input: &[u8], at: usize) -> u32 {
+    debug_assert!(at + 4 <= input.len());
+    // SAFETY: the caller's promise.
+    u32::from_le_bytes(unsafe { input.as_ptr().add(at).cast::<[u8; 4]>().read() })
 }
 
-/// Writes a match token at `at`, and returns where it ends; there must be room for the next token's control byte.
-#[inline(always)]
-fn put_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
-    let (code, rest) = match found.coded.checked_sub(LONG_CODE) {
-        Some(rest) => (LONG_CODE, Some(rest)),
-        None => (found.coded, None),
-    };
-    let distance = found.distance - 1;
-    let (high, low, more) = match distance.checked_sub(NEAR_DISTANCE) {
-        None => (distance >> 8, distance as u8, None),
-        Some(more) => (31, 255, Some(more as u16)),
-    };
-    let size = 2 + rest.map_or(0, |rest| rest / 255 + 1) + if more.is_some() { 2 } else { 0 };
-    if at + size + 1 > dest.len() {
-        return None;
-    }
-    dest[at] = (code << 5 | high) as u8;
-    at += 1;
-    if let Some(rest) = rest {
-        if rest >= 255 {
-            dest[at..at + rest / 255].fill(255);
-            at += rest / 255;
-        }
-        dest[at] = (rest % 255) as u8;
-        at += 1;
-    }
-    dest[at] = low;
-    at += 1;
-    if let Some(more) = more {
-        dest[at..at + 2].copy_from_slice(&more.to_be_bytes());
-        at += 2;
-    }
-    Some(at)
-}
-
-#[inline(always)]
-fn read32(input: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes(input[at..at + 4].try_into().expect("four bytes"))
-}
-
+/// Returns the 8 bytes at `input[at]`.
+///
 /// # Safety
 /// `at + 8 <= input.len()`.
 #[inline(always)]

@@ -17,6 +17,7 @@ mod decode;
 mod encode;
 #[cfg(test)]
 mod tests;
+mod tokens;
 
 pub use decode::{decompress, decompress_ahead, decompress_prefix};
 pub use encode::{Tables, compress};

@@ -1,0 +1,126 @@
+//! The tokens of a BloscLZ stream, as the encoder writes them (`codecs.md` 3.2). Never searches for matches.
+
+use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+
+/// A coded length is this much less than the number of bytes the match produces.
+const CODED_BIAS: usize = 2;
+/// The control byte's five low bits for a distance that two bytes behind the token hold.
+const FAR_BITS: u32 = 31;
+/// The coded length from which a second byte of length is full.
+const FULL: usize = LONG_CODE + 255;
+
+/// A match: `coded + CODED_BIAS` bytes from `at` on equal those `distance` before.
+pub(super) struct Match {
+    pub at: usize,
+    pub distance: usize,
+    pub coded: usize,
+}
+
+impl Match {
+    /// Returns whether the distance takes two bytes more.
+    pub(super) fn is_far(&self) -> bool {
+        self.distance > NEAR_DISTANCE
+    }
+
+    /// Returns the first position after the match.
+    pub(super) fn end(&self) -> usize {
+        self.at + self.coded + CODED_BIAS
+    }
+}
+
+/// Writes `input[start..end]` as literal tokens at `at`, and returns where they end. The reference wants one more
+/// byte of room than they take.
+#[inline(always)]
+pub(super) fn put_literals(
+    dest: &mut [u8],
+    mut at: usize,
+    input: &[u8],
+    mut start: usize,
+    end: usize,
+) -> Option<usize> {
+    let count = end - start;
+    // Whether there are literals between two matches, and how many, is often random: no branch depends on it.
+    if count <= MAX_LITERALS
+        && let Some(room) =
+            dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 1 + MAX_LITERALS + 1 }>())
+        && let Some(from) = input.get(start..).and_then(|input| input.first_chunk::<MAX_LITERALS>())
+    {
+        room[0] = count.wrapping_sub(1) as u8;
+        room[1..=MAX_LITERALS].copy_from_slice(from);
+        return Some(at + usize::from(count > 0) + count);
+    }
+    if count == 0 {
+        return Some(at);
+    }
+    if at + count + count.div_ceil(MAX_LITERALS) + 1 > dest.len() {
+        return None;
+    }
+    while start < end {
+        let run = (end - start).min(MAX_LITERALS);
+        dest[at] = (run - 1) as u8;
+        at += 1;
+        // A copy of fixed size is cheaper than one of the right size, where both sides have the room.
+        match (dest.get_mut(at..at + MAX_LITERALS), input.get(start..start + MAX_LITERALS)) {
+            (Some(to), Some(from)) => to.copy_from_slice(from),
+            _ => dest[at..at + run].copy_from_slice(&input[start..start + run]),
+        }
+        at += run;
+        start += run;
+    }
+    Some(at)
+}
+
+/// Writes a match token at `at`, and returns where it ends; there must be room for the next token's control byte.
+#[inline(always)]
+pub(super) fn put_match(dest: &mut [u8], at: usize, found: &Match) -> Option<usize> {
+    if found.coded < LONG_CODE
+        && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 4 + 1 }>())
+    {
+        let (high, low) = distance_bytes(found);
+        let bytes = (found.coded as u32) << 5 | high | low << 8;
+        room[..4].copy_from_slice(&bytes.to_le_bytes());
+        return Some(at + 2 + 2 * usize::from(found.is_far()));
+    }
+    if (LONG_CODE..FULL).contains(&found.coded)
+        && let Some(room) = dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 8 + 1 }>())
+    {
+        let (high, low) = distance_bytes(found);
+        let head = ((found.coded - LONG_CODE) << 8 | LONG_CODE << 5) as u32 | high;
+        room[..8].copy_from_slice(&(u64::from(head) | u64::from(low) << 16).to_le_bytes());
+        return Some(at + 3 + 2 * usize::from(found.is_far()));
+    }
+    put_any_match(dest, at, found)
+}
+
+/// Returns the five bits of the distance in the control byte, and the bytes behind the length: one, or three if the match is far.
+/// No branch depends on which.
+#[inline(always)]
+fn distance_bytes(found: &Match) -> (u32, u32) {
+    let distance = found.distance as u32 - 1;
+    let more = (distance.wrapping_sub(NEAR_DISTANCE as u32) as u16).swap_bytes();
+    if found.is_far() { (FAR_BITS, 255 | u32::from(more) << 8) } else { (distance >> 8, distance & 255) }
+}
+
+/// As [`put_match`], for every length and with just enough room.
+fn put_any_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
+    let (code, rest) = match found.coded.checked_sub(LONG_CODE) {
+        Some(rest) => (LONG_CODE, Some(rest)),
+        None => (found.coded, None),
+    };
+    let (high, low) = distance_bytes(found);
+    let low_bytes = if found.is_far() { 3 } else { 1 };
+    let size = 1 + rest.map_or(0, |rest| rest / 255 + 1) + low_bytes;
+    if at + size + 1 > dest.len() {
+        return None;
+    }
+    dest[at] = (code << 5) as u8 | high as u8;
+    at += 1;
+    if let Some(rest) = rest {
+        dest[at..at + rest / 255].fill(255);
+        at += rest / 255;
+        dest[at] = (rest % 255) as u8;
+        at += 1;
+    }
+    dest[at..at + low_bytes].copy_from_slice(&low.to_le_bytes()[..low_bytes]);
+    Some(at + low_bytes)
+}
