@@ -15,7 +15,7 @@ const VALUES: usize = 85;
 const UNIFORM_PART: usize = 16 << 10;
 const UNIFORM_STATISTIC: u64 = 700;
 
-/// The share of words that may come again: one in so many.
+/// At most one word in this many may come again.
 const REPEATED_SHARE: usize = 1024;
 /// The logarithm of the number of slots for words. They lie on the stack: 16 KiB.
 const SLOTS_LOG2: u32 = 12;

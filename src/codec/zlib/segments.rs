@@ -18,7 +18,7 @@ const SHORT_REST: usize = 64;
 /// information have at least. Of noise 162 are expected.
 const SAMPLES: usize = 256;
 const VALUES: u32 = 100;
-/// Of the words of a unit, so many may come again: one in 512.
+/// The number of words of a unit that may come again: one in 512.
 const REPEATED: usize = UNIT / 512;
 /// The number of slots for words, by its logarithm.
 const SLOTS_LOG2: u32 = 14;
@@ -81,7 +81,7 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
     segments
 }
 
-/// Returns whether the values of a unit, or of a shorter rest, are so many that its words can be unlike each other.
+/// Returns whether the values of a unit, or of a shorter rest, are numerous enough that its words can differ from each other.
 fn may_be_literals(unit: &[u8]) -> bool {
     let mut seen = [0u64; 4];
     let step = (unit.len() / SAMPLES).max(1);

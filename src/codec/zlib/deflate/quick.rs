@@ -8,7 +8,7 @@ use super::block::{self, Codes};
 use super::matches::{MOST, REACH, matching, parts, word};
 
 /// The logarithm of the length of the table of positions: the smallest and the largest. Four slots for each position, if there
-/// may be so many: of two words in one slot the earlier one is lost.
+/// the limit allows it: of two words in one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
 /// After so many bytes without a repetition positions are passed over: one more for each so many bytes more (as a logarithm), and
 /// at the most.
