@@ -18,6 +18,8 @@ mod back_ends;
 mod functions;
 #[path = "side_by_side/grid.rs"]
 mod grid;
+#[path = "side_by_side/lz4_dictionaries.rs"]
+mod lz4_dictionaries;
 #[path = "side_by_side/lz4hc_sizes.rs"]
 mod lz4hc_sizes;
 #[path = "side_by_side/out_of_shape.rs"]

@@ -17,8 +17,8 @@ pub struct EncoderDictionary(pub(super) EncoderForm);
 
 pub(super) enum EncoderForm {
     Ignored,
-    Lz4(lz4::FastDictionary),
-    Lz4Hc(lz4::HcDictionary),
+    Lz4(lz4::Dictionary),
+    Lz4Hc(lz4::Dictionary),
     Zstd(CDict<'static>),
 }
 
@@ -32,8 +32,8 @@ impl EncoderDictionary {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
             BuiltIn::BloscLz | BuiltIn::Zlib => EncoderForm::Ignored,
-            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::FastDictionary::new(bytes.into())?),
-            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::HcDictionary::new(bytes.into())),
+            BuiltIn::Lz4 => EncoderForm::Lz4(lz4::Dictionary::new(bytes.into())),
+            BuiltIn::Lz4Hc => EncoderForm::Lz4Hc(lz4::Dictionary::new(bytes.into())),
             BuiltIn::Zstd => EncoderForm::Zstd(zstd::encoder_dictionary(bytes).ok_or_else(refused)?),
         }))
     }

@@ -1,6 +1,7 @@
 //! Where the bytes at a position occurred before: hash chains through the last 64 KiB.
 //!
-//! Owns the tables and the search for the longest match. Never decides which matches are used.
+//! Owns the tables and the search for the longest match. Never decides which matches are used. A dictionary is what an input begins with:
+//! its positions stay in the tables from one input to the next.
 //!
 //! Long runs of one byte are kept apart: they are chained by their starts, so that one step passes over a whole run, where
 //! hash chains would hold each of its positions. A match that goes on behind a run is found by the last three bytes of the run
@@ -24,7 +25,7 @@ const MIN_RUN: usize = 8;
 /// with a period of 51 are 2 % longer than the reference's, with 32 up to 29 % shorter, for 2 % of the speed of level 3.
 const RUN_END_ATTEMPTS: u32 = 32;
 
-/// The tables, to be reused from call to call: they carry nothing over.
+/// The tables, to be reused from call to call: they carry nothing over but a dictionary.
 pub(super) struct Tables {
     /// The last position of each hash, plus one.
     heads: Box<[u32; 1 << MAX_LOG]>,
@@ -33,12 +34,25 @@ pub(super) struct Tables {
     chain: Box<[u16; WINDOW]>,
     /// The start of the last long run of each byte, plus one.
     runs: [u32; 256],
+    /// The dictionary whose positions, and no others, the tables have.
+    dictionary: Option<Box<Loaded>>,
 }
 
 impl Default for Tables {
     fn default() -> Self {
-        Tables { heads: empty_table(), chain: empty_table(), runs: [0; 256] }
+        Tables { heads: empty_table(), chain: empty_table(), runs: [0; 256], dictionary: None }
     }
+}
+
+/// A dictionary in the tables.
+struct Loaded {
+    id: u64,
+    /// log2 of the heads in use.
+    log: u32,
+    /// Up to here its positions have been put into the tables.
+    next: usize,
+    /// The `runs` of the tables with the dictionary alone.
+    runs: [u32; 256],
 }
 
 /// Bytes that repeat what came before.
@@ -60,6 +74,20 @@ impl Match {
     }
 }
 
+impl Tables {
+    /// Empties the tables, `1 << log` of the heads.
+    fn empty(&mut self, log: u32) {
+        self.heads[..1 << log].fill(0);
+        self.runs.fill(0);
+        self.dictionary = None;
+    }
+}
+
+/// log2 of the heads for an input of `len` bytes.
+fn log_of_heads(len: usize) -> u32 {
+    (len.ilog2() + 1).clamp(MIN_LOG, MAX_LOG)
+}
+
 /// The matches of one input.
 pub(super) struct Finder<'a> {
     src: &'a [u8],
@@ -71,6 +99,8 @@ pub(super) struct Finder<'a> {
     /// Matches end here at the latest.
     end: usize,
     attempts: u32,
+    /// The dictionary that `src` begins with.
+    dictionary: Option<Box<Loaded>>,
     /// Distances of the last two matches that were used and differ, the last one first. Four of them would save another 0.03 %
     /// at level 3.
     recent: [usize; 2],
@@ -80,18 +110,73 @@ impl<'a> Finder<'a> {
     /// A finder in `src`, which is longer than 12 bytes and shorter than 4 GiB. It looks at no more than `attempts` candidates
     /// of a chain.
     pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], attempts: u32) -> Self {
-        let log = (src.len().ilog2() + 1).clamp(MIN_LOG, MAX_LOG);
-        tables.heads[..1 << log].fill(0);
-        tables.runs.fill(0);
+        let log = log_of_heads(src.len());
+        tables.empty(log);
+        Finder::of(tables, src, attempts, log, None)
+    }
+
+    /// As [`new`](Self::new), for matches of what follows `src[..start]`, the dictionary with that `id`. [`unload`](Self::unload)
+    /// leaves it in the tables.
+    pub(super) fn with_dictionary(
+        tables: &'a mut Tables,
+        src: &'a [u8],
+        start: usize,
+        id: u64,
+        attempts: u32,
+    ) -> Self {
+        let log = log_of_heads(src.len());
+        let loaded = tables.dictionary.take().filter(|loaded| loaded.id == id && loaded.log == log);
+        let loaded = loaded.unwrap_or_else(|| {
+            tables.empty(log);
+            let mut finder = Finder::of(tables, &src[..start], attempts, log, None);
+            // Words of eight bytes are read.
+            finder.put_up_to((start + 1).saturating_sub(2 * MIN_MATCH));
+            let next = finder.next;
+            Box::new(Loaded { id, log, next, runs: tables.runs })
+        });
+        Finder::of(tables, src, attempts, log, Some(loaded))
+    }
+
+    fn of(
+        tables: &'a mut Tables,
+        src: &'a [u8],
+        attempts: u32,
+        log: u32,
+        dictionary: Option<Box<Loaded>>,
+    ) -> Self {
         Finder {
             src,
             tables,
             shift: u32::BITS - log,
-            next: 0,
-            end: src.len() - LAST_LITERALS,
+            next: dictionary.as_ref().map_or(0, |loaded| loaded.next),
+            end: src.len().saturating_sub(LAST_LITERALS),
             attempts,
+            dictionary,
             recent: [1; 2],
         }
+    }
+
+    /// Takes all positions behind the dictionary out of the tables again, which is quicker for a short input than to load the
+    /// dictionary for the next one.
+    pub(super) fn unload(&mut self) {
+        // In longer inputs, the chains no longer have all positions.
+        let Some(loaded) = self.dictionary.take().filter(|_| self.src.len() < WINDOW) else { return };
+        let mut here = loaded.next;
+        while here < self.next {
+            // SAFETY: 8 bytes follow each position that was put into the tables, which are those that this loop goes through.
+            let (word, next_word) = unsafe { (read32(self.src, here), read32(self.src, here + 4)) };
+            if is_run(word) && next_word == word {
+                here += usize::from(self.tables.chain[here + 1]) - (MIN_MATCH - 1);
+            } else {
+                let before = here + 1 - usize::from(self.tables.chain[here]);
+                if before <= loaded.next {
+                    self.tables.heads[slot(word, self.shift)] = before as u32;
+                }
+                here += 1;
+            }
+        }
+        self.tables.runs = loaded.runs;
+        self.tables.dictionary = Some(loaded);
     }
 
     /// The longest match at `at`.

@@ -9,7 +9,10 @@
 //! the time: a [`LengthPredictor`] breaks the chain.
 
 use super::output::Output;
-use super::{LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, empty_table, read32, read64};
+use super::{
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NARROW_MAX, NO_MATCH_TAIL, Slot, common, empty_table, read32,
+    read64,
+};
 use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the positions that are tried before the step grows by one byte.
@@ -27,10 +30,16 @@ const WIDE_LOG: u32 = 12;
 pub(in crate::codec::lz4) struct Tables {
     narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
     wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
+    /// For inputs with a dictionary, of up to 64 KiB: half as much to copy as `wide`.
+    short: Option<Box<[u16; 1 << WIDE_LOG]>>,
 }
 
 /// A hash table of positions.
 trait Table {
+    /// Whether the input begins with a dictionary. If so, 0 says that a place is empty, not that position 0 is there: dictionaries
+    /// often begin with zeros, and most of their table is empty.
+    const DICTIONARY: bool;
+
     /// Whether the bytes that are hashed are the same in two words.
     fn same(a: u64, b: u64) -> bool;
 
@@ -57,6 +66,8 @@ trait Table {
 struct Narrow<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
 
 impl<const LOG: u32> Table for Narrow<'_, LOG> {
+    const DICTIONARY: bool = false;
+
     #[inline(always)]
     fn same(a: u64, b: u64) -> bool {
         a as u32 == b as u32
@@ -83,10 +94,12 @@ impl<const LOG: u32> Table for Narrow<'_, LOG> {
     }
 }
 
-/// Of five bytes each, for longer ones.
-struct Wide<'a>(&'a mut [u32; 1 << WIDE_LOG]);
+/// Of five bytes each, for longer ones, and for all with a `DICTIONARY`.
+struct Wide<'a, S, const DICTIONARY: bool>(&'a mut [S; 1 << WIDE_LOG]);
 
-impl Table for Wide<'_> {
+impl<S: Slot, const DICTIONARY: bool> Table for Wide<'_, S, DICTIONARY> {
+    const DICTIONARY: bool = DICTIONARY;
+
     #[inline(always)]
     fn same(a: u64, b: u64) -> bool {
         (a ^ b) << 24 == 0
@@ -99,12 +112,12 @@ impl Table for Wide<'_> {
 
     #[inline(always)]
     fn get(&self, slot: usize) -> usize {
-        self.0[slot] as usize
+        self.0[slot].at()
     }
 
     #[inline(always)]
     fn put(&mut self, slot: usize, at: usize) {
-        self.0[slot] = at as u32;
+        self.0[slot] = S::new(at);
     }
 
     #[inline(always)]
@@ -121,56 +134,125 @@ pub(in crate::codec::lz4) fn compress(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    if src.len() <= usize::from(u16::MAX) + 1 {
+    if src.len() <= NARROW_MAX {
         let table = tables.narrow.get_or_insert_with(empty_table);
         if src.len() <= SHORT {
             table[..1 << SHORT_LOG].fill(0);
-            return dispatch(&mut Narrow::<SHORT_LOG>(table), src, dest, acceleration);
+            return dispatch(&mut Narrow::<SHORT_LOG>(table), src, 0, dest, acceleration);
         }
         table.fill(0);
-        dispatch(&mut Narrow::<NARROW_LOG>(table), src, dest, acceleration)
+        dispatch(&mut Narrow::<NARROW_LOG>(table), src, 0, dest, acceleration)
     } else {
         let table = tables.wide.get_or_insert_with(empty_table);
         table.fill(0);
-        dispatch(&mut Wide(table), src, dest, acceleration)
+        dispatch(&mut Wide::<_, false>(table), src, 0, dest, acceleration)
     }
 }
 
-fn dispatch<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
+/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: a dictionary, of which `prepared` has the
+/// positions or nothing yet.
+pub(in crate::codec::lz4) fn compress_with(
+    tables: &mut Tables,
+    prepared: &mut Tables,
+    input: &[u8],
+    start: usize,
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
+    if input.len() <= NARROW_MAX {
+        compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration)
+    } else {
+        compress_copied(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration)
+    }
+}
+
+/// As [`compress_with`], with a copy of the table in `prepared`, which is filled if it is not there.
+fn compress_copied<S: Slot>(
+    table: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
+    prepared: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
+    input: &[u8],
+    start: usize,
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
+    let prepared = prepared.get_or_insert_with(|| {
+        let mut table = empty_table();
+        put_dictionary(&mut Wide::<_, true>(&mut table), &input[..start]);
+        table
+    });
+    let table = table.get_or_insert_with(empty_table);
+    table.copy_from_slice(&prepared[..]);
+    dispatch(&mut Wide::<_, true>(table), input, start, dest, acceleration)
+}
+
+/// Puts every third position of a dictionary into an empty table, as the reference does.
+fn put_dictionary<T: Table>(table: &mut T, dictionary: &[u8]) {
+    for (at, word) in dictionary.windows(8).enumerate().step_by(3) {
+        table.put(T::slot(u64::from_le_bytes(word.try_into().expect("eight bytes"))), at);
+    }
+}
+
+fn dispatch<T: Table>(
+    table: &mut T,
+    input: &[u8],
+    start: usize,
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_avx2(table, src, dest, acceleration) };
+        return unsafe { encode_avx2(table, input, start, dest, acceleration) };
     }
-    encode(table, src, dest, acceleration)
+    encode(table, input, start, dest, acceleration)
 }
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn encode_avx2<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
-    encode(table, src, dest, acceleration)
+fn encode_avx2<T: Table>(
+    table: &mut T,
+    input: &[u8],
+    start: usize,
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
+    encode(table, input, start, dest, acceleration)
 }
 
+/// Compresses `src[start..]`. All positions in `table` are before `start`.
 #[inline(always)]
-fn encode<T: Table>(table: &mut T, src: &[u8], dest: &mut [u8], acceleration: usize) -> Option<usize> {
+fn encode<T: Table>(
+    table: &mut T,
+    src: &[u8],
+    start: usize,
+    dest: &mut [u8],
+    acceleration: usize,
+) -> Option<usize> {
+    // The compiler is to know it.
+    let start = if T::DICTIONARY { start } else { 0 };
     let mut out = Output::new(dest);
-    if src.len() <= NO_MATCH_TAIL {
-        return out.finish(src, 0);
+    if src.len() - start <= NO_MATCH_TAIL {
+        return out.finish(src, start);
     }
     let mut search = Search {
         table,
         src,
         last: src.len() - NO_MATCH_TAIL,
         clear: src.len().saturating_sub(CLEAR_OF_END),
-        anchor: 0,
+        anchor: start,
         acceleration,
         lengths: LengthPredictor::default(),
     };
     // Position 0 is what an empty table says.
-    let mut at = 1;
-    // SAFETY: the input is longer than 12 bytes.
-    let mut word = unsafe { read64(src, 1) };
+    if T::DICTIONARY {
+        // SAFETY: 12 bytes at least follow `start`.
+        let word = unsafe { read64(src, start) };
+        search.table.put(T::slot(word), start);
+    }
+    let mut at = start + 1;
+    // SAFETY: 12 bytes at least follow `start`.
+    let mut word = unsafe { read64(src, at) };
     while let Some((found, candidate)) = search.next(at, word) {
         search.take(&mut out, found, candidate)?;
         (at, word) = search.chain(&mut out)?;
@@ -203,8 +285,8 @@ impl<T: Table> Search<'_, T> {
         // The reference, too, gives up as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
             let candidate = self.table.swap(word, at);
-            // SAFETY: `candidate` < `at`, since positions only grow and each is put in once.
-            if unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at) {
+            // `candidate` < `at`, since positions only grow and each is put in once.
+            if self.is_match(candidate, at, word) {
                 return Some((at, candidate));
             }
             at = next;
@@ -214,6 +296,20 @@ impl<T: Table> Search<'_, T> {
             tries += 1;
         }
         None
+    }
+
+    /// Whether the bytes at `candidate`, which is before `at`, are a match of those at `at`, which `word` begins with.
+    #[inline(always)]
+    fn is_match(&self, candidate: usize, at: usize, word: u64) -> bool {
+        debug_assert!(candidate < at && at <= self.last);
+        // SAFETY: `candidate` < `at` <= `last`, 12 bytes before the end.
+        let is_match = unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at);
+        if T::DICTIONARY {
+            // SAFETY: as above.
+            is_match && (candidate > 0 || T::same(unsafe { read64(self.src, 0) }, word))
+        } else {
+            is_match
+        }
     }
 
     /// Writes the match at `at`, with what of it lies before, and the literals that lead there.
@@ -278,8 +374,8 @@ impl<T: Table> Search<'_, T> {
             self.table.put(T::slot(before), at - 2);
             self.table.put(slot, at);
             let candidate = if T::same(before, word) { at - 2 } else { candidate };
-            // SAFETY: `candidate` < `at`, as in `next`.
-            if unsafe { read32(src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
+            // `candidate` < `at`, as in `next`.
+            if !self.is_match(candidate, at, word) {
                 return Some((at + 1, word >> 8));
             }
             let back = at - candidate;
@@ -324,8 +420,8 @@ impl<T: Table> Search<'_, T> {
             let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
             self.table.put(T::slot(before), at - 2);
             let candidate = self.table.swap(word, at);
-            // SAFETY: `candidate` < `at`, as in `next`.
-            if unsafe { read32(self.src, candidate) } != word as u32 || !T::in_reach(candidate, at) {
+            // `candidate` < `at`, as in `next`.
+            if !self.is_match(candidate, at, word) {
                 return Some((at + 1, word >> 8));
             }
             self.take(out, at, candidate)?;

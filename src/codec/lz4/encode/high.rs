@@ -31,30 +31,32 @@ pub(in crate::codec::lz4) fn compress(
     dest: &mut [u8],
     attempts: u32,
 ) -> Option<usize> {
-    let out = Output::new(dest);
     if src.len() <= NO_MATCH_TAIL {
-        return out.finish(src, 0);
+        return Output::new(dest).finish(src, 0);
     }
-    let last = src.len() - NO_MATCH_TAIL;
-    let step_log = if src.len() < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
-    let mut parse = Parse { finder: Finder::new(&mut tables.0, src, attempts), src, out, anchor: 0, last };
-    // Nothing comes before position 0.
-    let mut at = 1;
-    let mut misses = 0;
-    while at <= last {
-        if let Some(first) = parse.finder.longest(at) {
-            parse.settle(first)?;
-            at = parse.anchor;
-        } else {
-            // Left out is only the search: what comes later may repeat all of it.
-            let left_out = ((at - parse.anchor) >> step_log).min(MAX_STEP - 1);
-            misses += 1;
-            // In data with a period of the same length as the step, all positions that are tried would be alike.
-            let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
-            at += 1 + left_out + usize::from(shift);
-        }
+    let mut parse = Parse::new(Finder::new(&mut tables.0, src, attempts), src, 0, dest);
+    parse.run()?;
+    parse.finish()
+}
+
+/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: the dictionary with that `id`.
+pub(in crate::codec::lz4) fn compress_with(
+    tables: &mut Tables,
+    input: &[u8],
+    start: usize,
+    id: u64,
+    dest: &mut [u8],
+    attempts: u32,
+) -> Option<usize> {
+    if input.len() - start <= NO_MATCH_TAIL {
+        return Output::new(dest).finish(input, start);
     }
-    parse.out.finish(src, parse.anchor)
+    let finder = Finder::with_dictionary(&mut tables.0, input, start, id, attempts);
+    let mut parse = Parse::new(finder, input, start, dest);
+    let done = parse.run();
+    parse.finder.unload();
+    done?;
+    parse.finish()
 }
 
 /// A walk through the input.
@@ -68,7 +70,39 @@ struct Parse<'a, 'b> {
     last: usize,
 }
 
-impl Parse<'_, '_> {
+impl<'a, 'b> Parse<'a, 'b> {
+    fn new(finder: Finder<'a>, src: &'a [u8], start: usize, dest: &'b mut [u8]) -> Self {
+        Parse { finder, src, out: Output::new(dest), anchor: start, last: src.len() - NO_MATCH_TAIL }
+    }
+
+    /// Writes all matches. `None` when they do not fit.
+    fn run(&mut self) -> Option<()> {
+        let start = self.anchor;
+        let step_log = if self.src.len() - start < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
+        // Nothing comes before position 0.
+        let mut at = start.max(1);
+        let mut misses = 0;
+        while at <= self.last {
+            if let Some(first) = self.finder.longest(at) {
+                self.settle(first)?;
+                at = self.anchor;
+            } else {
+                // Left out is only the search: what comes later may repeat all of it.
+                let left_out = ((at - self.anchor) >> step_log).min(MAX_STEP - 1);
+                misses += 1;
+                // In data with a period of the same length as the step, all positions that are tried would be alike.
+                let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
+                at += 1 + left_out + usize::from(shift);
+            }
+        }
+        Some(())
+    }
+
+    /// Writes the literals at the end, and returns the length of the block.
+    fn finish(self) -> Option<usize> {
+        self.out.finish(self.src, self.anchor)
+    }
+
     #[inline(always)]
     fn write(&mut self, found: &Match) -> Option<()> {
         self.out.sequence(self.src, self.anchor, found.at, found.back, found.length)?;

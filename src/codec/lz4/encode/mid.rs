@@ -6,7 +6,8 @@
 
 use super::output::Output;
 use super::{
-    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read64,
+    LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NARROW_MAX, NO_MATCH_TAIL, Slot, common, common_before,
+    empty_table, read64,
 };
 
 const LOG: u32 = 14;
@@ -20,38 +21,6 @@ const SHORT_LOG: u32 = 12;
 
 /// Positions by a hash of what is there.
 type Positions<S> = [S; 1 << LOG];
-
-/// A position in a table.
-trait Slot: Copy + Default {
-    fn new(at: usize) -> Self;
-
-    fn at(self) -> usize;
-}
-
-/// For inputs of up to 64 KiB: the tables stay in the inner caches.
-impl Slot for u16 {
-    #[inline(always)]
-    fn new(at: usize) -> Self {
-        at as u16
-    }
-
-    #[inline(always)]
-    fn at(self) -> usize {
-        usize::from(self)
-    }
-}
-
-impl Slot for u32 {
-    #[inline(always)]
-    fn new(at: usize) -> Self {
-        at as u32
-    }
-
-    #[inline(always)]
-    fn at(self) -> usize {
-        self as usize
-    }
-}
 
 /// The encoder's hash tables, to be reused from call to call: they carry nothing over.
 #[derive(Default)]
@@ -73,25 +42,75 @@ impl<S: Slot> Default for Pair<S> {
     }
 }
 
+impl<S: Slot> Pair<S> {
+    /// Tables with all positions of a dictionary.
+    fn of(dictionary: &[u8]) -> Self {
+        let mut tables = Pair::default();
+        for (at, word) in dictionary.windows(8).enumerate() {
+            let word = u64::from_le_bytes(word.try_into().expect("eight bytes"));
+            tables.long[long_slot::<LOG>(word)] = S::new(at);
+            tables.short[short_slot::<LOG>(word)] = S::new(at);
+        }
+        tables
+    }
+
+    /// The same tables, the first `1 << log` places emptied.
+    fn emptied(&mut self, log: u32) -> &mut Self {
+        self.long[..1 << log].fill(S::default());
+        self.short[..1 << log].fill(S::default());
+        self
+    }
+
+    /// The same tables with what is in others.
+    fn copied(&mut self, others: &Self) -> &mut Self {
+        self.long.copy_from_slice(&others.long[..]);
+        self.short.copy_from_slice(&others.short[..]);
+        self
+    }
+}
+
 /// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit.
 pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let out = Output::new(dest);
     if src.len() <= NO_MATCH_TAIL {
         out.finish(src, 0)
     } else if src.len() <= SHORT {
-        search::<u16, SHORT_LOG>(tables.narrow.get_or_insert_default(), src, out)
-    } else if src.len() <= usize::from(u16::MAX) + 1 {
-        search::<u16, LOG>(tables.narrow.get_or_insert_default(), src, out)
+        search::<u16, SHORT_LOG>(tables.narrow.get_or_insert_default().emptied(SHORT_LOG), src, 0, out)
+    } else if src.len() <= NARROW_MAX {
+        search::<u16, LOG>(tables.narrow.get_or_insert_default().emptied(LOG), src, 0, out)
     } else {
-        search::<u32, LOG>(tables.wide.get_or_insert_default(), src, out)
+        search::<u32, LOG>(tables.wide.get_or_insert_default().emptied(LOG), src, 0, out)
     }
 }
 
-/// The same with the first `1 << USED` places of the tables.
-fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Output<'_>) -> Option<usize> {
-    // Position 0 is what empty tables say.
-    tables.long[..1 << USED].fill(S::default());
-    tables.short[..1 << USED].fill(S::default());
+/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: a dictionary, of which `prepared` has the
+/// positions or nothing yet.
+pub(in crate::codec::lz4) fn compress_with(
+    tables: &mut Tables,
+    prepared: &mut Tables,
+    input: &[u8],
+    start: usize,
+    dest: &mut [u8],
+) -> Option<usize> {
+    let (dictionary, out) = (&input[..start], Output::new(dest));
+    if input.len() - start <= NO_MATCH_TAIL {
+        out.finish(input, start)
+    } else if input.len() <= NARROW_MAX {
+        let prepared = prepared.narrow.get_or_insert_with(|| Pair::of(dictionary));
+        search::<u16, LOG>(tables.narrow.get_or_insert_default().copied(prepared), input, start, out)
+    } else {
+        let prepared = prepared.wide.get_or_insert_with(|| Pair::of(dictionary));
+        search::<u32, LOG>(tables.wide.get_or_insert_default().copied(prepared), input, start, out)
+    }
+}
+
+/// Compresses `src[start..]` with the first `1 << USED` places of the tables. All positions in them are before `start`.
+fn search<S: Slot, const USED: u32>(
+    tables: &mut Pair<S>,
+    src: &[u8],
+    start: usize,
+    out: Output<'_>,
+) -> Option<usize> {
     let search = Search::<S, USED> {
         long: &mut tables.long,
         short: &mut tables.short,
@@ -102,22 +121,31 @@ fn search<S: Slot, const USED: u32>(tables: &mut Pair<S>, src: &[u8], out: Outpu
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_avx2(search, out) };
+        return unsafe { encode_avx2(search, start, out) };
     }
-    encode(search, out)
+    encode(search, start, out)
 }
 
 /// The same for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn encode_avx2<S: Slot, const USED: u32>(search: Search<'_, S, USED>, out: Output<'_>) -> Option<usize> {
-    encode(search, out)
+fn encode_avx2<S: Slot, const USED: u32>(
+    search: Search<'_, S, USED>,
+    start: usize,
+    out: Output<'_>,
+) -> Option<usize> {
+    encode(search, start, out)
 }
 
 #[inline(always)]
-fn encode<S: Slot, const USED: u32>(mut search: Search<'_, S, USED>, mut out: Output<'_>) -> Option<usize> {
+fn encode<S: Slot, const USED: u32>(
+    mut search: Search<'_, S, USED>,
+    start: usize,
+    mut out: Output<'_>,
+) -> Option<usize> {
     let src = search.src;
-    let (mut anchor, mut at) = (0, 1);
+    // Position 0 is what empty tables say.
+    let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {
         let Some((found, back, length)) = search.find(at) else {
             at += 1 + ((at - anchor) >> STEP_LOG);
@@ -145,30 +173,20 @@ struct Search<'a, S, const USED: u32> {
 }
 
 impl<S: Slot, const USED: u32> Search<'_, S, USED> {
-    #[inline(always)]
-    fn long_slot(word: u64) -> usize {
-        ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
-    }
-
-    #[inline(always)]
-    fn short_slot(word: u64) -> usize {
-        ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
-    }
-
     /// A match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
     #[inline(always)]
     fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
         let word = self.word(at);
-        let long = std::mem::replace(&mut self.long[Self::long_slot(word)], S::new(at)).at();
+        let long = std::mem::replace(&mut self.long[long_slot::<USED>(word)], S::new(at)).at();
         if let Some(length) = self.compare_long(at, word, long) {
             return Some((at, at - long, length));
         }
-        let short = std::mem::replace(&mut self.short[Self::short_slot(word)], S::new(at)).at();
+        let short = std::mem::replace(&mut self.short[short_slot::<USED>(word)], S::new(at)).at();
         let length = self.compare(at, word, short)?;
         // What this table finds is often short: look what the other one has for the next position.
         if at < self.last {
             let word = self.word(at + 1);
-            let slot = Self::long_slot(word);
+            let slot = long_slot::<USED>(word);
             let long = self.long[slot].at();
             if let Some(longer) = self.compare_long(at + 1, word, long).filter(|&other| other > length) {
                 self.long[slot] = S::new(at + 1);
@@ -206,9 +224,9 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
             // The bytes are those at `start`, the positions those at `found_from`, as in the reference's tables. Where the two differ,
             // the entries are wrong, which costs nothing but the entries: candidates are compared.
             let (first, second) = (self.word(start + 1), self.word(start + 2));
-            self.long[Self::long_slot(first)] = S::new(found_from + 1);
-            self.long[Self::long_slot(second)] = S::new(found_from + 2);
-            self.short[Self::short_slot(first)] = S::new(found_from + 1);
+            self.long[long_slot::<USED>(first)] = S::new(found_from + 1);
+            self.long[long_slot::<USED>(second)] = S::new(found_from + 2);
+            self.short[short_slot::<USED>(first)] = S::new(found_from + 1);
         }
         if end <= self.last {
             if end > 5 {
@@ -223,12 +241,12 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
 
     #[inline(always)]
     fn put_long(&mut self, at: usize) {
-        self.long[Self::long_slot(self.word(at))] = S::new(at);
+        self.long[long_slot::<USED>(self.word(at))] = S::new(at);
     }
 
     #[inline(always)]
     fn put_short(&mut self, at: usize) {
-        self.short[Self::short_slot(self.word(at))] = S::new(at);
+        self.short[short_slot::<USED>(self.word(at))] = S::new(at);
     }
 
     /// The bytes at `at`, which is at most `last`.
@@ -238,4 +256,16 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         // SAFETY: all callers keep to `last`, 12 bytes before the end.
         unsafe { read64(self.src, at) }
     }
+}
+
+/// The place of the seven low bytes of `word` in a table of `1 << USED`.
+#[inline(always)]
+fn long_slot<const USED: u32>(word: u64) -> usize {
+    ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
+}
+
+/// The same of the four low bytes.
+#[inline(always)]
+fn short_slot<const USED: u32>(word: u64) -> usize {
+    ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
 }

@@ -1,4 +1,4 @@
-//! Our encoders of LZ4 blocks, whole buffer to whole buffer, without a dictionary.
+//! Our encoders of LZ4 blocks, whole buffer to whole buffer. A dictionary is what comes before the content in the buffer.
 //!
 //! Owns what they share: the format's rules for the end of a block, and the reading and comparing of bytes. Never knows about levels.
 //! All writing is checked; unsafe are the unchecked reads, and the calls of code for a processor that has been asked for its
@@ -22,6 +22,41 @@ const LAST_LITERALS: usize = 5;
 const NO_MATCH_TAIL: usize = 12;
 /// The longest way back.
 const MAX_DISTANCE: usize = 65535;
+
+/// The longest input whose positions fit into 16 bits, in bytes.
+const NARROW_MAX: usize = u16::MAX as usize + 1;
+
+/// A position in a table.
+trait Slot: Copy + Default {
+    fn new(at: usize) -> Self;
+
+    fn at(self) -> usize;
+}
+
+/// For inputs of up to 64 KiB: the tables stay in the inner caches.
+impl Slot for u16 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u16
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        usize::from(self)
+    }
+}
+
+impl Slot for u32 {
+    #[inline(always)]
+    fn new(at: usize) -> Self {
+        at as u32
+    }
+
+    #[inline(always)]
+    fn at(self) -> usize {
+        self as usize
+    }
+}
 
 /// A table of zeros. It never lies on the stack, which may be a caller's small one.
 fn empty_table<S: Copy + Default, const N: usize>() -> Box<[S; N]> {

@@ -1,7 +1,7 @@
-//! The encoders against the format: what they write, the C library and our decoder read; and nothing is written beyond the
-//! limit.
+//! The encoders against the format: an independent decoder (the crate `lz4_flex`) and our own read what they write, and nothing is
+//! written beyond the limit.
 
-use std::ffi::c_int;
+use lz4_flex::block::decompress_into_with_dict;
 
 use super::{fast, high, mid};
 use crate::codec::lz4::decompress;
@@ -25,7 +25,18 @@ struct Encoders {
     fast: fast::Tables,
     mid: mid::Tables,
     high: high::Tables,
+    /// What is prepared of the dictionary with that number.
+    prepared: (u64, fast::Tables, mid::Tables),
 }
+
+/// A dictionary with a number of its own.
+#[derive(Clone, Copy)]
+struct Dictionary<'a> {
+    id: u64,
+    bytes: &'a [u8],
+}
+
+const NO_DICTIONARY: Dictionary<'static> = Dictionary { id: 0, bytes: &[] };
 
 const COUNT: usize = 7;
 
@@ -41,40 +52,60 @@ impl Encoders {
             _ => high::compress(&mut self.high, src, dest, 256),
         }
     }
+
+    fn compress_with(
+        &mut self,
+        which: usize,
+        dictionary: Dictionary<'_>,
+        src: &[u8],
+        dest: &mut [u8],
+    ) -> Option<usize> {
+        let Dictionary { id, bytes } = dictionary;
+        if bytes.is_empty() {
+            return self.compress(which, src, dest);
+        }
+        if self.prepared.0 != id {
+            self.prepared = (id, fast::Tables::default(), mid::Tables::default());
+        }
+        let (input, start) = ([bytes, src].concat(), bytes.len());
+        let (_, fast, mid) = &mut self.prepared;
+        match which {
+            0..=2 => fast::compress_with(&mut self.fast, fast, &input, start, dest, [1, 5, 10][which]),
+            3 => mid::compress_with(&mut self.mid, mid, &input, start, dest),
+            _ => high::compress_with(&mut self.high, &input, start, id, dest, [4, 16, 256][which - 4]),
+        }
+    }
 }
 
-/// What the C library makes of a block.
-fn library_decodes(stream: &[u8], len: usize) -> Option<Vec<u8>> {
+/// The content of a block, as `lz4_flex` decodes it.
+fn independently_decoded(stream: &[u8], len: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let mut plain = vec![0; len];
-    // SAFETY: the lengths are those of the buffers.
-    let written = unsafe {
-        lz4_sys::LZ4_decompress_safe(
-            stream.as_ptr().cast(),
-            plain.as_mut_ptr().cast(),
-            stream.len() as c_int,
-            len as c_int,
-        )
-    };
-    (written == len as c_int).then_some(plain)
+    let written = decompress_into_with_dict(stream, &mut plain, dictionary).ok()?;
+    (written == len).then_some(plain)
+}
+
+fn check(encoders: &mut Encoders, src: &[u8], name: &str) {
+    check_with(encoders, NO_DICTIONARY, src, name);
 }
 
 /// Compresses `src` with every encoder and room to spare, with just enough room, and with too little.
-fn check(encoders: &mut Encoders, src: &[u8], name: &str) {
+fn check_with(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], name: &str) {
     let bound = src.len() + src.len() / 255 + 16;
     for which in 0..COUNT {
-        let name = format!("{name}, {} bytes, encoder {which}", src.len());
+        let name = format!("{name}, {} bytes, {} before, encoder {which}", src.len(), dictionary.bytes.len());
         let mut compress = |capacity: usize| {
             let mut dest = vec![0xa5; capacity + 64];
-            let written = encoders.compress(which, src, &mut dest[..capacity]);
+            let written = encoders.compress_with(which, dictionary, src, &mut dest[..capacity]);
             assert!(dest[capacity..].iter().all(|&byte| byte == 0xa5), "{name}: wrote beyond {capacity}");
             written.map(|written| dest[..written].to_vec())
         };
         let stream = compress(bound).unwrap_or_else(|| panic!("{name}: more than {bound}"));
-        assert!(library_decodes(&stream, src.len()).as_deref() == Some(src), "{name}: the library misreads");
+        let decoded = independently_decoded(&stream, src.len(), dictionary.bytes);
+        assert!(decoded.as_deref() == Some(src), "{name}: lz4_flex misreads");
         let mut plain = vec![0; src.len()];
-        let read = decompress(&stream, stream.len(), &mut plain, src.len(), &[]);
+        let read = decompress(&stream, stream.len(), &mut plain, src.len(), dictionary.bytes);
         assert!(read == src.len() && plain == src, "{name}: our decoder misreads");
-        // The library's decoder is lenient about the rules for the end of a block: no match begins in the last 12 bytes, or
+        // Decoders are lenient about the rules for the end of a block: no match begins in the last 12 bytes, or
         // reaches into the last 5.
         if let Some((start, end)) = last_match(&stream) {
             assert!(
@@ -265,4 +296,78 @@ fn runs_are_found_whole() {
     let written = high::compress(&mut tables, &src, &mut dest, 16).unwrap();
     let (start, end) = last_match(&dest[..written]).unwrap();
     assert!(end - start >= 90 + 12 && end == src.len() - 12, "{start}..{end} of {}", src.len());
+}
+
+/// Dictionaries of every kind and length, one after the other and with other content in between.
+#[test]
+fn dictionaries() {
+    let (mut encoders, mut random) = (Encoders::default(), Random(6));
+    let mut id = 0;
+    for dictionary_len in [1, 3, 7, 8, 9, 100, 1000, 4096, 32_768] {
+        for (kind, bytes) in kinds(dictionary_len, &mut random) {
+            id += 1;
+            let dictionary = Dictionary { id, bytes: &bytes };
+            for len in [0, 1, 12, 13, 14, 40, 300, 3000, 32_768, 40_000] {
+                if len >= 32_768 && id % 7 > 0 {
+                    continue;
+                }
+                for (_, src) in kinds(len, &mut random).into_iter().step_by(3) {
+                    check_with(&mut encoders, dictionary, &src, kind);
+                }
+                // Parts of the dictionary, and its end in front of the same bytes.
+                let mut src: Vec<u8> = bytes.iter().rev().step_by(2).copied().take(len / 2).collect();
+                src.splice(0..0, bytes[dictionary_len / 2..].iter().copied());
+                src.extend(&bytes[..dictionary_len.min(len)]);
+                check_with(&mut encoders, dictionary, &src, kind);
+            }
+            check(&mut encoders, &bytes, kind);
+        }
+    }
+}
+
+/// As if the dictionary came right before the content: the first byte of a dictionary of 65535 can be referred to from the first byte
+/// of the content, not from the second.
+#[test]
+fn distances_at_the_limit_into_a_dictionary() {
+    let (mut encoders, mut random) = (Encoders::default(), Random(7));
+    let bytes = random.bytes(65_535, 256);
+    let dictionary = Dictionary { id: 1, bytes: &bytes };
+    for (shift, found) in [(0, true), (1, false)] {
+        let src = [&random.bytes(shift, 256)[..], &bytes[..100], &random.bytes(20, 256)].concat();
+        check_with(&mut encoders, dictionary, &src, "the dictionary's start");
+        for which in 3..COUNT {
+            let mut dest = vec![0; 200];
+            let written = encoders.compress_with(which, dictionary, &src, &mut dest).unwrap();
+            assert_eq!(written < 50, found, "encoder {which}, {shift}: {written}");
+        }
+    }
+}
+
+/// What an encoder keeps of a dictionary from call to call changes nothing.
+#[test]
+fn streams_with_a_dictionary_do_not_depend_on_those_before() {
+    let mut random = Random(8);
+    let mut used = Encoders::default();
+    let dictionaries: Vec<Vec<u8>> =
+        (0..3).flat_map(|_| kinds(5000, &mut random)).map(|(_, bytes)| bytes).collect();
+    for round in 0..400 {
+        let id = 1 + random.below(dictionaries.len());
+        let dictionary = Dictionary { id: id as u64, bytes: &dictionaries[id - 1] };
+        let len = [30, 700, 4000, 20_000, 70_000][random.below(if round % 8 == 0 { 5 } else { 3 })];
+        let kind = random.below(8);
+        let (name, src) = kinds(len, &mut random).swap_remove(kind);
+        for which in 0..COUNT {
+            let bound = len + len / 255 + 16;
+            let compress = |encoders: &mut Encoders, capacity: usize| {
+                let mut dest = vec![0; capacity];
+                let written = encoders.compress_with(which, dictionary, &src, &mut dest)?;
+                dest.truncate(written);
+                Some(dest)
+            };
+            // Twice, the first time with too little room.
+            compress(&mut used, len / 9);
+            let fresh = compress(&mut Encoders::default(), bound);
+            assert!(compress(&mut used, bound) == fresh, "{name}, {len} bytes, encoder {which}");
+        }
+    }
 }
