@@ -5,10 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Returns the path of the C library: the file that `BLOSC2_REFERENCE` names, or the one that `scripts/fetch-reference.sh`
-/// fetched. `None`, after a line on standard error, if it was not fetched: then the test is skipped.
+/// fetched. Returns `None`, after a line on standard error, if it was not fetched, or if `BLOSC2_REFERENCE` is set and empty, which
+/// says that there is none for this processor: then the test is skipped.
 ///
 /// # Panics
-/// If `BLOSC2_REFERENCE` names no file, or the library was not fetched and `BLOSC2_REQUIRE_REFERENCE` is set and not 0.
+/// If `BLOSC2_REFERENCE` names no file, or there is no library and `BLOSC2_REQUIRE_REFERENCE` is set and not 0.
 pub fn path() -> Option<PathBuf> {
     let named = std::env::var_os("BLOSC2_REFERENCE").map(PathBuf::from);
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so");
@@ -22,11 +23,13 @@ pub fn path() -> Option<PathBuf> {
 }
 
 fn choose(named: Option<PathBuf>, fetched: PathBuf, is_required: bool) -> Option<PathBuf> {
-    if let Some(path) = named {
+    if let Some(path) = &named
+        && !path.as_os_str().is_empty()
+    {
         assert!(path.is_file(), "BLOSC2_REFERENCE names no file: {}", path.display());
-        return Some(path);
+        return named;
     }
-    if fetched.is_file() {
+    if named.is_none() && fetched.is_file() {
         return Some(fetched);
     }
     assert!(!is_required, "no reference library (run scripts/fetch-reference.sh)");
@@ -44,6 +47,9 @@ fn a_missing_library_is_a_failure_only_where_it_is_required() {
         assert!(std::panic::catch_unwind(|| choose(Some(missing()), missing(), is_required)).is_err());
     }
     assert!(std::panic::catch_unwind(|| choose(None, missing(), true)).is_err());
+    // An empty name is none, whatever was fetched.
+    assert_eq!(choose(Some(PathBuf::new()), present.clone(), false), None);
+    assert!(std::panic::catch_unwind(|| choose(Some(PathBuf::new()), present.clone(), true)).is_err());
 }
 
 /// None of the tests that compare looks for the library in another way, and is skipped where this would fail.
