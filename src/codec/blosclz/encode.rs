@@ -128,7 +128,7 @@ struct Matcher<'a, S, const LOG: u32> {
     input: &'a [u8],
     /// All positions in the table are below this one.
     seen: usize,
-    /// Coded lengths of matches, but for the shortest.
+    /// Coded lengths of matches of 8 bytes and more.
     lengths: LengthPredictor,
 }
 
@@ -187,8 +187,8 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     #[inline(always)]
     fn insert_after(&mut self, found: &Match, second_insert: bool) {
         let at = found.at + found.coded;
-        // SAFETY: the match ends (at `at` + 2) 2 bytes before the last byte of the input, or earlier: see `coded_length`. The shortest
-        // begins 12 bytes before the end.
+        // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input (`coded_length`).
+        // Shorter matches begin at least 12 bytes before the end (`stop`).
         let key = unsafe { read32(self.input, at) };
         self.swap(key, at);
         if second_insert {
@@ -199,11 +199,10 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     }
 }
 
-/// The coded length of a match of 8 bytes or more at `at`. The bytes that it produces end 2 bytes before the last one of `input`, or
-/// earlier.
+/// Returns the coded length of a match of 8 bytes or more at `at`. The match ends at least 2 bytes before the last byte of `input`.
 #[inline(always)]
 fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
-    // Word by word while they are few: in items of one size, the processor predicts which word differs.
+    // Short matches word by word: in items of one size, the processor predicts the word that differs.
     const WORDS: usize = 5;
     if at + 8 * WORDS < input.len() {
         for equal in (8..8 * WORDS).step_by(8) {

@@ -1,14 +1,14 @@
 //! Where the bytes at a position occurred before: hash chains through the last 64 KiB.
 //!
-//! Owns the tables and the search for the longest match. Never decides which matches are used. A dictionary is what an input begins with:
-//! its positions stay in the tables from one input to the next.
+//! Owns the tables and the search for the longest match. Never decides which matches are used. An input with a dictionary begins
+//! with it, and the dictionary's positions stay in the tables from one input to the next.
 //!
 //! Long runs of one byte are kept apart: they are chained by their starts, so that one step passes over a whole run, where
-//! hash chains would hold each of its positions. A match that goes on behind a run is found by the last three bytes of the run
-//! and the next one: their hash chain has few positions where there are many runs.
+//! hash chains would hold each of its positions. A match that extends beyond a run is searched with the hash of the run's last three
+//! bytes and the byte behind them: that hash chain stays short where the input has many runs.
 //!
-//! The distances of the last two matches are tried besides. In data that repeat themselves with a few changes, the match behind a
-//! change has one of them more often than the most recent positions of the hash chain.
+//! The finder also tries the distances of the last two matches that were used. In periodic data with a few changed bytes, the match
+//! behind a changed byte usually has one of these distances.
 
 use super::{
     LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read32,
@@ -21,11 +21,12 @@ const MIN_LOG: u32 = 8;
 const WINDOW: usize = MAX_DISTANCE + 1;
 /// Runs from this length on are kept apart.
 const MIN_RUN: usize = 8;
-/// The fewest candidates that are looked at for a match that goes on behind a run. With four, the lowest number of a level, records
-/// with a period of 51 are 2 % longer than the reference's, with 32 up to 29 % shorter, for 2 % of the speed of level 3.
+/// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5, streams of records
+/// with a period of 51 (test `a_period_of_records_is_found_behind_runs`) are up to 2 % longer than the reference's; with 32 they are
+/// 5 % to 29 % shorter, and level 3 is 2 % slower.
 const RUN_END_ATTEMPTS: u32 = 32;
 
-/// The tables, to be reused from call to call: they carry nothing over but a dictionary.
+/// The tables, to be reused from call to call. They keep nothing but the positions of a dictionary.
 pub(super) struct Tables {
     /// The last position of each hash, plus one.
     heads: Box<[u32; 1 << MAX_LOG]>,
@@ -34,7 +35,7 @@ pub(super) struct Tables {
     chain: Box<[u16; WINDOW]>,
     /// The start of the last long run of each byte, plus one.
     runs: [u32; 256],
-    /// The dictionary whose positions, and no others, the tables have.
+    /// The dictionary that the tables hold, if they hold the positions of one and no others.
     dictionary: Option<Box<Loaded>>,
 }
 
@@ -47,9 +48,9 @@ impl Default for Tables {
 /// A dictionary in the tables.
 struct Loaded {
     id: u64,
-    /// log2 of the heads in use.
+    /// log2 of the number of heads in use.
     log: u32,
-    /// Up to here its positions have been put into the tables.
+    /// The first position of the dictionary that is not in the tables.
     next: usize,
     /// The `runs` of the tables with the dictionary alone.
     runs: [u32; 256],
@@ -83,7 +84,7 @@ impl Tables {
     }
 }
 
-/// log2 of the heads for an input of `len` bytes.
+/// Returns log2 of the number of heads for an input of `len` bytes.
 fn log_of_heads(len: usize) -> u32 {
     (len.ilog2() + 1).clamp(MIN_LOG, MAX_LOG)
 }
@@ -101,8 +102,8 @@ pub(super) struct Finder<'a> {
     attempts: u32,
     /// The dictionary that `src` begins with.
     dictionary: Option<Box<Loaded>>,
-    /// Distances of the last two matches that were used and differ, the last one first. Four of them would save another 0.03 %
-    /// at level 3.
+    /// The last two different distances of matches that were used, the last one first. With four distances, streams would be
+    /// 0.03 % shorter at level 3.
     recent: [usize; 2],
 }
 
@@ -115,8 +116,8 @@ impl<'a> Finder<'a> {
         Finder::of(tables, src, attempts, log, None)
     }
 
-    /// As [`new`](Self::new), for matches of what follows `src[..start]`, the dictionary with that `id`. [`unload`](Self::unload)
-    /// leaves it in the tables.
+    /// As [`new`](Self::new), for matches of `src[start..]`, where `src[..start]` is the dictionary with that `id`.
+    /// [`unload`](Self::unload) leaves the dictionary in the tables.
     pub(super) fn with_dictionary(
         tables: &'a mut Tables,
         src: &'a [u8],
@@ -129,7 +130,7 @@ impl<'a> Finder<'a> {
         let loaded = loaded.unwrap_or_else(|| {
             tables.empty(log);
             let mut finder = Finder::of(tables, &src[..start], attempts, log, None);
-            // Words of eight bytes are read.
+            // Putting a position in reads the eight bytes there.
             finder.put_up_to((start + 1).saturating_sub(2 * MIN_MATCH));
             let next = finder.next;
             Box::new(Loaded { id, log, next, runs: tables.runs })
@@ -156,14 +157,14 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes all positions behind the dictionary out of the tables again, which is quicker for a short input than to load the
-    /// dictionary for the next one.
+    /// Removes all positions behind the dictionary from the tables: for a short input, that is faster than loading the dictionary
+    /// again for the next input.
     pub(super) fn unload(&mut self) {
-        // In longer inputs, the chains no longer have all positions.
+        // The chains of longer inputs have overwritten positions.
         let Some(loaded) = self.dictionary.take().filter(|_| self.src.len() < WINDOW) else { return };
         let mut here = loaded.next;
         while here < self.next {
-            // SAFETY: 8 bytes follow each position that was put into the tables, which are those that this loop goes through.
+            // SAFETY: the loop visits the positions that `put_up_to` has put in; it has read the 8 bytes at each.
             let (word, next_word) = unsafe { (read32(self.src, here), read32(self.src, here + 4)) };
             if is_run(word) && next_word == word {
                 here += usize::from(self.tables.chain[here + 1]) - (MIN_MATCH - 1);
@@ -192,7 +193,7 @@ impl<'a> Finder<'a> {
         self.search::<true>(at, low, longer_than)
     }
 
-    /// Remembers that a match of that distance was used.
+    /// Records the distance of a match that was used.
     #[inline(always)]
     pub(super) fn used(&mut self, distance: usize) {
         if self.recent[0] != distance {
@@ -229,7 +230,7 @@ impl<'a> Finder<'a> {
         (best.length > longer_than).then_some(best)
     }
 
-    /// The last position in the tables whose four bytes hash like `word`.
+    /// Returns the last position in the tables with the hash of `word`.
     #[inline(always)]
     fn head(&self, word: u32) -> Option<usize> {
         (self.tables.heads[self.slot(word)] as usize).checked_sub(1)
@@ -283,8 +284,8 @@ impl<'a> Finder<'a> {
         self.next = here + length - (MIN_MATCH - 1);
     }
 
-    /// Looks among the long runs of the byte at `at` for a match that is better than `best`, of the bytes of the run at `at`, `run`
-    /// of which are left, and if `WIDE` of what comes before them. What follows them is for
+    /// Searches the long runs of the byte at `at` for a match that is longer than `best`. A run of `run` bytes begins at `at`; the match
+    /// covers bytes of the run and, if `WIDE`, bytes before it. For matches that extend beyond the run see
     /// [`search_run_ends`](Self::search_run_ends).
     #[inline(never)]
     fn search_runs<const WIDE: bool>(&self, at: usize, low: usize, run: usize, best: &mut Match) {
@@ -292,24 +293,24 @@ impl<'a> Finder<'a> {
         let Some(mut start) = (self.tables.runs[usize::from(src[at])] as usize).checked_sub(1) else {
             return;
         };
-        // Where the run at `at` begins, or what a match may have of it.
+        // The first position of the run around `at` that a match may cover.
         let begin = if WIDE { at - common_before(src, at + 1, low + 1, 1) } else { at };
         for _ in 0..self.attempts {
-            // The start of the last one is not before `at` when the search has gone back, as it may.
+            // When the search has gone back, `start` may be behind `at`.
             if at.saturating_sub(start) > MAX_DISTANCE {
                 break;
             }
             let end = start + usize::from(chain[(start + 1) % WINDOW]);
             let distance = if start < at && end > at {
-                // The run at `at` itself.
+                // The run around `at`.
                 Some(1)
             } else if start >= begin {
                 None
             } else if !WIDE && end - start >= run {
-                // To end together.
+                // Both runs end at the same place.
                 Some(at + run - end)
             } else {
-                // To begin together: before them, more bytes may be the same.
+                // Both runs begin at the same place: the bytes before them may be equal.
                 Some(begin - start)
             };
             if let Some(distance) = distance {
@@ -326,7 +327,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks for a match that is better than `best` and goes on behind the run at `at`, `run` bytes of which are left.
+    /// Searches for a match that is longer than `best` and extends beyond the run of `run` bytes at `at`.
     #[inline(always)]
     fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Match) {
         if at + run == self.end {
@@ -357,8 +358,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Looks from `candidate` on along its chain for what is better than `best`: matches that hold four bytes at `at` and begin
-    /// between `low` and `latest`; at `at` if not `WIDE`.
+    /// Searches the chain of `candidate` for a match that is longer than `best`, covers the four bytes at `at`, and begins between
+    /// `low` and `latest`, or at `at` if not `WIDE`. Compares at most `attempts` candidates.
     ///
     /// A function of its own: its few variables belong into registers.
     #[inline(never)]
@@ -372,9 +373,9 @@ impl<'a> Finder<'a> {
         best: &mut Match,
     ) {
         let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
-        // SAFETY: every use below is of a position of `src` that 4 bytes follow: `at` + 4 <= `end`, candidates are less than `at`,
-        // and `tail` and what is before it are 3 bytes before `end` + 5 at least, since `low` + `longest` <= `end`: `search` and
-        // `search_run_ends` see to that.
+        // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and `tail` is
+        // `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`. `search` and `search_run_ends` establish
+        // this.
         let read = |at: usize| unsafe { read32(src, at) };
         let look_back = at - low;
         let lowest = at.saturating_sub(MAX_DISTANCE).max(look_back);

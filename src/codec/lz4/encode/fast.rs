@@ -5,8 +5,8 @@
 //!
 //! In shuffled numbers most matches follow each other directly. Where one begins is known when the length of the one before
 //! is, and so on through hash, table and comparison: that chain of dependent steps is the time it takes. Hence what
-//! [`Search::chain`] does: see there. In numbers that are not shuffled, a match and a few literals take turns, with one length most of
-//! the time: a [`LengthPredictor`] breaks the chain.
+//! [`Search::chain`] does: see there. In numbers that are not shuffled, matches and short literal runs alternate, and most matches have
+//! the same length: a [`LengthPredictor`] breaks the chain.
 
 use super::output::Output;
 use super::{
@@ -30,14 +30,14 @@ const WIDE_LOG: u32 = 12;
 pub(in crate::codec::lz4) struct Tables {
     narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
     wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
-    /// For inputs with a dictionary, of up to 64 KiB: half as much to copy as `wide`.
+    /// For inputs of up to 64 KiB with a dictionary: half the size of `wide`, because it is copied for each input.
     short: Option<Box<[u16; 1 << WIDE_LOG]>>,
 }
 
 /// A hash table of positions.
 trait Table {
-    /// Whether the input begins with a dictionary. If so, 0 says that a place is empty, not that position 0 is there: dictionaries
-    /// often begin with zeros, and most of their table is empty.
+    /// Whether the input begins with a dictionary. If so, a place that holds 0 is empty, unless the bytes at position 0 hash to it:
+    /// dictionaries often begin with zeros, which are frequent elsewhere.
     const DICTIONARY: bool;
 
     /// Whether the bytes that are hashed are the same in two words.
@@ -229,7 +229,7 @@ fn encode<T: Table>(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    // The compiler is to know it.
+    // A constant for the compiler, if there is no dictionary.
     let start = if T::DICTIONARY { start } else { 0 };
     let mut out = Output::new(dest);
     if src.len() - start <= NO_MATCH_TAIL {
@@ -276,8 +276,8 @@ struct Search<'a, T> {
 }
 
 impl<T: Table> Search<'_, T> {
-    /// The next position from `at` on with a match, and where that is. `word` is the eight bytes at `at`, of which the hashed ones
-    /// count. The longer it takes, the more positions are left out.
+    /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the bytes at `at`
+    /// that are hashed. The more positions have no match, the more are left out.
     #[inline(always)]
     fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
@@ -285,8 +285,8 @@ impl<T: Table> Search<'_, T> {
         // The reference, too, gives up as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
             let candidate = self.table.swap(word, at);
-            // `candidate` < `at`, since positions only grow and each is put in once.
-            if self.is_match(candidate, at, word) {
+            // SAFETY: `candidate` < `at`, since positions only grow and each is put in once; `at` < `next` <= `last` + 1.
+            if unsafe { self.is_match(candidate, at, word) } {
                 return Some((at, candidate));
             }
             at = next;
@@ -298,11 +298,14 @@ impl<T: Table> Search<'_, T> {
         None
     }
 
-    /// Whether the bytes at `candidate`, which is before `at`, are a match of those at `at`, which `word` begins with.
+    /// Returns whether a match at `at`, where `word` is read, may begin at `candidate`.
+    ///
+    /// # Safety
+    /// `candidate < at` and `at <= self.last`.
     #[inline(always)]
-    fn is_match(&self, candidate: usize, at: usize, word: u64) -> bool {
+    unsafe fn is_match(&self, candidate: usize, at: usize, word: u64) -> bool {
         debug_assert!(candidate < at && at <= self.last);
-        // SAFETY: `candidate` < `at` <= `last`, 12 bytes before the end.
+        // SAFETY: the caller's promise: `candidate` < `at` <= `last`, 12 bytes before the end.
         let is_match = unsafe { read32(self.src, candidate) } == word as u32 && T::in_reach(candidate, at);
         if T::DICTIONARY {
             // SAFETY: as above.
@@ -349,8 +352,8 @@ impl<T: Table> Search<'_, T> {
         Some(())
     }
 
-    /// Writes the matches that follow directly on a match, and returns where to search on, and the bytes there of which those
-    /// count that are hashed.
+    /// Writes the matches that follow directly on a match. Returns the position where the search goes on, and a word that begins
+    /// with the bytes there that are hashed.
     ///
     /// Time goes by from one position to the next: word, hash, table, candidate, length. The word is shifted out of those
     /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
@@ -374,8 +377,8 @@ impl<T: Table> Search<'_, T> {
             self.table.put(T::slot(before), at - 2);
             self.table.put(slot, at);
             let candidate = if T::same(before, word) { at - 2 } else { candidate };
-            // `candidate` < `at`, as in `next`.
-            if !self.is_match(candidate, at, word) {
+            // SAFETY: `candidate` < `at`, as in `next`, and `at` <= `last`.
+            if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
             let back = at - candidate;
@@ -420,13 +423,13 @@ impl<T: Table> Search<'_, T> {
             let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
             self.table.put(T::slot(before), at - 2);
             let candidate = self.table.swap(word, at);
-            // `candidate` < `at`, as in `next`.
-            if !self.is_match(candidate, at, word) {
+            // SAFETY: `candidate` < `at`, as in `next`, and `at` <= `last`.
+            if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
             self.take(out, at, candidate)?;
         }
-        // Beyond the last position: nothing is searched there.
+        // `next` does not search behind the last position.
         Some((self.anchor, 0))
     }
 }

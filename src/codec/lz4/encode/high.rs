@@ -16,7 +16,7 @@ const SHORT_STEP_LOG: u32 = 12;
 const SHORT: usize = 128 << 10;
 /// But no more than this: beginnings of what does repeat must not be missed.
 const MAX_STEP: usize = 6;
-/// Number of positions without a match after which one step is a byte longer.
+/// Number of positions without a match after which one step is one byte longer.
 const PHASE_SHIFT: u32 = 8;
 
 /// The encoder's tables, to be reused from call to call: they carry nothing over.
@@ -75,7 +75,7 @@ impl<'a, 'b> Parse<'a, 'b> {
         Parse { finder, src, out: Output::new(dest), anchor: start, last: src.len() - NO_MATCH_TAIL }
     }
 
-    /// Writes all matches. `None` when they do not fit.
+    /// Writes all matches. Returns `None` when they do not fit.
     fn run(&mut self) -> Option<()> {
         let start = self.anchor;
         let step_log = if self.src.len() - start < SHORT { SHORT_STEP_LOG } else { STEP_LOG };
@@ -90,7 +90,7 @@ impl<'a, 'b> Parse<'a, 'b> {
                 // Left out is only the search: what comes later may repeat all of it.
                 let left_out = ((at - self.anchor) >> step_log).min(MAX_STEP - 1);
                 misses += 1;
-                // In data with a period of the same length as the step, all positions that are tried would be alike.
+                // If the period of the data were the step, all positions tried would hold the same bytes.
                 let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
                 at += 1 + left_out + usize::from(shift);
             }
@@ -98,7 +98,7 @@ impl<'a, 'b> Parse<'a, 'b> {
         Some(())
     }
 
-    /// Writes the literals at the end, and returns the length of the block.
+    /// Writes the last literals and returns the length of the block; `None` when they do not fit.
     fn finish(self) -> Option<usize> {
         self.out.finish(self.src, self.anchor)
     }
@@ -130,7 +130,7 @@ impl<'a, 'b> Parse<'a, 'b> {
         loop {
             let Some(mut second) = self.longer(&first, 2) else { return self.write(&first) };
             if original.at < first.at && second.at < first.at + original.length {
-                // Before the second there is less room for `first` than the match that was given up for it is long.
+                // The second match leaves `first` fewer bytes than the match has that was given up for `first`.
                 first = original;
             }
             if second.at - first.at < 3 {

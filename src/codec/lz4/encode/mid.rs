@@ -1,8 +1,7 @@
 //! The encoder of the lowest high-compression levels: two candidates per position, one of which is likely to match longer.
 //!
-//! Owns the search and its tables. The decisions are those of the reference's encoder: the hashes, which positions are put into
-//! the tables, and which of two matches is taken. Streams are the same byte for byte, but for inputs of up to [`SHORT`] bytes, whose
-//! tables are smaller.
+//! Owns the search and its tables. Its decisions are those of the reference's encoder: the hashes, the positions in the tables, and
+//! the choice between two matches. For inputs longer than [`SHORT`], the streams are the reference's, byte for byte.
 
 use super::output::Output;
 use super::{
@@ -14,8 +13,8 @@ const LOG: u32 = 14;
 /// log2 of the literals in a row after which one more position is left out between those that are tried.
 const STEP_LOG: u32 = 9;
 
-/// Inputs of up to so many bytes have a quarter of the tables, which is quickly cleared. With it, one stream in a hundred of 2 KiB
-/// to 4 KiB is more than 1 % longer.
+/// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead, nearly one stream in
+/// a hundred of 1 KiB to 4 KiB is more than 1 % longer than the reference's.
 const SHORT: usize = 1024;
 const SHORT_LOG: u32 = 12;
 
@@ -43,7 +42,7 @@ impl<S: Slot> Default for Pair<S> {
 }
 
 impl<S: Slot> Pair<S> {
-    /// Tables with all positions of a dictionary.
+    /// Returns tables with all positions of a dictionary.
     fn of(dictionary: &[u8]) -> Self {
         let mut tables = Pair::default();
         for (at, word) in dictionary.windows(8).enumerate() {
@@ -54,14 +53,14 @@ impl<S: Slot> Pair<S> {
         tables
     }
 
-    /// The same tables, the first `1 << log` places emptied.
+    /// Empties the first `1 << log` places.
     fn emptied(&mut self, log: u32) -> &mut Self {
         self.long[..1 << log].fill(S::default());
         self.short[..1 << log].fill(S::default());
         self
     }
 
-    /// The same tables with what is in others.
+    /// Copies the contents of `others`.
     fn copied(&mut self, others: &Self) -> &mut Self {
         self.long.copy_from_slice(&others.long[..]);
         self.short.copy_from_slice(&others.short[..]);
@@ -196,8 +195,8 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         Some((at, at - short, length))
     }
 
-    /// As [`compare`](Self::compare), for a candidate of the table of seven bytes. One that says 0 may be empty: other bytes at
-    /// position 0 would have another place.
+    /// As [`compare`](Self::compare), for a candidate of the table of seven bytes. A place that holds 0 is empty unless the seven
+    /// bytes at position 0 hash to it.
     #[inline(always)]
     fn compare_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
         if candidate == 0 && (word ^ self.word(0)) << 8 != 0 {
@@ -217,12 +216,12 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         Some(MIN_MATCH + common(src, at + MIN_MATCH, back, self.end))
     }
 
-    /// Puts a few of the positions in that a match covers, which was found from `found_from` on.
+    /// Puts a few positions of a match into the tables; `found_from` is the position where the search found it.
     #[inline(always)]
     fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
         if start + 2 <= self.last {
-            // The bytes are those at `start`, the positions those at `found_from`, as in the reference's tables. Where the two differ,
-            // the entries are wrong, which costs nothing but the entries: candidates are compared.
+            // As in the reference, the hashes are those of the bytes behind `start`, the positions those behind `found_from`. Where the
+            // two differ, the entries are useless, but harmless: each candidate's bytes are compared.
             let (first, second) = (self.word(start + 1), self.word(start + 2));
             self.long[long_slot::<USED>(first)] = S::new(found_from + 1);
             self.long[long_slot::<USED>(second)] = S::new(found_from + 2);
@@ -258,13 +257,13 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     }
 }
 
-/// The place of the seven low bytes of `word` in a table of `1 << USED`.
+/// Returns the place of the seven low bytes of `word` in a table of `1 << USED` places.
 #[inline(always)]
 fn long_slot<const USED: u32>(word: u64) -> usize {
     ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
 }
 
-/// The same of the four low bytes.
+/// Returns the place of the four low bytes of `word` in a table of `1 << USED` places.
 #[inline(always)]
 fn short_slot<const USED: u32>(word: u64) -> usize {
     ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize
