@@ -3,13 +3,11 @@
 //! Owns the decoder, which encoder writes which part of a stream, and the states of a thread. Never decides which codec runs,
 //! and never sees a chunk.
 //!
-//! Data flow of the encoder: stream -> [`segments`]: parts in which nothing comes again, and others -> blocks of literals
-//! ([`deflate`]) for the former, of the [`library`] for the latter, which searches as the reference does. Level 1 has an
-//! encoder of its own, also in [`deflate`].
+//! Data flow of the encoder: stream -> [`segments`]: parts in which nothing comes again, and others -> [`deflate`], which writes the
+//! former as literals and searches the latter for matches as the C library does.
 
 mod deflate;
 mod inflate;
-mod library;
 mod segments;
 
 use super::incompressible::is_incompressible;
@@ -28,7 +26,7 @@ const ADLER_LEN: usize = 4;
 pub(super) struct State {
     inflater: Option<Box<inflate::Inflater>>,
     positions: deflate::Positions,
-    library: library::State,
+    encoder: Option<Box<deflate::State>>,
     segments: segments::State,
 }
 
@@ -43,29 +41,18 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
     let (header, rest) = dest.split_at_mut(HEADER.len());
     let written = match clevel {
         1 => deflate::compress_quickly(&mut state.positions, src, &mut rest[..room]),
-        _ => deflated(state, src, &mut rest[..room], clevel as u32),
+        _ => {
+            // Matches of three bytes are searched for only at the last level.
+            let shortest = if clevel == 9 { 3 } else { 4 };
+            let segments = segments::segments(&mut state.segments, src, shortest);
+            let encoder = state.encoder.get_or_insert_with(deflate::State::new);
+            deflate::compress(encoder, src, segments, &mut rest[..room], clevel)
+        }
     };
     let Some(written) = written else { return Ok(0) };
     header.copy_from_slice(&HEADER);
     rest[written..written + ADLER_LEN].copy_from_slice(&adler32(src).to_be_bytes());
     Ok(HEADER.len() + written + ADLER_LEN)
-}
-
-/// Compresses `src` as raw deflate, segment by segment. Returns the length in bytes, or `None` if it does not fit.
-fn deflated(state: &mut State, src: &[u8], dest: &mut [u8], level: u32) -> Option<usize> {
-    let State { library, segments, .. } = state;
-    let mut written = 0;
-    // The library looks for matches of three bytes only at the last level.
-    let shortest = if level == 9 { 3 } else { 4 };
-    for segment in segments::segments(segments, src, shortest) {
-        let (range, dest) = (segment.range.clone(), &mut dest[written..]);
-        written += if segment.is_literals {
-            deflate::compress_literals(&src[range.clone()], range.end == src.len(), dest)?
-        } else {
-            library::compress(library, src, range, dest, level)?
-        };
-    }
-    Some(written)
 }
 
 /// Returns the Adler-32 of `bytes` (RFC 1950 9).
@@ -127,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn streams_come_back_and_are_not_longer_than_the_library_s() {
+    fn streams_come_back_and_are_not_longer_than_those_of_zlib_rs() {
         let mut state = State::default();
         for (name, src) in kinds() {
             let mut dest = vec![0; 2 * src.len() + 100];
@@ -137,9 +124,9 @@ mod tests {
                 assert_eq!(decompress(&mut state, &dest[..len], &mut back), src.len(), "{name}, {clevel}");
                 assert!(back == src, "{name}, {clevel}");
                 let mut plain = vec![0; 2 * src.len() + 100];
-                let plain =
-                    library::compress(&mut state.library, &src, 0..src.len(), &mut plain, clevel as u32)
-                        .unwrap();
+                let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
+                library.compress(&src, &mut plain, flate2::FlushCompress::Finish).unwrap();
+                let plain = library.total_out() as usize;
                 let limit = plain + plain / 100 + 20;
                 assert!(len <= limit, "{name}, {clevel}: {len} against {plain}");
                 // One byte less is too few, and leaves the encoders usable.

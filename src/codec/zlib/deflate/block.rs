@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use super::bits::Bits;
 use super::huffman::{self, Code};
+use super::matches::{LEAST, Match};
 
 const LITERALS: usize = 286;
 const DISTANCES: usize = 30;
@@ -149,15 +150,142 @@ fn meta_extra(symbol: u8) -> u32 {
     }
 }
 
+/// How often each symbol occurs in a block.
+pub struct Frequencies {
+    literals: [u32; LITERALS],
+    distances: [u32; DISTANCES],
+}
+
+impl Frequencies {
+    /// Those of an empty block, which has its end.
+    pub const NONE: Frequencies = {
+        let mut literals = [0; LITERALS];
+        literals[END] = 1;
+        Frequencies { literals, distances: [0; DISTANCES] }
+    };
+
+    /// Counts a literal.
+    #[inline(always)]
+    pub fn literal(&mut self, byte: u8) {
+        self.literals[usize::from(byte)] += 1;
+    }
+
+    /// Counts a match.
+    #[inline(always)]
+    pub fn repetition(&mut self, found: Match) {
+        self.literals[FIRST_LENGTH + usize::from(LENGTH_SYMBOLS[found.len - LEAST].0)] += 1;
+        self.distances[distance_symbol(found.distance as u16).0] += 1;
+    }
+
+    /// Bits of the symbols with codes of these lengths, extra bits among them.
+    fn bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
+        let weigh = |count: u32, len: u8, extra: u32| u64::from(count) * u64::from(u32::from(len) + extra);
+        let literals = self.literals.iter().zip(literals).enumerate().map(|(symbol, (&count, &len))| {
+            weigh(count, len, symbol.checked_sub(FIRST_LENGTH).map_or(0, length_extra))
+        });
+        let distances = self
+            .distances
+            .iter()
+            .zip(distances)
+            .enumerate()
+            .map(|(symbol, (&count, &len))| weigh(count, len, distance_extra(symbol)));
+        literals.sum::<u64>() + distances.sum::<u64>()
+    }
+}
+
+/// A literal, or a match, of a block.
+#[derive(Clone, Copy)]
+pub struct Entry(u32);
+
+impl Entry {
+    /// What is added to distances, so that no match is taken for a literal.
+    const MATCH: u32 = 0xff;
+    const LENGTH_SHIFT: u32 = 24;
+
+    #[inline(always)]
+    pub fn literal(byte: u8) -> Entry {
+        Entry(u32::from(byte))
+    }
+
+    #[inline(always)]
+    pub fn repetition(found: Match) -> Entry {
+        Entry(((found.len - LEAST) as u32) << Self::LENGTH_SHIFT | (found.distance as u32 + Self::MATCH))
+    }
+
+    /// Returns the length and the distance of a match, both in bytes.
+    #[inline(always)]
+    fn as_match(self) -> (u16, u16) {
+        let distance = (self.0 & ((1 << Self::LENGTH_SHIFT) - 1)) - Self::MATCH;
+        ((self.0 >> Self::LENGTH_SHIFT) as u16 + LEAST as u16, distance as u16)
+    }
+
+    /// Returns the byte of a literal; `None` of a match.
+    #[inline(always)]
+    fn as_literal(self) -> Option<u8> {
+        u8::try_from(self.0).ok()
+    }
+}
+
+/// Writes a block of these symbols, which stand for `src`, with codes of its own, with the fixed codes or stored. Returns `None` if
+/// there is no room.
+pub fn symbols(
+    frequencies: &Frequencies,
+    entries: &[Entry],
+    src: &[u8],
+    is_last: bool,
+    bits: &mut Bits<'_>,
+) -> Option<()> {
+    let dynamic = Dynamic::of(&frequencies.literals, &frequencies.distances);
+    let coded = dynamic.bits + frequencies.bits(&dynamic.literals, &dynamic.distances);
+    let fixed = frequencies.bits(&FIXED_LITERALS, &FIXED_DISTANCES);
+    let stored = 8 * (src.len() as u64 + 5 * src.len().div_ceil(MOST_STORED).max(1) as u64);
+    let least = coded.min(fixed);
+    if stored as f32 * STORED_WEIGHT < least as f32 {
+        return store(src, is_last, bits);
+    }
+    if (least / 8) as usize > bits.room() {
+        return None;
+    }
+    let own;
+    let codes: &Codes = if fixed <= coded {
+        begin_fixed(is_last, bits);
+        &FIXED
+    } else {
+        bits.put(u64::from(is_last) | 2 << 1, 3);
+        dynamic.write(bits)?;
+        own = Codes::of(&dynamic.literals, &dynamic.distances);
+        &own
+    };
+    bits.flush()?;
+    let mut rest = entries;
+    while let [entry, behind @ ..] = rest {
+        rest = behind;
+        let Some(byte) = entry.as_literal() else {
+            let (len, distance) = entry.as_match();
+            codes.repetition(len, distance, bits)?;
+            continue;
+        };
+        // Up to 7 bits wait, and three literals have 45 at the most.
+        codes.put(byte, bits);
+        if let Some(second) = rest.first().and_then(|entry| entry.as_literal()) {
+            codes.put(second, bits);
+            rest = &rest[1..];
+            if let Some(third) = rest.first().and_then(|entry| entry.as_literal()) {
+                codes.put(third, bits);
+                rest = &rest[1..];
+            }
+        }
+        bits.flush()?;
+    }
+    codes.end(bits)
+}
+
 impl Dynamic {
-    fn of(counts: &Counts) -> Dynamic {
+    fn of(literal_counts: &[u32; LITERALS], distance_counts: &[u32; DISTANCES]) -> Dynamic {
         let mut literals = [0; LITERALS];
         let mut distances = [0; DISTANCES];
-        let mut symbols = [0; LITERALS];
-        symbols[..256].copy_from_slice(&counts.0);
-        symbols[END] = 1;
-        huffman::lengths(&symbols, huffman::MAX_LEN, &mut literals);
-        huffman::lengths(&[0; DISTANCES], huffman::MAX_LEN, &mut distances);
+        huffman::lengths(literal_counts, huffman::MAX_LEN, &mut literals);
+        huffman::lengths(distance_counts, huffman::MAX_LEN, &mut distances);
         let used =
             |lens: &[u8], least: usize| lens.iter().rposition(|&len| len > 0).map_or(0, |i| i + 1).max(least);
         let (nliterals, ndistances) = (used(&literals, FIRST_LENGTH), used(&distances, 1));
@@ -254,7 +382,9 @@ const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
 
 /// Writes literals with these counts as a block, or several that are stored. Returns `None` if there is no room.
 pub fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
-    let dynamic = Dynamic::of(counts);
+    let mut symbols = Frequencies::NONE.literals;
+    symbols[..256].copy_from_slice(&counts.0);
+    let dynamic = Dynamic::of(&symbols, &[0; DISTANCES]);
     let of =
         |lens: &[u8]| counts.0.iter().zip(lens).map(|(&n, &len)| u64::from(n) * u64::from(len)).sum::<u64>();
     let coded = dynamic.bits + of(&dynamic.literals) + u64::from(dynamic.literals[END]);
@@ -309,17 +439,20 @@ impl Codes {
     /// Writes literals, so many before each flush: 57 bits at the most.
     #[inline(always)]
     pub fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
-        let put = |byte: u8, bits: &mut Bits<'_>| {
-            let code = self.literals[usize::from(byte)];
-            bits.put(u64::from(code.bits), u32::from(code.len));
-        };
         let (parts, rest) = bytes.as_chunks::<AT_ONCE>();
         for part in parts {
-            part.iter().for_each(|&byte| put(byte, bits));
+            part.iter().for_each(|&byte| self.put(byte, bits));
             bits.flush()?;
         }
-        rest.iter().for_each(|&byte| put(byte, bits));
+        rest.iter().for_each(|&byte| self.put(byte, bits));
         bits.flush()
+    }
+
+    /// Adds the code of a literal: 15 bits at the most.
+    #[inline(always)]
+    fn put(&self, byte: u8, bits: &mut Bits<'_>) {
+        let code = self.literals[usize::from(byte)];
+        bits.put(u64::from(code.bits), u32::from(code.len));
     }
 
     /// Writes a repetition of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes.

@@ -6,10 +6,8 @@ use super::block::{self, Counts};
 /// Literals that are counted together, in bytes. A block consists of whole portions.
 const PORTION: usize = 4 << 10;
 
-/// Writes `src` as literals, with blocks that end where the frequencies of the values change, and then up to the next whole
-/// byte. Returns the length in bytes, or `None` if it does not fit.
-pub fn compress(src: &[u8], is_last: bool, dest: &mut [u8]) -> Option<usize> {
-    let mut bits = Bits::new(dest);
+/// Writes `src` as literals, with blocks that end where the frequencies of the values change. Returns `None` if there is no room.
+pub fn write(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let (mut start, mut at) = (0, 0);
     let (mut counts, mut cost) = (Counts::NONE, 0.0);
     for portion in src.chunks(PORTION) {
@@ -17,19 +15,14 @@ pub fn compress(src: &[u8], is_last: bool, dest: &mut [u8]) -> Option<usize> {
         let both = counts.with(&own);
         let (own_cost, both_cost) = (own.bits(), both.bits());
         if at > start && both_cost > cost + own_cost {
-            block::literals(&counts, &src[start..at], false, &mut bits)?;
+            block::literals(&counts, &src[start..at], false, bits)?;
             (start, counts, cost) = (at, own, own_cost);
         } else {
             (counts, cost) = (both, both_cost);
         }
         at += portion.len();
     }
-    block::literals(&counts, &src[start..], is_last, &mut bits)?;
-    if !is_last {
-        // An empty stored block ends with a whole byte.
-        block::store(&[], false, &mut bits)?;
-    }
-    bits.finish()
+    block::literals(&counts, &src[start..], is_last, bits)
 }
 
 #[cfg(test)]
@@ -48,24 +41,29 @@ mod tests {
             [256, 100, 256, 10].map(|values| (0..20_000).map(|_| noise(values)).collect()).into();
         let src = parts.concat();
         for len in [0, 1, 5000, 40_000, src.len()] {
-            for is_last in [false, true] {
+            for more in [None, Some(b"end")] {
+                let written = |dest: &mut [u8]| {
+                    let mut bits = Bits::new(dest);
+                    write(&src[..len], more.is_none(), &mut bits)?;
+                    more.map_or(Some(()), |more| write(more, true, &mut bits))?;
+                    bits.finish()
+                };
                 let mut dest = vec![0; 2 * src.len()];
-                let mut written = compress(&src[..len], is_last, &mut dest).expect("there is room");
-                assert_eq!(compress(&src[..len], is_last, &mut vec![0; written][..written - 1]), None);
-                if !is_last {
-                    written += compress(b"end", true, &mut dest[written..]).expect("there is room");
-                }
+                let written_len = written(&mut dest).expect("there is room");
+                assert_eq!(written(&mut vec![0; written_len - 1]), None);
                 let mut back = vec![0; src.len() + 3];
-                let expected = [&src[..len], if is_last { b"" } else { b"end" }].concat();
+                let expected = [&src[..len], more.map_or(&[][..], |more| &more[..])].concat();
                 assert_eq!(
-                    Inflater::default().raw(&dest[..written], &mut back),
-                    Some((written, expected.len()))
+                    Inflater::default().raw(&dest[..written_len], &mut back),
+                    Some((written_len, expected.len()))
                 );
                 assert!(back[..expected.len()] == expected);
             }
         }
         let mut dest = vec![0; 2 * src.len()];
-        let len = compress(&src, true, &mut dest).expect("there is room");
+        let mut bits = Bits::new(&mut dest);
+        write(&src, true, &mut bits).expect("there is room");
+        let len = bits.finish().expect("there is room");
         // 8, 6.6, 8 and 3.3 bits for each byte.
         assert!(len < 20_000 * 260 / 80 + 2000, "{len}");
     }

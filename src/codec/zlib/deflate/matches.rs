@@ -1,9 +1,18 @@
-//! Sequences of a stream, and what both writers need to know of matches.
+//! Matches: the limits of the format, and comparing bytes with earlier ones.
 
 /// The shortest and the longest match of deflate in bytes, and the largest distance (RFC 1951 3.2.5).
 pub const LEAST: usize = 3;
 pub const MOST: usize = 258;
 pub const REACH: usize = 1 << 15;
+
+/// A repetition of earlier bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Match {
+    /// Length in bytes; 0 if there is no match.
+    pub len: usize,
+    /// How many bytes before its position the earlier bytes are.
+    pub distance: usize,
+}
 
 /// Returns the four bytes at `at`, or `None` near the end of `src`.
 #[inline(always)]
@@ -11,12 +20,49 @@ pub fn word(src: &[u8], at: usize) -> Option<u32> {
     src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
-/// Returns the number of bytes from `at` on that are the same as those `distance` before.
+/// Returns the four bytes at `at`, the first one lowest.
+///
+/// # Panics
+/// If fewer than four bytes are there.
+#[inline(always)]
+pub fn read32(src: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes(src[at..at + 4].try_into().expect("four bytes"))
+}
+
+/// Returns the eight bytes at `at`, the first one lowest.
+///
+/// # Panics
+/// If fewer than eight bytes are there.
+#[inline(always)]
+pub fn read64(src: &[u8], at: usize) -> u64 {
+    u64::from_le_bytes(src[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Returns the number of bytes from `at` on that equal those `distance` before, up to the end of `src`.
 #[inline(always)]
 pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
-    let (here, there) = (&src[at..], &src[at - distance..src.len() - distance]);
+    matching_up_to(src, at, distance, src.len())
+}
+
+/// Returns the number of bytes from `at` on that equal those `distance` before, up to the position `end`.
+#[inline(always)]
+pub fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (here, there) = (&src[at..end], &src[at - distance..end - distance]);
     let mut len = 0;
+    // Most matches are short; the others are compared in larger pieces.
     for (a, b) in here.as_chunks::<8>().0.iter().zip(there.as_chunks::<8>().0) {
+        let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if differ != 0 {
+            return len + differ.trailing_zeros() as usize / 8;
+        }
+        len += 8;
+        if len == 32 {
+            let (here, there) = (here[len..].as_chunks::<32>().0, there[len..].as_chunks::<32>().0);
+            len += 32 * here.iter().zip(there).take_while(|(a, b)| a == b).count();
+            break;
+        }
+    }
+    for (a, b) in here[len..].as_chunks::<8>().0.iter().zip(there[len..].as_chunks::<8>().0) {
         let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if differ != 0 {
             return len + differ.trailing_zeros() as usize / 8;
@@ -26,11 +72,26 @@ pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
     len + here[len..].iter().zip(&there[len..]).take_while(|(a, b)| a == b).count()
 }
 
-/// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, that a match of `len` bytes is told as.
+/// Returns the number of bytes from `at` on that equal the byte at `at`, up to the position `end`, which is behind `at`.
+#[inline]
+pub fn run_length(src: &[u8], at: usize, end: usize) -> usize {
+    let bytes = &src[at..end];
+    let (byte, word) = (bytes[0], u64::from_ne_bytes([bytes[0]; 8]));
+    let is_run = |chunk: &&[u8; 64]| {
+        chunk.as_chunks::<8>().0.iter().fold(0, |differ, part| differ | (u64::from_ne_bytes(*part) ^ word))
+            == 0
+    };
+    let mut len = 64 * bytes.as_chunks().0.iter().take_while(is_run).count();
+    len +=
+        8 * bytes[len..].as_chunks().0.iter().take_while(|part| u64::from_ne_bytes(**part) == word).count();
+    len + bytes[len..].iter().take_while(|it| **it == byte).count()
+}
+
+/// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, that a match of `len` bytes is written as.
 pub fn parts(len: usize) -> impl Iterator<Item = u16> {
     let mut left = len;
     std::iter::from_fn(move || {
-        // The rest may not be too short.
+        // The last part must not be shorter than `LEAST`.
         let part = match left.checked_sub(MOST) {
             Some(1..LEAST) => left - LEAST,
             _ => left.min(MOST),

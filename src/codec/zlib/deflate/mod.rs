@@ -1,46 +1,170 @@
-//! Our own deflate encoders (RFC 1951): [`quick`], with the fixed codes, for level 1, and [`literals`], for bytes in which
-//! nothing comes again. Never decides which streams come here.
+//! The deflate encoder (RFC 1951).
+//!
+//! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes at once; at levels 2 to 9 the matches that
+//! [`search`] finds -> those that [`parse`] chooses -> blocks ([`output`]). Parts in which nothing comes again become blocks of
+//! [`literals`]. Never decides which parts these are.
 
 mod bits;
 mod block;
+mod chain;
 mod huffman;
 mod literals;
+mod long_words;
 mod matches;
+mod output;
+mod parse;
 mod quick;
+mod runs;
+mod search;
+mod walk;
 
-pub use literals::compress as compress_literals;
+use super::segments::Segment;
+
+use search::Search;
+
 pub use matches::REACH;
 pub use quick::{Positions, compress as compress_quickly};
+
+/// Candidates of a level from which on runs are kept apart from words.
+const RUNS_FROM: u32 = 32;
+
+/// The working memory of a thread.
+pub struct State {
+    tables: search::Tables,
+    symbols: output::Symbols,
+}
+
+impl State {
+    /// Allocates working memory: 0.8 MiB.
+    pub fn new() -> Box<State> {
+        // Zeros on the heap: a stack may be smaller than this.
+        let mut state = Box::<State>::new_uninit();
+        // SAFETY: `State` consists of integers and booleans, for which zeros are valid.
+        unsafe {
+            state.as_mut_ptr().write_bytes(0, 1);
+            state.assume_init()
+        }
+    }
+}
+
+/// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes, or `None` if
+/// it does not fit.
+pub fn compress(
+    state: &mut State,
+    src: &[u8],
+    segments: &[Segment],
+    dest: &mut [u8],
+    clevel: i32,
+) -> Option<usize> {
+    let level = parse::Level::of(clevel);
+    let out = output::Output::new(&mut state.symbols, src, dest);
+    if level.effort.candidates >= RUNS_FROM {
+        encode(Search::<true>::new(&mut state.tables, src, level.effort), out, segments, level)
+    } else {
+        encode(Search::<false>::new(&mut state.tables, src, level.effort), out, segments, level)
+    }
+}
+
+fn encode<const RUNS: bool>(
+    mut search: Search<'_, RUNS>,
+    mut out: output::Output<'_, '_>,
+    segments: &[Segment],
+    level: parse::Level,
+) -> Option<usize> {
+    let mut entered = 0;
+    for Segment { range, is_literals } in segments {
+        if *is_literals {
+            out.literals(range.start, range.end)?;
+        } else {
+            // Matches may reach back into literals.
+            search.enter(entered.max(range.start.saturating_sub(REACH))..range.start);
+            parse::parse(level, &mut search, range.clone(), &mut out)?;
+            entered = range.end;
+        }
+    }
+    out.finish()
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::codec::zlib::inflate::Inflater;
 
-    #[test]
-    fn every_decoder_gets_the_stream_back() {
+    /// Returns a stream of about `len` bytes of noise, runs, few values, and repetitions at any distance.
+    fn stream(len: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
+        let mut src: Vec<u8> = vec![];
+        while src.len() < len {
+            match random(5) {
+                0 => src.extend((0..random(500)).map(|_| random(256) as u8)),
+                1 => src.extend(std::iter::repeat_n(random(256) as u8, random(5000))),
+                2 if src.len() > 9 => {
+                    let distance = 1 + random(src.len().min(50_000));
+                    (0..random(700)).for_each(|_| src.push(src[src.len() - distance]));
+                }
+                3 => {
+                    // Short runs of one byte between others.
+                    let (values, byte) = (1 + random(256), random(256) as u8);
+                    for _ in 0..random(300) {
+                        src.extend(std::iter::repeat_n(byte, random(12)));
+                        src.push(random(values) as u8);
+                    }
+                }
+                _ => src.extend((0..random(500)).map(|_| random(5) as u8)),
+            }
+        }
+        src
+    }
+
+    fn numbers() -> impl FnMut(usize) -> usize {
         let mut x = 1u64;
-        let mut random = move |bound: usize| {
+        move |bound| {
             x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (x >> 33) as usize % bound
-        };
-        let (mut positions, mut inflater) = (Positions::default(), Inflater::default());
-        for round in 0..400 {
-            let len = [round, random(5000), random(300_000)][round % 3];
-            let mut src: Vec<u8> = vec![];
-            while src.len() < len {
-                match random(4) {
-                    0 => src.extend((0..random(500)).map(|_| random(256) as u8)),
-                    1 => src.extend(std::iter::repeat_n(random(256) as u8, random(5000))),
-                    2 if src.len() > 9 => {
-                        let distance = 1 + random(src.len().min(50_000));
-                        (0..random(700)).for_each(|_| src.push(src[src.len() - distance]));
-                    }
-                    _ => src.extend((0..random(500)).map(|_| random(5) as u8)),
-                }
+        }
+    }
+
+    struct Encoders {
+        positions: Positions,
+        state: Box<State>,
+    }
+
+    impl Encoders {
+        fn compress(
+            &mut self,
+            src: &[u8],
+            dest: &mut [u8],
+            clevel: i32,
+            segments: &[Segment],
+        ) -> Option<usize> {
+            match clevel {
+                1 => compress_quickly(&mut self.positions, src, dest),
+                _ => compress(&mut self.state, src, segments, dest, clevel),
             }
-            let mut dest = vec![0xa5; src.len() + src.len() / 1000 + 64];
-            let written = compress_quickly(&mut positions, &src, &mut dest).expect("there is room");
+        }
+    }
+
+    #[test]
+    fn every_decoder_gets_the_stream_back() {
+        let mut random = numbers();
+        let mut encoders = Encoders { positions: Positions::default(), state: State::new() };
+        let mut inflater = Inflater::default();
+        for round in 0..800 {
+            let clevel = 1 + random(9) as i32;
+            let len = [round, random(5000), random(5000), random(200_000)][round % 4];
+            let src = stream(len, &mut random);
+            // Any part may be literals.
+            let cuts = [0, random(src.len() + 1), random(src.len() + 1), src.len()];
+            let middle = cuts[1].min(cuts[2])..cuts[1].max(cuts[2]);
+            let whole = [Segment { range: 0..src.len(), is_literals: false }];
+            let parts = [0..middle.start, middle.clone(), middle.end..src.len()]
+                .into_iter()
+                .enumerate()
+                .map(|(nth, range)| Segment { range, is_literals: nth % 2 == round % 2 })
+                .filter(|segment| !segment.range.is_empty())
+                .collect::<Vec<_>>();
+            let segments = if round % 3 == 0 && !parts.is_empty() { &parts[..] } else { &whole };
+            let mut dest = vec![0xa5; src.len() + src.len() / 1000 + 1000];
+            let written = encoders.compress(&src, &mut dest, clevel, segments).expect("there is room");
             assert!(dest[written + 8..].iter().all(|&byte| byte == 0xa5));
             let mut back = vec![0; src.len()];
             flate2::Decompress::new(false)
@@ -52,9 +176,29 @@ mod tests {
             assert!(back == src, "round {round}");
             let room = written.saturating_sub(1 + random(3));
             let mut tight = vec![0; written];
-            assert_eq!(compress_quickly(&mut positions, &src, &mut tight[..room]), None);
-            assert_eq!(compress_quickly(&mut positions, &src, &mut tight), Some(written));
+            assert_eq!(encoders.compress(&src, &mut tight[..room], clevel, segments), None);
+            assert_eq!(encoders.compress(&src, &mut tight, clevel, segments), Some(written));
             assert!(tight == dest[..written], "the same stream twice");
+        }
+    }
+
+    #[test]
+    fn streams_are_as_long_as_those_of_zlib_rs() {
+        let mut random = numbers();
+        let mut state = State::new();
+        for clevel in 2..=9 {
+            let mut lens = (0, 0);
+            for _ in 0..40 {
+                let len = random(150_000);
+                let src = stream(len, &mut random);
+                let mut dest = vec![0; src.len() + 1000];
+                let whole = [Segment { range: 0..src.len(), is_literals: false }];
+                lens.0 += compress(&mut state, &src, &whole, &mut dest, clevel).expect("there is room");
+                let mut library = flate2::Compress::new(flate2::Compression::new(clevel as u32), false);
+                library.compress(&src, &mut dest, flate2::FlushCompress::Finish).unwrap();
+                lens.1 += library.total_out() as usize;
+            }
+            assert!(lens.0 <= lens.1 + lens.1 / 500, "level {clevel}: {lens:?}");
         }
     }
 }

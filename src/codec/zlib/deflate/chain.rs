@@ -1,0 +1,121 @@
+//! Hash chains: for each position of the last 32 KiB, the position before it whose bytes have the same hash.
+
+use std::ops::Range;
+
+use super::runs::{LEAST_RUN, is_run};
+
+/// Bytes of the word of the chain that has all positions but those of runs.
+pub const WORD: usize = LEAST_RUN;
+/// Number of positions that chains hold.
+pub const WINDOW: usize = 1 << 15;
+/// The largest distance of a match in bytes: that of zlib, which needs 262 bytes of its window for what follows.
+pub const FARTHEST: usize = WINDOW - 262;
+const MASK: usize = WINDOW - 1;
+
+/// A value of each position in the window.
+pub struct Ring([u16; WINDOW]);
+
+impl Ring {
+    #[inline(always)]
+    pub fn get(&self, at: usize) -> u16 {
+        self.0[at & MASK]
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, at: usize, value: u16) {
+        self.0[at & MASK] = value;
+    }
+}
+
+/// The last position of each hash, as a number relative to an origin that the owner of the table moves. The number of a position
+/// of the stream is `WINDOW` at least; 0 stands for no position, and is farther than `FARTHEST` before all of them.
+pub struct Heads<const N: usize> {
+    heads: [u16; N],
+    /// How many of them are in use.
+    used: usize,
+}
+
+impl<const N: usize> Heads<N> {
+    /// Removes all positions. `used` hashes, at most `N`, will be used.
+    pub fn clear(&mut self, used: usize) {
+        self.used = used.min(N);
+        self.heads[..self.used].fill(0);
+    }
+
+    /// Puts a position in, and returns the distance to the last one with the same hash; more than `FARTHEST` if there is none in
+    /// reach.
+    #[inline(always)]
+    pub fn replace(&mut self, hash: usize, relative: u16) -> u16 {
+        relative.wrapping_sub(std::mem::replace(&mut self.heads[hash % N], relative))
+    }
+
+    /// Returns the distance of a position to the last one with that hash; more than `FARTHEST` if there is none in reach.
+    #[inline(always)]
+    pub fn get(&self, hash: usize, relative: u16) -> u16 {
+        relative.wrapping_sub(self.heads[hash % N])
+    }
+
+    /// Moves the origin by [`WINDOW`].
+    pub fn slide(&mut self) {
+        let heads = &mut self.heads[..self.used];
+        heads.iter_mut().for_each(|head| *head = head.saturating_sub(WINDOW as u16));
+    }
+}
+
+/// The positions of each hash.
+pub struct Chain<const N: usize> {
+    pub heads: Heads<N>,
+    /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than `FARTHEST` if there is none in
+    /// reach.
+    pub back: Ring,
+}
+
+impl<const N: usize> Chain<N> {
+    /// Puts a position in, and returns the distance to the last one with the same hash; more than `FARTHEST` if there is none in
+    /// reach.
+    #[inline(always)]
+    pub fn enter(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
+        let distance = self.heads.replace(hash, relative);
+        self.back.set(at, distance);
+        distance
+    }
+
+    /// Puts positions in, up to the first run if `UP_TO_RUN`. Returns the position behind the last one that was put in.
+    ///
+    /// `origin` is the position whose number is [`WINDOW`], and `shift` what hashes are shifted by.
+    #[inline]
+    pub fn enter_words<const UP_TO_RUN: bool>(
+        &mut self,
+        src: &[u8],
+        positions: Range<usize>,
+        origin: usize,
+        shift: u32,
+    ) -> usize {
+        let words = src[positions.start..positions.end + WORD - 1].windows(WORD);
+        let mut at = positions.start;
+        for word in words {
+            let word = u32::from_le_bytes(word.try_into().expect("a word"));
+            if UP_TO_RUN && is_run(word) {
+                break;
+            }
+            self.enter(hash(word, shift), at, (at + WINDOW - origin) as u16);
+            at += 1;
+        }
+        at
+    }
+
+    /// Marks positions that are not put in.
+    #[inline(always)]
+    pub fn leave_out(&mut self, positions: Range<usize>) {
+        positions.for_each(|at| self.back.set(at, LEFT_OUT));
+    }
+}
+
+/// Returns the hash of four bytes; the highest `shift` bits are 0.
+#[inline(always)]
+pub fn hash(word: u32, shift: u32) -> usize {
+    (word.wrapping_mul(0x9e37_79b1) >> shift) as usize
+}
+
+/// What [`Chain::back`] has of positions that were left out: more than any distance.
+pub const LEFT_OUT: u16 = u16::MAX;

@@ -1,0 +1,148 @@
+//! Chains of long words: for matches at positions whose first four bytes are frequent.
+//!
+//! In shuffled numbers thousands of positions can have the same four bytes, but few of them the same 6, 10 or 18. A match of so
+//! many bytes is in the chain of that length. zlib compares only a limited number of positions with the same four bytes; each position
+//! has a number within its chain of four bytes, so that the positions that zlib does not compare are left out here.
+//!
+//! Positions are put in when a search needs them, since many streams need none: see [`Debt`].
+
+use super::chain::{Chain, FARTHEST, LEFT_OUT, Ring, WINDOW};
+use super::matches::{Match, read32, read64, run_length};
+use super::runs::{LEAST_RUN, is_run};
+use super::walk::{Limits, Walk};
+
+/// Bytes of the word of each chain.
+const LENGTHS: [usize; 3] = [6, 10, 18];
+const LONGEST: usize = LENGTHS[2];
+const HEADS_LOG2: u32 = 14;
+
+/// Chains of words of three lengths.
+pub struct LongWords {
+    chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
+    /// The number of each position within its chain of four bytes, modulo 2^16.
+    ordinals: Ring,
+    /// Whether the chains have positions.
+    is_used: bool,
+    /// The first position that has not been put in.
+    next: usize,
+    /// The first position since which none was passed over.
+    start: usize,
+}
+
+impl LongWords {
+    /// Removes all positions.
+    pub fn clear(&mut self) {
+        if self.is_used {
+            self.chains.iter_mut().for_each(|chain| chain.heads.clear(usize::MAX));
+        }
+        (self.is_used, self.next, self.start) = (false, 0, 0);
+    }
+
+    /// Moves the origin of positions by [`WINDOW`].
+    pub fn slide(&mut self) {
+        if self.is_used {
+            self.chains.iter_mut().for_each(|chain| chain.heads.slide());
+        }
+    }
+
+    /// Returns how many positions a search at `at` would have to put in.
+    #[inline(always)]
+    pub fn missing(&self, at: usize) -> usize {
+        (at - self.next.min(at)).min(WINDOW)
+    }
+
+    /// Puts the positions before `at` in that are in the chain `short` of four bytes.
+    #[inline(never)]
+    pub fn catch_up<const N: usize>(&mut self, src: &[u8], at: usize, origin: usize, short: &Chain<N>) {
+        self.is_used = true;
+        let mut position = self.next;
+        if position + WINDOW < at {
+            position = at - WINDOW;
+            self.start = position;
+        }
+        let end = at.min((src.len() + 1).saturating_sub(LONGEST));
+        while position < end {
+            if is_run(read32(src, position)) {
+                position += run_length(src, position, src.len()) - LEAST_RUN + 1;
+                continue;
+            }
+            let back = short.back.get(position);
+            if back != LEFT_OUT {
+                let is_in_reach = usize::from(back) <= FARTHEST && position - usize::from(back) >= self.start;
+                let before = is_in_reach.then(|| position - usize::from(back));
+                let ordinal = before.map_or(0, |before| self.ordinals.get(before).wrapping_add(1));
+                self.ordinals.set(position, ordinal);
+                // Positions that were numbered before the origin moved are out of reach, or nearly so.
+                if position + WINDOW > origin {
+                    let relative = (position + WINDOW - origin) as u16;
+                    for (chain, hash) in self.chains.iter_mut().zip(hashes(src, position)) {
+                        chain.enter(hash, position, relative);
+                    }
+                }
+            }
+            position += 1;
+        }
+        self.next = self.next.max(position.min(end));
+    }
+
+    /// Returns the longest match at `place` of the positions that have been put in, or `found` if none is longer, and the length from
+    /// which on there is none: a longer match than the result may be in the chain of four bytes, but is shorter than that.
+    pub fn longest(
+        &self,
+        src: &[u8],
+        place: &Place,
+        mut found: Match,
+        limits: &Limits,
+        is_match: impl Fn(usize) -> bool,
+    ) -> (Match, usize) {
+        let &Place { at, relative, first } = place;
+        let mut below = limits.most + 1;
+        if at + LONGEST > src.len() {
+            return (found, below);
+        }
+        // The last candidate that zlib compares.
+        let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
+        let is_in_reach = |position| {
+            ordinal
+                .is_none_or(|it| u32::from(it.wrapping_sub(self.ordinals.get(position))) <= limits.candidates)
+        };
+        let hashes = hashes(src, at);
+        for nth in (0..LENGTHS.len()).rev() {
+            let chain = &self.chains[nth];
+            let distance = usize::from(chain.heads.get(hashes[nth], relative));
+            if distance <= FARTHEST {
+                let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
+                let mut steps = limits.candidates;
+                let walk = Walk { src, at, limits: &limits };
+                walk.along(&chain.back, at - distance, &mut steps, &mut found, is_in_reach, &is_match);
+            }
+            below = below.min(LENGTHS[nth]);
+            if found.len >= limits.nice || found.len + 1 >= below {
+                return (found, 0);
+            }
+        }
+        (found, below)
+    }
+}
+
+/// A position that is searched for.
+pub struct Place {
+    pub at: usize,
+    /// Its number in the tables.
+    pub relative: u16,
+    /// The last position with the same four bytes, if zlib's limit of candidates counts from there.
+    pub first: Option<usize>,
+}
+
+/// Returns the hashes of the words at `at`, where [`LONGEST`] bytes are.
+#[inline(always)]
+fn hashes(src: &[u8], at: usize) -> [usize; LENGTHS.len()] {
+    const FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
+    let [first, third, ninth, eleventh] = [0, 2, 8, 10].map(|offset| read64(src, at + offset));
+    let hash = |word: u64| (word.wrapping_mul(FACTOR) >> (u64::BITS - HEADS_LOG2)) as usize;
+    let six = first << 16;
+    let ten = first ^ third.wrapping_mul(FACTOR) >> 7;
+    let eighteen =
+        first.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) ^ ninth >> 3 ^ eleventh.wrapping_mul(FACTOR) >> 7;
+    [hash(six), hash(ten), hash(eighteen)]
+}

@@ -1,0 +1,213 @@
+//! Which literals and matches stand for a stream, at levels 2 to 9.
+//!
+//! Owns the three ways of zlib-ng, the C library's encoder, to choose among the matches that [`Search`] finds, with its limits.
+
+use std::ops::Range;
+
+use super::matches::{LEAST, MOST, Match};
+use super::output::Output;
+use super::search::{Effort, Search};
+
+/// The shortest match of the ways that do not compare a match with the next one.
+const WORD: usize = 4;
+/// Bytes at the end of a stream where [`ahead`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
+const NEAR_THE_END: usize = MOST + WORD;
+
+/// What a level does.
+#[derive(Clone, Copy)]
+pub struct Level {
+    way: Way,
+    pub effort: Effort,
+}
+
+/// How a level chooses matches.
+#[derive(Clone, Copy)]
+enum Way {
+    /// The first match is taken. Positions in longer matches than that are left out.
+    First { longest_entered: usize },
+    /// The first match is taken, unless the next one can begin so far before its end that nothing remains of the first.
+    Ahead { longest_entered: usize, is_ahead: bool },
+    /// A match of up to `longest_lazy` bytes is taken unless there is a longer one at the next position.
+    Lazy { longest_lazy: usize },
+}
+
+impl Level {
+    /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's.
+    pub fn of(clevel: i32) -> Level {
+        let level = |way, candidates, good, nice, threes| Level {
+            way,
+            effort: Effort { candidates, good, nice, threes },
+        };
+        // Without a match to beat, all searches have all candidates.
+        const NONE: usize = usize::MAX;
+        match clevel {
+            ..=2 => level(Way::First { longest_entered: 4 }, 4, NONE, 8, false),
+            3 => level(Way::Ahead { longest_entered: 16 * 6, is_ahead: false }, 6, NONE, 16, false),
+            4 => level(Way::Ahead { longest_entered: 16 * 12, is_ahead: false }, 24, NONE, 32, false),
+            5 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 32, NONE, 32, false),
+            6 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 128, NONE, 128, false),
+            7 => level(Way::Lazy { longest_lazy: 32 }, 256, 8, 128, false),
+            8 => level(Way::Lazy { longest_lazy: 128 }, 1024, 32, MOST, false),
+            _ => level(Way::Lazy { longest_lazy: MOST }, 4096, 32, MOST, true),
+        }
+    }
+}
+
+/// Writes the part of a stream at `range`. Returns `None` if it does not fit.
+pub fn parse<const RUNS: bool>(
+    level: Level,
+    search: &mut Search<'_, RUNS>,
+    range: Range<usize>,
+    out: &mut Output<'_, '_>,
+) -> Option<()> {
+    search.set_end(range.end);
+    match level.way {
+        Way::First { longest_entered } => first(search, range, out, longest_entered),
+        Way::Ahead { longest_entered, is_ahead } => ahead(search, range, out, longest_entered, is_ahead),
+        Way::Lazy { longest_lazy } => lazy(search, range, out, longest_lazy),
+    }
+}
+
+fn first<const RUNS: bool>(
+    search: &mut Search<'_, RUNS>,
+    range: Range<usize>,
+    out: &mut Output<'_, '_>,
+    longest_entered: usize,
+) -> Option<()> {
+    let mut at = range.start;
+    while at < range.end {
+        let found = search.longest(at, 0);
+        if found.len < WORD {
+            out.literal(at)?;
+            at += 1;
+            continue;
+        }
+        out.repetition(at, found)?;
+        enter(search, at + 1..at + found.len, found.len <= longest_entered);
+        at += found.len;
+    }
+    Some(())
+}
+
+/// Puts positions of a match in: all of them, or only the last one.
+#[inline(always)]
+fn enter<const RUNS: bool>(search: &mut Search<'_, RUNS>, positions: Range<usize>, all: bool) {
+    if all {
+        search.enter(positions);
+    } else if !positions.is_empty() {
+        search.leave_out(positions.start..positions.end - 1);
+        search.enter(positions.end - 1..positions.end);
+    }
+}
+
+/// A match, or a literal as a match of one byte, that is about to be written.
+#[derive(Clone, Copy)]
+struct Step {
+    at: usize,
+    len: usize,
+    /// Of a match, how far before `at` it begins.
+    distance: usize,
+    /// The first position that has not been put in.
+    next: usize,
+}
+
+impl Step {
+    #[inline(always)]
+    fn at<const RUNS: bool>(search: &mut Search<'_, RUNS>, at: usize) -> Step {
+        let found = search.longest(at, 0);
+        let len = if found.len < WORD { 1 } else { found.len };
+        Step { at, len, distance: found.distance, next: at + 1 }
+    }
+
+    fn is_match(&self) -> bool {
+        self.len >= WORD
+    }
+}
+
+fn ahead<const RUNS: bool>(
+    search: &mut Search<'_, RUNS>,
+    range: Range<usize>,
+    out: &mut Output<'_, '_>,
+    longest_entered: usize,
+    is_ahead: bool,
+) -> Option<()> {
+    let src = search.src();
+    if range.is_empty() {
+        return Some(());
+    }
+    let mut step = Step::at(search, range.start);
+    loop {
+        let Step { at, len, .. } = step;
+        let end = at + len;
+        if step.is_match() && src.len() - at > len + WORD {
+            enter(search, step.next.max(at + 1).min(end)..end, len <= longest_entered);
+        }
+        let mut next = if end < range.end { Step::at(search, end) } else { step };
+        let mut len = len;
+        if is_ahead && next.is_match() && range.end - at > NEAR_THE_END {
+            let earlier = earlier(src, len, &next);
+            len -= earlier;
+            next.at -= earlier;
+            next.len += earlier;
+        }
+        if len >= WORD {
+            out.repetition(at, Match { len, distance: step.distance })?;
+        } else if len > 0 {
+            out.literal(at)?;
+        }
+        if end == range.end {
+            return Some(());
+        }
+        step = next;
+    }
+}
+
+/// Returns how many bytes earlier the match `next` can begin so that at most one byte remains of the step of `len` bytes before it;
+/// 0 if it cannot.
+#[inline(always)]
+fn earlier(src: &[u8], len: usize, next: &Step) -> usize {
+    let Step { at, distance, .. } = *next;
+    let is_same = |back: usize| src[at - back] == src[at - distance - back];
+    if len <= 1 || at - distance < len || !is_same(len - 1) {
+        return 0;
+    }
+    let most = len.min((MOST - 2).saturating_sub(next.len)).min(at - distance - 1);
+    let earlier = (1..=most).take_while(|&back| is_same(back)).count();
+    if len - earlier <= 1 { earlier } else { 0 }
+}
+
+fn lazy<const RUNS: bool>(
+    search: &mut Search<'_, RUNS>,
+    range: Range<usize>,
+    out: &mut Output<'_, '_>,
+    longest_lazy: usize,
+) -> Option<()> {
+    let mut at = range.start;
+    // The match at the position before, and whether that position has not been written.
+    let mut previous = Match::default();
+    let mut is_waiting = false;
+    while at < range.end {
+        let found = if previous.len < longest_lazy {
+            search.longest(at, previous.len)
+        } else {
+            search.enter(at..at + 1);
+            Match::default()
+        };
+        if previous.len >= LEAST && found.len <= previous.len {
+            out.repetition(at - 1, previous)?;
+            let end = at - 1 + previous.len;
+            search.enter(at + 1..end);
+            (at, previous, is_waiting) = (end, Match::default(), false);
+            continue;
+        }
+        if is_waiting {
+            out.literal(at - 1)?;
+        }
+        (previous, is_waiting) = (found, true);
+        at += 1;
+    }
+    if is_waiting {
+        out.literal(at - 1)?;
+    }
+    Some(())
+}

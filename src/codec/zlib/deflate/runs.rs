@@ -1,0 +1,171 @@
+//! Runs of one byte, and the longest match of a run.
+//!
+//! Shuffled numbers are full of runs, above all of zeros. Chains of words have each position of a run, so that a search compares
+//! thousands of positions that all match equally long. Here one entry stands for a whole run. At most one position of
+//! each earlier run can match longer than the run that is searched for: the one from which both runs end together. The
+//! result is that of a search through the chain with all these positions.
+
+use super::chain::FARTHEST;
+use super::matches::{Match, matching_up_to, run_length};
+use super::walk::Limits;
+
+/// The shortest run, in bytes: a run of fewer bytes is a word like others.
+pub const LEAST_RUN: usize = 4;
+/// Number of runs that are kept. The window has at most `FARTHEST` / 5 of them that are whole, and those that were entered in parts.
+const KEPT: usize = 1 << 13;
+
+/// Returns whether four bytes are a run.
+#[inline(always)]
+pub fn is_run(word: u32) -> bool {
+    word == word.rotate_left(8)
+}
+
+/// Positions of one run.
+#[derive(Clone, Copy, Default)]
+struct Run {
+    /// The first and the last position that were entered; all between them were, too.
+    first: u32,
+    last: u32,
+    /// Behind the last byte of the run.
+    end: u32,
+    /// The number of the entry before this one of the same byte; 0 if there is none.
+    before: u32,
+    /// The same of the last entry before this one with a longer run.
+    before_longer: u32,
+}
+
+impl Run {
+    /// Bytes of the run that are left at the first position.
+    #[inline(always)]
+    fn longest(&self) -> u32 {
+        self.end - self.first
+    }
+}
+
+/// What [`Runs::longest`] finds.
+pub struct Found {
+    pub longest: Match,
+    /// Bytes of the run that is searched for.
+    pub len: usize,
+    /// Whether no more runs could match longer than `longest`.
+    pub is_complete: bool,
+}
+
+/// The runs of a stream.
+pub struct Runs {
+    /// The entry with number n is at n modulo `KEPT`.
+    entries: [Run; KEPT],
+    /// The number of the last entry of each byte; 0 if there is none.
+    last: [u32; 256],
+    /// The number of the next entry.
+    next: u32,
+}
+
+impl Runs {
+    /// Removes all runs.
+    pub fn clear(&mut self) {
+        self.last.fill(0);
+        self.next = 1;
+    }
+
+    /// Returns the entry with that number; `None` for 0, and if newer entries have taken its place.
+    #[inline(always)]
+    fn get(&self, number: u32) -> Option<&Run> {
+        (number > 0 && self.next - number <= KEPT as u32).then(|| &self.entries[number as usize % KEPT])
+    }
+
+    /// Enters the positions of the run at `at`, where four equal bytes are: those before `to` from which four bytes of
+    /// the run are left. Returns the position behind them.
+    #[inline]
+    pub fn enter(&mut self, src: &[u8], at: usize, to: usize) -> usize {
+        let byte = usize::from(src[at]);
+        let number = self.last[byte];
+        let known = self.get(number).copied();
+        let same = known.filter(|run| run.end as usize >= at + LEAST_RUN);
+        let end = same.map_or_else(|| at + run_length(src, at, src.len()), |run| run.end as usize);
+        let last = (end - LEAST_RUN).min(to - 1);
+        if same.is_some_and(|run| run.last as usize + 1 == at) {
+            self.entries[number as usize % KEPT].last = last as u32;
+        } else {
+            let before = if known.is_some() { number } else { 0 };
+            let mut before_longer = before;
+            while let Some(run) = self.get(before_longer).filter(|run| run.longest() as usize <= end - at) {
+                before_longer = run.before_longer;
+            }
+            let run = Run { first: at as u32, last: last as u32, end: end as u32, before, before_longer };
+            self.entries[self.next as usize % KEPT] = run;
+            self.last[byte] = self.next;
+            self.next += 1;
+        }
+        last + 1
+    }
+
+    /// Returns the longest match of the run at `at`, where four equal bytes are, or `found` if none is longer than that. After
+    /// `most_runs` runs, the others are searched only for bytes of the run itself.
+    pub fn longest(&self, src: &[u8], at: usize, found: Match, limits: &Limits, most_runs: u32) -> Found {
+        let mut number = self.last[usize::from(src[at])];
+        let mut budget = limits.candidates as usize;
+        let len = match self.get(number) {
+            Some(run) if run.end as usize > at => (run.end as usize - at).min(limits.most),
+            _ => run_length(src, at, at + limits.most),
+        };
+        let mut result = Found { longest: found, len, is_complete: true };
+        for _ in 0..most_runs {
+            let Some(run) = self.get(number) else { return result };
+            let candidates = (run.last - run.first + 1) as usize;
+            let Some((longer, is_last)) = longest_of_run(src, at, run, len, limits, budget) else {
+                return result;
+            };
+            if longer.len > result.longest.len {
+                result.longest = longer;
+            }
+            if is_last || budget <= candidates || result.longest.len >= limits.nice {
+                return result;
+            }
+            budget -= candidates;
+            number = run.before;
+        }
+        result.is_complete = self.get(number).is_none_or(|run| at - run.last as usize > FARTHEST);
+        while let Some(run) = self.get(number).filter(|run| at - run.last as usize <= FARTHEST) {
+            let (shortest, longest) = ((run.end - run.last) as usize, run.longest() as usize);
+            let left = len.clamp(shortest, longest).min(run.end as usize + FARTHEST - at);
+            if len.min(left) > result.longest.len {
+                result.longest = Match { len: len.min(left), distance: at + left - run.end as usize };
+            }
+            number = run.before_longer;
+        }
+        result
+    }
+}
+
+/// Returns the longest match at `at`, where `len` bytes of a run are, with a position of `run`, and whether the limits end the search
+/// there; `None` if the run is out of reach.
+#[inline(always)]
+fn longest_of_run(
+    src: &[u8],
+    at: usize,
+    run: &Run,
+    len: usize,
+    limits: &Limits,
+    budget: usize,
+) -> Option<(Match, bool)> {
+    let (first, last, end) = (run.first as usize, run.last as usize, run.end as usize);
+    if at - last > FARTHEST {
+        return None;
+    }
+    if end > at {
+        // The run around `at`: all its positions match up to its end.
+        return Some((Match { len, distance: at - last }, false));
+    }
+    // Bytes of the run that are left at its last position and at its first, and as far as the limits reach.
+    let (shortest, longest) = (end - last, end - first);
+    let reach = (shortest - 1 + budget).min(end + FARTHEST - at);
+    let wanted = if len >= limits.nice { limits.nice.max(shortest) } else { len };
+    let left = wanted.clamp(shortest, longest);
+    let is_last = left > reach;
+    let left = left.min(reach);
+    let distance = at + left - end;
+    let beyond = || matching_up_to(src, at + len, distance, at + limits.most);
+    let len = if left == len { len + beyond() } else { len.min(left) };
+    Some((Match { len, distance }, is_last))
+}

@@ -1,0 +1,330 @@
+//! The longest match at a position of a stream.
+//!
+//! Owns the tables of earlier positions and the search in them; never decides which matches are used. The match is the one that
+//! zlib-ng, the C library's encoder, finds with the same limits: the longest one, the closest of several, among the last
+//! positions with the same four bytes. So streams are as long as the C library's. Three things are faster: runs of one
+//! byte are one entry each ([`runs`](super::runs)), positions whose first four bytes are frequent are found by longer words
+//! ([`long_words`](super::long_words)), and the tables are cleared as far as a stream needs them.
+
+use std::ops::Range;
+
+use super::chain::{Chain, FARTHEST, WINDOW, WORD, hash};
+use super::long_words::{LongWords, Place};
+use super::matches::{LEAST, MOST, Match, matching_up_to, read32};
+use super::runs::{Found, Runs, is_run};
+use super::walk::{Limits, Walk};
+
+/// log2 of the number of its hashes: the largest (zlib-ng's) and the smallest. There are four hashes for each byte of a shorter stream.
+const HEADS_LOG2: u32 = 16;
+const LEAST_HEADS_LOG2: u32 = 10;
+const BITS: u32 = 1;
+/// log2 of the number of hashes of three bytes.
+const THREES_LOG2: u32 = 15;
+/// Candidates with the same hash of three bytes that are compared.
+const MOST_THREES: usize = 16;
+/// Candidates of the chain of four bytes that are compared before long words are searched for.
+const FIRST: u32 = 16;
+/// Candidates that are compared, beyond [`FIRST`] for each search, before one more position is put into the chains of long words.
+const STEPS_PER_POSITION: usize = 3;
+
+/// How hard a level searches.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Candidates that are compared.
+    pub candidates: u32,
+    /// A match to beat of this length in bytes, or more, is worth a quarter of the candidates.
+    pub good: usize,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice: usize,
+    /// Whether a match of three bytes is searched for where there is no longer one.
+    pub threes: bool,
+}
+
+/// The tables of a thread. They carry nothing over from stream to stream.
+pub struct Tables {
+    short: Chain<{ 1 << HEADS_LOG2 }>,
+    /// For matches of three bytes.
+    threes: Chain<{ 1 << THREES_LOG2 }>,
+    runs: Runs,
+    long: LongWords,
+}
+
+/// A search through one stream. If `RUNS`, runs are kept apart. Positions are put in, or searched for, in ascending order, each once.
+pub struct Search<'a, const RUNS: bool> {
+    tables: &'a mut Tables,
+    src: &'a [u8],
+    /// No match reaches beyond this position.
+    end: usize,
+    effort: Effort,
+    /// Bits that hashes of four bytes are shifted by.
+    shift: u32,
+    /// The position whose number in the tables is `WINDOW`.
+    origin: usize,
+    /// Candidates that were compared beyond [`FIRST`] and not made up for by long words.
+    debt: usize,
+}
+
+/// What candidates are compared with.
+#[derive(Clone, Copy)]
+struct Target {
+    at: usize,
+    /// Bytes before `at` that a match has as well.
+    before: usize,
+}
+
+impl Target {
+    /// Returns whether the bytes before `position` are those before the target.
+    #[inline(always)]
+    fn is_match(self, src: &[u8], position: usize) -> bool {
+        let start = self.at - self.before;
+        self.before == 0
+            || (position >= self.before && src[position - self.before..position] == src[start..self.at])
+    }
+}
+
+impl<'a, const RUNS: bool> Search<'a, RUNS> {
+    pub fn new(tables: &'a mut Tables, src: &'a [u8], effort: Effort) -> Self {
+        let heads_log2 = (src.len().max(1).ilog2() + BITS).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
+        tables.short.heads.clear(1 << heads_log2);
+        if effort.threes {
+            tables.threes.heads.clear(1 << THREES_LOG2);
+        }
+        if RUNS {
+            tables.runs.clear();
+        }
+        tables.long.clear();
+        Search { tables, src, end: src.len(), effort, shift: u32::BITS - heads_log2, origin: 0, debt: 0 }
+    }
+
+    /// The bytes that are searched.
+    pub fn src(&self) -> &'a [u8] {
+        self.src
+    }
+
+    /// Sets the position that no match reaches beyond.
+    pub fn set_end(&mut self, end: usize) {
+        self.end = end;
+    }
+
+    /// Returns what stands for the position `at` in the tables.
+    #[inline(always)]
+    fn relative(&mut self, at: usize) -> u16 {
+        loop {
+            match u16::try_from(at + WINDOW - self.origin) {
+                Ok(relative) => return relative,
+                Err(_) => self.slide(),
+            }
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn slide(&mut self) {
+        self.tables.short.heads.slide();
+        self.tables.long.slide();
+        if self.effort.threes {
+            self.tables.threes.heads.slide();
+        }
+        self.origin += WINDOW;
+    }
+
+    /// Puts positions in.
+    #[inline(always)]
+    pub fn enter(&mut self, positions: Range<usize>) {
+        let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
+        let mut at = positions.start;
+        if at >= end {
+            return;
+        }
+        // Neither the first position nor the last one moves the origin, so that those between them do not.
+        self.relative(end - 1);
+        if end - at > WINDOW {
+            at = end - WINDOW;
+        }
+        if self.effort.threes {
+            (at..end).for_each(|at| _ = self.enter_three(read32(self.src, at), at));
+        }
+        loop {
+            at = self.tables.short.enter_words::<RUNS>(self.src, at..end, self.origin, self.shift);
+            if at == end {
+                break;
+            }
+            at = self.tables.runs.enter(self.src, at, end);
+            if at == end {
+                break;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn enter_three(&mut self, word: u32, at: usize) -> usize {
+        let relative = self.relative(at);
+        usize::from(self.tables.threes.enter(hash_of_three(word), at, relative))
+    }
+
+    /// Leaves out positions: no match will begin there.
+    #[inline(always)]
+    pub fn leave_out(&mut self, positions: Range<usize>) {
+        if self.effort.candidates > FIRST {
+            self.tables.short.leave_out(positions);
+        }
+    }
+
+    /// Puts `at` in, and returns the longest match there of more than `longer_than` bytes; of no bytes if there is none.
+    #[inline(always)]
+    pub fn longest(&mut self, at: usize, longer_than: usize) -> Match {
+        let most = (self.end - at).min(MOST);
+        if at + 8 > self.src.len() {
+            return self.longest_at_the_end(at, longer_than, most);
+        }
+        let word = read32(self.src, at);
+        let three = if self.effort.threes { self.enter_three(word, at) } else { usize::MAX };
+        let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
+        if found.len < most {
+            found = self.search(at, word, found, most);
+            if found.len < LEAST && most >= LEAST && three <= FARTHEST {
+                found = self.three(at, word, three).unwrap_or(found);
+            }
+        } else {
+            self.enter(at..at + 1);
+        }
+        if found.distance == 0 { Match::default() } else { found }
+    }
+
+    #[inline(always)]
+    fn search(&mut self, at: usize, word: u32, found: Match, most: usize) -> Match {
+        let effort = &self.effort;
+        let candidates = if found.len >= effort.good { effort.candidates / 4 } else { effort.candidates };
+        let limits = Limits { candidates, nice: effort.nice.min(most), most };
+        if RUNS && is_run(word) {
+            return self.search_run(at, found, &limits);
+        }
+        let relative = self.relative(at);
+        let distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
+        if distance <= FARTHEST {
+            self.go_through(Target { at, before: 0 }, at - distance, found, &limits)
+        } else {
+            found
+        }
+    }
+
+    #[inline(never)]
+    fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
+        let runs = &mut self.tables.runs;
+        let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, FIRST);
+        runs.enter(self.src, at, at + 1);
+        // A longer match has the last three bytes of the run and the one behind it.
+        let before = len - (WORD - 1);
+        let behind = at + before;
+        if !is_complete && longest.len < limits.nice && len < limits.most && behind + 8 <= self.src.len() {
+            let relative = self.relative(behind);
+            let hash = hash(read32(self.src, behind), self.shift);
+            let distance = usize::from(self.tables.short.heads.get(hash, relative));
+            if distance <= FARTHEST {
+                let limits = Limits { most: limits.most - before, nice: limits.nice - before, ..*limits };
+                let known = Match { len: longest.len.max(len) - before, distance: 0 };
+                let found = self.go_through(Target { at: behind, before }, behind - distance, known, &limits);
+                if found.distance > 0 {
+                    longest = Match { len: found.len + before, ..found };
+                }
+            }
+        }
+        longest
+    }
+
+    /// Compares the candidates from `first` on.
+    #[inline(always)]
+    fn go_through(&mut self, target: Target, first: usize, mut found: Match, limits: &Limits) -> Match {
+        let Tables { short, long, .. } = &mut *self.tables;
+        let entered = target.at - target.before;
+        let patience = if limits.candidates <= FIRST {
+            FIRST
+        } else {
+            (FIRST as usize + (STEPS_PER_POSITION * long.missing(entered)).saturating_sub(self.debt)) as u32
+        };
+        let steps = patience.min(limits.candidates);
+        let mut left = steps;
+        let walk = Walk { src: self.src, at: target.at, limits };
+        let is_match = |position| target.is_match(self.src, position);
+        let next = walk.along(&short.back, first, &mut left, &mut found, |_| true, is_match);
+        self.debt += (steps - left).saturating_sub(FIRST) as usize;
+        let Some(next) = next.filter(|_| steps < limits.candidates) else { return found };
+        self.debt = 0;
+        self.go_deep(target, first, next, steps, found, limits)
+    }
+
+    /// Compares the candidates from `next` on, those with long words first.
+    #[inline(never)]
+    fn go_deep(
+        &mut self,
+        target: Target,
+        first: usize,
+        next: usize,
+        steps: u32,
+        found: Match,
+        limits: &Limits,
+    ) -> Match {
+        let Tables { short, long, .. } = &mut *self.tables;
+        long.catch_up(self.src, target.at - target.before, self.origin, short);
+        let relative = (target.at + WINDOW - self.origin) as u16;
+        let place = Place { at: target.at, relative, first: (target.before == 0).then_some(first) };
+        let is_match = |position| target.is_match(self.src, position);
+        let (mut found, below) = long.longest(self.src, &place, found, limits, is_match);
+        if found.len + 1 < below {
+            let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
+            let mut left = limits.candidates - steps;
+            let walk = Walk { src: self.src, at: target.at, limits: &limits };
+            walk.along(&short.back, next, &mut left, &mut found, |_| true, is_match);
+        }
+        found
+    }
+
+    /// Returns the closest match of three bytes; the first candidate is `distance` before `at`.
+    #[inline(never)]
+    fn three(&self, at: usize, word: u32, mut distance: usize) -> Option<Match> {
+        for _ in 0..MOST_THREES {
+            if (read32(self.src, at - distance) ^ word) << 8 == 0 {
+                return Some(Match { len: LEAST, distance });
+            }
+            distance += usize::from(self.tables.threes.back.get(at - distance));
+            if distance > FARTHEST {
+                break;
+            }
+        }
+        None
+    }
+
+    /// As [`longest`](Self::longest), where fewer than eight bytes are left.
+    #[inline(never)]
+    fn longest_at_the_end(&mut self, at: usize, longer_than: usize, most: usize) -> Match {
+        if at + WORD > self.src.len() || most < WORD {
+            return Match::default();
+        }
+        let word = read32(self.src, at);
+        let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
+        if RUNS && is_run(word) {
+            if found.len < most {
+                found = self.search(at, word, found, most);
+            }
+        } else {
+            let relative = self.relative(at);
+            let mut distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
+            for _ in 0..self.effort.candidates {
+                if distance > FARTHEST {
+                    break;
+                }
+                let len = matching_up_to(self.src, at, distance, at + most);
+                if len > found.len {
+                    found = Match { len, distance };
+                }
+                distance += usize::from(self.tables.short.back.get(at - distance));
+            }
+        }
+        if found.distance == 0 { Match::default() } else { found }
+    }
+}
+
+#[inline(always)]
+fn hash_of_three(word: u32) -> usize {
+    ((word << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - THREES_LOG2)) as usize
+}

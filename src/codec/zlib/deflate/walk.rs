@@ -1,0 +1,93 @@
+//! Going through the candidates of a chain.
+
+use super::chain::{FARTHEST, Ring};
+use super::matches::{Match, matching_up_to, read64};
+
+/// The limits of one search.
+pub struct Limits {
+    /// Candidates that are compared.
+    pub candidates: u32,
+    /// A match of this length in bytes, or more, ends the search.
+    pub nice: usize,
+    /// The longest match in bytes.
+    pub most: usize,
+}
+
+/// What candidates are compared with.
+pub struct Walk<'a> {
+    pub src: &'a [u8],
+    /// The position, where eight bytes are.
+    pub at: usize,
+    pub limits: &'a Limits,
+}
+
+impl Walk<'_> {
+    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their number from
+    /// `steps`. Each match that is longer than `found`, which is shorter than `limits.most`, replaces it. Returns the candidate to go
+    /// on with; `None` if there is none, if a match is long enough, or if `is_in_reach` is false for a candidate. Candidates for
+    /// which `is_match` is false are not taken.
+    #[inline(always)]
+    pub fn along(
+        &self,
+        back: &Ring,
+        mut position: usize,
+        steps: &mut u32,
+        found: &mut Match,
+        is_in_reach: impl Fn(usize) -> bool,
+        is_match: impl Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let &Walk { src, at, limits } = self;
+        let here = read64(src, at);
+        let lowest = at.saturating_sub(FARTHEST) as isize;
+        // Goes on to the next candidate.
+        macro_rules! next {
+            () => {
+                let next = position as isize - back.get(position) as isize;
+                if next < lowest {
+                    return None;
+                }
+                position = next as usize;
+                *steps -= 1;
+                if *steps == 0 {
+                    return Some(position);
+                }
+            };
+        }
+        loop {
+            if !is_in_reach(position) {
+                return None;
+            }
+            let len;
+            if found.len < 8 {
+                let differ = here ^ read64(src, position);
+                len = if differ == 0 {
+                    8 + matching_up_to(src, at + 8, at - position, at + limits.most.max(8))
+                } else {
+                    differ.trailing_zeros() as usize / 8
+                };
+                if len <= found.len {
+                    next!();
+                    continue;
+                }
+            } else {
+                // A longer match has the same last eight bytes, of which the last one is behind the end of `found`.
+                let tail = found.len - 7;
+                let end = read64(src, at + tail);
+                while read64(src, position + tail) != end || read64(src, position) != here {
+                    next!();
+                    if !is_in_reach(position) {
+                        return None;
+                    }
+                }
+                len = 8 + matching_up_to(src, at + 8, at - position, at + limits.most);
+            }
+            if len > found.len && is_match(position) {
+                *found = Match { len: len.min(limits.most), distance: at - position };
+                if found.len >= limits.nice {
+                    return None;
+                }
+            }
+            next!();
+        }
+    }
+}
