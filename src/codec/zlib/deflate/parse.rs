@@ -100,30 +100,6 @@ fn enter<const RUNS: bool>(search: &mut Search<'_, RUNS>, positions: Range<usize
     }
 }
 
-/// A match, or a literal as a match of one byte, that is about to be written.
-#[derive(Clone, Copy)]
-struct Step {
-    at: usize,
-    len: usize,
-    /// Of a match, how far before `at` it begins.
-    distance: usize,
-    /// The first position that has not been put in.
-    next: usize,
-}
-
-impl Step {
-    #[inline(always)]
-    fn at<const RUNS: bool>(search: &mut Search<'_, RUNS>, at: usize) -> Step {
-        let found = search.longest(at, 0);
-        let len = if found.len < WORD { 1 } else { found.len };
-        Step { at, len, distance: found.distance, next: at + 1 }
-    }
-
-    fn is_match(&self) -> bool {
-        self.len >= WORD
-    }
-}
-
 fn ahead<const RUNS: bool>(
     search: &mut Search<'_, RUNS>,
     range: Range<usize>,
@@ -132,46 +108,58 @@ fn ahead<const RUNS: bool>(
     is_ahead: bool,
 ) -> Option<()> {
     let src = search.src();
-    if range.is_empty() {
-        return Some(());
-    }
-    let mut step = Step::at(search, range.start);
-    loop {
-        let Step { at, len, .. } = step;
-        let end = at + len;
-        if step.is_match() && src.len() - at > len + WORD {
-            enter(search, step.next.max(at + 1).min(end)..end, len <= longest_entered);
-        }
-        let mut next = if end < range.end { Step::at(search, end) } else { step };
-        let mut len = len;
-        if is_ahead && next.is_match() && range.end - at > NEAR_THE_END {
-            let earlier = earlier(src, len, &next);
-            len -= earlier;
-            next.at -= earlier;
-            next.len += earlier;
-        }
-        if len >= WORD {
-            out.repetition(at, Match { len, distance: step.distance })?;
-        } else if len > 0 {
+    let mut at = range.start;
+    while at < range.end {
+        let mut found = search.longest(at, 0);
+        if found.len < WORD {
             out.literal(at)?;
+            at += 1;
+            continue;
         }
-        if end == range.end {
-            return Some(());
+        // The first position that has not been put in.
+        let mut next = at + 1;
+        // One match after another, until there is a literal.
+        loop {
+            let end = at + found.len;
+            if src.len() - at > found.len + WORD {
+                enter(search, next.max(at + 1).min(end)..end, found.len <= longest_entered);
+            }
+            if !is_ahead || range.end - at <= NEAR_THE_END {
+                out.repetition(at, found)?;
+                at = end;
+                break;
+            }
+            let behind = search.longest(end, 0);
+            let is_match = behind.len >= WORD;
+            let earlier = if is_match { earlier(src, found.len, end, behind) } else { 0 };
+            if earlier == 0 {
+                out.repetition(at, found)?;
+            } else if earlier < found.len {
+                out.literal(at)?;
+            }
+            at = end - earlier;
+            next = end + 1;
+            if !is_match {
+                out.literal(at)?;
+                at += 1;
+                break;
+            }
+            found = Match { len: behind.len + earlier, ..behind };
         }
-        step = next;
     }
+    Some(())
 }
 
-/// Returns how many bytes earlier the match `next` can begin so that at most one byte remains of the step of `len` bytes before it;
-/// 0 if it cannot.
+/// Returns how many bytes before `at` the match `found` there can begin, so that at most one byte remains of the match of `len` bytes
+/// before it; 0 if it cannot.
 #[inline(always)]
-fn earlier(src: &[u8], len: usize, next: &Step) -> usize {
-    let Step { at, distance, .. } = *next;
-    let is_same = |back: usize| src[at - back] == src[at - distance - back];
-    if len <= 1 || at - distance < len || !is_same(len - 1) {
+fn earlier(src: &[u8], len: usize, at: usize, found: Match) -> usize {
+    let is_same = |back: usize| src[at - back] == src[at - found.distance - back];
+    let before = at - found.distance;
+    if before < len || !is_same(len - 1) {
         return 0;
     }
-    let most = len.min((MOST - 2).saturating_sub(next.len)).min(at - distance - 1);
+    let most = len.min((MOST - 2).saturating_sub(found.len)).min(before - 1);
     let earlier = (1..=most).take_while(|&back| is_same(back)).count();
     if len - earlier <= 1 { earlier } else { 0 }
 }

@@ -9,7 +9,7 @@ use super::chain::FARTHEST;
 use super::matches::{Match, matching_up_to, run_length};
 use super::walk::Limits;
 
-/// The shortest run, in bytes: a run of fewer bytes is a word like others.
+/// The shortest run, in bytes: the positions of a run from which fewer bytes are left are words like others.
 pub const LEAST_RUN: usize = 4;
 /// Number of runs that are kept. The window has at most `FARTHEST` / 5 of them that are whole, and those that were entered in parts.
 const KEPT: usize = 1 << 13;
@@ -112,7 +112,7 @@ impl Runs {
         let mut result = Found { longest: found, len, is_complete: true };
         for _ in 0..most_runs {
             let Some(run) = self.get(number) else { return result };
-            let candidates = (run.last - run.first + 1) as usize;
+            let candidates = (run.last - run.first) as usize + 1;
             let Some((longer, is_last)) = longest_of_run(src, at, run, len, limits, budget) else {
                 return result;
             };

@@ -17,7 +17,7 @@ use super::walk::{Limits, Walk};
 /// log2 of the number of its hashes: the largest (zlib-ng's) and the smallest. There are four hashes for each byte of a shorter stream.
 const HEADS_LOG2: u32 = 16;
 const LEAST_HEADS_LOG2: u32 = 10;
-const BITS: u32 = 1;
+const BITS: u32 = 2;
 /// log2 of the number of hashes of three bytes.
 const THREES_LOG2: u32 = 15;
 /// Candidates with the same hash of three bytes that are compared.
@@ -55,6 +55,8 @@ pub struct Search<'a, const RUNS: bool> {
     src: &'a [u8],
     /// No match reaches beyond this position.
     end: usize,
+    /// The first position where fewer than eight bytes are left.
+    near_end: usize,
     effort: Effort,
     /// Bits that hashes of four bytes are shifted by.
     shift: u32,
@@ -93,7 +95,16 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
             tables.runs.clear();
         }
         tables.long.clear();
-        Search { tables, src, end: src.len(), effort, shift: u32::BITS - heads_log2, origin: 0, debt: 0 }
+        Search {
+            tables,
+            src,
+            end: src.len(),
+            near_end: src.len().saturating_sub(7),
+            effort,
+            shift: u32::BITS - heads_log2,
+            origin: 0,
+            debt: 0,
+        }
     }
 
     /// The bytes that are searched.
@@ -106,7 +117,13 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         self.end = end;
     }
 
-    /// Returns what stands for the position `at` in the tables.
+    /// Returns the number of the position `at`, which is not beyond that of the last call of [`relative`](Self::relative).
+    #[inline(always)]
+    fn relative_of(&self, at: usize) -> u16 {
+        (at + WINDOW - self.origin) as u16
+    }
+
+    /// Returns the number of the position `at` in the tables, whose origin moves if need be.
     #[inline(always)]
     fn relative(&mut self, at: usize) -> u16 {
         loop {
@@ -173,42 +190,63 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
     /// Puts `at` in, and returns the longest match there of more than `longer_than` bytes; of no bytes if there is none.
     #[inline(always)]
     pub fn longest(&mut self, at: usize, longer_than: usize) -> Match {
-        let most = (self.end - at).min(MOST);
-        if at + 8 > self.src.len() {
-            return self.longest_at_the_end(at, longer_than, most);
+        if at >= self.near_end {
+            return self.longest_at_the_end(at, longer_than);
         }
         let word = read32(self.src, at);
+        if RUNS && is_run(word) {
+            return self.longest_of_run(at, word, longer_than);
+        }
+        let relative = self.relative(at);
+        let distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
         let three = if self.effort.threes { self.enter_three(word, at) } else { usize::MAX };
+        if distance > FARTHEST && three > FARTHEST {
+            return Match::default();
+        }
+        let limits = self.limits(at, longer_than);
         let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
-        if found.len < most {
-            found = self.search(at, word, found, most);
-            if found.len < LEAST && most >= LEAST && three <= FARTHEST {
-                found = self.three(at, word, three).unwrap_or(found);
-            }
-        } else {
-            self.enter(at..at + 1);
+        if distance <= FARTHEST && found.len < limits.most {
+            found = self.go_through(Target { at, before: 0 }, at - distance, found, &limits);
+        }
+        if self.effort.threes {
+            found = self.or_three(at, three, found, &limits);
         }
         if found.distance == 0 { Match::default() } else { found }
     }
 
     #[inline(always)]
-    fn search(&mut self, at: usize, word: u32, found: Match, most: usize) -> Match {
-        let effort = &self.effort;
-        let candidates = if found.len >= effort.good { effort.candidates / 4 } else { effort.candidates };
-        let limits = Limits { candidates, nice: effort.nice.min(most), most };
-        if RUNS && is_run(word) {
-            return self.search_run(at, found, &limits);
-        }
-        let relative = self.relative(at);
-        let distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
-        if distance <= FARTHEST {
-            self.go_through(Target { at, before: 0 }, at - distance, found, &limits)
-        } else {
-            found
-        }
+    fn limits(&self, at: usize, longer_than: usize) -> Limits {
+        let Effort { candidates, good, nice, .. } = self.effort;
+        let most = (self.end - at).min(MOST);
+        let candidates = if longer_than >= good { candidates / 4 } else { candidates };
+        Limits { candidates, nice: nice.min(most), most }
     }
 
+    /// Returns `found`, or the closest match of three bytes if there is none; its first candidate is `three` before `at`.
+    #[inline(always)]
+    fn or_three(&self, at: usize, three: usize, found: Match, limits: &Limits) -> Match {
+        if found.len >= LEAST || three > FARTHEST || limits.most < LEAST {
+            return found;
+        }
+        self.three(at, three).unwrap_or(found)
+    }
+
+    /// As [`longest`](Self::longest), where four equal bytes are.
     #[inline(never)]
+    fn longest_of_run(&mut self, at: usize, word: u32, longer_than: usize) -> Match {
+        let three = if self.effort.threes { self.enter_three(word, at) } else { usize::MAX };
+        let limits = self.limits(at, longer_than);
+        let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
+        if found.len < limits.most {
+            found = self.search_run(at, found, &limits);
+        } else {
+            self.tables.runs.enter(self.src, at, at + 1);
+        }
+        let found = self.or_three(at, three, found, &limits);
+        if found.distance == 0 { Match::default() } else { found }
+    }
+
+    #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
         let runs = &mut self.tables.runs;
         let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, FIRST);
@@ -216,10 +254,10 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         // A longer match has the last three bytes of the run and the one behind it.
         let before = len - (WORD - 1);
         let behind = at + before;
-        if !is_complete && longest.len < limits.nice && len < limits.most && behind + 8 <= self.src.len() {
-            let relative = self.relative(behind);
+        if !is_complete && longest.len < limits.nice && len < limits.most && behind < self.near_end {
+            self.relative(behind);
             let hash = hash(read32(self.src, behind), self.shift);
-            let distance = usize::from(self.tables.short.heads.get(hash, relative));
+            let distance = usize::from(self.tables.short.heads.get(hash, self.relative_of(behind)));
             if distance <= FARTHEST {
                 let limits = Limits { most: limits.most - before, nice: limits.nice - before, ..*limits };
                 let known = Match { len: longest.len.max(len) - before, distance: 0 };
@@ -264,9 +302,9 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         found: Match,
         limits: &Limits,
     ) -> Match {
+        let relative = self.relative_of(target.at);
         let Tables { short, long, .. } = &mut *self.tables;
         long.catch_up(self.src, target.at - target.before, self.origin, short);
-        let relative = (target.at + WINDOW - self.origin) as u16;
         let place = Place { at: target.at, relative, first: (target.before == 0).then_some(first) };
         let is_match = |position| target.is_match(self.src, position);
         let (mut found, below) = long.longest(self.src, &place, found, limits, is_match);
@@ -281,7 +319,8 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
 
     /// Returns the closest match of three bytes; the first candidate is `distance` before `at`.
     #[inline(never)]
-    fn three(&self, at: usize, word: u32, mut distance: usize) -> Option<Match> {
+    fn three(&self, at: usize, mut distance: usize) -> Option<Match> {
+        let word = read32(self.src, at);
         for _ in 0..MOST_THREES {
             if (read32(self.src, at - distance) ^ word) << 8 == 0 {
                 return Some(Match { len: LEAST, distance });
@@ -296,7 +335,8 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
 
     /// As [`longest`](Self::longest), where fewer than eight bytes are left.
     #[inline(never)]
-    fn longest_at_the_end(&mut self, at: usize, longer_than: usize, most: usize) -> Match {
+    fn longest_at_the_end(&mut self, at: usize, longer_than: usize) -> Match {
+        let most = (self.end - at).min(MOST);
         if at + WORD > self.src.len() || most < WORD {
             return Match::default();
         }
@@ -304,7 +344,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
         if RUNS && is_run(word) {
             if found.len < most {
-                found = self.search(at, word, found, most);
+                found = self.search_run(at, found, &self.limits(at, longer_than));
             }
         } else {
             let relative = self.relative(at);
