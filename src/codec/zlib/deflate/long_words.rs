@@ -9,7 +9,7 @@
 use super::chain::{Chain, FARTHEST, LEFT_OUT, Ring, WINDOW};
 use super::matches::{Match, read32, read64, run_length};
 use super::runs::{LEAST_RUN, is_run};
-use super::walk::{Limits, Walk};
+use super::walk::{Limits, Verdict, Walk};
 
 /// Bytes of the word of each chain.
 const LENGTHS: [usize; 3] = [6, 10, 18];
@@ -93,7 +93,7 @@ impl LongWords {
         place: &Place,
         mut found: Match,
         limits: &Limits,
-        is_match: impl Fn(usize) -> bool,
+        judge: impl Fn(usize) -> Verdict,
     ) -> (Match, usize) {
         let &Place { at, relative, first } = place;
         let mut below = limits.most + 1;
@@ -102,9 +102,10 @@ impl LongWords {
         }
         // The last candidate that zlib compares.
         let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
-        let is_in_reach = |position| {
-            ordinal
-                .is_none_or(|it| u32::from(it.wrapping_sub(self.ordinals.get(position))) <= limits.candidates)
+        let judge = |position| {
+            let is_in_reach =
+                |it: u16| u32::from(it.wrapping_sub(self.ordinals.get(position))) <= limits.candidates;
+            if ordinal.is_none_or(is_in_reach) { judge(position) } else { Verdict::Stop }
         };
         let hashes = hashes(src, at);
         for nth in (0..LENGTHS.len()).rev() {
@@ -114,7 +115,7 @@ impl LongWords {
                 let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
                 let mut steps = limits.candidates;
                 let walk = Walk { src, at, limits: &limits };
-                walk.along(&chain.back, at - distance, &mut steps, &mut found, is_in_reach, &is_match);
+                walk.along(&chain.back, at - distance, &mut steps, &mut found, &judge);
             }
             below = below.min(LENGTHS[nth]);
             if found.len >= limits.nice || found.len + 1 >= below {

@@ -83,20 +83,34 @@ fn first<const RUNS: bool>(
             continue;
         }
         out.repetition(at, found)?;
-        enter(search, at + 1..at + found.len, found.len <= longest_entered);
+        enter(search, at + 1..at + found.len, found, longest_entered);
         at += found.len;
     }
     Some(())
 }
 
-/// Puts positions of a match in: all of them, or only the last one.
+/// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
+/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 16 is put in.
+const FAR: usize = 1024;
+const SPARSE: usize = 16;
+
+/// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
 #[inline(always)]
-fn enter<const RUNS: bool>(search: &mut Search<'_, RUNS>, positions: Range<usize>, all: bool) {
-    if all {
+fn enter<const RUNS: bool>(
+    search: &mut Search<'_, RUNS>,
+    positions: Range<usize>,
+    found: Match,
+    longest_entered: usize,
+) {
+    if found.len <= longest_entered {
         search.enter(positions);
     } else if !positions.is_empty() {
-        search.leave_out(positions.start..positions.end - 1);
-        search.enter(positions.end - 1..positions.end);
+        let last = positions.end - 1;
+        search.leave_out(positions.start..last);
+        if found.len == MOST && found.distance >= FAR {
+            (positions.start..last).step_by(SPARSE).for_each(|at| search.enter(at..at + 1));
+        }
+        search.enter(last..positions.end);
     }
 }
 
@@ -122,7 +136,7 @@ fn ahead<const RUNS: bool>(
         loop {
             let end = at + found.len;
             if src.len() - at > found.len + WORD {
-                enter(search, next.max(at + 1).min(end)..end, found.len <= longest_entered);
+                enter(search, next.max(at + 1).min(end)..end, found, longest_entered);
             }
             if !is_ahead || range.end - at <= NEAR_THE_END {
                 out.repetition(at, found)?;

@@ -12,7 +12,7 @@ use super::chain::{Chain, FARTHEST, WINDOW, WORD, hash};
 use super::long_words::{LongWords, Place};
 use super::matches::{LEAST, MOST, Match, matching_up_to, read32};
 use super::runs::{Found, Runs, is_run};
-use super::walk::{Limits, Walk};
+use super::walk::{Limits, Verdict, Walk};
 
 /// log2 of the number of its hashes: the largest (zlib-ng's) and the smallest. There are four hashes for each byte of a shorter stream.
 const HEADS_LOG2: u32 = 16;
@@ -75,12 +75,13 @@ struct Target {
 }
 
 impl Target {
-    /// Returns whether the bytes before `position` are those before the target.
+    /// Takes candidates before which the same bytes are as before the target.
     #[inline(always)]
-    fn is_match(self, src: &[u8], position: usize) -> bool {
+    fn judge(self, src: &[u8], position: usize) -> Verdict {
         let start = self.at - self.before;
-        self.before == 0
-            || (position >= self.before && src[position - self.before..position] == src[start..self.at])
+        let is_match = self.before == 0
+            || (position >= self.before && src[position - self.before..position] == src[start..self.at]);
+        if is_match { Verdict::Take } else { Verdict::Skip }
     }
 }
 
@@ -283,8 +284,8 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let steps = patience.min(limits.candidates);
         let mut left = steps;
         let walk = Walk { src: self.src, at: target.at, limits };
-        let is_match = |position| target.is_match(self.src, position);
-        let next = walk.along(&short.back, first, &mut left, &mut found, |_| true, is_match);
+        let judge = |position| target.judge(self.src, position);
+        let next = walk.along(&short.back, first, &mut left, &mut found, judge);
         self.debt += (steps - left).saturating_sub(FIRST) as usize;
         let Some(next) = next.filter(|_| steps < limits.candidates) else { return found };
         self.debt = 0;
@@ -306,13 +307,13 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let Tables { short, long, .. } = &mut *self.tables;
         long.catch_up(self.src, target.at - target.before, self.origin, short);
         let place = Place { at: target.at, relative, first: (target.before == 0).then_some(first) };
-        let is_match = |position| target.is_match(self.src, position);
-        let (mut found, below) = long.longest(self.src, &place, found, limits, is_match);
+        let judge = |position| target.judge(self.src, position);
+        let (mut found, below) = long.longest(self.src, &place, found, limits, judge);
         if found.len + 1 < below {
             let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
             let mut left = limits.candidates - steps;
             let walk = Walk { src: self.src, at: target.at, limits: &limits };
-            walk.along(&short.back, next, &mut left, &mut found, |_| true, is_match);
+            walk.along(&short.back, next, &mut left, &mut found, judge);
         }
         found
     }

@@ -13,6 +13,15 @@ pub struct Limits {
     pub most: usize,
 }
 
+/// What becomes of a candidate that matches longer than those before.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    Take,
+    Skip,
+    /// It is not taken, and neither are those behind it.
+    Stop,
+}
+
 /// What candidates are compared with.
 pub struct Walk<'a> {
     pub src: &'a [u8],
@@ -24,8 +33,8 @@ pub struct Walk<'a> {
 impl Walk<'_> {
     /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their number from
     /// `steps`. Each match that is longer than `found`, which is shorter than `limits.most`, replaces it. Returns the candidate to go
-    /// on with; `None` if there is none, if a match is long enough, or if `is_in_reach` is false for a candidate. Candidates for
-    /// which `is_match` is false are not taken.
+    /// on with; `None` if there is none, if a match is long enough, or if `judge` says so. `judge` is called with the positions of
+    /// candidates that match longer than `found`.
     #[inline(always)]
     pub fn along(
         &self,
@@ -33,8 +42,7 @@ impl Walk<'_> {
         mut position: usize,
         steps: &mut u32,
         found: &mut Match,
-        is_in_reach: impl Fn(usize) -> bool,
-        is_match: impl Fn(usize) -> bool,
+        judge: impl Fn(usize) -> Verdict,
     ) -> Option<usize> {
         let &Walk { src, at, limits } = self;
         let here = read64(src, at);
@@ -54,9 +62,6 @@ impl Walk<'_> {
             };
         }
         loop {
-            if !is_in_reach(position) {
-                return None;
-            }
             let len;
             if found.len < 8 {
                 let differ = here ^ read64(src, position);
@@ -75,16 +80,19 @@ impl Walk<'_> {
                 let end = read64(src, at + tail);
                 while read64(src, position + tail) != end || read64(src, position) != here {
                     next!();
-                    if !is_in_reach(position) {
-                        return None;
-                    }
                 }
                 len = 8 + matching_up_to(src, at + 8, at - position, at + limits.most);
             }
-            if len > found.len && is_match(position) {
-                *found = Match { len: len.min(limits.most), distance: at - position };
-                if found.len >= limits.nice {
-                    return None;
+            if len > found.len {
+                match judge(position) {
+                    Verdict::Take => {
+                        *found = Match { len: len.min(limits.most), distance: at - position };
+                        if found.len >= limits.nice {
+                            return None;
+                        }
+                    }
+                    Verdict::Skip => {}
+                    Verdict::Stop => return None,
                 }
             }
             next!();
