@@ -1,6 +1,6 @@
 //! Chains of long words: for matches at positions whose first four bytes are frequent.
 //!
-//! In shuffled numbers thousands of positions can have the same four bytes, but few of them the same 6, 10 or 18. A match of so
+//! In shuffled numbers thousands of positions can have the same four bytes, but few of them the same 6 or 12. A match of so
 //! many bytes is in the chain of that length. zlib compares only a limited number of positions with the same four bytes; each position
 //! has a number within its chain of four bytes, so that the positions that zlib does not compare are left out here.
 //!
@@ -12,11 +12,11 @@ use super::runs::{LEAST_RUN, is_run};
 use super::walk::{Limits, Verdict, Walk};
 
 /// Bytes of the word of each chain.
-const LENGTHS: [usize; 3] = [6, 10, 18];
-const LONGEST: usize = LENGTHS[2];
+const LENGTHS: [usize; 2] = [6, 12];
+const LONGEST: usize = LENGTHS[1];
 const HEADS_LOG2: u32 = 14;
 
-/// Chains of words of three lengths.
+/// Chains of words of two lengths.
 pub struct LongWords {
     chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
     /// The number of each position within its chain of four bytes, modulo 2^16.
@@ -32,9 +32,6 @@ pub struct LongWords {
 impl LongWords {
     /// Removes all positions.
     pub fn clear(&mut self) {
-        if self.is_used {
-            self.chains.iter_mut().for_each(|chain| chain.heads.clear(usize::MAX));
-        }
         (self.is_used, self.next, self.start) = (false, 0, 0);
     }
 
@@ -54,7 +51,10 @@ impl LongWords {
     /// Puts the positions before `at` in that are in the chain `short` of four bytes.
     #[inline(never)]
     pub fn catch_up<const N: usize>(&mut self, src: &[u8], at: usize, origin: usize, short: &Chain<N>) {
-        self.is_used = true;
+        if !self.is_used {
+            self.is_used = true;
+            self.chains.iter_mut().for_each(|chain| chain.heads.clear(usize::MAX));
+        }
         let mut position = self.next;
         if position + WINDOW < at {
             position = at - WINDOW;
@@ -139,11 +139,7 @@ pub struct Place {
 #[inline(always)]
 fn hashes(src: &[u8], at: usize) -> [usize; LENGTHS.len()] {
     const FACTOR: u64 = 0x9e37_79b1_85eb_ca87;
-    let [first, third, ninth, eleventh] = [0, 2, 8, 10].map(|offset| read64(src, at + offset));
+    let [first, fifth] = [0, 4].map(|offset| read64(src, at + offset));
     let hash = |word: u64| (word.wrapping_mul(FACTOR) >> (u64::BITS - HEADS_LOG2)) as usize;
-    let six = first << 16;
-    let ten = first ^ third.wrapping_mul(FACTOR) >> 7;
-    let eighteen =
-        first.wrapping_mul(0xc2b2_ae3d_27d4_eb4f) ^ ninth >> 3 ^ eleventh.wrapping_mul(FACTOR) >> 7;
-    [hash(six), hash(ten), hash(eighteen)]
+    [hash(first << 16), hash(first ^ fifth.wrapping_mul(FACTOR) >> 7)]
 }
