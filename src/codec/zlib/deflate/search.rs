@@ -22,8 +22,10 @@ const BITS: u32 = 2;
 const THREES_LOG2: u32 = 15;
 /// Candidates with the same hash of three bytes that are compared.
 const MOST_THREES: usize = 16;
-/// Candidates of the chain of four bytes that are compared before long words are searched for.
+/// Candidates of the chain of four bytes, or runs, that are compared before long words are searched for.
 const FIRST: u32 = 16;
+/// Searches with no more candidates than this do not look behind runs.
+const FEW: u32 = 128;
 /// Candidates that are compared, beyond [`FIRST`] for each search, before one more position is put into the chains of long words.
 const STEPS_PER_POSITION: usize = 3;
 
@@ -249,8 +251,9 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
 
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
+        let most_runs = if limits.candidates <= FEW { FEW } else { FIRST };
         let runs = &mut self.tables.runs;
-        let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, FIRST);
+        let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, most_runs);
         runs.enter(self.src, at, at + 1);
         // A longer match has the last three bytes of the run and the one behind it.
         let before = len - (WORD - 1);
