@@ -61,6 +61,12 @@ pub fn parse<const RUNS: bool>(
     out: &mut Output<'_, '_>,
 ) -> Option<()> {
     search.set_end(range.end);
+    let mut range = range;
+    if range.start == 0 && range.end > 0 {
+        // zlib has no matches of the first byte: its tables have 0 for no position. Other matches there would change all that follow.
+        out.literal(0)?;
+        range.start = 1;
+    }
     match level.way {
         Way::First { longest_entered } => first(search, range, out, longest_entered),
         Way::Ahead { longest_entered, is_ahead } => ahead(search, range, out, longest_entered, is_ahead),
@@ -90,9 +96,11 @@ fn first<const RUNS: bool>(
 }
 
 /// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
-/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 16 is put in.
+/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 16 is put in. Levels with
+/// few candidates cannot afford it: these positions would take the place of better ones.
 const FAR: usize = 1024;
 const SPARSE: usize = 16;
+const SPARSE_FROM: u32 = 128;
 
 /// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
 #[inline(always)]
@@ -107,7 +115,7 @@ fn enter<const RUNS: bool>(
     } else if !positions.is_empty() {
         let last = positions.end - 1;
         search.leave_out(positions.start..last);
-        if found.len == MOST && found.distance >= FAR {
+        if search.candidates() >= SPARSE_FROM && found.len == MOST && found.distance >= FAR {
             (positions.start..last).step_by(SPARSE).for_each(|at| search.enter(at..at + 1));
         }
         search.enter(last..positions.end);

@@ -115,6 +115,11 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         self.src
     }
 
+    /// Returns how many candidates are compared.
+    pub fn candidates(&self) -> u32 {
+        self.effort.candidates
+    }
+
     /// Sets the position that no match reaches beyond.
     pub fn set_end(&mut self, end: usize) {
         self.end = end;
@@ -148,11 +153,11 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         self.origin += WINDOW;
     }
 
-    /// Puts positions in.
+    /// Puts positions in, but for the first one of the stream.
     #[inline(always)]
     pub fn enter(&mut self, positions: Range<usize>) {
         let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
-        let mut at = positions.start;
+        let mut at = positions.start.max(1);
         if at >= end {
             return;
         }
