@@ -16,6 +16,9 @@ const LENGTHS: [usize; 2] = [6, 12];
 const LONGEST: usize = LENGTHS[1];
 const HEADS_LOG2: u32 = 14;
 
+/// Candidates of a chain that are compared before a longer match leads to another one.
+const PART: u32 = 128;
+
 /// Chains of words of two lengths.
 pub struct LongWords {
     chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
@@ -85,44 +88,65 @@ impl LongWords {
         self.next = self.next.max(position.min(end));
     }
 
-    /// Returns the longest match at `place` of the positions that have been put in, or `found` if none is longer, and the length from
-    /// which on there is none: a longer match than the result may be in the chain of four bytes, but is shorter than that.
-    pub fn longest(
+    /// Returns the longest words that a match of `len` bytes, or more, can have and that `rest` bytes have room for, as the number of
+    /// their chain and their length in bytes.
+    #[inline(always)]
+    fn words(len: usize) -> Option<(usize, usize)> {
+        (0..LENGTHS.len()).rev().map(|nth| (nth, LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
+    }
+
+    /// Searches for longer matches than `found` of the bytes at `place.at`, from a distance of `from` on. Returns the longest one so far,
+    /// and whether there are no longer ones; `None` if the words at hand say nothing about it.
+    pub fn longer(
         &self,
         src: &[u8],
         place: &Place,
-        mut found: Match,
+        from: usize,
+        found: Match,
         limits: &Limits,
-        judge: impl Fn(usize) -> Verdict,
-    ) -> (Match, usize) {
-        let &Place { at, relative, first } = place;
-        let mut below = limits.most + 1;
-        if at + LONGEST > src.len() {
-            return (found, below);
+        steps: &mut u32,
+        judge: impl Fn(usize) -> Verdict + Copy,
+    ) -> Option<(Match, bool)> {
+        let at = place.at;
+        let (nth, bytes) = Self::words(found.len + 1)?;
+        // The word has the byte behind `found`. Runs are not in the chains.
+        let lowest = (found.len + 1 - bytes).min(from);
+        let highest = found.len.min(from);
+        let offset = (lowest..=highest)
+            .find(|&offset| at + offset + LONGEST <= src.len() && !is_run(read32(src, at + offset)))?;
+        let word = at + offset;
+        let relative = place.relative.checked_add(offset as u16)?;
+        let chain = &self.chains[nth];
+        let distance = usize::from(chain.heads.get(hashes(src, word)[nth], relative));
+        if distance > FARTHEST {
+            return Some((found, true));
         }
         // The last candidate that zlib compares.
-        let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
-        let judge = |position| {
+        let ordinal = place.first.map(|first| self.ordinals.get(first).wrapping_add(1));
+        let judge = |position: usize| {
+            let Some(start) = position
+                .checked_sub(offset)
+                .filter(|&start| word - position >= from && src[start..position] == src[at..word])
+            else {
+                return Verdict::Skip;
+            };
             let is_in_reach =
-                |it: u16| u32::from(it.wrapping_sub(self.ordinals.get(position))) <= limits.candidates;
-            if ordinal.is_none_or(is_in_reach) { judge(position) } else { Verdict::Stop }
+                |it: u16| u32::from(it.wrapping_sub(self.ordinals.get(start))) <= limits.candidates;
+            if ordinal.is_none_or(is_in_reach) { judge(start) } else { Verdict::Stop }
         };
-        let hashes = hashes(src, at);
-        for nth in (0..LENGTHS.len()).rev() {
-            let chain = &self.chains[nth];
-            let distance = usize::from(chain.heads.get(hashes[nth], relative));
-            if distance <= FARTHEST {
-                let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
-                let mut steps = limits.candidates;
-                let walk = Walk { src, at, limits: &limits };
-                walk.along(&chain.back, at - distance, &mut steps, &mut found, &judge);
-            }
-            below = below.min(LENGTHS[nth]);
-            if found.len >= limits.nice || found.len + 1 >= below {
-                return (found, 0);
-            }
+        let mut longer = Match { len: found.len - offset, distance: 0 };
+        let limits = Limits { most: limits.most - offset, nice: limits.nice - offset, ..*limits };
+        let walk = Walk { src, at: word, limits: &limits };
+        let mut next = Some(word - distance);
+        // A longer match has rarer words: after a while they are worth another start.
+        while let Some(position) = next.filter(|_| longer.distance == 0 && *steps > 0) {
+            let mut part = PART.min(*steps);
+            *steps -= part;
+            next = walk.along(&chain.back, position, &mut part, &mut longer, judge);
+            *steps += part;
         }
-        (found, below)
+        let found = if longer.distance > 0 { Match { len: longer.len + offset, ..longer } } else { found };
+        Some((found, next.is_none() || *steps == 0))
     }
 }
 

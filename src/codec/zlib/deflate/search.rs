@@ -316,13 +316,20 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         long.catch_up(self.src, target.at - target.before, self.origin, short);
         let place = Place { at: target.at, relative, first: (target.before == 0).then_some(first) };
         let judge = |position| target.judge(self.src, position);
-        let (mut found, below) = long.longest(self.src, &place, found, limits, judge);
-        if found.len + 1 < below {
-            let limits = Limits { nice: limits.nice.min(below - 1), ..*limits };
-            let mut left = limits.candidates - steps;
-            let walk = Walk { src: self.src, at: target.at, limits: &limits };
-            walk.along(&short.back, next, &mut left, &mut found, judge);
+        let mut found = found;
+        let mut left = limits.candidates;
+        let mut from = target.at - next;
+        while let Some(longer) = long.longer(self.src, &place, from, found, limits, &mut left, judge) {
+            let (longer, is_complete) = longer;
+            found = longer;
+            if is_complete || found.len >= limits.nice {
+                return found;
+            }
+            from = found.distance;
         }
+        let mut left = limits.candidates - steps;
+        let walk = Walk { src: self.src, at: target.at, limits };
+        walk.along(&short.back, next, &mut left, &mut found, judge);
         found
     }
 
