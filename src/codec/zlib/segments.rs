@@ -2,7 +2,7 @@
 //!
 //! Shuffled numbers have planes of noise between planes that repeat themselves. Searching through noise takes most of the
 //! time and finds nothing. A part is exempt from the search only after all its words, of the length of the shortest match,
-//! have been compared with those of other such parts in reach, and hardly any of them came again. Where they did, the part is searched.
+//! have been compared with those in reach before them, and hardly any of them came again. Where they did, the part is searched.
 
 use std::ops::Range;
 
@@ -18,10 +18,12 @@ const SHORT_REST: usize = 64;
 /// information have at least. Of noise 162 are expected.
 const SAMPLES: usize = 256;
 const VALUES: u32 = 100;
-/// The number of words of a unit that may come again: one in 512.
-const REPEATED: usize = UNIT / 512;
+/// The number of words of four bytes of a unit that may come again, and of three bytes, of which noise has more by chance. A repetition of
+/// 30 bytes exceeds it.
+const REPEATED: usize = UNIT / 1024;
+const REPEATED_THREES: usize = 3 * REPEATED;
 /// The number of slots for words, by its logarithm.
-const SLOTS_LOG2: u32 = 14;
+const SLOTS_LOG2: u32 = 15;
 
 /// A part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,8 +60,8 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
         }
         let Some(words) = &mut words else { break };
         let first = at;
-        while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && words.repeated(at) <= REPEATED
-        {
+        words.enter_before(first);
+        while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && !words.is_repeated(at) {
             at += UNIT;
         }
         if at - first >= LEAST_UNITS * UNIT {
@@ -68,7 +70,7 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
             }
             let rest = &src[at..];
             let is_literals = rest.len() < SHORT_REST
-                || (rest.len() < UNIT && may_be_literals(rest) && words.repeated(at) <= REPEATED);
+                || (rest.len() < UNIT && may_be_literals(rest) && !words.is_repeated(at));
             let end = if is_literals { src.len() } else { at };
             segments.push(Segment { range: first..end, is_literals: true });
             (start, at) = (end, end);
@@ -89,38 +91,59 @@ fn may_be_literals(unit: &[u8]) -> bool {
     seen.iter().map(|bits| bits.count_ones()).sum::<u32>() >= VALUES
 }
 
-/// The last position of each word in units that were compared.
+/// The last position of each word.
 struct Words<'a> {
     slots: &'a mut [u32],
     src: &'a [u8],
     /// Which bits of four bytes are compared.
     mask: u32,
+    /// The number of words of a unit that may come again.
+    most: usize,
+    /// The first position that has not been entered.
+    next: usize,
 }
 
 impl<'a> Words<'a> {
     fn new(slots: &'a mut Vec<u32>, src: &'a [u8], len: usize) -> Words<'a> {
+        let most = if len == 3 { REPEATED_THREES } else { REPEATED };
         slots.clear();
         slots.resize(1 << SLOTS_LOG2, u32::MAX);
-        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)) }
+        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)), most, next: 0 }
     }
 
-    /// Enters the words of the unit at `start`, or of what is left of one. Returns how many of them came before in
-    /// reach; stops when they are too many.
-    fn repeated(&mut self, start: usize) -> usize {
+    /// Enters the words before `start` that matches there can reach.
+    fn enter_before(&mut self, start: usize) {
+        for at in self.next.max(start.saturating_sub(REACH))..start {
+            if let Some(word) = self.src.get(at..at + 4) {
+                let slot = self.slot(word_of(word) & self.mask);
+                self.slots[slot] = at as u32;
+            }
+        }
+        self.next = self.next.max(start);
+    }
+
+    fn slot(&self, word: u32) -> usize {
+        (word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2)) as usize
+    }
+
+    /// Enters the words of the unit at `start`, or of what is left of one. Returns whether too many of them came before in reach; the
+    /// others are not entered then.
+    fn is_repeated(&mut self, start: usize) -> bool {
         let mut repeated = 0;
         for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
             let word = word_of(word) & self.mask;
             let at = start + nth;
-            let slot = word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2);
-            let before = std::mem::replace(&mut self.slots[slot as usize], at as u32) as usize;
+            let slot = self.slot(word);
+            let before = std::mem::replace(&mut self.slots[slot], at as u32) as usize;
+            self.next = at + 1;
             let there =
                 self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
             repeated += usize::from(at.wrapping_sub(before) <= REACH && there == Some(word));
-            if repeated > REPEATED {
-                break;
+            if repeated > self.most {
+                return true;
             }
         }
-        repeated
+        false
     }
 }
 

@@ -258,7 +258,11 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
         let most_runs = if limits.candidates <= FEW { FEW } else { FIRST };
         let runs = &mut self.tables.runs;
-        let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, most_runs);
+        // At the last level, zlib looks for the rarest words of a match: it passes over positions of runs that match less.
+        let candidates = if self.effort.threes { u32::MAX } else { limits.candidates };
+        let run_limits = Limits { candidates, ..*limits };
+        let Found { mut longest, len, is_complete } =
+            runs.longest(self.src, at, found, &run_limits, most_runs);
         runs.enter(self.src, at, at + 1);
         // A longer match has the last three bytes of the run and the one behind it.
         let before = len - (WORD - 1);
