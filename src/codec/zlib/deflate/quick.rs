@@ -14,7 +14,7 @@ const SLOTS_LOG2: (u32, u32) = (11, 15);
 /// at the most.
 const PATIENCE: usize = 1024;
 const IMPATIENCE_LOG2: usize = 6;
-const LONGEST_STEP: usize = 4;
+const LONGEST_STEP: usize = 2;
 /// Bits that a stored block takes in place of its literals: the end of the block before, three heads, the way to the next
 /// byte, and its length twice.
 const STORED_BITS: usize = 7 + 3 + 7 + 32 + 3;
