@@ -21,6 +21,15 @@ impl Ring {
         self.0[at & MASK]
     }
 
+    /// Sets the values of positions, at most [`WINDOW`].
+    pub fn fill(&mut self, positions: Range<usize>, value: u16) {
+        let first = positions.start & MASK;
+        let (before, behind) = self.0.split_at_mut(first);
+        let whole = positions.len().min(behind.len());
+        behind[..whole].fill(value);
+        before[..positions.len() - whole].fill(value);
+    }
+
     #[inline(always)]
     pub fn set(&mut self, at: usize, value: u16) {
         self.0[at & MASK] = value;
@@ -104,10 +113,9 @@ impl<const N: usize> Chain<N> {
         at
     }
 
-    /// Marks positions that are not put in.
-    #[inline(always)]
+    /// Marks positions, at most [`WINDOW`], that are not put in.
     pub fn leave_out(&mut self, positions: Range<usize>) {
-        positions.for_each(|at| self.back.set(at, LEFT_OUT));
+        self.back.fill(positions, LEFT_OUT);
     }
 }
 

@@ -123,13 +123,16 @@ impl LongWords {
         }
         // The last candidate that zlib compares.
         let ordinal = place.first.map(|first| self.ordinals.get(first).wrapping_add(1));
+        let before_word = if offset >= 8 { read64(src, word - 8) } else { 0 };
         let judge = |position: usize| {
-            let Some(start) = position
-                .checked_sub(offset)
-                .filter(|&start| word - position >= from && src[start..position] == src[at..word])
-            else {
+            let Some(start) = position.checked_sub(offset).filter(|_| word - position >= from) else {
                 return Verdict::Skip;
             };
+            if offset >= 8 && read64(src, position - 8) != before_word
+                || src[start..position] != src[at..word]
+            {
+                return Verdict::Skip;
+            }
             let is_in_reach =
                 |it: u16| u32::from(it.wrapping_sub(self.ordinals.get(start))) <= limits.candidates;
             if ordinal.is_none_or(is_in_reach) { judge(start) } else { Verdict::Stop }

@@ -96,10 +96,10 @@ fn first<const RUNS: bool>(
 }
 
 /// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
-/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 16 is put in. Levels with
+/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 64 is put in. Levels with
 /// few candidates cannot afford it: these positions would take the place of better ones.
 const FAR: usize = 1024;
-const SPARSE: usize = 16;
+const SPARSE: usize = 64;
 const SPARSE_FROM: u32 = 128;
 
 /// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.

@@ -13,7 +13,7 @@ pub struct Limits {
     pub most: usize,
 }
 
-/// What becomes of a candidate that matches longer than those before.
+/// What becomes of a candidate that may match longer than those before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     Take,
@@ -34,7 +34,7 @@ impl Walk<'_> {
     /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their number from
     /// `steps`. Each match that is longer than `found`, which is shorter than `limits.most`, replaces it. Returns the candidate to go
     /// on with; `None` if there is none, if a match is long enough, or if `judge` says so. `judge` is called with the positions of
-    /// candidates that match longer than `found`.
+    /// candidates that may match longer than `found`: their first bytes are the same, and those at its end.
     #[inline(always)]
     pub fn along(
         &self,
@@ -67,8 +67,7 @@ impl Walk<'_> {
             };
         }
         loop {
-            let len;
-            if found.len < 8 {
+            let len = if found.len < 8 {
                 // The bytes that a longer match has.
                 let mask = u64::MAX >> (56 - 8 * found.len);
                 let differ = loop {
@@ -78,11 +77,7 @@ impl Walk<'_> {
                     }
                     next!();
                 };
-                len = if differ == 0 {
-                    8 + matching_up_to(src, at + 8, at - position, at + limits.most.max(8))
-                } else {
-                    differ.trailing_zeros() as usize / 8
-                };
+                if differ == 0 { None } else { Some(differ.trailing_zeros() as usize / 8) }
             } else {
                 // A longer match has the same last eight bytes, of which the last one is behind the end of `found`.
                 let tail = found.len - 7;
@@ -90,19 +85,21 @@ impl Walk<'_> {
                 while earlier(position + tail) != end || earlier(position) != here {
                     next!();
                 }
-                len = 8 + matching_up_to(src, at + 8, at - position, at + limits.most);
-            }
-            if len > found.len {
-                match judge(position) {
-                    Verdict::Take => {
+                None
+            };
+            match judge(position) {
+                Verdict::Take => {
+                    let end = at + limits.most.max(8);
+                    let len = len.unwrap_or_else(|| 8 + matching_up_to(src, at + 8, at - position, end));
+                    if len > found.len {
                         *found = Match { len: len.min(limits.most), distance: at - position };
                         if found.len >= limits.nice {
                             return None;
                         }
                     }
-                    Verdict::Skip => {}
-                    Verdict::Stop => return None,
                 }
+                Verdict::Skip => {}
+                Verdict::Stop => return None,
             }
             next!();
         }
