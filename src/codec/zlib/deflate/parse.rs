@@ -54,6 +54,7 @@ impl Level {
 }
 
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
+#[inline(always)]
 pub fn parse<const RUNS: bool>(
     level: Level,
     search: &mut Search<'_, RUNS>,
@@ -74,6 +75,7 @@ pub fn parse<const RUNS: bool>(
     }
 }
 
+#[inline(always)]
 fn first<const RUNS: bool>(
     search: &mut Search<'_, RUNS>,
     range: Range<usize>,
@@ -122,6 +124,7 @@ fn enter<const RUNS: bool>(
     }
 }
 
+#[inline(always)]
 fn ahead<const RUNS: bool>(
     search: &mut Search<'_, RUNS>,
     range: Range<usize>,
@@ -186,6 +189,7 @@ fn earlier(src: &[u8], len: usize, at: usize, found: Match) -> usize {
     if len - earlier <= 1 { earlier } else { 0 }
 }
 
+#[inline(always)]
 fn lazy<const RUNS: bool>(
     search: &mut Search<'_, RUNS>,
     range: Range<usize>,
