@@ -4,7 +4,7 @@
 //! many bytes is in the chain of that length. zlib compares only a limited number of positions with the same four bytes; each position
 //! has a number within its chain of four bytes, so that the positions that zlib does not compare are left out here.
 //!
-//! Positions are put in when a search needs them, since many streams need none: see [`Debt`].
+//! Positions are put in when searches have compared so many candidates that it is worth it: many streams need none.
 
 use super::chain::{Chain, FARTHEST, LEFT_OUT, Ring, WINDOW};
 use super::matches::{Match, read32, read64, run_length};
@@ -88,8 +88,7 @@ impl LongWords {
         self.next = self.next.max(position.min(end));
     }
 
-    /// Returns the longest words that a match of `len` bytes, or more, can have and that `rest` bytes have room for, as the number of
-    /// their chain and their length in bytes.
+    /// Returns the number of the chain of the longest words that fit into `len` bytes, and the length of these words in bytes.
     #[inline(always)]
     fn words(len: usize) -> Option<(usize, usize)> {
         (0..LENGTHS.len()).rev().map(|nth| (nth, LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
@@ -99,15 +98,14 @@ impl LongWords {
     /// and whether there are no longer ones; `None` if the words at hand say nothing about it.
     pub fn longer(
         &self,
-        src: &[u8],
-        place: &Place,
+        place: &Place<'_>,
         from: usize,
         found: Match,
         limits: &Limits,
         steps: &mut u32,
         judge: impl Fn(usize) -> Verdict + Copy,
     ) -> Option<(Match, bool)> {
-        let at = place.at;
+        let &Place { src, at, relative, first } = place;
         let (nth, bytes) = Self::words(found.len + 1)?;
         // The word has the byte behind `found`. Runs are not in the chains.
         let lowest = (found.len + 1 - bytes).min(from);
@@ -115,14 +113,14 @@ impl LongWords {
         let offset = (lowest..=highest)
             .find(|&offset| at + offset + LONGEST <= src.len() && !is_run(read32(src, at + offset)))?;
         let word = at + offset;
-        let relative = place.relative.checked_add(offset as u16)?;
+        let relative = relative.checked_add(offset as u16)?;
         let chain = &self.chains[nth];
         let distance = usize::from(chain.heads.get(hashes(src, word)[nth], relative));
         if distance > FARTHEST {
             return Some((found, true));
         }
         // The last candidate that zlib compares.
-        let ordinal = place.first.map(|first| self.ordinals.get(first).wrapping_add(1));
+        let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
         let before_word = if offset >= 8 { read64(src, word - 8) } else { 0 };
         let judge = |position: usize| {
             let Some(start) = position.checked_sub(offset).filter(|_| word - position >= from) else {
@@ -154,7 +152,8 @@ impl LongWords {
 }
 
 /// A position that is searched for.
-pub struct Place {
+pub struct Place<'a> {
+    pub src: &'a [u8],
     pub at: usize,
     /// Its number in the tables.
     pub relative: u16,

@@ -264,16 +264,20 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let Found { mut longest, len, is_complete } =
             runs.longest(self.src, at, found, &run_limits, most_runs);
         runs.enter(self.src, at, at + 1);
+        if is_complete || longest.len < len || longest.len >= limits.nice {
+            // Without an earlier run that is as long, no match goes on behind the run.
+            return longest;
+        }
         // A longer match has the last three bytes of the run and the one behind it.
         let before = len - (WORD - 1);
         let behind = at + before;
-        if !is_complete && longest.len < limits.nice && len < limits.most && behind < self.near_end {
+        if behind < self.near_end {
             self.relative(behind);
             let hash = hash(read32(self.src, behind), self.shift);
             let distance = usize::from(self.tables.short.heads.get(hash, self.relative_of(behind)));
             if distance <= FARTHEST {
                 let limits = Limits { most: limits.most - before, nice: limits.nice - before, ..*limits };
-                let known = Match { len: longest.len.max(len) - before, distance: 0 };
+                let known = Match { len: longest.len - before, distance: 0 };
                 let found = self.go_through(Target { at: behind, before }, behind - distance, known, &limits);
                 if found.distance > 0 {
                     longest = Match { len: found.len + before, ..found };
@@ -318,12 +322,13 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let relative = self.relative_of(target.at);
         let Tables { short, long, .. } = &mut *self.tables;
         long.catch_up(self.src, target.at - target.before, self.origin, short);
-        let place = Place { at: target.at, relative, first: (target.before == 0).then_some(first) };
+        let place =
+            Place { src: self.src, at: target.at, relative, first: (target.before == 0).then_some(first) };
         let judge = |position| target.judge(self.src, position);
         let mut found = found;
         let mut left = limits.candidates;
         let mut from = target.at - next;
-        while let Some(longer) = long.longer(self.src, &place, from, found, limits, &mut left, judge) {
+        while let Some(longer) = long.longer(&place, from, found, limits, &mut left, judge) {
             let (longer, is_complete) = longer;
             found = longer;
             if is_complete || found.len >= limits.nice {

@@ -47,10 +47,11 @@ impl Walk<'_> {
         let &Walk { src, at, limits } = self;
         let here = read64(src, at);
         assert!(position < at);
-        // SAFETY of each call: positions only become smaller, so they are less than `at`, and `at` + 8 and `at` + `tail` + 8 are not beyond
-        // the end of `src`, as the calls of `read64` have checked. Checks here would cost 8 % of the time of a search.
-        let earlier =
-            |at: usize| u64::from_le(unsafe { src.as_ptr().add(at).cast::<u64>().read_unaligned() });
+        let earlier = |at: usize| {
+            // SAFETY: positions only become smaller, so `at` is less than `self.at`, or than `self.at` + `tail`, from where on eight bytes
+            // are, as the calls of `read64` have checked. Checks here would cost 8 % of the time of a search.
+            u64::from_le(unsafe { src.as_ptr().add(at).cast::<u64>().read_unaligned() })
+        };
         let lowest = at.saturating_sub(FARTHEST) as isize;
         // Goes on to the next candidate.
         macro_rules! next {
