@@ -7,6 +7,8 @@
 mod bits;
 mod block;
 mod chain;
+mod codes;
+mod dynamic;
 mod huffman;
 mod literals;
 mod long_words;

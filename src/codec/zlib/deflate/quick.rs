@@ -4,7 +4,8 @@
 //! Data flow: stream -> the last place of each word -> bits, at once. Owns what is coded and what is stored.
 
 use super::bits::Bits;
-use super::block::{self, Codes};
+use super::block;
+use super::codes::{Codes, FIXED};
 use super::matches::{MOST, REACH, matching, parts, word};
 
 /// The logarithm of the length of the table of positions: the smallest and the largest. Four slots for each position, if there
@@ -37,7 +38,7 @@ pub fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Optio
     positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
 
-    let mut writer = Writer { bits: Bits::new(dest), codes: &block::FIXED, open: None };
+    let mut writer = Writer { bits: Bits::new(dest), codes: &FIXED, open: None };
     let (mut at, mut start) = (0, 0);
     while let Some(here) = word(src, at) {
         let place = std::mem::replace(&mut positions[slot(here)], at as u16);

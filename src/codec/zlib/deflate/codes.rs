@@ -1,0 +1,157 @@
+//! The symbols of literals, match lengths and distances (RFC 1951 3.2.5), and their codes as they are written.
+
+use std::sync::LazyLock;
+
+use super::bits::Bits;
+use super::huffman::{self, Code};
+
+/// Numbers of symbols of literals with match lengths, and of distances.
+pub const LITERALS: usize = 286;
+pub const DISTANCES: usize = 30;
+/// The symbol of the end of a block, and the first one of match lengths.
+pub const END: usize = 256;
+pub const FIRST_LENGTH: usize = 257;
+
+/// For each match length less 3: its symbol less [`FIRST_LENGTH`], and the first length of that symbol less 3.
+pub const LENGTH_SYMBOLS: [(u8, u8); 256] = {
+    let mut table = [(0, 0); 256];
+    let mut len = 0;
+    while len < 256 {
+        table[len] = if len < 8 {
+            (len as u8, len as u8)
+        } else if len == 255 {
+            (28, 255)
+        } else {
+            let extra = len.ilog2() - 2;
+            let symbol = 4 * extra as usize + (len >> extra);
+            (symbol as u8, (len >> extra << extra) as u8)
+        };
+        len += 1;
+    }
+    table
+};
+
+/// Returns the number of extra bits of a symbol of lengths.
+pub const fn length_extra(symbol: usize) -> u32 {
+    if symbol < 8 || symbol == 28 { 0 } else { (symbol as u32 - 4) / 4 }
+}
+
+/// Returns the number of extra bits of a symbol of distances.
+pub const fn distance_extra(symbol: usize) -> u32 {
+    if symbol < 4 { 0 } else { (symbol as u32 - 2) / 2 }
+}
+
+/// Returns the symbol of a distance, and the value of its extra bits.
+#[inline(always)]
+pub fn distance_symbol(distance: u16) -> (usize, u32) {
+    let d = u32::from(distance) - 1;
+    if d < 4 {
+        return (d as usize, 0);
+    }
+    let extra = d.ilog2() - 1;
+    ((2 * extra + (d >> extra)) as usize, d & ((1 << extra) - 1))
+}
+
+/// Lengths in bits of the fixed codes (RFC 1951 3.2.6).
+pub const FIXED_LITERALS: [u8; 288] = {
+    let mut lens = [8; 288];
+    let mut i = 144;
+    while i < 280 {
+        lens[i] = if i < 256 { 9 } else { 7 };
+        i += 1;
+    }
+    lens
+};
+pub const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
+
+/// The codes of a block, as they are written.
+pub struct Codes {
+    literals: [Code; 288],
+    distances: [Code; DISTANCES],
+    /// For each match length less 3: the code with its extra bits, and their number.
+    lengths: [(u32, u32); 256],
+}
+
+/// The fixed codes.
+pub static FIXED: LazyLock<Codes> = LazyLock::new(|| Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES));
+
+impl Codes {
+    /// Returns the canonical codes of these lengths in bits.
+    pub fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
+        let mut literals = [Code::default(); 288];
+        let mut distances = [Code::default(); DISTANCES];
+        huffman::codes(literal_lens, &mut literals);
+        huffman::codes(distance_lens, &mut distances);
+        let lengths = std::array::from_fn(|len| {
+            let (symbol, base) = LENGTH_SYMBOLS[len];
+            let code = literals[FIRST_LENGTH + usize::from(symbol)];
+            let extra = length_extra(usize::from(symbol));
+            (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra)
+        });
+        Codes { literals, distances, lengths }
+    }
+
+    /// Writes literals, `AT_ONCE` before each flush: their codes have 57 bits at the most, with those that wait.
+    #[inline(always)]
+    pub fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
+        let (parts, rest) = bytes.as_chunks::<AT_ONCE>();
+        for part in parts {
+            part.iter().for_each(|&byte| self.put(byte, bits));
+            bits.flush()?;
+        }
+        rest.iter().for_each(|&byte| self.put(byte, bits));
+        bits.flush()
+    }
+
+    /// Adds the code of a literal: 15 bits at the most.
+    #[inline(always)]
+    pub fn put(&self, byte: u8, bits: &mut Bits<'_>) {
+        let code = self.literals[usize::from(byte)];
+        bits.put(u64::from(code.bits), u32::from(code.len));
+    }
+
+    /// Writes a match of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes.
+    #[inline(always)]
+    pub fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
+        // 15 + 5 bits, and 15 + 13.
+        let (code, count) = self.lengths[usize::from(len) - 3];
+        bits.put(u64::from(code), count);
+        let (symbol, value) = distance_symbol(distance);
+        let code = self.distances[symbol];
+        bits.put(u64::from(code.bits), u32::from(code.len));
+        bits.put(u64::from(value), distance_extra(symbol));
+        bits.flush()
+    }
+
+    /// Writes the end of the block.
+    #[inline(always)]
+    pub fn end(&self, bits: &mut Bits<'_>) -> Option<()> {
+        let end = self.literals[END];
+        bits.put(u64::from(end.bits), u32::from(end.len));
+        bits.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn symbols_are_those_of_the_rfc() {
+        let symbol = |len: usize| {
+            let (symbol, base) = LENGTH_SYMBOLS[len - 3];
+            (
+                FIRST_LENGTH + usize::from(symbol),
+                len - 3 - usize::from(base),
+                length_extra(usize::from(symbol)),
+            )
+        };
+        assert_eq!([3, 10, 11, 12, 13, 18, 19].map(symbol).map(|s| s.0), [257, 264, 265, 265, 266, 268, 269]);
+        assert_eq!(symbol(22), (269, 3, 2));
+        assert_eq!(symbol(257), (284, 30, 5));
+        assert_eq!(symbol(258), (285, 0, 0));
+        assert_eq!([1, 4, 5, 6, 7, 24577, 32768].map(|d| distance_symbol(d).0), [0, 3, 4, 4, 5, 29, 29]);
+        assert_eq!(distance_symbol(32768), (29, 8191));
+        assert_eq!([3, 4, 5, 29].map(distance_extra), [0, 1, 1, 13]);
+    }
+}

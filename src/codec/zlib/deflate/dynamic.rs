@@ -1,0 +1,158 @@
+//! The header of a block with codes of its own (RFC 1951 3.2.7).
+
+use super::bits::Bits;
+use super::codes::{DISTANCES, FIRST_LENGTH, LITERALS};
+use super::huffman::{self, Code};
+
+/// Symbols of the code of code lengths, the order in which the lengths of its codes are written, and the longest one in bits.
+const META_SYMBOLS: usize = 19;
+const META_ORDER: [usize; META_SYMBOLS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+const META_LIMIT: usize = 7;
+
+/// The codes of a block with codes of its own, and its header.
+pub struct Dynamic {
+    /// Lengths in bits of the codes of literals and match lengths, and of distances.
+    pub literals: [u8; LITERALS],
+    pub distances: [u8; DISTANCES],
+    /// The lengths of both, run-length encoded.
+    run_lengths: RunLengths,
+    nliterals: usize,
+    ndistances: usize,
+    meta: [u8; META_SYMBOLS],
+    nmeta: usize,
+    /// Length of the header in bits, without the three bits of its kind.
+    pub bits: u64,
+}
+
+/// Code lengths as symbols with the values of their extra bits (RFC 1951 3.2.7).
+struct RunLengths {
+    symbols: [(u8, u8); LITERALS + DISTANCES],
+    len: usize,
+}
+
+impl RunLengths {
+    fn push(&mut self, symbol: u8, value: usize) {
+        self.symbols[self.len] = (symbol, value as u8);
+        self.len += 1;
+    }
+
+    fn symbols(&self) -> &[(u8, u8)] {
+        &self.symbols[..self.len]
+    }
+}
+
+/// Returns the number of extra bits of a symbol of code lengths.
+fn meta_extra(symbol: u8) -> u32 {
+    match symbol {
+        16 => 2,
+        17 => 3,
+        18 => 7,
+        _ => 0,
+    }
+}
+
+impl Dynamic {
+    /// Returns optimal codes for symbols with these counts.
+    pub fn of(literal_counts: &[u32; LITERALS], distance_counts: &[u32; DISTANCES]) -> Dynamic {
+        let mut literals = [0; LITERALS];
+        let mut distances = [0; DISTANCES];
+        huffman::lengths(literal_counts, huffman::MAX_LEN, &mut literals);
+        huffman::lengths(distance_counts, huffman::MAX_LEN, &mut distances);
+        let used =
+            |lens: &[u8], least: usize| lens.iter().rposition(|&len| len > 0).map_or(0, |i| i + 1).max(least);
+        let (nliterals, ndistances) = (used(&literals, FIRST_LENGTH), used(&distances, 1));
+        let run_lengths =
+            run_length_encode(literals[..nliterals].iter().chain(&distances[..ndistances]).copied());
+        let mut meta_counts = [0; META_SYMBOLS];
+        for &(symbol, _) in run_lengths.symbols() {
+            meta_counts[usize::from(symbol)] += 1;
+        }
+        let mut meta = [0; META_SYMBOLS];
+        huffman::lengths(&meta_counts, META_LIMIT, &mut meta);
+        let nmeta = META_ORDER.iter().rposition(|&symbol| meta[symbol] > 0).map_or(0, |i| i + 1).max(4);
+        let header_bits: u32 = run_lengths
+            .symbols()
+            .iter()
+            .map(|&(symbol, _)| u32::from(meta[usize::from(symbol)]) + meta_extra(symbol))
+            .sum();
+        let bits = 5 + 5 + 4 + 3 * nmeta as u64 + u64::from(header_bits);
+        Dynamic { literals, distances, run_lengths, nliterals, ndistances, meta, nmeta, bits }
+    }
+
+    /// Writes the header. Returns `None` if there is no room.
+    pub fn write(&self, bits: &mut Bits<'_>) -> Option<()> {
+        bits.put((self.nliterals - FIRST_LENGTH) as u64, 5);
+        bits.put((self.ndistances - 1) as u64, 5);
+        bits.put((self.nmeta - 4) as u64, 4);
+        bits.flush()?;
+        for &symbol in &META_ORDER[..self.nmeta] {
+            bits.put(u64::from(self.meta[symbol]), 3);
+            bits.flush()?;
+        }
+        let mut codes = [Code::default(); META_SYMBOLS];
+        huffman::codes(&self.meta, &mut codes);
+        for &(symbol, value) in self.run_lengths.symbols() {
+            let code = codes[usize::from(symbol)];
+            bits.put(u64::from(code.bits), u32::from(code.len));
+            bits.put(u64::from(value), meta_extra(symbol));
+            bits.flush()?;
+        }
+        Some(())
+    }
+}
+
+/// Returns lengths as symbols: themselves, or "the last one 3 to 6 times more", or "3 to 10" and "11 to 138 times 0".
+fn run_length_encode(lens: impl Iterator<Item = u8>) -> RunLengths {
+    // No symbol stands for less than a length.
+    let mut run_lengths = RunLengths { symbols: [(0, 0); LITERALS + DISTANCES], len: 0 };
+    let mut lens = lens.peekable();
+    while let Some(len) = lens.next() {
+        let mut run = 1usize;
+        while lens.next_if_eq(&len).is_some() {
+            run += 1;
+        }
+        if len != 0 {
+            run_lengths.push(len, 0);
+            run -= 1;
+        }
+        while run > 0 {
+            let part = match len {
+                0 if run >= 11 => {
+                    let part = run.min(138);
+                    run_lengths.push(18, part - 11);
+                    part
+                }
+                0 if run >= 3 => {
+                    run_lengths.push(17, run - 3);
+                    run
+                }
+                1.. if run >= 3 => {
+                    let part = run.min(6);
+                    run_lengths.push(16, part - 3);
+                    part
+                }
+                _ => {
+                    run_lengths.push(len, 0);
+                    1
+                }
+            };
+            run -= part;
+        }
+    }
+    run_lengths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_lengths_are_encoded_as_runs() {
+        let encoded = |lens: &[u8]| run_length_encode(lens.iter().copied()).symbols().to_vec();
+        assert_eq!(encoded(&[3, 3, 3]), [(3, 0), (3, 0), (3, 0)]);
+        assert_eq!(encoded(&[3; 8]), [(3, 0), (16, 3), (3, 0)]);
+        assert_eq!(encoded(&[0; 2]), [(0, 0), (0, 0)]);
+        assert_eq!(encoded(&[0; 10]), [(17, 7)]);
+        assert_eq!(encoded(&[0; 139]), [(18, 127), (0, 0)]);
+    }
+}
