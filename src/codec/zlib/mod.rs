@@ -21,6 +21,11 @@ const HEADER: [u8; 2] = [0x78, 0x01];
 /// The length in bytes of the checksum of the plain bytes that ends a stream.
 const ADLER_LEN: usize = 4;
 
+/// A stream that is shorter than its content by less than one byte in this many is not worth decoding, where the content is stored
+/// otherwise: stored bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as
+/// long to read as the chunk that the C library had stored).
+const LEAST_GAIN: usize = 256;
+
 /// The states of one thread.
 #[derive(Default)]
 pub(super) struct State {
@@ -30,11 +35,14 @@ pub(super) struct State {
     segments: segments::State,
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, where there is no room for a longer one and
-/// `src` cannot be shortened, and at `clevel` 0, which would only store.
+/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and where `dest` is no longer than `src`
+/// and the result is hardly shorter.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
-    let Some(room) = dest.len().checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
-    let is_hopeless = dest.len() <= src.len() && is_incompressible(src, deflate::REACH);
+    let is_stored_else = dest.len() <= src.len();
+    let worthwhile =
+        if is_stored_else { dest.len() - src.len().min(dest.len()) / LEAST_GAIN } else { dest.len() };
+    let Some(room) = worthwhile.checked_sub(HEADER.len() + ADLER_LEN) else { return Ok(0) };
+    let is_hopeless = is_stored_else && is_incompressible(src, deflate::REACH);
     if !(1..=9).contains(&clevel) || is_hopeless {
         return Ok(0);
     }
@@ -132,6 +140,21 @@ mod tests {
                 // One byte less is too few, and leaves the encoders usable.
                 let tight = compress(&mut state, &src, &mut dest[..len - 1], clevel).unwrap();
                 assert_eq!(tight, 0, "{name}, {clevel}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_hardly_shorter_is_not_encoded_where_it_can_be_stored() {
+        // Zeros are 1/400 of the stream, or 1/68.
+        for (zeros, is_encoded) in [(20, false), (120, true)] {
+            let src = [&noise(8000)[..], &vec![0; zeros]].concat();
+            let mut dest = vec![0; 2 * src.len()];
+            let mut state = State::default();
+            for clevel in 1..=9 {
+                assert!(compress(&mut state, &src, &mut dest, clevel).unwrap() > 0, "{clevel}");
+                let len = compress(&mut state, &src, &mut dest[..src.len()], clevel).unwrap();
+                assert_eq!(len > 0, is_encoded, "{zeros}, {clevel}: {len}");
             }
         }
     }
