@@ -8,6 +8,11 @@ pub(super) const OVERSHOOT: usize = 64;
 /// The longest match that is copied as a short one, in bytes.
 pub(super) const SHORT: usize = 18;
 
+/// Longer matches, in bytes, are copied in another way ([`copy_large`]).
+const LARGE: usize = 4096;
+/// What [`copy_from_far`] takes as far enough, in bytes: between the size of the stores that are on their way and that of the first cache.
+const FAR: usize = 2048;
+
 /// Copies a match of `length` bytes from `back` bytes before `out`. `None` if it begins before `dest` or
 /// ends behind it.
 pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
@@ -19,7 +24,10 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
     let wide = dest.len().saturating_sub(OVERSHOOT).saturating_sub(out).min(length);
     if wide > 0 {
         // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
-        unsafe { copy_match::<Portable>(dest.as_mut_ptr().add(out), back, wide) };
+        unsafe {
+            let to = dest.as_mut_ptr().add(out);
+            if wide > LARGE { copy_large(to, back, wide) } else { copy_match::<Portable>(to, back, wide) }
+        }
     }
     if wide < length {
         copy_last(&mut dest[..end], out + wide, back);
@@ -65,6 +73,7 @@ pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: us
             if length > 32 {
                 if back >= 64 {
                     let mut at = 32;
+                    align_loop();
                     while at < length {
                         move_chunk::<32>(from.add(at), to.add(at));
                         at += 32;
@@ -81,6 +90,56 @@ pub(super) unsafe fn copy_match<P: Periods>(to: *mut u8, back: usize, length: us
             }
         } else {
             P::repeat(to, back, length);
+        }
+    }
+}
+
+/// Copies a match of more than [`LARGE`] bytes.
+///
+/// # Safety
+/// As [`copy_match`]'s.
+#[inline(never)]
+unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        // SAFETY: the feature has just been detected; the rest is the contract.
+        unsafe { copy_large_avx2(to, back, length) };
+        return;
+    }
+    // SAFETY: by the contract.
+    unsafe { copy_from_far::<Portable, 16>(to, back, length) };
+}
+
+/// Copies a match of more than [`LARGE`] bytes, and perhaps writes garbage behind it, [`OVERSHOOT`] bytes at most.
+///
+/// A load waits for a store to the same bytes that has not reached the cache yet, unless it reads exactly those bytes. The loop of
+/// `copy_match` loads from `back` bytes before: with 64 stores of 32 bytes on their way, it waits again and again if `back` is less than
+/// 2048. This one reads from a larger multiple of `back` as soon as there are as many bytes, but not from so far before that they have
+/// left the first cache. (`memcpy` is up to ten times slower for parts from 8 KiB on, where it uses `rep movsb`.)
+///
+/// # Safety
+/// As [`copy_match`]'s.
+#[inline(always)]
+unsafe fn copy_from_far<P: Periods, const CHUNK: usize>(to: *mut u8, back: usize, length: usize) {
+    // SAFETY: by the contract. `distance` is `back` + `done`, so each part reads from `back` before `to` on; it writes to less than a chunk
+    // behind `length`.
+    unsafe {
+        if back < 64 {
+            copy_match::<P>(to, back, length);
+            return;
+        }
+        let (mut done, mut distance) = (0, back);
+        while done < length {
+            let part = if distance < FAR { distance.min(length - done) } else { length - done };
+            let (from, to) = (to.add(done).sub(distance), to.add(done));
+            let mut at = 0;
+            align_loop();
+            while at < part {
+                move_chunk::<CHUNK>(from.add(at), to.add(at));
+                at += CHUNK;
+            }
+            done += part;
+            distance += part;
         }
     }
 }
@@ -175,8 +234,26 @@ pub(super) struct Avx2;
 impl Periods for Avx2 {
     #[inline(always)]
     unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
-        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
-        unsafe { repeat_avx2(to, back, length) }
+        use std::arch::x86_64::*;
+        // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes
+        // from each `at` < `length` belong to the buffer.
+        unsafe {
+            let from = to.sub(back);
+            let (chunk, step) = if back == 1 {
+                // By far the most common; one byte is forwarded from any store.
+                (_mm256_set1_epi8(*from as i8), 32)
+            } else {
+                let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
+                let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
+                (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS[back & 15]))
+            };
+            let mut at = 0;
+            align_loop();
+            while at < length {
+                _mm256_storeu_si256(to.add(at).cast(), chunk);
+                at += step;
+            }
+        }
     }
 
     #[inline(always)]
@@ -196,6 +273,16 @@ impl Periods for Avx2 {
         // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
         unsafe { copy_first_avx2(to, back) }
     }
+}
+
+/// # Safety
+/// As [`copy_match`]'s.
+#[cfg(target_arch = "x86_64")]
+#[inline(never)]
+#[target_feature(enable = "avx2")]
+unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
+    // SAFETY: the contract is the callee's.
+    unsafe { copy_from_far::<Avx2, 32>(to, back, length) }
 }
 
 /// For each period, where in it the 32 bytes of a register come from. The last row leaves each half as it is.
@@ -225,33 +312,6 @@ static WHOLE_PERIODS: [u8; 16] = {
     }
     whole
 };
-
-/// # Safety
-/// As [`copy_match`]'s, and 1 <= `back` < 16.
-#[cfg(target_arch = "x86_64")]
-#[inline]
-#[target_feature(enable = "avx2")]
-unsafe fn repeat_avx2(to: *mut u8, back: usize, length: usize) {
-    use std::arch::x86_64::*;
-    // SAFETY: by the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes from each `at` < `length` belong
-    // to the buffer.
-    unsafe {
-        let from = to.sub(back);
-        let (chunk, step) = if back == 1 {
-            // By far the most common; one byte is forwarded from any store.
-            (_mm256_set1_epi8(*from as i8), 32)
-        } else {
-            let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
-            let order = _mm256_loadu_si256(PERIODS[back & 15].as_ptr().cast());
-            (_mm256_shuffle_epi8(first, order), usize::from(WHOLE_PERIODS[back & 15]))
-        };
-        let mut at = 0;
-        while at < length {
-            _mm256_storeu_si256(to.add(at).cast(), chunk);
-            at += step;
-        }
-    }
-}
 
 /// One store, and but one question that a branch predictor could get wrong.
 ///
@@ -327,12 +387,28 @@ unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
     }
 }
 
+/// Aligns the code behind the call, the start of a loop, to a cache line.
+///
+/// A short loop that crosses the end of a cache line takes up to twice as long, and where the linker puts a function decides which loops
+/// do.
+#[inline(always)]
+pub(super) fn align_loop() {
+    #[cfg(all(target_arch = "x86_64", not(miri)))]
+    // SAFETY: the directive makes no instructions but no-operations.
+    unsafe {
+        std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
+    }
+}
+
+/// Copies `N` bytes. The two places may overlap.
+///
 /// # Safety
 /// `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
-unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
-    // SAFETY: as the contract says; the bytes are read before any is written, so the two may overlap.
-    unsafe { to.cast::<[u8; N]>().write_unaligned(from.cast::<[u8; N]>().read_unaligned()) };
+pub(super) unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
+    // An array that is read and written takes a way through the stack in some loops, which halves their speed.
+    // SAFETY: by the contract.
+    unsafe { to.copy_from(from, N) };
 }
 
 /// Stores `chunk` at `to`, `to` + `step`, … up to `length`.
@@ -342,6 +418,7 @@ unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
 #[inline(always)]
 unsafe fn repeat_chunk<const N: usize>(chunk: [u8; N], to: *mut u8, step: usize, length: usize) {
     let mut at = 0;
+    align_loop();
     while at < length {
         // SAFETY: `at` < `length`, so `N` bytes from there are writable by the contract.
         unsafe { to.add(at).cast::<[u8; N]>().write_unaligned(chunk) };
@@ -360,6 +437,20 @@ mod tests {
                 for behind in [0, 1, 7, 31, 63, 64, 65, 100] {
                     let out = 131;
                     let mut dest: Vec<u8> = (0..out + length + behind).map(|at| (at * 7) as u8).collect();
+                    let mut expected = dest[..out].to_vec();
+                    (0..length).for_each(|_| expected.push(expected[expected.len() - back]));
+                    assert_eq!(copy_match_checked(&mut dest, out, back, length), Some(()));
+                    assert!(dest[..out + length] == expected, "{back} {length} {behind}");
+                }
+            }
+        }
+        // Lengths and distances on both sides of the constants of long matches.
+        for back in [1, 7, 63, 64, 65, 900, FAR - 1, FAR, 3 * FAR] {
+            for length in [LARGE, LARGE + 1, LARGE + 77, 3 * LARGE + 5] {
+                for behind in [0, 63, 64, 200] {
+                    let out = back + 3;
+                    let mut dest: Vec<u8> =
+                        (0..out + length + behind).map(|at| (at * 7 + at / 256) as u8).collect();
                     let mut expected = dest[..out].to_vec();
                     (0..length).for_each(|_| expected.push(expected[expected.len() - back]));
                     assert_eq!(copy_match_checked(&mut dest, out, back, length), Some(()));
