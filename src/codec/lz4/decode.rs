@@ -5,78 +5,58 @@
 //!
 //! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
 
-#[cfg(target_arch = "x86_64")]
-mod near;
+mod kernel;
+mod sample;
 #[cfg(test)]
 mod tests;
 
 use std::mem::MaybeUninit;
 use std::slice;
 
-#[cfg(target_arch = "x86_64")]
-use crate::codec::match_copy::Avx2;
-use crate::codec::match_copy::{
-    OVERSHOOT, Periods, Portable, SHORT, copy_match, copy_match_checked, copy_short,
-};
+use crate::codec::match_copy::copy_match_checked;
 
-/// Literals that fit into a token, and the chunk they are copied in.
-const SHORT_LITERALS: usize = 15;
-const LITERAL_CHUNK: usize = 16;
-/// The chunk that more literals are copied in, at most [`WRITE_AHEAD`].
-const LONG_CHUNK: usize = 64;
-/// More literals than this are worth a call of `memcpy`, which aligns its stores.
-const MANY_LITERALS: usize = 256;
+use kernel::{READ_AHEAD, ROOM_BEHIND, WRITE_AHEAD};
+use sample::Kind;
+
 /// The length in a token's nibble that says that more bytes follow.
 const MORE: usize = 15;
 const MIN_MATCH: usize = 4;
-/// What a round of the fast loop reads without asking: a token, a chunk of literals, an offset.
-const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
-/// The shortest sequence with a match: a token and an offset.
-const SHORTEST: usize = 1 + 2;
-/// What it writes without asking: short literals, a short match, and what its copy overshoots.
-const WRITE_AHEAD: usize = SHORT_LITERALS + MIN_MATCH + MORE + OVERSHOOT;
-// The longest match that fits into a token.
-const _: () = assert!(MIN_MATCH + MORE - 1 == SHORT);
 
-/// Bytes of a block that the fast loop takes before it looks what kind of sequences they were: at first, and once nothing
-/// has changed for a while.
-const WINDOW: usize = 2048;
-const LONGEST_WINDOW: usize = 16 << 10;
-/// Sequences are mixed once one byte of so many in a window is part of one that has literals.
-const MIXED_FROM: usize = 6;
+/// The number of bytes of a block that are decoded with one form of the loop: at first, then, and at most, as long as the kind of the
+/// sequences stays the same. To find out the kind takes as long as to decode 100 bytes.
+const FIRST_WINDOW: usize = 1024;
+const SECOND_WINDOW: usize = 4096;
+const LONGEST_WINDOW: usize = 32 << 10;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
 /// The end of a longer block that is, if there is none behind it.
 const TAIL: usize = 96;
-/// What a block needs behind it so that all of it can be done fast.
-const ROOM_BEHIND: usize = READ_AHEAD + LONG_CHUNK;
 
 /// How far a block is decoded.
 struct Walk {
     /// The position in the block, and that in its content. A position one behind the end tells that all is done.
     at: usize,
     out: usize,
-    /// Whether sequences with and without literals take turns, as in text, so that nobody can foretell which is next.
-    mixed: bool,
-    /// Bytes of the block after which that is looked at again.
+    /// What the sequences in the window are taken as.
+    kind: Kind,
+    /// The length of the window, in bytes of the block.
     window: usize,
 }
 
 impl Walk {
-    const START: Walk = Walk { at: 0, out: 0, mixed: false, window: WINDOW };
+    const START: Walk = Walk { at: 0, out: 0, kind: Kind::Mixed, window: FIRST_WINDOW };
 
-    /// Goes on behind a window, or some of it. In place: what is handed out by value is read in larger pieces than it has
-    /// been written in, and has to wait for that, which short blocks notice.
+    /// Sets the kind of the sequences in the next window of `block`, and the length of that window.
     #[inline]
-    fn go_on(&mut self, done: &Done) {
-        let len = done.at - self.at;
-        (self.at, self.out) = (done.at, done.out);
-        if len > self.window {
-            let mixed = done.plain < len - len / MIXED_FROM;
-            self.window = if mixed == self.mixed { (2 * self.window).min(LONGEST_WINDOW) } else { WINDOW };
-            self.mixed = mixed;
-        }
+    fn next_window(&mut self, block: &[u8]) {
+        let kind = sample::kind(block, self.at);
+        self.window = if kind == self.kind {
+            (2 * self.window).clamp(SECOND_WINDOW, LONGEST_WINDOW)
+        } else {
+            SECOND_WINDOW
+        };
+        self.kind = kind;
     }
 }
 
@@ -104,11 +84,12 @@ pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionar
 /// A short block with room behind it: the kernel comes to the end.
 #[inline(always)]
 fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    let done = window(src, dest, &Walk::START)?;
-    if done.at == src.len + 1 {
-        return Some(done.out).filter(|&out| out <= dest_len);
+    let mut walk = Walk::START;
+    kernel::run(src, dest, &mut walk)?;
+    if walk.at == src.len + 1 {
+        return Some(walk.out).filter(|&out| out <= dest_len);
     }
-    go_on(src, dest, dest_len, dictionary, Walk { at: done.at, out: done.out, ..Walk::START })
+    go_on(src, dest, dest_len, dictionary, walk)
 }
 
 /// As [`short`], with little behind the block, the last stream of a chunk: most of it would have to be done with every
@@ -141,7 +122,7 @@ fn go_on(
         if walk.out + WRITE_AHEAD <= dest.len() {
             let end = walk.at + walk.window;
             if walk.at + READ_AHEAD <= src.ahead.len() {
-                fast(src, dest, &mut walk)?;
+                kernel::run(src, dest, &mut walk)?;
             }
             if behind < ROOM_BEHIND && walk.at < block.len() && block.len() - walk.at <= TAIL {
                 tail(block, dest, &mut walk)?;
@@ -169,7 +150,7 @@ fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
     copy[..TAIL].copy_from_slice(last);
     let start = block.len() - TAIL;
     walk.at -= start;
-    fast(&Source { ahead: &copy, len: TAIL }, dest, walk)?;
+    kernel::run(&Source { ahead: &copy, len: TAIL }, dest, walk)?;
     walk.at += start;
     Some(())
 }
@@ -183,7 +164,7 @@ pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usi
     while walk.out < wanted {
         if walk.at + READ_AHEAD <= block.len() && walk.out + WRITE_AHEAD <= near {
             let end = walk.at + walk.window;
-            fast(&src, &mut dest[..near], &mut walk)?;
+            kernel::run(&src, &mut dest[..near], &mut walk)?;
             if walk.out >= wanted {
                 break;
             }
@@ -257,227 +238,4 @@ fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
         }
     }
     Some(length)
-}
-
-/// Decodes whole sequences as long as there is room to read and write ahead, and up to the end of a window; stops at the
-/// first that it leaves alone.
-#[inline]
-fn fast(src: &Source<'_>, dest: &mut [u8], walk: &mut Walk) -> Option<()> {
-    let done = window(src, dest, walk)?;
-    walk.go_on(&done);
-    Some(())
-}
-
-/// Runs the kernel for the next window.
-#[inline]
-fn window(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
-        let kernel = if walk.mixed {
-            window_avx2::<true, false>
-        } else if near::are_near(&src.ahead[..src.len], walk) {
-            window_avx2::<false, true>
-        } else {
-            window_avx2::<false, false>
-        };
-        // SAFETY: the features have just been detected.
-        return unsafe { kernel(src, dest, walk) };
-    }
-    window_portable(src, dest, walk)
-}
-
-/// The same for any processor.
-#[inline(never)]
-fn window_portable(src: &Source<'_>, dest: &mut [u8], walk: &Walk) -> Option<Done> {
-    if walk.mixed {
-        window_anywhere::<Portable, true, false>(src, dest, walk)
-    } else {
-        window_anywhere::<Portable, false, false>(src, dest, walk)
-    }
-}
-
-/// How far a kernel has come, and about how many bytes of the block are sequences without literals.
-struct Done {
-    at: usize,
-    out: usize,
-    plain: usize,
-}
-
-/// The same for processors with 32-byte registers.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi2")]
-fn window_avx2<const MIXED: bool, const NEAR: bool>(
-    src: &Source<'_>,
-    dest: &mut [u8],
-    walk: &Walk,
-) -> Option<Done> {
-    window_anywhere::<Avx2, MIXED, NEAR>(src, dest, walk)
-}
-
-/// Where a sequence begins depends on the literals of the one before, and to wait for that takes longer than all the
-/// rest. Most matches in shuffled numbers follow each other directly: unless sequences are `MIXED`, the processor is
-/// made to guess that, by branches where none are needed. If matches are now `NEAR` and now not, it need not guess that.
-#[inline(always)]
-fn window_anywhere<P: Periods, const MIXED: bool, const NEAR: bool>(
-    src: &Source<'_>,
-    dest: &mut [u8],
-    walk: &Walk,
-) -> Option<Done> {
-    let &Walk { mut at, mut out, window, .. } = walk;
-    let (Some(last_read), Some(last_write), Some(last_match)) = (
-        src.ahead.len().checked_sub(READ_AHEAD),
-        dest.len().checked_sub(WRITE_AHEAD),
-        src.len.checked_sub(SHORTEST),
-    ) else {
-        return Some(Done { at, out, plain: 0 });
-    };
-    // A sequence that begins at `last_match` or before has its token and, without literals, its offset inside the block.
-    let last_read = last_read.min(last_match).min(at.saturating_add(window));
-    let from_here = at;
-    // What is counted costs least where it is rare: without literals if `MIXED`, else the bytes of those that have some.
-    let (mut without, mut others) = (0, 0);
-    let (from, to) = (src.ahead.as_ptr(), dest.as_mut_ptr());
-    let readable = src.ahead.len();
-    let src = &src.ahead[..src.len];
-    let capacity = dest.len();
-    while at <= last_read && out <= last_write {
-        // A sequence that turns out to need more room is left alone: what it has written by then will be
-        // written again.
-        let (mut ahead, mut end) = (at + 1, out);
-        // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
-        let token = usize::from(unsafe { from.add(at).read() });
-        if !MIXED && token < MORE {
-            // No literals, and a short match.
-            // SAFETY: as above.
-            let back = usize::from(u16::from_le(unsafe { from.add(ahead).cast::<u16>().read_unaligned() }));
-            if back.wrapping_sub(1) >= out {
-                // Bad, or into the dictionary.
-                break;
-            }
-            // SAFETY: 1 <= `back` <= `out`, and `out` <= `last_write`, so a short match and OVERSHOOT bytes are inside
-            // `dest`.
-            unsafe { token_match::<P, NEAR>(to.add(out), back) };
-            (at, out) = (at + 3, out + token + MIN_MATCH);
-            continue;
-        }
-        let literals = token >> 4;
-        if MIXED {
-            without += usize::from(literals == 0);
-        }
-        if !MIXED && literals == 0 {
-            // On to the match.
-        } else if literals < MORE {
-            if !MIXED {
-                others += SHORTEST + literals;
-            }
-            // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
-            unsafe {
-                let chunk = from.add(ahead).cast::<[u8; LITERAL_CHUNK]>().read_unaligned();
-                to.add(end).cast::<[u8; LITERAL_CHUNK]>().write_unaligned(chunk);
-            }
-            ahead += literals;
-            end += literals;
-            if ahead + 2 > src.len() {
-                if ahead == src.len() {
-                    // The last one: where `sequence` would say that it ended.
-                    (at, out) = (ahead + 1, end);
-                }
-                break;
-            }
-        } else {
-            let literals = length(src, &mut ahead, MORE)?;
-            let left = src.len() - ahead;
-            // Then a chunk more may be read and written, and the match have its room.
-            if (literals.saturating_add(2) > left && literals != left)
-                || readable - ahead - literals < READ_AHEAD + LONG_CHUNK
-                || end > last_write
-                || literals > last_write - end
-            {
-                break;
-            }
-            if literals > MANY_LITERALS {
-                // SAFETY: so many are inside both buffers, as just checked.
-                unsafe { copy_many(from.add(ahead), to.add(end), literals) };
-            } else {
-                // The first chunk without asking: most are no longer, and nobody can foretell which.
-                let mut copied = 0;
-                loop {
-                    // SAFETY: `copied` < `literals`, and a chunk behind the literals is inside both buffers: READ_AHEAD +
-                    // LONG_CHUNK can be read, WRITE_AHEAD be written.
-                    unsafe {
-                        let chunk = from.add(ahead + copied).cast::<[u8; LONG_CHUNK]>().read_unaligned();
-                        to.add(end + copied).cast::<[u8; LONG_CHUNK]>().write_unaligned(chunk);
-                    }
-                    copied += LONG_CHUNK;
-                    if copied >= literals {
-                        break;
-                    }
-                }
-            }
-            ahead += literals;
-            end += literals;
-            if !MIXED {
-                others += SHORTEST + literals;
-            }
-            if literals == left {
-                (at, out) = (ahead + 1, end);
-                break;
-            }
-        }
-        // SAFETY: after short literals by READ_AHEAD, after long ones because that much is left.
-        let back = usize::from(u16::from_le(unsafe { from.add(ahead).cast::<u16>().read_unaligned() }));
-        ahead += 2;
-        if back == 0 || back > end {
-            // Bad, or into the dictionary.
-            break;
-        }
-        let mut length = (token & 0xf) + MIN_MATCH;
-        if length < MORE + MIN_MATCH {
-            // SAFETY: as for the copy below.
-            unsafe { token_match::<P, NEAR>(to.add(end), back) };
-            (at, out) = (ahead, end + length);
-            continue;
-        }
-        length = self::length(src, &mut ahead, MORE)? + MIN_MATCH;
-        if length > capacity - end || capacity - end - length < OVERSHOOT {
-            break;
-        }
-        // SAFETY: 1 <= `back` <= `end`; `length` and OVERSHOOT bytes are inside `dest`: by WRITE_AHEAD after short
-        // literals, because there was room for it behind long ones, or by the check.
-        unsafe { copy_match::<P>(to.add(end), back, length) };
-        (at, out) = (ahead, end + length);
-    }
-    let plain = if MIXED { without * SHORTEST } else { (at - from_here).saturating_sub(others) };
-    Some(Done { at, out, plain })
-}
-
-/// Copies many literals.
-///
-/// Marked cold to keep the call out of the way of the kernel's registers.
-///
-/// # Safety
-/// `count` bytes at both places, which are in different buffers.
-#[cold]
-#[inline(never)]
-unsafe fn copy_many(from: *const u8, to: *mut u8, count: usize) {
-    // SAFETY: by the contract.
-    unsafe { to.copy_from_nonoverlapping(from, count) }
-}
-
-/// Copies a match whose length fits into a token.
-///
-/// # Safety
-/// As [`Periods::copy_short_anywhere`]'s.
-#[inline(always)]
-unsafe fn token_match<P: Periods, const NEAR: bool>(to: *mut u8, back: usize) {
-    // SAFETY: by the contract.
-    unsafe {
-        if NEAR {
-            P::copy_short_anywhere(to, back);
-        } else if back < 8 {
-            P::repeat_short(to, back);
-        } else {
-            copy_short(to, back);
-        }
-    }
 }
