@@ -22,7 +22,7 @@ const LITERAL_CHUNK: usize = 16;
 const LONG_CHUNK: usize = 32;
 /// The most literals and the longest match that the loop copies, in bytes. For more, a call of a function pays, which would take the
 /// registers of the loop.
-const MANY_LITERALS: usize = 512;
+const MANY_LITERALS: usize = 16 << 10;
 const LONG_MATCH: usize = 16 << 10;
 /// The largest number that two bytes hold.
 const MAX_OFFSET: usize = u16::MAX as usize;
@@ -202,10 +202,12 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
                 unlikely();
                 break;
             }
+            // The position of the next sequence is what all else waits for, so it is known before the copy.
             // SAFETY: both buffers have the literals and a chunk, as just checked.
             unsafe {
-                copy_literals(from, end, literals);
+                let start = end;
                 (next, end) = (from.add(literals + 2), end.add(literals));
+                copy_literals(from, start, end);
             }
         }
         // SAFETY: the offset begins in the chunk behind the literals, with a byte or more of the chunk behind it: READ_AHEAD holds both.
@@ -327,21 +329,22 @@ unsafe fn more_length(at: &mut *const u8, end: *const u8) -> Option<usize> {
     }
 }
 
-/// Copies `count` literals, more than fit into a token, and up to a chunk more.
+/// Copies literals to the places from `to` to `end`, one or more, and up to a chunk more.
 ///
 /// # Safety
-/// `count` bytes and LONG_CHUNK more are readable at `from` and writable at `to`.
+/// As many bytes and LONG_CHUNK more are readable at `from` and writable at `to`.
 #[inline(always)]
-unsafe fn copy_literals(from: *const u8, to: *mut u8, count: usize) {
-    // SAFETY: by the contract. The loop copies chunks that begin before `count`.
+unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
+    // SAFETY: by the contract: each chunk begins before `end`.
     unsafe {
-        let (mut from, mut to, end) = (from, to, to.add(count));
+        // Most are no more than a chunk.
+        move_chunk::<LONG_CHUNK>(from, to);
         loop {
-            move_chunk::<LONG_CHUNK>(from, to);
             (from, to) = (from.add(LONG_CHUNK), to.add(LONG_CHUNK));
-            if to >= end {
+            if to.cast_const() >= end {
                 break;
             }
+            move_chunk::<LONG_CHUNK>(from, to);
         }
     }
 }

@@ -17,8 +17,10 @@ pub(super) enum Kind {
     Near,
 }
 
-/// The number of sequences to look at.
+/// The most sequences to look at, and the number of bytes after which no further one is looked at. Where sequences are long, their kind
+/// matters little, and reading 24 of them takes as long as decoding them.
 const SAMPLE: u32 = 24;
+const SAMPLE_BYTES: usize = 192;
 /// Sequences are mixed if more than one in this number is predicted wrongly.
 const MIXED_FROM: u32 = 5;
 /// Near matches occur if more than one in this number overlaps itself.
@@ -27,9 +29,11 @@ const NEAR_FROM: u32 = 8;
 /// Returns the kind of the sequences at `src[at]`.
 #[inline(never)]
 pub(super) fn kind(src: &[u8], mut at: usize) -> Kind {
+    let end = at + SAMPLE_BYTES;
     let (mut count, mut wrong, mut near) = (0, 0, 0);
     let mut predictor = Predictor::default();
     while count < SAMPLE
+        && at < end
         && let Some(&token) = src.get(at)
     {
         at += 1;
