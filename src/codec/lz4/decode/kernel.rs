@@ -111,6 +111,7 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
     ) else {
         return Some(());
     };
+    assert!(src.len <= src.ahead.len());
     // A sequence at `last_match` or before has its token and, without literals, its offset inside the block.
     let last_read = last_read.min(last_match).min(walk.at.saturating_add(walk.window));
     // The loop subtracts offsets from addresses, and the differences must not be negative.
@@ -118,8 +119,7 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
         return Some(());
     }
     let (src_start, dest_start) = (src.ahead.as_ptr(), dest.as_mut_ptr());
-    // SAFETY: all of these are positions inside the two buffers, or their ends: `src.len` by the contract of `Source`, the others as just
-    // checked.
+    // SAFETY: all of these are positions inside the two buffers, or their ends, as just checked.
     let (src_end, readable_end, last_read, mut at) = unsafe {
         let at = |position: usize| src_start.add(position);
         (at(src.len), at(src.ahead.len()), at(last_read), at(walk.at))
@@ -133,7 +133,6 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
     let mut content_end = None;
     // Here and at each `continue`, `at` <= `last_read` and `out` <= `last_write`. A sequence that turns out to need more room is left
     // alone: what it has written by then will be written again.
-    //
     align_loop();
     loop {
         // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
