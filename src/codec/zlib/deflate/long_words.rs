@@ -35,7 +35,8 @@ pub struct LongWords {
 impl LongWords {
     /// Removes all positions.
     pub fn clear(&mut self) {
-        (self.is_used, self.next, self.start) = (false, 0, 0);
+        // The first byte is in no chain.
+        (self.is_used, self.next, self.start) = (false, 1, 1);
     }
 
     /// Moves the origin of positions by [`WINDOW`].
