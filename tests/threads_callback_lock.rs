@@ -36,6 +36,8 @@ const CALLS: [&str; 3] = ["box", "selection", "slice"];
 /// The array of the scenario, for the thread that the callback starts.
 static ARRAY: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 static OTHER: Mutex<Option<JoinHandle<()>>> = Mutex::new(None);
+/// Whether the thread has been started. Later calls run the callback as well, and a second thread could outlive the array.
+static OTHER_IS_STARTED: AtomicBool = AtomicBool::new(false);
 static OTHER_IS_DONE: AtomicBool = AtomicBool::new(false);
 
 /// Writes `value` to item `at`.
@@ -74,7 +76,7 @@ unsafe extern "C" fn start_a_writer(
     jobs: *mut c_void,
 ) {
     let mut other = OTHER.lock().expect("the other thread");
-    let is_first = other.is_none() && !ARRAY.load(SeqCst).is_null();
+    let is_first = !ARRAY.load(SeqCst).is_null() && !OTHER_IS_STARTED.swap(true, SeqCst);
     if is_first {
         *other = Some(thread::spawn(write_last));
     }
