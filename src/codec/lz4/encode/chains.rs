@@ -84,9 +84,10 @@ impl Tables {
     }
 }
 
-/// Returns log2 of the number of heads for an input of `len` bytes.
+/// Returns log2 of the number of heads for an input of `len` bytes: eight for each byte, since two words at one place are a candidate
+/// that is compared in vain. With two, the slowest of 150 drawn chunks of up to 64 KiB has 0.55 of the C library's speed in place of 0.7.
 fn log_of_heads(len: usize) -> u32 {
-    (len.ilog2() + 1).clamp(MIN_LOG, MAX_LOG)
+    (len.ilog2() + 3).clamp(MIN_LOG, MAX_LOG)
 }
 
 /// The matches of one input.
