@@ -60,9 +60,13 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
         }
         let Some(words) = &mut words else { break };
         let first = at;
-        words.enter_before(first);
         while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && !words.is_repeated(at) {
             at += UNIT;
+        }
+        // What comes before costs another pass, which is for units that do not repeat each other.
+        if at - first >= LEAST_UNITS * UNIT {
+            words.enter_before(first);
+            at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
         }
         if at - first >= LEAST_UNITS * UNIT {
             if first > start {
@@ -99,8 +103,6 @@ struct Words<'a> {
     mask: u32,
     /// The number of words of a unit that may come again.
     most: usize,
-    /// The first position that has not been entered.
-    next: usize,
 }
 
 impl<'a> Words<'a> {
@@ -108,18 +110,17 @@ impl<'a> Words<'a> {
         let most = if len == 3 { REPEATED_THREES } else { REPEATED };
         slots.clear();
         slots.resize(1 << SLOTS_LOG2, u32::MAX);
-        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)), most, next: 0 }
+        Words { slots, src, mask: u32::MAX >> (8 * (4 - len)), most }
     }
 
     /// Enters the words before `start` that matches there can reach.
     fn enter_before(&mut self, start: usize) {
-        for at in self.next.max(start.saturating_sub(REACH))..start {
+        for at in start.saturating_sub(REACH)..start {
             if let Some(word) = self.src.get(at..at + 4) {
                 let slot = self.slot(word_of(word) & self.mask);
                 self.slots[slot] = at as u32;
             }
         }
-        self.next = self.next.max(start);
     }
 
     fn slot(&self, word: u32) -> usize {
@@ -135,10 +136,11 @@ impl<'a> Words<'a> {
             let at = start + nth;
             let slot = self.slot(word);
             let before = std::mem::replace(&mut self.slots[slot], at as u32) as usize;
-            self.next = at + 1;
             let there =
                 self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
-            repeated += usize::from(at.wrapping_sub(before) <= REACH && there == Some(word));
+            // A unit that is entered again finds its own words, or later ones.
+            let is_before = at.wrapping_sub(before).wrapping_sub(1) < REACH;
+            repeated += usize::from(is_before && there == Some(word));
             if repeated > self.most {
                 return true;
             }
