@@ -22,6 +22,9 @@ const VALUES: u32 = 100;
 /// 30 bytes exceeds it.
 const REPEATED: usize = UNIT / 1024;
 const REPEATED_THREES: usize = 3 * REPEATED;
+/// After this many runs of units that repeat what comes before them, the rest of the stream is searched: noise with a period of 32,000
+/// bytes would cost two passes each time.
+const MOST_FAILURES: u32 = 2;
 /// The number of slots for words, by its logarithm.
 const SLOTS_LOG2: u32 = 15;
 
@@ -49,6 +52,7 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
     let mut start = 0;
     let mut at = 0;
     let mut words: Option<Words> = None;
+    let mut failures = 0;
     while src.len() - at >= LEAST_UNITS * UNIT {
         let is_run = (0..LEAST_UNITS).all(|nth| may_be_literals(&src[at + nth * UNIT..][..UNIT]));
         if !is_run {
@@ -66,7 +70,13 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
         // What comes before costs another pass, which is for units that do not repeat each other.
         if at - first >= LEAST_UNITS * UNIT {
             words.enter_before(first);
-            at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
+            if let Some(unit) = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)) {
+                at = unit;
+                failures += 1;
+                if failures == MOST_FAILURES {
+                    break;
+                }
+            }
         }
         if at - first >= LEAST_UNITS * UNIT {
             if first > start {
