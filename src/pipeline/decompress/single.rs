@@ -1,14 +1,19 @@
 //! The short way for chunks of one block whose streams a codec of the format made, shuffled, bitshuffled or neither: what
-//! small buffers become. Nothing is prepared for blocks, threads, dictionaries, callbacks or other filters that are not there.
+//! small buffers become; and for short chunks of zeros. Nothing is prepared for blocks, threads, dictionaries, callbacks or other filters that are not there.
 //!
 //! Never says what is wrong with a chunk: whatever is unusual, damage included, is left to the [`reader`](super::reader).
 
 use super::super::scratch;
 use super::Decompressed;
 use super::streams::{decode_bitshuffled, decode_shuffled, decode_split};
-use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_FILTERS, filter_id, version};
-use crate::chunk::{ChunkHeader, read_i32};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_FILTERS, filter_id, flag2, version};
+use crate::chunk::{ChunkHeader, Special, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
+
+/// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
+const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
+/// More zeros than this, in bytes, may be worth several threads.
+const MOST_ZEROS: usize = 64 << 10;
 
 /// Decompresses the chunk into `dest`, which may be longer than its content, for who has neither postfilter nor mask. `None` if
 /// this is not the way to do it; the content of `dest` is undefined then.
@@ -16,6 +21,9 @@ use crate::codec::{BuiltIn, WRITE_AHEAD};
 pub fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
     let len = header.nbytes();
     let dest = dest.get_mut(..len)?;
+    if header.blosc2_flags == ZEROS {
+        return decompress_zeros(header, chunk, dest);
+    }
     // Neither lazy, special, instrumented nor with a dictionary or blocks of variable length.
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
@@ -59,4 +67,18 @@ pub fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) ->
     lent.give_back();
     decoded.ok()?;
     Some(Decompressed { nbytes: len, used_dictionary: false })
+}
+
+/// As [`decompress_single`], for a chunk with the flags [`ZEROS`].
+fn decompress_zeros(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
+    let is_usual = header.is_extended()
+        && header.version >= version::STABLE
+        && header.blosc2_flags2 == 0
+        && !header.is_memcpyed()
+        && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes <= chunk.len());
+    if !is_usual || dest.len() > MOST_ZEROS {
+        return None;
+    }
+    dest.fill(0);
+    Some(Decompressed { nbytes: dest.len(), used_dictionary: false })
 }
