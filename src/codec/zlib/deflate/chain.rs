@@ -6,6 +6,8 @@ use super::runs::{LEAST_RUN, is_run};
 
 /// Bytes of the word of the chain that has all positions but those of runs.
 pub const WORD: usize = LEAST_RUN;
+/// So many positions are put in four at a time.
+const MANY: usize = 24;
 /// Number of positions that chains hold.
 pub const WINDOW: usize = 1 << 15;
 /// The largest distance of a match in bytes: that of zlib, which needs 262 bytes of its window for what follows.
@@ -36,8 +38,8 @@ impl Ring {
     }
 }
 
-/// The last position of each hash, as a number relative to an origin that the owner of the table moves. The number of a position
-/// of the stream is `WINDOW` at least; 0 stands for no position, and is farther than `FARTHEST` before all of them.
+/// The last position of each hash, as a number relative to an origin that the owner of the table moves. 0 stands for no position: it is
+/// farther away than the start of the stream, or than `FARTHEST`.
 pub struct Heads<const N: usize> {
     heads: [u16; N],
     /// How many of them are in use.
@@ -51,14 +53,13 @@ impl<const N: usize> Heads<N> {
         self.heads[..self.used].fill(0);
     }
 
-    /// Puts a position in, and returns the distance to the last one with the same hash; more than `FARTHEST` if there is none in
-    /// reach.
+    /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
     pub fn replace(&mut self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(std::mem::replace(&mut self.heads[hash % N], relative))
     }
 
-    /// Returns the distance of a position to the last one with that hash; more than `FARTHEST` if there is none in reach.
+    /// Returns the distance of a position to the last one with that hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
     pub fn get(&self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(self.heads[hash % N])
@@ -66,22 +67,44 @@ impl<const N: usize> Heads<N> {
 
     /// Moves the origin by [`WINDOW`].
     pub fn slide(&mut self) {
-        let heads = &mut self.heads[..self.used];
-        heads.iter_mut().for_each(|head| *head = head.saturating_sub(WINDOW as u16));
+        slide(&mut self.heads[..self.used]);
     }
+}
+
+fn slide(heads: &mut [u16]) {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") {
+        #[target_feature(enable = "avx2")]
+        fn slide_avx2(heads: &mut [u16]) {
+            slide_anywhere(heads);
+        }
+        // SAFETY: the feature has just been detected.
+        return unsafe { slide_avx2(heads) };
+    }
+    slide_anywhere(heads);
+}
+
+#[inline(always)]
+fn slide_anywhere(heads: &mut [u16]) {
+    heads.iter_mut().for_each(|head| *head = head.saturating_sub(WINDOW as u16));
+}
+
+/// Returns the largest distance of a match at `at` in bytes.
+#[inline(always)]
+pub fn reach(at: usize) -> usize {
+    at.min(FARTHEST)
 }
 
 /// The positions of each hash.
 pub struct Chain<const N: usize> {
     pub heads: Heads<N>,
-    /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than `FARTHEST` if there is none in
+    /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than [`reach`] if there is none in
     /// reach.
     pub back: Ring,
 }
 
 impl<const N: usize> Chain<N> {
-    /// Puts a position in, and returns the distance to the last one with the same hash; more than `FARTHEST` if there is none in
-    /// reach.
+    /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
     pub fn enter(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
         let distance = self.heads.replace(hash, relative);
@@ -100,8 +123,15 @@ impl<const N: usize> Chain<N> {
         origin: usize,
         shift: u32,
     ) -> usize {
-        let words = src[positions.start..positions.end + WORD - 1].windows(WORD);
         let mut at = positions.start;
+        if positions.len() >= MANY {
+            let is_at_run;
+            (at, is_at_run) = self.enter_many_words::<UP_TO_RUN>(src, positions.clone(), origin, shift);
+            if is_at_run {
+                return at;
+            }
+        }
+        let words = src[at..positions.end + WORD - 1].windows(WORD);
         for word in words {
             let word = u32::from_le_bytes(word.try_into().expect("a word"));
             if UP_TO_RUN && is_run(word) {
@@ -111,6 +141,38 @@ impl<const N: usize> Chain<N> {
             at += 1;
         }
         at
+    }
+
+    /// As [`enter_words`](Self::enter_words), for all but the last few positions. Returns whether a run is at the position behind the last one
+    /// that was put in, too.
+    #[inline(never)]
+    fn enter_many_words<const UP_TO_RUN: bool>(
+        &mut self,
+        src: &[u8],
+        positions: Range<usize>,
+        origin: usize,
+        shift: u32,
+    ) -> (usize, bool) {
+        let mut at = positions.start;
+        // Eight bytes have four words.
+        while at + 4 <= positions.end
+            && let Some(bytes) = src[at..].first_chunk()
+        {
+            let bytes = u64::from_le_bytes(*bytes);
+            let word = |nth: usize| (bytes >> (8 * nth)) as u32;
+            // A run of one of the four has two equal bytes among those with the numbers 2, 3 and 4.
+            let differ = bytes ^ bytes >> 8;
+            let has_pair = differ >> 16 & 0xff == 0 || differ >> 24 & 0xff == 0;
+            let run = if UP_TO_RUN && has_pair { (0..4).find(|&nth| is_run(word(nth))) } else { None };
+            for nth in 0..run.unwrap_or(4) {
+                self.enter(hash(word(nth), shift), at + nth, (at + nth + WINDOW - origin) as u16);
+            }
+            at += run.unwrap_or(4);
+            if run.is_some() {
+                return (at, true);
+            }
+        }
+        (at, false)
     }
 
     /// Marks positions, at most [`WINDOW`], that are not put in.

@@ -6,7 +6,7 @@
 //!
 //! Positions are put in when searches have compared so many candidates that it is worth it: many streams need none.
 
-use super::chain::{Chain, FARTHEST, LEFT_OUT, Ring, WINDOW};
+use super::chain::{Chain, LEFT_OUT, Ring, WINDOW, reach};
 use super::matches::{Match, read32, read64, run_length};
 use super::runs::{LEAST_RUN, is_run};
 use super::walk::{Limits, Verdict, Walk};
@@ -72,8 +72,8 @@ impl LongWords {
             }
             let back = short.back.get(position);
             if back != LEFT_OUT {
-                let is_in_reach = usize::from(back) <= FARTHEST && position - usize::from(back) >= self.start;
-                let before = is_in_reach.then(|| position - usize::from(back));
+                let before = (usize::from(back) <= reach(position)).then(|| position - usize::from(back));
+                let before = before.filter(|&before| before >= self.start);
                 let ordinal = before.map_or(0, |before| self.ordinals.get(before).wrapping_add(1));
                 self.ordinals.set(position, ordinal);
                 // Positions that were numbered before the origin moved are out of reach, or nearly so.
@@ -117,7 +117,7 @@ impl LongWords {
         let relative = relative.checked_add(offset as u16)?;
         let chain = &self.chains[nth];
         let distance = usize::from(chain.heads.get(hashes(src, word)[nth], relative));
-        if distance > FARTHEST {
+        if distance > reach(word) {
             return Some((found, true));
         }
         // The last candidate that zlib compares.

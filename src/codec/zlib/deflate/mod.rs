@@ -60,16 +60,17 @@ pub fn compress(
 ) -> Option<usize> {
     let level = parse::Level::of(clevel);
     let out = output::Output::new(&mut state.symbols, src, dest);
-    if level.effort.candidates >= RUNS_FROM {
-        encode(Search::<true>::new(&mut state.tables, src, level.effort), out, segments, level)
-    } else {
-        encode(Search::<false>::new(&mut state.tables, src, level.effort), out, segments, level)
+    let (tables, effort) = (&mut state.tables, level.effort);
+    match (effort.candidates >= RUNS_FROM, level.threes) {
+        (false, _) => encode(Search::<false, false>::new(tables, src, effort), out, segments, level),
+        (true, false) => encode(Search::<true, false>::new(tables, src, effort), out, segments, level),
+        (true, true) => encode(Search::<true, true>::new(tables, src, effort), out, segments, level),
     }
 }
 
 /// Compresses with the instructions of the processor at hand.
-fn encode<const RUNS: bool>(
-    search: Search<'_, RUNS>,
+fn encode<const RUNS: bool, const THREES: bool>(
+    search: Search<'_, RUNS, THREES>,
     out: output::Output<'_, '_>,
     segments: &[Segment],
     level: parse::Level,
@@ -85,8 +86,8 @@ fn encode<const RUNS: bool>(
 /// The same for processors whose shifts and bit counts have one instruction each: level 2 is 5 % faster.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
-fn encode_bmi<const RUNS: bool>(
-    search: Search<'_, RUNS>,
+fn encode_bmi<const RUNS: bool, const THREES: bool>(
+    search: Search<'_, RUNS, THREES>,
     out: output::Output<'_, '_>,
     segments: &[Segment],
     level: parse::Level,
@@ -95,8 +96,8 @@ fn encode_bmi<const RUNS: bool>(
 }
 
 #[inline(always)]
-fn encode_anywhere<const RUNS: bool>(
-    mut search: Search<'_, RUNS>,
+fn encode_anywhere<const RUNS: bool, const THREES: bool>(
+    mut search: Search<'_, RUNS, THREES>,
     mut out: output::Output<'_, '_>,
     segments: &[Segment],
     level: parse::Level,

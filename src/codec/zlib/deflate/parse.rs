@@ -18,6 +18,8 @@ const NEAR_THE_END: usize = MOST + WORD;
 pub struct Level {
     way: Way,
     pub effort: Effort,
+    /// Whether a match of three bytes is searched for where there is no longer one.
+    pub threes: bool,
 }
 
 /// How a level chooses matches.
@@ -36,7 +38,8 @@ impl Level {
     pub fn of(clevel: i32) -> Level {
         let level = |way, candidates, good, nice, threes| Level {
             way,
-            effort: Effort { candidates, good, nice, threes },
+            effort: Effort { candidates, good, nice },
+            threes,
         };
         // Without a match to beat, all searches have all candidates.
         const NONE: usize = usize::MAX;
@@ -55,9 +58,9 @@ impl Level {
 
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
-pub fn parse<const RUNS: bool>(
+pub fn parse<const RUNS: bool, const THREES: bool>(
     level: Level,
-    search: &mut Search<'_, RUNS>,
+    search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut Output<'_, '_>,
 ) -> Option<()> {
@@ -76,8 +79,8 @@ pub fn parse<const RUNS: bool>(
 }
 
 #[inline(always)]
-fn first<const RUNS: bool>(
-    search: &mut Search<'_, RUNS>,
+fn first<const RUNS: bool, const THREES: bool>(
+    search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut Output<'_, '_>,
     longest_entered: usize,
@@ -106,8 +109,8 @@ const SPARSE_FROM: u32 = 128;
 
 /// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
 #[inline(always)]
-fn enter<const RUNS: bool>(
-    search: &mut Search<'_, RUNS>,
+fn enter<const RUNS: bool, const THREES: bool>(
+    search: &mut Search<'_, RUNS, THREES>,
     positions: Range<usize>,
     found: Match,
     longest_entered: usize,
@@ -118,15 +121,15 @@ fn enter<const RUNS: bool>(
         let last = positions.end - 1;
         search.leave_out(positions.start..last);
         if search.candidates() >= SPARSE_FROM && found.len == MOST && found.distance >= FAR {
-            (positions.start..last).step_by(SPARSE).for_each(|at| search.enter(at..at + 1));
+            search.enter_every(SPARSE, positions.start..last);
         }
         search.enter(last..positions.end);
     }
 }
 
 #[inline(always)]
-fn ahead<const RUNS: bool>(
-    search: &mut Search<'_, RUNS>,
+fn ahead<const RUNS: bool, const THREES: bool>(
+    search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut Output<'_, '_>,
     longest_entered: usize,
@@ -190,8 +193,8 @@ fn earlier(src: &[u8], len: usize, at: usize, found: Match) -> usize {
 }
 
 #[inline(always)]
-fn lazy<const RUNS: bool>(
-    search: &mut Search<'_, RUNS>,
+fn lazy<const RUNS: bool, const THREES: bool>(
+    search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut Output<'_, '_>,
     longest_lazy: usize,

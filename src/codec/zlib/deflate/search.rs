@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::chain::{Chain, FARTHEST, WINDOW, WORD, hash};
+use super::chain::{Chain, FARTHEST, WINDOW, WORD, hash, reach};
 use super::long_words::{LongWords, Place};
 use super::matches::{LEAST, MOST, Match, matching_up_to, read32};
 use super::runs::{Found, Runs, is_run};
@@ -43,8 +43,6 @@ pub struct Effort {
     pub good: usize,
     /// A match of this length in bytes, or more, ends the search.
     pub nice: usize,
-    /// Whether a match of three bytes is searched for where there is no longer one.
-    pub threes: bool,
 }
 
 /// The tables of a thread. They carry nothing over from stream to stream.
@@ -52,12 +50,15 @@ pub struct Tables {
     short: Chain<{ 1 << HEADS_LOG2 }>,
     /// For matches of three bytes.
     threes: Chain<{ 1 << THREES_LOG2 }>,
+    /// The first position that is not in `threes`.
+    next_three: usize,
     runs: Runs,
     long: LongWords,
 }
 
-/// A search through one stream. If `RUNS`, runs are kept apart. Positions are put in, or searched for, in ascending order, each once.
-pub struct Search<'a, const RUNS: bool> {
+/// A search through one stream. If `RUNS`, runs are kept apart; if `THREES`, a match of three bytes is searched for where there is no
+/// longer one. Positions are put in, or searched for, in ascending order, each once.
+pub struct Search<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut Tables,
     src: &'a [u8],
     /// No match reaches beyond this position.
@@ -67,7 +68,7 @@ pub struct Search<'a, const RUNS: bool> {
     effort: Effort,
     /// Bits that hashes of four bytes are shifted by.
     shift: u32,
-    /// The position whose number in the tables is `WINDOW`.
+    /// The position whose number in the tables is `WINDOW`; at first that of the second half of 64 KiB whose first byte has the number 1.
     origin: usize,
     /// Candidates that were compared beyond [`FIRST`] and not made up for by long words.
     debt: usize,
@@ -92,13 +93,14 @@ impl Target {
     }
 }
 
-impl<'a, const RUNS: bool> Search<'a, RUNS> {
+impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Returns a search through `src`, which begins with empty tables.
     pub fn new(tables: &'a mut Tables, src: &'a [u8], effort: Effort) -> Self {
         let heads_log2 = (src.len().max(1).ilog2() + SPARE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.short.heads.clear(1 << heads_log2);
-        if effort.threes {
+        if THREES {
             tables.threes.heads.clear(1 << THREES_LOG2);
+            tables.next_three = 1;
         }
         if RUNS {
             tables.runs.clear();
@@ -111,7 +113,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
             near_end: src.len().saturating_sub(7),
             effort,
             shift: u32::BITS - heads_log2,
-            origin: 0,
+            origin: WINDOW - 1,
             debt: 0,
         }
     }
@@ -153,7 +155,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
     fn slide(&mut self) {
         self.tables.short.heads.slide();
         self.tables.long.slide();
-        if self.effort.threes {
+        if THREES {
             self.tables.threes.heads.slide();
         }
         self.origin += WINDOW;
@@ -168,9 +170,6 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
             // The origin moves before the first position of a part, if at all, so that all numbers are `WINDOW` - `PART`, or more.
             let part_end = end.min(at + PART);
             self.relative(part_end - 1);
-            if self.effort.threes {
-                (at..part_end).for_each(|at| _ = self.enter_three(read32(self.src, at), at));
-            }
             while at < part_end {
                 at = self.tables.short.enter_words::<RUNS>(self.src, at..part_end, self.origin, self.shift);
                 if at < part_end {
@@ -180,12 +179,20 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         }
     }
 
-    /// Puts the three bytes at `at` in. Returns the distance to the last position with the same hash; more than [`FARTHEST`] if there is
-    /// none in reach.
-    #[inline(always)]
-    fn enter_three(&mut self, word: u32, at: usize) -> usize {
-        let relative = self.relative(at);
-        usize::from(self.tables.threes.enter(hash_of_three(word), at, relative))
+    /// Puts one position of `step` in, but for those of runs.
+    #[inline(never)]
+    pub fn enter_every(&mut self, step: usize, positions: Range<usize>) {
+        let Some(last) = positions.end.checked_sub(1) else { return };
+        self.relative(last);
+        let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
+        let mut at = positions.start;
+        while at < end {
+            let word = read32(self.src, at);
+            if !(RUNS && is_run(word)) {
+                self.tables.short.enter(hash(word, self.shift), at, self.relative_of(at));
+            }
+            at += step;
+        }
     }
 
     /// Leaves out positions: no match will reach back to one of them as its beginning.
@@ -204,21 +211,21 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         }
         let word = read32(self.src, at);
         if RUNS && is_run(word) {
-            return self.longest_of_run(at, word, longer_than);
+            return self.longest_of_run(at, longer_than);
         }
         let relative = self.relative(at);
         let distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
-        let three = if self.effort.threes { self.enter_three(word, at) } else { usize::MAX };
-        if distance > FARTHEST && three > FARTHEST {
+        let is_in_reach = distance <= reach(at);
+        if !is_in_reach && (!THREES || longer_than >= LEAST) {
             return Match::default();
         }
         let limits = self.limits(at, longer_than);
         let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
-        if distance <= FARTHEST && found.len < limits.most {
+        if is_in_reach && found.len < limits.most {
             found = self.go_through(Target { at, before: 0 }, at - distance, found, &limits);
         }
-        if self.effort.threes {
-            found = self.or_three(at, three, found, &limits);
+        if THREES && found.len < LEAST {
+            found = self.or_three(at, found, &limits);
         }
         if found.distance == 0 { Match::default() } else { found }
     }
@@ -232,19 +239,44 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         Limits { candidates, nice: nice.min(most), most }
     }
 
-    /// Returns `found`, or the closest match of three bytes if there is none; its first candidate is `three` before `at`.
+    /// Returns `found`, which is shorter than three bytes, or the closest match of three bytes if there is one.
     #[inline(always)]
-    fn or_three(&self, at: usize, three: usize, found: Match, limits: &Limits) -> Match {
-        if found.len >= LEAST || three > FARTHEST || limits.most < LEAST {
+    fn or_three(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
+        if limits.most < LEAST {
             return found;
         }
-        self.three(at, three).unwrap_or(found)
+        let distance =
+            if self.tables.next_three == at { self.enter_three(at) } else { self.enter_threes_up_to(at) };
+        if distance <= reach(at) { self.three(at, distance).unwrap_or(found) } else { found }
+    }
+
+    /// Puts the three bytes at `at` in. Returns the distance to the last position with the same hash; more than [`reach`] if there is
+    /// none in reach.
+    #[inline(always)]
+    fn enter_three(&mut self, at: usize) -> usize {
+        let relative = self.relative(at);
+        self.tables.next_three = at + 1;
+        usize::from(self.tables.threes.enter(hash_of_three(read32(self.src, at)), at, relative))
+    }
+
+    /// As [`enter_three`](Self::enter_three), with all positions before: those in long matches are put in when a match of three bytes is
+    /// searched for.
+    #[inline(never)]
+    fn enter_threes_up_to(&mut self, at: usize) -> usize {
+        self.relative(at);
+        let Tables { threes, next_three, .. } = &mut *self.tables;
+        // The positions before have no number any more.
+        let first = (*next_three).max((self.origin + 1).saturating_sub(WINDOW));
+        for position in first..at {
+            let relative = (position + WINDOW - self.origin) as u16;
+            threes.enter(hash_of_three(read32(self.src, position)), position, relative);
+        }
+        self.enter_three(at)
     }
 
     /// As [`longest`](Self::longest), where four equal bytes are.
     #[inline(never)]
-    fn longest_of_run(&mut self, at: usize, word: u32, longer_than: usize) -> Match {
-        let three = if self.effort.threes { self.enter_three(word, at) } else { usize::MAX };
+    fn longest_of_run(&mut self, at: usize, longer_than: usize) -> Match {
         let limits = self.limits(at, longer_than);
         let mut found = Match { len: longer_than.max(LEAST - 1), distance: 0 };
         if found.len < limits.most {
@@ -252,7 +284,9 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         } else {
             self.tables.runs.enter(self.src, at, at + 1);
         }
-        let found = self.or_three(at, three, found, &limits);
+        if THREES && found.len < LEAST {
+            found = self.or_three(at, found, &limits);
+        }
         if found.distance == 0 { Match::default() } else { found }
     }
 
@@ -263,7 +297,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
         let runs = &mut self.tables.runs;
         // At the last level, zlib looks for a match that is longer than one it has with the rarest of its words, and so passes over
         // positions of runs that match less. Without this limit for the first match, chunks of sparse numbers are 5 % longer.
-        let is_unlimited = self.effort.threes && found.len >= LEAST;
+        let is_unlimited = THREES && found.len >= LEAST;
         let candidates = if is_unlimited { u32::MAX / 2 } else { limits.candidates };
         let run_limits = Limits { candidates, ..*limits };
         let Found { mut longest, len, is_complete } =
@@ -280,7 +314,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
             self.relative(behind);
             let hash = hash(read32(self.src, behind), self.shift);
             let distance = usize::from(self.tables.short.heads.get(hash, self.relative_of(behind)));
-            if distance <= FARTHEST {
+            if distance <= reach(behind) {
                 let limits = Limits { most: limits.most - before, nice: limits.nice - before, ..*limits };
                 let known = Match { len: longest.len - before, distance: 0 };
                 let found = self.go_through(Target { at: behind, before }, behind - distance, known, &limits);
@@ -356,7 +390,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
                 return Some(Match { len: LEAST, distance });
             }
             distance += usize::from(self.tables.threes.back.get(at - distance));
-            if distance > FARTHEST {
+            if distance > reach(at) {
                 break;
             }
         }
@@ -380,7 +414,7 @@ impl<'a, const RUNS: bool> Search<'a, RUNS> {
             let relative = self.relative(at);
             let mut distance = usize::from(self.tables.short.enter(hash(word, self.shift), at, relative));
             for _ in 0..self.effort.candidates {
-                if distance > FARTHEST {
+                if distance > reach(at) {
                     break;
                 }
                 let len = matching_up_to(self.src, at, distance, at + most);
