@@ -34,24 +34,24 @@ enum Way {
 }
 
 impl Level {
-    /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's.
+    /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's, but for those of candidates that come first.
     pub fn of(clevel: i32) -> Level {
-        let level = |way, candidates, good, nice, threes| Level {
+        let level = |way, candidates, first, good, nice, threes| Level {
             way,
-            effort: Effort { candidates, good, nice },
+            effort: Effort { candidates, first, good, nice },
             threes,
         };
         // Without a match to beat, all searches have all candidates.
         const NONE: usize = usize::MAX;
         match clevel {
-            ..=2 => level(Way::First { longest_entered: 4 }, 4, NONE, 8, false),
-            3 => level(Way::Ahead { longest_entered: 16 * 6, is_ahead: false }, 6, NONE, 16, false),
-            4 => level(Way::Ahead { longest_entered: 16 * 12, is_ahead: false }, 24, NONE, 32, false),
-            5 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 32, NONE, 32, false),
-            6 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 128, NONE, 128, false),
-            7 => level(Way::Lazy { longest_lazy: 32 }, 256, 8, 128, false),
-            8 => level(Way::Lazy { longest_lazy: 128 }, 1024, 32, MOST, false),
-            _ => level(Way::Lazy { longest_lazy: MOST }, 4096, 32, MOST, true),
+            ..=2 => level(Way::First { longest_entered: 4 }, 4, 4, NONE, 8, false),
+            3 => level(Way::Ahead { longest_entered: 16 * 6, is_ahead: false }, 6, 6, NONE, 16, false),
+            4 => level(Way::Ahead { longest_entered: 16 * 12, is_ahead: false }, 24, 24, NONE, 32, false),
+            5 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 32, 32, NONE, 32, false),
+            6 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 128, 32, NONE, 128, false),
+            7 => level(Way::Lazy { longest_lazy: 32 }, 256, 4, 8, 128, false),
+            8 => level(Way::Lazy { longest_lazy: 128 }, 1024, 4, 32, MOST, false),
+            _ => level(Way::Lazy { longest_lazy: MOST }, 4096, 4, 32, MOST, true),
         }
     }
 }

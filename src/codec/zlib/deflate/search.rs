@@ -24,11 +24,10 @@ const SPARE_LOG2: u32 = 2;
 const THREES_LOG2: u32 = 15;
 /// Candidates with the same hash of three bytes that are compared.
 const MOST_THREES: usize = 16;
-/// Candidates of the chain of four bytes, or runs, that are compared before long words are searched for.
-const FIRST: u32 = 16;
-/// Searches with no more candidates than this do not look behind runs.
+/// Searches with no more candidates than this do not look behind runs; those with more do after so many runs.
 const FEW: u32 = 128;
-/// Candidates that are compared, beyond [`FIRST`] for each search, before one more position is put into the chains of long words.
+const FIRST_RUNS: u32 = 4;
+/// Candidates that are compared, beyond [`Effort::first`] for each search, before one more position is put into the chains of long words.
 const STEPS_PER_POSITION: usize = 3;
 
 /// Positions that are put in together: numbers of positions are then larger than [`FARTHEST`], the distance of no position.
@@ -39,6 +38,8 @@ const PART: usize = WINDOW - FARTHEST - 4;
 pub struct Effort {
     /// Candidates that are compared.
     pub candidates: u32,
+    /// Candidates of the chain of four bytes that are compared before long words are searched for.
+    pub first: u32,
     /// A match to beat of this length in bytes, or more, is worth a quarter of the candidates.
     pub good: usize,
     /// A match of this length in bytes, or more, ends the search.
@@ -70,7 +71,7 @@ pub struct Search<'a, const RUNS: bool, const THREES: bool> {
     shift: u32,
     /// The position whose number in the tables is `WINDOW`; at first that of the second half of 64 KiB whose first byte has the number 1.
     origin: usize,
-    /// Candidates that were compared beyond [`FIRST`] and not made up for by long words.
+    /// Candidates that were compared beyond [`Effort::first`] and not made up for by long words.
     debt: usize,
 }
 
@@ -198,7 +199,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Leaves out positions: no match will reach back to one of them as its beginning.
     #[inline(always)]
     pub fn leave_out(&mut self, positions: Range<usize>) {
-        if self.effort.candidates > FIRST {
+        if self.effort.candidates > self.effort.first {
             self.tables.short.leave_out(positions);
         }
     }
@@ -293,7 +294,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Puts `at` in, where four equal bytes are, and returns the longest match of the run, or `found` if there is no longer one.
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
-        let most_runs = if limits.candidates <= FEW { FEW } else { FIRST };
+        let most_runs = if limits.candidates <= FEW { FEW } else { FIRST_RUNS };
         let runs = &mut self.tables.runs;
         // At the last level, zlib looks for a match that is longer than one it has with the rarest of its words, and so passes over
         // positions of runs that match less. Without this limit for the first match, chunks of sparse numbers are 5 % longer.
@@ -331,17 +332,19 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     fn go_through(&mut self, target: Target, first: usize, mut found: Match, limits: &Limits) -> Match {
         let Tables { short, long, .. } = &mut *self.tables;
         let entered = target.at - target.before;
-        let patience = if limits.candidates <= FIRST {
-            FIRST
+        let first_steps = self.effort.first;
+        let patience = if limits.candidates <= first_steps {
+            first_steps
         } else {
-            (FIRST as usize + (STEPS_PER_POSITION * long.missing(entered)).saturating_sub(self.debt)) as u32
+            (first_steps as usize + (STEPS_PER_POSITION * long.missing(entered)).saturating_sub(self.debt))
+                as u32
         };
         let steps = patience.min(limits.candidates);
         let mut left = steps;
         let walk = Walk { src: self.src, at: target.at, limits };
         let judge = |position| target.judge(self.src, position);
         let next = walk.along(&short.back, first, &mut left, &mut found, judge);
-        self.debt += (steps - left).saturating_sub(FIRST) as usize;
+        self.debt += (steps - left).saturating_sub(first_steps) as usize;
         let Some(next) = next.filter(|_| steps < limits.candidates) else { return found };
         self.debt = 0;
         self.go_deep(target, first, next, steps, found, limits)
