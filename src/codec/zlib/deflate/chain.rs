@@ -112,6 +112,16 @@ impl<const N: usize> Chain<N> {
         distance
     }
 
+    /// As [`enter`](Self::enter), for a position whose number is positive but may be less than `FARTHEST`.
+    #[inline(always)]
+    pub fn enter_earlier(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
+        let distance = self.heads.replace(hash, relative);
+        // The number before it is 0, which stands for no position.
+        let distance = if distance == relative { LEFT_OUT } else { distance };
+        self.back.set(at, distance);
+        distance
+    }
+
     /// Puts positions in, up to the first run if `UP_TO_RUN`. Returns the position behind the last one that was put in.
     ///
     /// `origin` is the position whose number is [`WINDOW`], and `shift` what hashes are shifted by.

@@ -80,7 +80,7 @@ impl LongWords {
                 if position + WINDOW > origin {
                     let relative = (position + WINDOW - origin) as u16;
                     for (chain, hash) in self.chains.iter_mut().zip(hashes(src, position)) {
-                        chain.enter(hash, position, relative);
+                        chain.enter_earlier(hash, position, relative);
                     }
                 }
             }
@@ -124,7 +124,8 @@ impl LongWords {
         let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
         let before_word = if offset >= 8 { read64(src, word - 8) } else { 0 };
         let judge = |position: usize| {
-            let Some(start) = position.checked_sub(offset).filter(|_| word - position >= from) else {
+            let start = position.checked_sub(offset).filter(|&start| start > 0 && word - position >= from);
+            let Some(start) = start else {
                 return Verdict::Skip;
             };
             if offset >= 8 && read64(src, position - 8) != before_word

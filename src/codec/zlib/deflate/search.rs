@@ -270,7 +270,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let first = (*next_three).max((self.origin + 1).saturating_sub(WINDOW));
         for position in first..at {
             let relative = (position + WINDOW - self.origin) as u16;
-            threes.enter(hash_of_three(read32(self.src, position)), position, relative);
+            threes.enter_earlier(hash_of_three(read32(self.src, position)), position, relative);
         }
         self.enter_three(at)
     }
