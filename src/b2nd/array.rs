@@ -5,6 +5,7 @@
 
 use super::geometry::Geometry;
 use super::metalayer::{self, ArrayMeta, NAME, OLD_NAME};
+use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::Special;
 use crate::err;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 pub struct Array {
     public: UnsafeCell<b2nd_array_t>,
     geometry: RwLock<Arc<Geometry>>,
+    shape_lock: ShapeLock,
 }
 
 // SAFETY: the public struct is written when the array is made and behind the super-chunk's bracket of changes; the
@@ -75,8 +77,11 @@ impl Description {
         public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
         public.last_tick = tick;
         public.sc = schunk.into_raw();
-        let array =
-            Box::new(Array { public: UnsafeCell::new(public), geometry: RwLock::new(Arc::clone(&geometry)) });
+        let array = Box::new(Array {
+            public: UnsafeCell::new(public),
+            geometry: RwLock::new(Arc::clone(&geometry)),
+            shape_lock: ShapeLock::new(),
+        });
         array.show(&geometry);
         array
     }
@@ -141,6 +146,16 @@ impl Array {
     /// The geometry as it is now.
     pub fn geometry(&self) -> Arc<Geometry> {
         Arc::clone(&self.geometry.read())
+    }
+
+    /// Returns the lock of the shape.
+    pub(super) fn shape_lock(&self) -> &ShapeLock {
+        &self.shape_lock
+    }
+
+    /// Returns how many times the metalayers have changed, as far as this process knows; 0 without a super-chunk.
+    pub(super) fn change_tick(&self) -> i64 {
+        self.schunk().map_or(0, SuperChunk::change_tick)
     }
 
     /// The data type of the items as text.

@@ -3,6 +3,7 @@
 use super::MAX_DIM;
 use super::array::{Array, Description, Spec};
 use super::geometry::Geometry;
+use super::shape_lock::ShapeChange;
 use crate::chunk::Special;
 use crate::err;
 use crate::error::{Error, Result};
@@ -121,36 +122,52 @@ impl Array {
         axis: usize,
         copy: Option<(&Spec<'_>, &CopyTo<'_>)>,
     ) -> Result<Option<Box<Array>>> {
-        self.refresh()?;
-        other.refresh()?;
-        let (mine, theirs) = (self.geometry(), other.geometry());
-        let ndim = mine.ndim();
-        let fits = axis < ndim
-            && mine.typesize() == theirs.typesize()
-            && theirs.ndim() == ndim
-            && (0..ndim).all(|dim| dim == axis || mine.shape()[dim] == theirs.shape()[dim]);
-        if !fits {
-            let shapes = (mine.shape(), theirs.shape());
-            return Err(err!(InvalidParam, "{shapes:?} do not go together along axis {axis}"));
-        }
-        let mut shape = [0; MAX_DIM];
-        shape[..ndim].copy_from_slice(mine.shape());
-        let total = mine.shape()[axis].checked_add(theirs.shape()[axis]);
-        shape[axis] = total.ok_or_else(|| err!(InvalidParam, "the arrays are too long together"))?;
-        let made = match copy {
+        if let Some((spec, to)) = copy {
+            self.refresh()?;
+            other.refresh()?;
+            // All that can be wrong is found before anything is made.
+            joined_shape(&self.geometry(), &other.geometry(), axis)?;
             // SAFETY: by the caller's word.
-            Some((spec, to)) => Some(unsafe { self.copy(spec, to) }?),
-            None => None,
-        };
-        let target: &Array = made.as_deref().unwrap_or(self);
-        target.resize(&shape[..ndim], None)?;
-        join(target, other, &theirs, axis, mine.shape()[axis])?;
-        Ok(made)
+            let made = unsafe { self.copy(spec, to) }?;
+            made.extend(other, axis)?;
+            return Ok(Some(made));
+        }
+        self.extend(other, axis).map(|()| None)
+    }
+
+    /// Puts the items of `other` at the end of the array along `axis`.
+    fn extend(&self, other: &Array, axis: usize) -> Result<()> {
+        self.change_shape_with(other, |change| {
+            other.refresh()?;
+            let (mine, theirs) = (self.geometry(), other.geometry());
+            let shape = joined_shape(&mine, &theirs, axis)?;
+            change.resize(&shape[..mine.ndim()], None)?;
+            join(change, other, &theirs, axis, mine.shape()[axis])
+        })
     }
 }
 
+/// Returns the shape of two arrays put together.
+fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64; MAX_DIM]> {
+    let ndim = mine.ndim();
+    let fits = axis < ndim
+        && mine.typesize() == theirs.typesize()
+        && theirs.ndim() == ndim
+        && (0..ndim).all(|dim| dim == axis || mine.shape()[dim] == theirs.shape()[dim]);
+    if !fits {
+        let shapes = (mine.shape(), theirs.shape());
+        return Err(err!(InvalidParam, "{shapes:?} do not go together along axis {axis}"));
+    }
+    let mut shape = [0; MAX_DIM];
+    shape[..ndim].copy_from_slice(mine.shape());
+    let total = mine.shape()[axis].checked_add(theirs.shape()[axis]);
+    shape[axis] = total.ok_or_else(|| err!(InvalidParam, "the arrays are too long together"))?;
+    Ok(shape)
+}
+
 /// Copies all chunks of `other`, which had that geometry when it was looked at, behind `offset` along `axis`.
-fn join(target: &Array, other: &Array, theirs: &Geometry, axis: usize, offset: i64) -> Result<()> {
+fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize, offset: i64) -> Result<()> {
+    let ShapeChange { array: target, schunk, .. } = *change;
     let new = target.geometry();
     let ndim = new.ndim();
     let chunk = i64::from(new.chunkshape()[axis]);
@@ -173,7 +190,7 @@ fn join(target: &Array, other: &Array, theirs: &Geometry, axis: usize, offset: i
                 rest /= along;
             }
             let chunk = other.schunk()?.chunk_copy(part.number).map_err(failed)?;
-            let kept = target.schunk()?.update_chunk(number, Incoming::Take(&mut Some(chunk)));
+            let kept = schunk.update_chunk(number, Incoming::Take(&mut Some(chunk)));
             kept.map_err(failed)?;
             continue;
         }
@@ -190,7 +207,7 @@ fn join(target: &Array, other: &Array, theirs: &Geometry, axis: usize, offset: i
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
         other.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
-        target.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+        target.write_box(schunk, &new, &to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())
 }

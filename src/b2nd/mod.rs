@@ -8,6 +8,7 @@
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
+//! | `shape_lock` | who may use the shape of an array: writers of items, or one that changes it |
 //! | `transfer` | a box and its buffer, checked |
 //! | [`slices`] | reading and writing boxes |
 //! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
@@ -25,6 +26,7 @@ pub mod overrun;
 pub mod resize;
 pub mod rows;
 pub mod selection;
+mod shape_lock;
 pub mod slices;
 pub mod sparse;
 pub mod tiles;

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
+use super::shape_lock::ShapeChange;
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
@@ -30,8 +31,40 @@ impl Array {
     /// `InvalidParam` for a shape or a start that cannot be, `Failure` when chunks or metalayer cannot be changed,
     /// `Lock`, those of a refresh.
     pub fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
-        self.refresh()?;
-        let old = self.geometry();
+        self.change_shape(|change| change.resize(new_shape, start))
+    }
+
+    /// Puts items into the array, which grows by them along `axis`, from `at` on.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an axis or place that is not there, or bytes that are no whole number of rows; those of
+    /// [`resize`](Self::resize) and of writing.
+    pub fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
+        self.change_shape(|change| change.insert(src, axis, at))
+    }
+
+    /// Puts items at the end of the array along `axis`.
+    ///
+    /// # Errors
+    /// As [`insert`](Self::insert).
+    pub fn append(&self, src: &[u8], axis: usize) -> Result<()> {
+        self.change_shape(|change| change.append(src, axis))
+    }
+
+    /// Takes `count` rows along `axis` out of the array, from `at` on.
+    ///
+    /// # Errors
+    /// `InvalidParam` for an axis or rows that are not there, those of [`resize`](Self::resize).
+    pub fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
+        self.change_shape(|change| change.delete(axis, at, count))
+    }
+}
+
+impl ShapeChange<'_> {
+    /// As [`Array::resize`].
+    pub(super) fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
+        let ShapeChange { array, schunk, .. } = *self;
+        let old = array.geometry();
         let ndim = old.ndim();
         if let Some(start) = start {
             check_start(&old, new_shape, start)?;
@@ -55,7 +88,6 @@ impl Array {
                 return Err(err!(InvalidParam, "{} chunks are too many", grown.nchunks()));
             }
         }
-        let schunk = self.schunk()?;
         if schunk.is_view() {
             return Err(err!(InvalidParam, "a view cannot be resized"));
         }
@@ -64,29 +96,22 @@ impl Array {
         if old.nchunks() > stored {
             return Err(err!(Failure, "{} chunks, {stored} are stored", old.nchunks()));
         }
-        schunk.lock()?;
-        let resized = self.shrink(schunk, &old, shrunk, start).and_then(|()| self.grow(schunk, grown, start));
-        let unlocked = schunk.unlock();
-        resized.and(unlocked)
+        self.shrink(&old, shrunk, start)?;
+        self.grow(grown, start)
     }
 
-    fn shrink(
-        &self,
-        schunk: &SuperChunk,
-        old: &Geometry,
-        new: Option<Arc<Geometry>>,
-        start: Option<&[i64]>,
-    ) -> Result<()> {
+    fn shrink(&self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
         let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
-        self.publish(&new)?;
-        self.set_geometry(new);
-        gone.each(true, |nchunk| schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
+        self.array.publish(&new)?;
+        self.array.set_geometry(new);
+        gone.each(true, |nchunk| self.schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
     }
 
-    fn grow(&self, schunk: &SuperChunk, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
+    fn grow(&self, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        let old = self.geometry();
+        let ShapeChange { array, schunk, .. } = *self;
+        let old = array.geometry();
         // Chunks may be there already: an appended one is.
         if new.nchunks() != schunk.counters().nchunks {
             let fresh = Slab::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
@@ -95,19 +120,13 @@ impl Array {
                 schunk.insert_chunk(nchunk, Incoming::Copy(&zeros)).map(|_| ()).map_err(failed)
             })?;
         }
-        self.publish(&new)?;
-        self.set_geometry(new);
+        array.publish(&new)?;
+        array.set_geometry(new);
         Ok(())
     }
 
-    /// Puts items into the array, which grows by them along `axis`, from `at` on.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an axis or place that is not there, or bytes that are no whole number of rows; those of
-    /// [`resize`](Self::resize) and of writing.
-    pub fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
-        self.refresh()?;
-        let geometry = self.geometry();
+    fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
+        let geometry = self.array.geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
             return Err(err!(InvalidParam, "axis {axis} of {ndim}"));
@@ -137,17 +156,19 @@ impl Array {
         buffershape[..ndim].copy_from_slice(shape);
         stop[axis] = at + count;
         buffershape[axis] = count;
-        self.set_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
+        self.array.write_box(
+            self.schunk,
+            &self.array.geometry(),
+            &start[..ndim],
+            &stop[..ndim],
+            &buffershape[..ndim],
+            src,
+        )
     }
 
-    /// Puts items at the end of the array along `axis`.
-    ///
-    /// # Errors
-    /// As [`insert`](Self::insert).
-    pub fn append(&self, src: &[u8], axis: usize) -> Result<()> {
-        self.refresh()?;
-        let geometry = self.geometry();
-        let schunk = self.schunk()?;
+    fn append(&self, src: &[u8], axis: usize) -> Result<()> {
+        let geometry = self.array.geometry();
+        let schunk = self.schunk;
         let is_chunk =
             i64::try_from(src.len()).is_ok_and(|len| len == i64::from(schunk.counters().chunksize));
         if axis == 0 && is_chunk && is_whole_at_end(&geometry) && !schunk.is_view() {
@@ -162,13 +183,8 @@ impl Array {
         self.insert(src, axis, None)
     }
 
-    /// Takes `count` rows along `axis` out of the array, from `at` on.
-    ///
-    /// # Errors
-    /// `InvalidParam` for an axis or rows that are not there, those of [`resize`](Self::resize).
-    pub fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
-        self.refresh()?;
-        let geometry = self.geometry();
+    fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
+        let geometry = self.array.geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
             return Err(err!(InvalidParam, "axis {axis} of {ndim}"));

@@ -160,6 +160,8 @@ impl Axis {
 pub struct Selection<'a> {
     geometry: Arc<Geometry>,
     lists: &'a [&'a [i64]],
+    buffershape: &'a [i64],
+    buffersize: i64,
     /// From one item of the buffer to the next along each dimension, in bytes.
     steps: [usize; MAX_DIM],
     span: usize,
@@ -177,10 +179,26 @@ impl<'a> Selection<'a> {
     pub fn new(
         array: &Array,
         lists: &'a [&'a [i64]],
-        buffershape: &[i64],
+        buffershape: &'a [i64],
         buffersize: i64,
     ) -> Result<Selection<'a>> {
-        let geometry = array.geometry();
+        Selection::within(array.geometry(), lists, buffershape, buffersize)
+    }
+
+    /// Returns the selection in an array that has got this geometry.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    fn under(&self, geometry: &Arc<Geometry>) -> Result<Selection<'a>> {
+        Selection::within(Arc::clone(geometry), self.lists, self.buffershape, self.buffersize)
+    }
+
+    fn within(
+        geometry: Arc<Geometry>,
+        lists: &'a [&'a [i64]],
+        buffershape: &'a [i64],
+        buffersize: i64,
+    ) -> Result<Selection<'a>> {
         let ndim = geometry.ndim();
         if lists.len() != ndim || buffershape.len() != ndim {
             return Err(err!(InvalidParam, "{} lists for {ndim} dimensions", lists.len()));
@@ -197,7 +215,9 @@ impl<'a> Selection<'a> {
             return Err(err!(InvalidParam, "{buffersize} bytes for {nbytes} bytes of items"));
         }
         geometry.chunk_nbytes()?;
-        let mut selection = Selection { geometry, lists, steps: [0; MAX_DIM], span: 0, overlaps: false };
+        let steps = [0; MAX_DIM];
+        let mut selection =
+            Selection { geometry, lists, buffershape, buffersize, steps, span: 0, overlaps: false };
         if !selection.is_empty() {
             selection.place(buffershape)?;
         }
@@ -542,6 +562,10 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
     pub fn get_orthogonal(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
+        self.reading(|geometry| self.read_selection(&selection.under(geometry)?, dest))
+    }
+
+    fn read_selection(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
         let schunk = self.schunk()?;
         if selection.is_empty() {
             return Ok(());
@@ -576,19 +600,15 @@ impl Array {
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
     pub fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
-        let schunk = self.schunk()?;
-        if selection.is_empty() {
-            return Ok(());
-        }
-        selection.check_room(src.len())?;
-        schunk.lock()?;
-        let written = write(schunk, selection, src);
-        let unlocked = schunk.unlock();
-        written.and(unlocked)
+        self.writing(|schunk, geometry| write(schunk, &selection.under(geometry)?, src))
     }
 }
 
 fn write(schunk: &SuperChunk, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+    if selection.is_empty() {
+        return Ok(());
+    }
+    selection.check_room(src.len())?;
     if selection.lists.is_empty() {
         return schunk.put_content(0, &src[..selection.span]).map_err(failed);
     }

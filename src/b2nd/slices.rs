@@ -49,8 +49,17 @@ impl Array {
     /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or reaches
     /// too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read, those of a refresh.
     pub fn get_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], dest: &mut [u8]) -> Result<()> {
-        self.refresh()?;
-        let geometry = &*self.geometry();
+        self.reading(|geometry| self.read_box(geometry, start, stop, buffershape, dest))
+    }
+
+    fn read_box(
+        &self,
+        geometry: &Geometry,
+        start: &[i64],
+        stop: &[i64],
+        buffershape: &[i64],
+        dest: &mut [u8],
+    ) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
             dest.fill(0);
@@ -105,23 +114,19 @@ impl Array {
     /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
     /// Chunks before the one that failed are written.
     pub fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
-        self.refresh()?;
-        let schunk = self.schunk()?;
-        schunk.lock()?;
-        let written = self.write_box(schunk, start, stop, buffershape, src);
-        let unlocked = schunk.unlock();
-        written.and(unlocked)
+        self.writing(|schunk, geometry| self.write_box(schunk, geometry, start, stop, buffershape, src))
     }
 
-    fn write_box(
+    /// As [`set_box`](Self::set_box), for callers that keep changes of the shape out.
+    pub(super) fn write_box(
         &self,
         schunk: &SuperChunk,
+        geometry: &Geometry,
         start: &[i64],
         stop: &[i64],
         buffershape: &[i64],
         src: &[u8],
     ) -> Result<()> {
-        let geometry = &*self.geometry();
         if geometry.ndim() == 0 {
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
             let Some(item) = src.get(..len) else {
@@ -154,13 +159,14 @@ impl Array {
     /// # Errors
     /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
     pub fn read(&self, dest: &mut [u8]) -> Result<()> {
-        self.refresh()?;
-        let geometry = self.geometry();
-        check_room(&geometry, dest.len())?;
-        if geometry.nitems() == 0 {
-            return Ok(());
-        }
-        self.get_box(&[0; MAX_DIM][..geometry.ndim()], geometry.shape(), geometry.shape(), dest)
+        self.reading(|geometry| {
+            check_room(geometry, dest.len())?;
+            if geometry.nitems() == 0 {
+                return Ok(());
+            }
+            let start = &[0; MAX_DIM][..geometry.ndim()];
+            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest)
+        })
     }
 
     /// Writes the whole array from `src`.
@@ -168,35 +174,39 @@ impl Array {
     /// # Errors
     /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
     pub fn write(&self, src: &[u8]) -> Result<()> {
-        let geometry = self.geometry();
-        check_room(&geometry, src.len())?;
-        if geometry.nitems() == 0 {
-            return Ok(());
+        if self.geometry().nitems() == 0 {
+            return check_room(&self.geometry(), src.len());
         }
-        self.set_box(&[0; MAX_DIM][..geometry.ndim()], geometry.shape(), geometry.shape(), src)
+        self.writing(|schunk, geometry| {
+            check_room(geometry, src.len())?;
+            let start = &[0; MAX_DIM][..geometry.ndim()];
+            self.write_box(schunk, geometry, start, geometry.shape(), geometry.shape(), src)
+        })
     }
 }
 
 impl Array {
-    /// Sets every item, padding included, to `value`, which has the size of an item.
+    /// Sets every item, padding included, of an array that nobody else has yet to `value`, which has the size of an item.
     ///
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
     pub fn fill(&self, value: &[u8]) -> Result<()> {
-        let geometry = self.geometry();
-        let schunk = self.schunk()?;
-        let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
-        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
-        // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-        let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
-        if geometry.nchunks() > 0 {
-            context.special_chunk(Special::Value, chunksize, value, &mut chunk).map_err(failed)?;
-        }
-        for nchunk in 0..geometry.nchunks() {
-            schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
-        }
-        Ok(())
+        fill(self.schunk()?, &self.geometry(), value)
     }
+}
+
+fn fill(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
+    let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
+    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
+    // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
+    let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
+    if geometry.nchunks() > 0 {
+        context.special_chunk(Special::Value, chunksize, value, &mut chunk).map_err(failed)?;
+    }
+    for nchunk in 0..geometry.nchunks() {
+        schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
+    }
+    Ok(())
 }
 
 fn check_room(geometry: &Geometry, len: usize) -> Result<()> {

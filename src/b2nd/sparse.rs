@@ -71,7 +71,10 @@ impl Array {
     /// `InvalidParam` for an item that is not there, an array without dimensions, or a `dest` that is too short; those
     /// of reading.
     pub fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
-        let geometry = self.geometry();
+        self.reading(|geometry| self.read_sparse(geometry, coords, dest))
+    }
+
+    fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: &mut [u8]) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
             return Err(err!(InvalidParam, "an array without dimensions has no positions"));
@@ -84,7 +87,7 @@ impl Array {
         geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
             err!(InvalidParam, "{} chunks of {} items", geometry.nchunks(), geometry.extchunknitems())
         })?;
-        let padded = Padded::of(&geometry);
+        let padded = Padded::of(geometry);
         let mut positions = Vec::new();
         positions
             .try_reserve_exact(coords.len())

@@ -20,5 +20,6 @@ mod disjoint;
 mod fork;
 mod processes;
 mod readers;
+mod shapes;
 mod slices;
 mod writer;

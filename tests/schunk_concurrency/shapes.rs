@@ -1,0 +1,189 @@
+//! Threads and processes that change the shape of one array, and write and read its items meanwhile: no row that is
+//! appended is lost, and every item stays in its place.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::thread;
+
+use crate::children::{join, part, setting, start};
+use crate::support::array::{Array, Spec};
+use crate::support::library::Library;
+use crate::support::random::from_environment;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, c_path};
+
+const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
+
+/// Items of a row, of four bytes each.
+const COLUMNS: usize = 6;
+const ITEM: usize = 4;
+
+fn nrows(short: u64) -> u32 {
+    from_environment("BLOSC2_CONCURRENCY_APPENDS", short) as u32
+}
+
+/// Row `number` of a writer.
+fn row(writer: u32, number: u32) -> Vec<u8> {
+    (0..COLUMNS as u32).flat_map(|column| (writer << 24 | number << 8 | column).to_le_bytes()).collect()
+}
+
+struct Shared(Array);
+
+// SAFETY: that threads may share it is what is tested.
+unsafe impl Sync for Shared {}
+
+/// Fails unless the array has the rows of all writers, each once, and those of a writer in their order.
+#[track_caller]
+fn assert_all_there(array: &Array, nwriters: u32, nrows: u32) {
+    assert_eq!(array.shape(), [i64::from(nwriters * nrows), COLUMNS as i64]);
+    let bytes = array.to_cbuffer().expect("all items");
+    let mut next = vec![0; nwriters as usize];
+    for (at, found) in bytes.chunks(COLUMNS * ITEM).enumerate() {
+        let writer = u32::from(found[3]);
+        assert!(writer < nwriters, "row {at}: {found:?}");
+        assert_eq!(found, row(writer, next[writer as usize]), "row {at}");
+        next[writer as usize] += 1;
+    }
+    assert_eq!(next, vec![nrows; nwriters as usize]);
+}
+
+fn empty(store: Store, path: &Path) -> Array {
+    Spec::new(&[0, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32).stored(store, path).zeros(Library::ours())
+}
+
+/// Every other writer appends arrays of one row.
+fn append_rows(array: &Array, writer: u32, nrows: u32) {
+    for number in 0..nrows {
+        let items = row(writer, number);
+        let code = if writer % 2 == 0 {
+            array.append(&items, 0)
+        } else {
+            let spec = Spec::new(&[1, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32);
+            array.extend(&spec.filled(Library::ours(), &items), 0)
+        };
+        assert_eq!(code, 0, "row {number} of {writer}");
+    }
+}
+
+/// Two arrays that are put behind each other, many times and by two threads at once.
+#[test]
+fn arrays_that_are_put_behind_each_other_do_not_wait_for_each_other() {
+    let scratch = Scratch::new();
+    for store in Store::ALL {
+        let spec = |_| {
+            let spec = Spec::new(&[1], &[3], &[2], ITEM as i32).stored(store, &scratch.fresh());
+            Shared(spec.filled(Library::ours(), &[7; ITEM]))
+        };
+        let arrays = &[0, 1].map(spec);
+        thread::scope(|scope| {
+            for nth in 0..2 {
+                scope.spawn(move || {
+                    for _ in 0..8 {
+                        assert_eq!(arrays[nth].0.extend(&arrays[1 - nth].0, 0), 0);
+                    }
+                });
+            }
+        });
+        for Shared(array) in arrays {
+            assert!(array.to_cbuffer().expect("all items").iter().all(|&byte| byte == 7));
+        }
+    }
+}
+
+#[test]
+fn rows_that_threads_append_are_all_there() {
+    let (scratch, nwriters, nrows) = (Scratch::new(), 4, nrows(200));
+    for store in Store::ALL {
+        let shared = &Shared(empty(store, &scratch.fresh()));
+        thread::scope(|scope| {
+            for writer in 0..nwriters {
+                scope.spawn(move || append_rows(&shared.0, writer, nrows));
+            }
+        });
+        assert_all_there(&shared.0, nwriters, nrows);
+    }
+}
+
+fn append_from_two_processes(test: &str, store: Store) {
+    let nrows = nrows(200);
+    if let Some(part) = part() {
+        let (rc, array) = Array::open(Library::ours(), Path::new(&setting(PATH)));
+        let array = array.unwrap_or_else(|| panic!("no array: {rc}"));
+        return append_rows(&array, u32::from(part == "second"), nrows);
+    }
+    let scratch = Scratch::new();
+    let path = scratch.fresh();
+    drop(empty(store, &path));
+    let text = c_path(&path).into_string().expect("a path");
+    let child = |part| start(test, part, &[(PATH, text.as_str()), ("BLOSC_LOCKING", "1")]);
+    join(vec![("the first process", child("first")), ("the second process", child("second"))]);
+    let (rc, array) = Array::open(Library::ours(), &path);
+    assert_all_there(&array.unwrap_or_else(|| panic!("no array: {rc}")), 2, nrows);
+}
+
+#[test]
+fn rows_that_processes_append_to_a_file_are_all_there() {
+    append_from_two_processes("shapes::rows_that_processes_append_to_a_file_are_all_there", Store::File);
+}
+
+#[test]
+fn rows_that_processes_append_to_a_directory_are_all_there() {
+    append_from_two_processes(
+        "shapes::rows_that_processes_append_to_a_directory_are_all_there",
+        Store::Directory,
+    );
+}
+
+/// Columns that come and go change the number of every chunk but those of the first row of chunks.
+#[test]
+fn items_stay_in_their_places_while_columns_come_and_go() {
+    const ROWS: usize = 8;
+    let (scratch, rounds) = (Scratch::new(), nrows(60));
+    for store in Store::ALL {
+        let items: Vec<u8> = (0..ROWS as u32).flat_map(|at| row(at, 0)).collect();
+        let spec = Spec::new(&[ROWS as i64, COLUMNS as i64], &[2, 2], &[1, 2], ITEM as i32);
+        let shared = &Shared(spec.stored(store, &scratch.fresh()).filled(Library::ours(), &items));
+        let (is_over, is_over_too) = (&AtomicBool::new(false), &AtomicBool::new(false));
+        thread::scope(|scope| {
+            // A writer of every second row.
+            let writer = scope.spawn(move || {
+                for number in 1..=rounds {
+                    for at in (0..ROWS).step_by(2) {
+                        let (start, stop) = ([at as i64, 0], [at as i64 + 1, COLUMNS as i64]);
+                        assert_eq!(shared.0.set(&start, &stop, &row(at as u32, number)), 0);
+                        let back = shared.0.get(&start, &stop).expect("a row");
+                        assert_eq!(back, row(at as u32, number), "row {at}");
+                    }
+                }
+                is_over.store(true, SeqCst);
+            });
+            let reader = scope.spawn(move || {
+                while !is_over_too.load(SeqCst) {
+                    let all = shared.0.get(&[0, 0], &[ROWS as i64, COLUMNS as i64]).expect("all rows");
+                    // A row has three chunks, which are written one after another.
+                    for (at, found) in all.chunks(ITEM).enumerate() {
+                        let (at, column) = (at / COLUMNS, at % COLUMNS);
+                        let number = u32::from(found[1]) | u32::from(found[2]) << 8;
+                        assert_eq!(found, &row(at as u32, number)[column * ITEM..][..ITEM], "row {at}");
+                        assert!(at % 2 == 0 || number == 0, "row {at}, which nobody writes: {number}");
+                    }
+                }
+            });
+            let mut result = Ok(());
+            while result.is_ok() && !is_over.load(SeqCst) && !writer.is_finished() {
+                let codes = [
+                    shared.0.append(&[0xff; ROWS * 5 * ITEM], 1),
+                    shared.0.delete(1, COLUMNS as i64, 5),
+                    shared.0.insert(&[0xfe; 2 * COLUMNS * ITEM], 0, ROWS as i64),
+                    shared.0.delete(0, ROWS as i64, 2),
+                ];
+                result = if codes == [0; 4] { Ok(()) } else { Err(codes) };
+            }
+            is_over_too.store(true, SeqCst);
+            writer.join().expect("a writer");
+            reader.join().expect("a reader");
+            assert_eq!(result, Ok(()));
+        });
+        assert_eq!(shared.0.shape(), [ROWS as i64, COLUMNS as i64]);
+    }
+}
