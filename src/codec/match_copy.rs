@@ -218,6 +218,46 @@ pub(super) trait Periods {
     unsafe fn copy_first(to: *mut u8, back: usize) -> usize;
 }
 
+/// Copies a match of up to 8 bytes from any `back` bytes before `to`, and perhaps writes garbage after those. Without a branch, for those
+/// who cannot foretell how near the next match is.
+///
+/// # Safety
+/// `back` >= 1; `back` bytes before `to` and 8 bytes from it belong to one buffer.
+#[inline(always)]
+pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
+    /// For each period, or 8 for those above, the bits of its first bytes.
+    const FIRST_PERIOD: [u64; 9] = {
+        let mut table = [u64::MAX; 9];
+        let mut back = 0;
+        while back < 8 {
+            table[back] = (1 << (8 * back)) - 1;
+            back += 1;
+        }
+        table
+    };
+    /// For each period, the sum of `256^(back * k)` below `2^64`: a multiplication by it repeats `back` bytes.
+    const REPEAT: [u64; 9] = {
+        let mut table = [0; 9];
+        let mut back = 1;
+        while back <= 8 {
+            let mut at = 0;
+            while at < 8 {
+                table[back] |= 1 << (8 * at);
+                at += back;
+            }
+            back += 1;
+        }
+        table
+    };
+    let period = back.min(8);
+    // SAFETY: by the contract.
+    unsafe {
+        let word = u64::from_le(to.sub(back).cast::<u64>().read_unaligned());
+        let word = (word & FIRST_PERIOD[period]).wrapping_mul(REPEAT[period]);
+        to.cast::<u64>().write_unaligned(word.to_le());
+    }
+}
+
 /// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, at least 8.
 ///
 /// # Safety
@@ -573,6 +613,18 @@ mod tests {
                     assert!(dest == expected, "{back} {length} {out}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn matches_of_up_to_eight_bytes_from_every_distance() {
+        for back in 1..20 {
+            let mut dest: Vec<u8> = (0..28).map(|at| at * 7 + 1).collect();
+            let mut expected = dest[..20].to_vec();
+            (0..8).for_each(|_| expected.push(expected[expected.len() - back]));
+            // SAFETY: `back` bytes before and 8 from there are inside `dest`.
+            unsafe { copy_8(dest.as_mut_ptr().add(20), back) };
+            assert!(dest == expected, "{back}");
         }
     }
 

@@ -12,7 +12,6 @@
 //!
 //! The first token is always literals, and only the low five bits of its control byte count.
 
-mod copy;
 mod decode;
 mod encode;
 #[cfg(test)]

@@ -11,6 +11,11 @@ use super::*;
 /// Bytes behind the capacity that nobody may touch.
 const GUARD: usize = 64;
 
+/// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
+fn rounds(all: usize) -> usize {
+    if cfg!(miri) { all.div_ceil(20) } else { all }
+}
+
 /// Compresses with `maxout` bytes of room; panics if anything behind them is written.
 fn compress_guarded(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
     let mut dest = vec![0xA5; maxout + GUARD];
@@ -21,10 +26,25 @@ fn compress_guarded(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize)
     dest
 }
 
-/// Decompresses with room for `capacity` bytes; panics if anything behind them is written. `None` is failure.
+/// Decompresses with room for `capacity` bytes; panics if anything behind them is written. `None` is failure. Panics if with room to
+/// read and write ahead, or with the loop for any processor, the result is another one.
 fn decompress_guarded(src: &[u8], capacity: usize) -> Option<Vec<u8>> {
     let mut dest = vec![0xA5; capacity + GUARD];
     let size = decompress(src, &mut dest[..capacity]);
+    for (read_ahead, write_ahead) in [(0, 0), (7, 70), (40, 20), (100, 100)] {
+        // What lies behind a stream in a chunk is another one.
+        let ahead = [src, &src[..src.len().min(read_ahead)]].concat();
+        for decompress in [decompress_ahead, decode::decompress_portable] {
+            let mut roomy = vec![0x5A; capacity + write_ahead];
+            assert_eq!(decompress(&ahead, src.len(), &mut roomy, capacity), size);
+            assert!(roomy[..size] == dest[..size]);
+        }
+    }
+    for wanted in [1, size / 2, size].into_iter().filter(|&wanted| wanted > 0 && wanted <= size) {
+        let mut start = vec![0x5A; capacity];
+        assert!(decompress_prefix(src, &mut start, wanted) >= wanted);
+        assert!(start[..wanted] == dest[..wanted]);
+    }
     assert!(size <= capacity);
     assert!(dest[capacity..].iter().all(|&b| b == 0xA5));
     dest.truncate(size);

@@ -1,0 +1,151 @@
+//! The fast loop of the decoder: whole tokens, as long as a fixed number of bytes can be read and written ahead of each.
+//!
+//! Owns the copies of these tokens. Never writes outside the destination, whatever the stream says. It stops before a token that it
+//! does not handle.
+
+#[cfg(target_arch = "x86_64")]
+use crate::codec::match_copy::Avx2;
+use crate::codec::match_copy::{
+    LARGE, OVERSHOOT, Periods, Portable, align_loop, copy_8, copy_large, copy_match, move_chunk, unlikely,
+};
+
+use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE, State};
+
+/// The number of bytes that are read without a check at the start of a token: a control byte and the most literals. A match has fewer
+/// bytes behind those of its length.
+pub(super) const READ_AHEAD: usize = 1 + MAX_LITERALS;
+/// The number of bytes that are written without a check: the most literals, or what the copy of a match overshoots.
+pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
+/// The length of the longest match whose length fits into the control byte.
+const LONGEST_SHORT: usize = LONG_CODE - 1 + 2;
+const _: () = assert!(LONGEST_SHORT <= 8 && WRITE_AHEAD >= MAX_LITERALS);
+
+/// Decodes whole tokens of a stream and moves `state` behind them. Stops before a token without the room to read and write ahead, and
+/// before a match that is bad or ends the stream. `None` if literals go beyond one of the ends.
+#[inline]
+pub(super) fn run(state: &mut State<'_>) -> Option<()> {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("bmi2") {
+        // SAFETY: the features have just been detected.
+        return unsafe { run_avx2(state) };
+    }
+    run_portable(state)
+}
+
+/// The loop for any processor.
+#[inline(never)]
+pub(super) fn run_portable(state: &mut State<'_>) -> Option<()> {
+    tokens::<Portable>(state)
+}
+
+/// The loop for processors with 32-byte registers.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi2")]
+fn run_avx2(state: &mut State<'_>) -> Option<()> {
+    tokens::<Avx2>(state)
+}
+
+/// The loop.
+#[inline(always)]
+fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
+    let (Some(last_read), Some(last_write), Some(last_token)) = (
+        state.ahead.len().checked_sub(READ_AHEAD),
+        state.dest.len().checked_sub(WRITE_AHEAD),
+        state.src.len().checked_sub(1),
+    ) else {
+        return Some(());
+    };
+    let last_read = last_read.min(last_token);
+    let last_write = last_write.min(state.enough);
+    if state.ip > last_read || state.op > last_write {
+        return Some(());
+    }
+    let mut control = state.control();
+    let (src, dest) = (state.ahead.as_ptr(), state.dest.as_mut_ptr());
+    let (mut ip, mut op) = (state.ip, state.op);
+    align_loop();
+    loop {
+        // Here `ip` <= `last_read` and `op` <= `last_write`, so READ_AHEAD bytes of input and WRITE_AHEAD of output are there.
+        if control < MAX_LITERALS {
+            // SAFETY: READ_AHEAD holds a control byte and as many literals, WRITE_AHEAD the literals.
+            unsafe { move_chunk::<MAX_LITERALS>(src.add(ip + 1), dest.add(op)) };
+            (ip, op) = (ip + control + 2, op + control + 1);
+            if ip > last_read || op > last_write {
+                unlikely();
+                break;
+            }
+        } else if control < LONG_CODE << 5 {
+            // SAFETY: READ_AHEAD holds a control byte and a distance.
+            let (distance, next) = unsafe { read_distance(control, src, ip + 1) };
+            // Behind a match, there is another token.
+            if next > last_read || distance > op {
+                unlikely();
+                break;
+            }
+            // SAFETY: 1 <= `distance` <= `op`, and WRITE_AHEAD bytes from `op` are in `dest`.
+            unsafe { copy_8(dest.add(op), distance) };
+            (ip, op) = (next, op + (control >> 5) + 2);
+            if op > last_write {
+                unlikely();
+                break;
+            }
+        } else {
+            // SAFETY: READ_AHEAD holds a control byte and a byte of the length.
+            let mut more = usize::from(unsafe { *src.add(ip + 1) });
+            let (mut length, mut next) = (LONG_CODE + 2 + more, ip + 2);
+            while more == 255 && next <= last_read {
+                unlikely();
+                // SAFETY: `next` <= `last_read`.
+                more = usize::from(unsafe { *src.add(next) });
+                length = length.saturating_add(more);
+                next += 1;
+            }
+            // SAFETY: `next` is at most 2 behind `last_read`; READ_AHEAD holds these and a distance.
+            let (distance, next) = unsafe { read_distance(control, src, next) };
+            if next > last_read || distance > op {
+                unlikely();
+                break;
+            }
+            // SAFETY: `op` <= `last_write`.
+            let to = unsafe { dest.add(op) };
+            if length <= LARGE && length <= last_write - op {
+                // SAFETY: 1 <= `distance` <= `op`, and `length` and WRITE_AHEAD bytes from `op` are in `dest`.
+                unsafe { copy_match::<P>(to, distance, length) };
+                (ip, op) = (next, op + length);
+            } else {
+                unlikely();
+                if length <= LARGE || length > last_write + WRITE_AHEAD - op {
+                    break;
+                }
+                // SAFETY: 1 <= `distance` <= `op`, and `length` bytes from `op` are in `dest`.
+                unsafe { copy_large(to, distance, length) };
+                (ip, op) = (next, op + length);
+                if op > last_write {
+                    break;
+                }
+            }
+        }
+        // SAFETY: `ip` <= `last_read`.
+        control = usize::from(unsafe { *src.add(ip) });
+    }
+    (state.ip, state.op) = (ip, op);
+    // What lies behind the ends is only room.
+    (ip <= state.src.len() && op <= state.dest_len).then_some(())
+}
+
+/// Returns the distance of a match with a `control` byte, the rest of which is at `src[at]`, and the position behind it.
+///
+/// # Safety
+/// 3 bytes are readable there.
+#[inline(always)]
+unsafe fn read_distance(control: usize, src: *const u8, at: usize) -> (usize, usize) {
+    // SAFETY: by the contract.
+    unsafe {
+        let near = (control % 32) << 8 | usize::from(*src.add(at));
+        if near < NEAR_DISTANCE {
+            return (near + 1, at + 1);
+        }
+        let far = usize::from(u16::from_be_bytes([*src.add(at + 1), *src.add(at + 2)]));
+        (near + far + 1, at + 3)
+    }
+}
