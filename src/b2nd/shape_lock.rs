@@ -116,7 +116,7 @@ impl Array {
         for _ in 0..ATTEMPTS {
             self.refresh()?;
             let before = (lock.changes.load(Ordering::Acquire), self.change_tick());
-            if before.0 % 2 == 0 {
+            if before.0.is_multiple_of(2) {
                 let result = read(&self.geometry());
                 fence(Ordering::Acquire);
                 if (lock.changes.load(Ordering::Relaxed), self.change_tick()) == before {
