@@ -55,7 +55,7 @@ fn empty(store: Store, path: &Path) -> Array {
 fn append_rows(array: &Array, writer: u32, nrows: u32) {
     for number in 0..nrows {
         let items = row(writer, number);
-        let code = if writer % 2 == 0 {
+        let code = if writer.is_multiple_of(2) {
             array.append(&items, 0)
         } else {
             let spec = Spec::new(&[1, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32);
