@@ -108,10 +108,10 @@ impl LongWords {
     ) -> Option<(Match, bool)> {
         let &Place { src, at, relative, first } = place;
         let (nth, bytes) = Self::words(found.len + 1)?;
-        // The word has the byte behind `found`. Runs are not in the chains.
-        let lowest = (found.len + 1 - bytes).min(from);
-        let highest = found.len.min(from);
-        let offset = (lowest..=highest)
+        // A longer match has all bytes of the word; the last one that is not a run, for these are not in the chains, is the rarest.
+        let last = (found.len + 1 - bytes).min(from);
+        let offset = (0..=last)
+            .rev()
             .find(|&offset| at + offset + LONGEST <= src.len() && !is_run(read32(src, at + offset)))?;
         let word = at + offset;
         let relative = relative.checked_add(offset as u16)?;

@@ -435,3 +435,46 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
 fn hash_of_three(word: u32) -> usize {
     ((word << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - THREES_LOG2)) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Searches at all positions, with the same matches to beat, after `first` candidates for long words, or never. Returns both matches of
+    /// each search.
+    fn both(src: &[u8], first: u32, random: &mut impl FnMut(usize) -> usize) -> Vec<(usize, [Match; 2])> {
+        let effort = |first| Effort { candidates: 256, first, good: 8, nice: 128 };
+        // SAFETY: `Tables` consists of integers and booleans, for which zeros are valid.
+        let mut tables = [0; 2].map(|_| unsafe { Box::<Tables>::new_zeroed().assume_init() });
+        let [with, without] = &mut tables;
+        let mut with = Search::<true, false>::new(with, src, effort(first));
+        let mut without = Search::<true, false>::new(without, src, effort(256));
+        (1..src.len())
+            .map(|at| {
+                let longer_than = if random(2) == 0 { 0 } else { 4 + random(10) };
+                (at, [with.longest(at, longer_than), without.longest(at, longer_than)])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn searches_with_long_words_find_the_same() {
+        let mut x = 1u64;
+        let mut random = move |bound: usize| {
+            x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (x >> 33) as usize % bound
+        };
+        for values in [2, 3, 4, 8] {
+            for first in [4, 32] {
+                let len = if cfg!(miri) { 1000 } else { 50_000 };
+                let src: Vec<u8> = (0..len).map(|_| random(values) as u8).collect();
+                for (at, [with, without]) in both(&src, first, &mut random) {
+                    // Nothing limits the number of candidates behind a run.
+                    let is_run = src.len() - at >= WORD && is_run(read32(&src, at));
+                    let is_as_long = if is_run { with.len >= without.len } else { with == without };
+                    assert!(is_as_long, "{values} values, {first} first, at {at}: {with:?} {without:?}");
+                }
+            }
+        }
+    }
+}
