@@ -121,7 +121,7 @@ impl LongWords {
             return Some((found, true));
         }
         // The last candidate that zlib compares.
-        let ordinal = first.map(|first| self.ordinals.get(first).wrapping_add(1));
+        let ordinal = self.ordinals.get(first).wrapping_add(1);
         let before_word = if offset >= 8 { read64(src, word - 8) } else { 0 };
         let judge = |position: usize| {
             let start = position.checked_sub(offset).filter(|&start| start > 0 && word - position >= from);
@@ -133,9 +133,8 @@ impl LongWords {
             {
                 return Verdict::Skip;
             }
-            let is_in_reach =
-                |it: u16| u32::from(it.wrapping_sub(self.ordinals.get(start))) <= limits.candidates;
-            if ordinal.is_none_or(is_in_reach) { judge(start) } else { Verdict::Stop }
+            let number = ordinal.wrapping_sub(self.ordinals.get(start));
+            if u32::from(number) <= limits.candidates { judge(start) } else { Verdict::Stop }
         };
         let mut longer = Match { len: found.len - offset, distance: 0 };
         let limits = Limits { most: limits.most - offset, nice: limits.nice - offset, ..*limits };
@@ -159,8 +158,8 @@ pub struct Place<'a> {
     pub at: usize,
     /// Its number in the tables.
     pub relative: u16,
-    /// The last position with the same four bytes, if zlib's limit of candidates counts from there.
-    pub first: Option<usize>,
+    /// The last position with the same four bytes.
+    pub first: usize,
 }
 
 /// Returns the hashes of the words at `at`, where [`LONGEST`] bytes are.
