@@ -55,16 +55,23 @@ pub fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Optio
         }
         writer.literals(&src[start..at])?;
         for part in parts(len) {
-            // A run within a long match is told as a run: the fixed codes have no extra bits for the distance 1.
-            let is_run = len > MOST
-                && distance > 1
-                && matching(&src[..at + usize::from(part)], at, 1) == usize::from(part);
-            writer.repetition(part, if is_run { 1 } else { distance })?;
+            let nearer = if len > MOST { nearer(&src[..at + usize::from(part)], at, distance) } else { None };
+            writer.repetition(part, nearer.unwrap_or(distance))?;
             at += usize::from(part);
         }
         start = at;
     }
     writer.finish(&src[start..])
+}
+
+/// Returns a distance less than `distance` at which the end of `src`, from `at` on, repeats what is before it: the fixed codes have
+/// more extra bits for greater distances. Of two such distances, since a part of a long match can be a run, or a repetition of a part
+/// of the same length before it, whose period is a divisor of that length.
+#[inline(always)]
+fn nearer(src: &[u8], at: usize, distance: usize) -> Option<usize> {
+    [1, MOST]
+        .into_iter()
+        .find(|&nearer| nearer < distance && nearer <= at && matching(src, at, nearer) == src.len() - at)
 }
 
 /// Writes literals and repetitions as blocks.
@@ -160,6 +167,21 @@ mod tests {
         assert!(len(&both) < 3000 + 2 * 5 + 30, "the second half repeats the first");
         let apart = [&high[..1500], &[0; 300], &high[1500..]].concat();
         assert!((3000..3000 + 2 * 5 + 10).contains(&len(&apart)));
+    }
+
+    #[test]
+    fn parts_of_long_matches_have_the_nearest_distance() {
+        // Planes of 4 KiB with a period of three bytes, which repeat.
+        let plane: Vec<u8> = [1, 2, 3].into_iter().cycle().take(4096).collect();
+        let src = plane.repeat(8);
+        let mut dest = [0; 500];
+        let len = compress(&mut Positions::default(), &src, &mut dest).expect("there is room");
+        // 20 bits for each match of 258 bytes, and a few bytes more.
+        assert!(len <= src.len() / MOST * 20 / 8 + 10, "{len}");
+        let mut back = vec![0; src.len()];
+        let mut inflater = crate::codec::zlib::inflate::Inflater::default();
+        assert_eq!(inflater.raw(&dest[..len], &mut back), Some((len, src.len())));
+        assert!(back == src);
     }
 
     #[test]
