@@ -6,7 +6,7 @@
 //! result is that of a search through the chain with all these positions.
 
 use super::chain::FARTHEST;
-use super::matches::{Match, matching_up_to, run_length};
+use super::matches::{Match, matching_up_to, read32, run_length};
 use super::walk::Limits;
 
 /// The shortest run, in bytes: the positions of a run from which fewer bytes are left are words like others.
@@ -113,12 +113,11 @@ impl Runs {
         for _ in 0..most_runs {
             let Some(run) = self.get(number) else { return result };
             let candidates = (run.last - run.first) as usize + 1;
-            let Some((longer, is_last)) = longest_of_run(src, at, run, len, limits, budget) else {
+            let known = result.longest.len;
+            let Some((longer, is_last)) = longest_of_run(src, at, run, len, known, limits, budget) else {
                 return result;
             };
-            if longer.len > result.longest.len {
-                result.longest = longer;
-            }
+            result.longest = longer.unwrap_or(result.longest);
             if is_last || budget <= candidates || result.longest.len >= limits.nice {
                 return result;
             }
@@ -138,24 +137,26 @@ impl Runs {
     }
 }
 
-/// Returns the longest match at `at`, where `len` bytes of a run are, with a position of `run`, and whether the limits end the search
-/// there; `None` if the run is out of reach.
+/// Returns the longest match at `at`, where `len` bytes of a run are, with a position of `run`, if it is longer than `known`, which is less
+/// than `limits.most`. Returns also whether the limits end the search there; `None` if the run is out of reach.
 #[inline(always)]
 fn longest_of_run(
     src: &[u8],
     at: usize,
     run: &Run,
     len: usize,
+    known: usize,
     limits: &Limits,
     budget: usize,
-) -> Option<(Match, bool)> {
+) -> Option<(Option<Match>, bool)> {
     let (first, last, end) = (run.first as usize, run.last as usize, run.end as usize);
     if at - last > FARTHEST {
         return None;
     }
     if end > at {
         // The run around `at`: all its positions match up to its end.
-        return Some((Match { len, distance: at - last }, false));
+        let found = Match { len, distance: at - last };
+        return Some(((len > known).then_some(found), false));
     }
     // Bytes of the run that are left at its last position and at its first, and as far as the limits reach.
     let (shortest, longest) = (end - last, end - first);
@@ -165,7 +166,19 @@ fn longest_of_run(
     let is_last = left > reach;
     let left = left.min(reach);
     let distance = at + left - end;
-    let beyond = || matching_up_to(src, at + len, distance, at + limits.most);
-    let len = if left == len { len + beyond() } else { len.min(left) };
-    Some((Match { len, distance }, is_last))
+    let longer = if left != len {
+        len.min(left)
+    } else if known < len || has_end(src, at, distance, known) {
+        len + matching_up_to(src, at + len, distance, at + limits.most)
+    } else {
+        0
+    };
+    Some(((longer > known).then_some(Match { len: longer, distance }), is_last))
+}
+
+/// Returns whether the last four bytes of a match that is one byte longer than `known`, which is at least a run, are the same.
+#[inline(always)]
+fn has_end(src: &[u8], at: usize, distance: usize, known: usize) -> bool {
+    let end = at + known + 1 - LEAST_RUN;
+    read32(src, end) == read32(src, end - distance)
 }
