@@ -240,4 +240,30 @@ mod tests {
             assert!(lens.0 <= lens.1 + lens.1 / 500, "level {clevel}: {lens:?}");
         }
     }
+
+    #[test]
+    #[cfg_attr(miri, ignore = "takes minutes")]
+    fn what_repeats_with_a_period_has_the_distance_of_the_period() {
+        let mut random = numbers();
+        let mut inflater = Inflater::default();
+        for clevel in 3..=9 {
+            for period in [7_usize, 272] {
+                let pattern: Vec<u8> = (0..period).map(|_| random(256) as u8).collect();
+                // A break now and then.
+                let mut src: Vec<u8> = pattern.iter().copied().cycle().take(200_000).collect();
+                (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
+                let whole = [Segment { range: 0..src.len(), is_literals: false }];
+                let mut dest = vec![0; src.len()];
+                let written =
+                    compress(&mut State::new(), &src, &whole, &mut dest, clevel).expect("there is room");
+                // A bit for each match of 258 bytes and one for its distance, which all have in common, and the bits beyond.
+                let extra = (period.ilog2() as usize).saturating_sub(1);
+                let bits = (src.len() / 258 + 20) * (2 + extra);
+                assert!(written <= period + bits / 8 + 200, "level {clevel}, period {period}: {written}");
+                let mut back = vec![0; src.len()];
+                assert_eq!(inflater.raw(&dest[..written], &mut back), Some((written, src.len())));
+                assert!(back == src);
+            }
+        }
+    }
 }

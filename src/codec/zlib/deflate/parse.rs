@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::matches::{LEAST, MOST, Match};
+use super::matches::{LEAST, MOST, Match, matching_up_to};
 use super::output::Output;
 use super::search::{Effort, Search};
 
@@ -107,6 +107,68 @@ const FAR: usize = 1024;
 const SPARSE: usize = 64;
 const SPARSE_FROM: u32 = 128;
 
+/// The period that the longest matches repeat, one after another.
+///
+/// zlib does not put positions of such matches in, and so finds what repeats with a period at greater and greater multiples of it, which
+/// take more bits and a search for each.
+#[derive(Default)]
+struct Period {
+    /// The distance of the last of the longest matches; 0 if there was none.
+    last: usize,
+    /// The least distance of those matches, with which what comes behind an interruption repeats again sooner or later.
+    least: usize,
+    /// How often in succession there was no repetition at that distance.
+    misses: u32,
+}
+
+/// So many matches of a period follow each other before one is searched for: there may be a nearer one.
+const FOLLOWING: usize = 7;
+/// After so many misses the least distance is forgotten.
+const MOST_MISSES: u32 = 16;
+
+impl Period {
+    /// Takes a match at `at`, as long as a match can be, with its own distance or that of the period. Writes matches as long as it can,
+    /// but for the last one, which it returns with its position. That is put in.
+    #[cold]
+    #[inline(never)]
+    fn follow<const RUNS: bool, const THREES: bool>(
+        &mut self,
+        search: &mut Search<'_, RUNS, THREES>,
+        at: usize,
+        found: Match,
+        out: &mut Output<'_, '_>,
+        longest_entered: usize,
+    ) -> Option<(usize, Match)> {
+        let src = search.src();
+        let repeats = |at, distance| matching_up_to(src, at, distance, at + MOST) == MOST;
+        let is_nearer =
+            |&distance: &usize| distance > 0 && distance < found.distance && repeats(at, distance);
+        let distance = [self.least, self.last].into_iter().find(is_nearer).unwrap_or(found.distance);
+        self.note(distance);
+        let found = Match { distance, ..found };
+        let mut at = at;
+        for _ in 0..FOLLOWING {
+            let end = at + MOST;
+            if search.end() - end < MOST || !repeats(end, distance) {
+                break;
+            }
+            out.repetition(at, found)?;
+            enter(search, at + 1..end, found, longest_entered);
+            search.enter(end..end + 1);
+            at = end;
+        }
+        Some((at, found))
+    }
+
+    fn note(&mut self, distance: usize) {
+        self.last = distance;
+        self.misses += 1;
+        if self.least == 0 || distance <= self.least || self.misses > MOST_MISSES {
+            (self.least, self.misses) = (distance, 0);
+        }
+    }
+}
+
 /// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
 #[inline(always)]
 fn enter<const RUNS: bool, const THREES: bool>(
@@ -136,6 +198,7 @@ fn ahead<const RUNS: bool, const THREES: bool>(
     is_ahead: bool,
 ) -> Option<()> {
     let src = search.src();
+    let mut period = Period::default();
     let mut at = range.start;
     while at < range.end {
         let mut found = search.longest(at, 0);
@@ -148,6 +211,10 @@ fn ahead<const RUNS: bool, const THREES: bool>(
         let mut next = at + 1;
         // One match after another, until there is a literal.
         loop {
+            if found.len == MOST {
+                (at, found) = period.follow(search, at, found, out, longest_entered)?;
+                next = at + 1;
+            }
             let end = at + found.len;
             if src.len() - at > found.len + WORD {
                 enter(search, next.max(at + 1).min(end)..end, found, longest_entered);

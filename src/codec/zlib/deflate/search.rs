@@ -129,6 +129,11 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.effort.candidates
     }
 
+    /// Returns the position that no match reaches beyond.
+    pub fn end(&self) -> usize {
+        self.end
+    }
+
     /// Sets the position that no match reaches beyond.
     pub fn set_end(&mut self, end: usize) {
         self.end = end;
