@@ -65,28 +65,28 @@ impl<const N: usize> Heads<N> {
         relative.wrapping_sub(self.heads[hash % N])
     }
 
-    /// Moves the origin by [`WINDOW`].
-    pub fn slide(&mut self) {
-        slide(&mut self.heads[..self.used]);
+    /// Moves the origin.
+    pub fn slide(&mut self, by: usize) {
+        slide(&mut self.heads[..self.used], u16::try_from(by).unwrap_or(u16::MAX));
     }
 }
 
-fn slide(heads: &mut [u16]) {
+fn slide(heads: &mut [u16], by: u16) {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]
-        fn slide_avx2(heads: &mut [u16]) {
-            slide_anywhere(heads);
+        fn slide_avx2(heads: &mut [u16], by: u16) {
+            slide_anywhere(heads, by);
         }
         // SAFETY: the feature has just been detected.
-        return unsafe { slide_avx2(heads) };
+        return unsafe { slide_avx2(heads, by) };
     }
-    slide_anywhere(heads);
+    slide_anywhere(heads, by);
 }
 
 #[inline(always)]
-fn slide_anywhere(heads: &mut [u16]) {
-    heads.iter_mut().for_each(|head| *head = head.saturating_sub(WINDOW as u16));
+fn slide_anywhere(heads: &mut [u16], by: u16) {
+    heads.iter_mut().for_each(|head| *head = head.saturating_sub(by));
 }
 
 /// Returns the largest distance of a match at `at` in bytes.

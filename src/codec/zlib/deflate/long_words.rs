@@ -6,6 +6,8 @@
 //!
 //! Positions are put in when searches have compared so many candidates that it is worth it: many streams need none.
 
+use std::ops::Range;
+
 use super::chain::{Chain, LEFT_OUT, Ring, WINDOW, reach};
 use super::matches::{Match, read32, read64, run_length};
 use super::runs::{LEAST_RUN, is_run};
@@ -39,10 +41,10 @@ impl LongWords {
         (self.is_used, self.next, self.start) = (false, 1, 1);
     }
 
-    /// Moves the origin of positions by [`WINDOW`].
-    pub fn slide(&mut self) {
+    /// Moves the origin of positions.
+    pub fn slide(&mut self, by: usize) {
         if self.is_used {
-            self.chains.iter_mut().for_each(|chain| chain.heads.slide());
+            self.chains.iter_mut().for_each(|chain| chain.heads.slide(by));
         }
     }
 
@@ -50,6 +52,13 @@ impl LongWords {
     #[inline(always)]
     pub fn missing(&self, at: usize) -> usize {
         (at - self.next.min(at)).min(WINDOW)
+    }
+
+    /// Leaves out positions.
+    pub fn skip(&mut self, positions: Range<usize>) {
+        if self.next >= positions.start {
+            self.next = self.next.max(positions.end);
+        }
     }
 
     /// Puts the positions before `at` in that are in the chain `short` of four bytes.

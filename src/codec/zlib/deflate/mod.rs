@@ -1,7 +1,7 @@
 //! The deflate encoder (RFC 1951).
 //!
 //! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes at once; at levels 2 to 9 the matches that
-//! [`search`] finds -> those that [`parse`] chooses -> blocks ([`output`]). Parts in which nothing comes again become blocks of
+//! [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`output`]). Parts in which nothing comes again become blocks of
 //! [`literals`]. Never decides which parts these are.
 
 mod bits;
@@ -15,6 +15,7 @@ mod long_words;
 mod matches;
 mod output;
 mod parse;
+mod period;
 mod quick;
 mod runs;
 mod search;
@@ -22,6 +23,7 @@ mod walk;
 
 use super::segments::Segment;
 
+use parse::{Choose, Way};
 use search::Search;
 
 pub use matches::REACH;
@@ -61,10 +63,18 @@ pub fn compress(
     let level = parse::Level::of(clevel);
     let out = output::Output::new(&mut state.symbols, src, dest);
     let (tables, effort) = (&mut state.tables, level.effort);
-    match (effort.candidates >= RUNS_FROM, level.threes) {
-        (false, _) => encode(Search::<false, false>::new(tables, src, effort), out, segments, level),
-        (true, false) => encode(Search::<true, false>::new(tables, src, effort), out, segments, level),
-        (true, true) => encode(Search::<true, true>::new(tables, src, effort), out, segments, level),
+    match (level.way, effort.candidates >= RUNS_FROM) {
+        (Way::First(way), _) => encode(Search::<false, false>::new(tables, src, effort), out, segments, way),
+        (Way::Ahead(way), false) => {
+            encode(Search::<false, false>::new(tables, src, effort), out, segments, way)
+        }
+        (Way::Ahead(way), true) => {
+            encode(Search::<true, false>::new(tables, src, effort), out, segments, way)
+        }
+        (Way::Lazy(way), _) if level.threes => {
+            encode(Search::<true, true>::new(tables, src, effort), out, segments, way)
+        }
+        (Way::Lazy(way), _) => encode(Search::<true, false>::new(tables, src, effort), out, segments, way),
     }
 }
 
@@ -73,14 +83,14 @@ fn encode<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
     out: output::Output<'_, '_>,
     segments: &[Segment],
-    level: parse::Level,
+    way: impl Choose,
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("bmi1") && is_x86_feature_detected!("bmi2") {
         // SAFETY: the features have just been detected.
-        return unsafe { encode_bmi(search, out, segments, level) };
+        return unsafe { encode_bmi(search, out, segments, way) };
     }
-    encode_anywhere(search, out, segments, level)
+    encode_anywhere(search, out, segments, way)
 }
 
 /// The same for processors whose shifts and bit counts have one instruction each: level 2 is 5 % faster.
@@ -90,9 +100,9 @@ fn encode_bmi<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
     out: output::Output<'_, '_>,
     segments: &[Segment],
-    level: parse::Level,
+    way: impl Choose,
 ) -> Option<usize> {
-    encode_anywhere(search, out, segments, level)
+    encode_anywhere(search, out, segments, way)
 }
 
 #[inline(always)]
@@ -100,7 +110,7 @@ fn encode_anywhere<const RUNS: bool, const THREES: bool>(
     mut search: Search<'_, RUNS, THREES>,
     mut out: output::Output<'_, '_>,
     segments: &[Segment],
-    level: parse::Level,
+    way: impl Choose,
 ) -> Option<usize> {
     let mut entered = 0;
     for Segment { range, is_literals } in segments {
@@ -109,7 +119,7 @@ fn encode_anywhere<const RUNS: bool, const THREES: bool>(
         } else {
             // Matches may reach back into literals.
             search.enter(entered.max(range.start.saturating_sub(REACH))..range.start);
-            parse::parse(level, &mut search, range.clone(), &mut out)?;
+            parse::parse(way, &mut search, range.clone(), &mut out)?;
             entered = range.end;
         }
     }

@@ -4,8 +4,9 @@
 
 use std::ops::Range;
 
-use super::matches::{LEAST, MOST, Match, matching_up_to};
+use super::matches::{LEAST, MOST, Match};
 use super::output::Output;
+use super::period::{Entered, Period};
 use super::search::{Effort, Search};
 
 /// The shortest match of the ways that do not compare a match with the next one.
@@ -16,7 +17,7 @@ const NEAR_THE_END: usize = MOST + WORD;
 /// What a level does.
 #[derive(Clone, Copy)]
 pub struct Level {
-    way: Way,
+    pub way: Way,
     pub effort: Effort,
     /// Whether a match of three bytes is searched for where there is no longer one.
     pub threes: bool,
@@ -24,13 +25,41 @@ pub struct Level {
 
 /// How a level chooses matches.
 #[derive(Clone, Copy)]
-enum Way {
-    /// The first match is taken. Positions in longer matches than that are left out.
-    First { longest_entered: usize },
-    /// The first match is taken, unless the next one can begin so far before its end that nothing remains of the first.
-    Ahead { longest_entered: usize, is_ahead: bool },
-    /// A match of up to `longest_lazy` bytes is taken unless there is a longer one at the next position.
-    Lazy { longest_lazy: usize },
+pub enum Way {
+    First(First),
+    Ahead(Ahead),
+    Lazy(Lazy),
+}
+
+/// The first match is taken. Positions in longer matches than `longest_entered` are left out.
+#[derive(Clone, Copy)]
+pub struct First {
+    longest_entered: usize,
+}
+
+/// The first match is taken, unless the next one can begin so far before its end that nothing remains of the first. Positions in longer
+/// matches than `longest_entered` are left out.
+#[derive(Clone, Copy)]
+pub struct Ahead {
+    longest_entered: usize,
+    is_ahead: bool,
+}
+
+/// A match of up to `longest_lazy` bytes is taken unless there is a longer one at the next position.
+#[derive(Clone, Copy)]
+pub struct Lazy {
+    longest_lazy: usize,
+}
+
+/// A way to choose matches.
+pub trait Choose: Copy {
+    /// Writes the part of a stream at `range`, which does not begin with the first byte. Returns `None` if it does not fit.
+    fn choose<const RUNS: bool, const THREES: bool>(
+        self,
+        search: &mut Search<'_, RUNS, THREES>,
+        range: Range<usize>,
+        out: &mut Output<'_, '_>,
+    ) -> Option<()>;
 }
 
 impl Level {
@@ -44,14 +73,30 @@ impl Level {
         // Without a match to beat, all searches have all candidates.
         const NONE: usize = usize::MAX;
         match clevel {
-            ..=2 => level(Way::First { longest_entered: 4 }, 4, 4, NONE, 8, false),
-            3 => level(Way::Ahead { longest_entered: 16 * 6, is_ahead: false }, 6, 6, NONE, 16, false),
-            4 => level(Way::Ahead { longest_entered: 16 * 12, is_ahead: false }, 24, 24, NONE, 32, false),
-            5 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 32, 32, NONE, 32, false),
-            6 => level(Way::Ahead { longest_entered: 16 * 16, is_ahead: true }, 128, 32, NONE, 128, false),
-            7 => level(Way::Lazy { longest_lazy: 32 }, 256, 4, 8, 128, false),
-            8 => level(Way::Lazy { longest_lazy: 128 }, 1024, 4, 32, MOST, false),
-            _ => level(Way::Lazy { longest_lazy: MOST }, 4096, 4, 32, MOST, true),
+            ..=2 => level(Way::First(First { longest_entered: 4 }), 4, 4, NONE, 8, false),
+            3 => level(Way::Ahead(Ahead { longest_entered: 16 * 6, is_ahead: false }), 6, 6, NONE, 16, false),
+            4 => level(
+                Way::Ahead(Ahead { longest_entered: 16 * 12, is_ahead: false }),
+                24,
+                24,
+                NONE,
+                32,
+                false,
+            ),
+            5 => {
+                level(Way::Ahead(Ahead { longest_entered: 16 * 16, is_ahead: true }), 32, 32, NONE, 32, false)
+            }
+            6 => level(
+                Way::Ahead(Ahead { longest_entered: 16 * 16, is_ahead: true }),
+                128,
+                32,
+                NONE,
+                128,
+                false,
+            ),
+            7 => level(Way::Lazy(Lazy { longest_lazy: 32 }), 256, 4, 8, 128, false),
+            8 => level(Way::Lazy(Lazy { longest_lazy: 128 }), 1024, 4, 32, MOST, false),
+            _ => level(Way::Lazy(Lazy { longest_lazy: MOST }), 4096, 4, 32, MOST, true),
         }
     }
 }
@@ -59,7 +104,7 @@ impl Level {
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
 pub fn parse<const RUNS: bool, const THREES: bool>(
-    level: Level,
+    way: impl Choose,
     search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,
     out: &mut Output<'_, '_>,
@@ -71,33 +116,32 @@ pub fn parse<const RUNS: bool, const THREES: bool>(
         out.literal(0)?;
         range.start = 1;
     }
-    match level.way {
-        Way::First { longest_entered } => first(search, range, out, longest_entered),
-        Way::Ahead { longest_entered, is_ahead } => ahead(search, range, out, longest_entered, is_ahead),
-        Way::Lazy { longest_lazy } => lazy(search, range, out, longest_lazy),
-    }
+    way.choose(search, range, out)
 }
 
-#[inline(always)]
-fn first<const RUNS: bool, const THREES: bool>(
-    search: &mut Search<'_, RUNS, THREES>,
-    range: Range<usize>,
-    out: &mut Output<'_, '_>,
-    longest_entered: usize,
-) -> Option<()> {
-    let mut at = range.start;
-    while at < range.end {
-        let found = search.longest(at, 0);
-        if found.len < WORD {
-            out.literal(at)?;
-            at += 1;
-            continue;
+impl Choose for First {
+    #[inline(always)]
+    fn choose<const RUNS: bool, const THREES: bool>(
+        self,
+        search: &mut Search<'_, RUNS, THREES>,
+        range: Range<usize>,
+        out: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        let First { longest_entered } = self;
+        let mut at = range.start;
+        while at < range.end {
+            let found = search.longest(at, 0);
+            if found.len < WORD {
+                out.literal(at)?;
+                at += 1;
+                continue;
+            }
+            out.repetition(at, found)?;
+            enter(search, at + 1..at + found.len, found, longest_entered);
+            at += found.len;
         }
-        out.repetition(at, found)?;
-        enter(search, at + 1..at + found.len, found, longest_entered);
-        at += found.len;
+        Some(())
     }
-    Some(())
 }
 
 /// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
@@ -106,68 +150,6 @@ fn first<const RUNS: bool, const THREES: bool>(
 const FAR: usize = 1024;
 const SPARSE: usize = 64;
 const SPARSE_FROM: u32 = 128;
-
-/// The period that the longest matches repeat, one after another.
-///
-/// zlib does not put positions of such matches in, and so finds what repeats with a period at greater and greater multiples of it, which
-/// take more bits and a search for each.
-#[derive(Default)]
-struct Period {
-    /// The distance of the last of the longest matches; 0 if there was none.
-    last: usize,
-    /// The least distance of those matches, with which what comes behind an interruption repeats again sooner or later.
-    least: usize,
-    /// How often in succession there was no repetition at that distance.
-    misses: u32,
-}
-
-/// So many matches of a period follow each other before one is searched for: there may be a nearer one.
-const FOLLOWING: usize = 7;
-/// After so many misses the least distance is forgotten.
-const MOST_MISSES: u32 = 16;
-
-impl Period {
-    /// Takes a match at `at`, as long as a match can be, with its own distance or that of the period. Writes matches as long as it can,
-    /// but for the last one, which it returns with its position. That is put in.
-    #[cold]
-    #[inline(never)]
-    fn follow<const RUNS: bool, const THREES: bool>(
-        &mut self,
-        search: &mut Search<'_, RUNS, THREES>,
-        at: usize,
-        found: Match,
-        out: &mut Output<'_, '_>,
-        longest_entered: usize,
-    ) -> Option<(usize, Match)> {
-        let src = search.src();
-        let repeats = |at, distance| matching_up_to(src, at, distance, at + MOST) == MOST;
-        let is_nearer =
-            |&distance: &usize| distance > 0 && distance < found.distance && repeats(at, distance);
-        let distance = [self.least, self.last].into_iter().find(is_nearer).unwrap_or(found.distance);
-        self.note(distance);
-        let found = Match { distance, ..found };
-        let mut at = at;
-        for _ in 0..FOLLOWING {
-            let end = at + MOST;
-            if search.end() - end < MOST || !repeats(end, distance) {
-                break;
-            }
-            out.repetition(at, found)?;
-            enter(search, at + 1..end, found, longest_entered);
-            search.enter(end..end + 1);
-            at = end;
-        }
-        Some((at, found))
-    }
-
-    fn note(&mut self, distance: usize) {
-        self.last = distance;
-        self.misses += 1;
-        if self.least == 0 || distance <= self.least || self.misses > MOST_MISSES {
-            (self.least, self.misses) = (distance, 0);
-        }
-    }
-}
 
 /// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
 #[inline(always)]
@@ -189,60 +171,66 @@ fn enter<const RUNS: bool, const THREES: bool>(
     }
 }
 
-#[inline(always)]
-fn ahead<const RUNS: bool, const THREES: bool>(
-    search: &mut Search<'_, RUNS, THREES>,
-    range: Range<usize>,
-    out: &mut Output<'_, '_>,
-    longest_entered: usize,
-    is_ahead: bool,
-) -> Option<()> {
-    let src = search.src();
-    let mut period = Period::default();
-    let mut at = range.start;
-    while at < range.end {
-        let mut found = search.longest(at, 0);
-        if found.len < WORD {
-            out.literal(at)?;
-            at += 1;
-            continue;
-        }
-        // The first position that has not been put in.
-        let mut next = at + 1;
-        // One match after another, until there is a literal.
-        loop {
-            if found.len == MOST {
-                (at, found) = period.follow(search, at, found, out, longest_entered)?;
-                next = at + 1;
-            }
-            let end = at + found.len;
-            if src.len() - at > found.len + WORD {
-                enter(search, next.max(at + 1).min(end)..end, found, longest_entered);
-            }
-            if !is_ahead || range.end - at <= NEAR_THE_END {
-                out.repetition(at, found)?;
-                at = end;
-                break;
-            }
-            let behind = search.longest(end, 0);
-            let is_match = behind.len >= WORD;
-            let earlier = if is_match { earlier(src, found.len, end, behind) } else { 0 };
-            if earlier == 0 {
-                out.repetition(at, found)?;
-            } else if earlier < found.len {
-                out.literal(at)?;
-            }
-            at = end - earlier;
-            next = end + 1;
-            if !is_match {
+impl Choose for Ahead {
+    #[inline(always)]
+    fn choose<const RUNS: bool, const THREES: bool>(
+        self,
+        search: &mut Search<'_, RUNS, THREES>,
+        range: Range<usize>,
+        out: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        let Ahead { longest_entered, is_ahead } = self;
+        let src = search.src();
+        let mut period = Period::default();
+        let mut at = range.start;
+        while at < range.end {
+            let mut found = search.longest(at, 0);
+            if found.len < WORD {
                 out.literal(at)?;
                 at += 1;
-                break;
+                continue;
             }
-            found = Match { len: behind.len + earlier, ..behind };
+            // The first position that has not been put in.
+            let mut next = at + 1;
+            // One match after another, until there is a literal.
+            loop {
+                if found.len == MOST {
+                    let enter_all =
+                        |search: &mut Search<'_, RUNS, THREES>, positions: Range<usize>, found: Match| {
+                            enter(search, positions, found, longest_entered)
+                        };
+                    (at, found) = period.follow(search, at, found, out, Entered::Few, enter_all)?;
+                    next = at + 1;
+                }
+                let end = at + found.len;
+                if src.len() - at > found.len + WORD {
+                    enter(search, next.max(at + 1).min(end)..end, found, longest_entered);
+                }
+                if !is_ahead || range.end - at <= NEAR_THE_END {
+                    out.repetition(at, found)?;
+                    at = end;
+                    break;
+                }
+                let behind = search.longest(end, 0);
+                let is_match = behind.len >= WORD;
+                let earlier = if is_match { earlier(src, found.len, end, behind) } else { 0 };
+                if earlier == 0 {
+                    out.repetition(at, found)?;
+                } else if earlier < found.len {
+                    out.literal(at)?;
+                }
+                at = end - earlier;
+                next = end + 1;
+                if !is_match {
+                    out.literal(at)?;
+                    at += 1;
+                    break;
+                }
+                found = Match { len: behind.len + earlier, ..behind };
+            }
         }
+        Some(())
     }
-    Some(())
 }
 
 /// Returns how many bytes before `at` the match `found` there can begin, so that at most one byte remains of the match of `len` bytes
@@ -259,39 +247,54 @@ fn earlier(src: &[u8], len: usize, at: usize, found: Match) -> usize {
     if len - earlier <= 1 { earlier } else { 0 }
 }
 
-#[inline(always)]
-fn lazy<const RUNS: bool, const THREES: bool>(
-    search: &mut Search<'_, RUNS, THREES>,
-    range: Range<usize>,
-    out: &mut Output<'_, '_>,
-    longest_lazy: usize,
-) -> Option<()> {
-    let mut at = range.start;
-    // The match at the position before, and whether that position has not been written.
-    let mut previous = Match::default();
-    let mut is_waiting = false;
-    while at < range.end {
-        let found = if previous.len < longest_lazy {
-            search.longest(at, previous.len)
-        } else {
-            search.enter(at..at + 1);
-            Match::default()
-        };
-        if previous.len >= LEAST && found.len <= previous.len {
-            out.repetition(at - 1, previous)?;
-            let end = at - 1 + previous.len;
-            search.enter(at + 1..end);
-            (at, previous, is_waiting) = (end, Match::default(), false);
-            continue;
+impl Choose for Lazy {
+    #[inline(always)]
+    fn choose<const RUNS: bool, const THREES: bool>(
+        self,
+        search: &mut Search<'_, RUNS, THREES>,
+        range: Range<usize>,
+        out: &mut Output<'_, '_>,
+    ) -> Option<()> {
+        let Lazy { longest_lazy } = self;
+        let mut period = Period::default();
+        let mut at = range.start;
+        // The match at the position before, and whether that position has not been written.
+        let mut previous = Match::default();
+        let mut is_waiting = false;
+        while at < range.end {
+            let found = if previous.len < longest_lazy {
+                search.longest(at, previous.len)
+            } else {
+                search.enter(at..at + 1);
+                Match::default()
+            };
+            if previous.len >= LEAST && found.len <= previous.len {
+                let mut start = at - 1;
+                if previous.len == MOST {
+                    (start, previous) = period.follow(
+                        search,
+                        start,
+                        previous,
+                        out,
+                        Entered::All,
+                        |search, positions, _| search.enter(positions),
+                    )?;
+                }
+                out.repetition(start, previous)?;
+                let end = start + previous.len;
+                search.enter((start + 1).max(at + 1)..end);
+                (at, previous, is_waiting) = (end, Match::default(), false);
+                continue;
+            }
+            if is_waiting {
+                out.literal(at - 1)?;
+            }
+            (previous, is_waiting) = (found, true);
+            at += 1;
         }
         if is_waiting {
             out.literal(at - 1)?;
         }
-        (previous, is_waiting) = (found, true);
-        at += 1;
+        Some(())
     }
-    if is_waiting {
-        out.literal(at - 1)?;
-    }
-    Some(())
 }

@@ -148,23 +148,23 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Returns the number of the position `at` in the tables, whose origin moves if need be.
     #[inline(always)]
     fn relative(&mut self, at: usize) -> u16 {
-        loop {
-            match u16::try_from(at + WINDOW - self.origin) {
-                Ok(relative) => return relative,
-                Err(_) => self.slide(),
-            }
+        if at + WINDOW - self.origin > usize::from(u16::MAX) {
+            self.slide(at);
         }
+        self.relative_of(at)
     }
 
+    /// Moves the origin so that `at` has a number.
     #[cold]
     #[inline(never)]
-    fn slide(&mut self) {
-        self.tables.short.heads.slide();
-        self.tables.long.slide();
+    fn slide(&mut self, at: usize) {
+        let by = (at - self.origin) / WINDOW * WINDOW;
+        self.tables.short.heads.slide(by);
+        self.tables.long.slide(by);
         if THREES {
-            self.tables.threes.heads.slide();
+            self.tables.threes.heads.slide(by);
         }
-        self.origin += WINDOW;
+        self.origin += by;
     }
 
     /// Puts positions in, but for the first one of the stream.
@@ -199,6 +199,19 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
             }
             at += step;
         }
+    }
+
+    /// Leaves out positions at which no match is searched for.
+    #[inline(never)]
+    pub fn skip(&mut self, positions: Range<usize>) {
+        if THREES {
+            if self.tables.next_three < positions.start {
+                self.enter_threes_up_to(positions.start - 1);
+            }
+            self.tables.next_three = positions.end;
+        }
+        self.tables.long.skip(positions.clone());
+        self.leave_out(positions.start.max(positions.end.saturating_sub(WINDOW))..positions.end);
     }
 
     /// Leaves out positions: no match will reach back to one of them as its beginning.

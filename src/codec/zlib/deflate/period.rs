@@ -1,0 +1,101 @@
+//! What repeats with a period for so long that many matches of the greatest length follow each other.
+//!
+//! Owns the distance of these matches, and which of their positions are put in. zlib searches for each of them: at levels that do not
+//! put all their positions in it finds greater and greater multiples of the period, which take more bits; at the others putting
+//! them in takes nearly all the time.
+
+use std::ops::Range;
+
+use super::matches::{MOST, Match, REACH, matching_up_to};
+use super::output::Output;
+use super::search::Search;
+
+/// So many matches of a period follow each other before one is searched for: there may be a nearer one.
+const FOLLOWING: usize = 7;
+/// After so many misses the least distance is forgotten.
+const MOST_MISSES: u32 = 16;
+
+/// Which positions of long matches are put in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Entered {
+    All,
+    Few,
+}
+
+/// The period that the longest matches repeat, one after another.
+#[derive(Default)]
+pub struct Period {
+    /// The distance of the last of the longest matches; 0 if there was none.
+    last: usize,
+    /// The position behind it.
+    end: usize,
+    /// Bytes of the matches with this distance that follow each other up to there.
+    repeated: usize,
+    /// The least distance of the longest matches, with which what comes behind an interruption repeats again sooner or later.
+    least: usize,
+    /// How often in succession there was no repetition at that distance.
+    misses: u32,
+}
+
+impl Period {
+    /// Takes the match `found` at `at`, which is as long as a match can be, with its own distance or that of the period. Writes matches as
+    /// long as it can, but for the last one, which it returns with its position. That is put in, and positions before it with `enter`.
+    #[cold]
+    #[inline(never)]
+    pub fn follow<const RUNS: bool, const THREES: bool>(
+        &mut self,
+        search: &mut Search<'_, RUNS, THREES>,
+        at: usize,
+        found: Match,
+        out: &mut Output<'_, '_>,
+        positions: Entered,
+        enter: impl Fn(&mut Search<'_, RUNS, THREES>, Range<usize>, Match),
+    ) -> Option<(usize, Match)> {
+        let src = search.src();
+        let repeats = |at, distance| matching_up_to(src, at, distance, at + MOST) == MOST;
+        let is_nearer =
+            |&distance: &usize| distance > 0 && distance < found.distance && repeats(at, distance);
+        let distance = [self.least, self.last].into_iter().find(is_nearer).unwrap_or(found.distance);
+        self.note(at, distance);
+        let found = Match { distance, ..found };
+        // Once all bytes of a period have been searched for, no nearer match is to be expected.
+        let is_certain = self.repeated >= distance + MOST;
+        let following = if is_certain {
+            matching_up_to(src, at, distance, search.end()) / MOST - 1
+        } else {
+            let most = if positions == Entered::All { 0 } else { FOLLOWING };
+            (1..=most)
+                .take_while(|nth| search.end() - at >= (nth + 1) * MOST && repeats(at + nth * MOST, distance))
+                .count()
+        };
+        let end = at + following * MOST;
+        // What comes later has the same matches with the last positions as with all: there they are as long, and nearer.
+        let kept = if positions == Entered::All { distance + 2 * MOST } else { REACH };
+        let needed = if is_certain { end.saturating_sub(kept).max(at) } else { at };
+        let skipped = (needed - at) / MOST;
+        for nth in 0..following {
+            let at = at + nth * MOST;
+            out.repetition(at, found)?;
+            if nth == skipped && nth > 0 {
+                search.skip(at + 1 - nth * MOST..at + 1);
+            }
+            if nth >= skipped {
+                enter(search, at + 1..at + MOST, found);
+                search.enter(at + MOST..at + MOST + 1);
+            }
+        }
+        (self.end, self.repeated) = (end + MOST, self.repeated + following * MOST);
+        Some((end, found))
+    }
+
+    /// Notes a match.
+    fn note(&mut self, at: usize, distance: usize) {
+        let goes_on = at == self.end && distance == self.last;
+        self.repeated = MOST + if goes_on { self.repeated } else { 0 };
+        self.last = distance;
+        self.misses += 1;
+        if self.least == 0 || distance <= self.least || self.misses > MOST_MISSES {
+            (self.least, self.misses) = (distance, 0);
+        }
+    }
+}
