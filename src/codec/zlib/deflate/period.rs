@@ -63,7 +63,9 @@ impl Period {
         let following = if is_certain {
             matching_up_to(src, at, distance, search.end()) / MOST - 1
         } else {
-            let most = if positions == Entered::All { 0 } else { FOLLOWING };
+            // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
+            let is_confirmed = self.repeated > MOST;
+            let most = if is_confirmed && positions == Entered::Few { FOLLOWING } else { 0 };
             (1..=most)
                 .take_while(|nth| search.end() - at >= (nth + 1) * MOST && repeats(at + nth * MOST, distance))
                 .count()
