@@ -131,11 +131,11 @@ mod tests {
     use super::*;
     use crate::codec::zlib::inflate::Inflater;
 
-    /// Returns a stream of about `len` bytes of noise, runs, few values, and repetitions at any distance.
+    /// Returns a stream of `len` bytes, or more, of noise, runs, few values, periods, and repetitions at any distance.
     fn stream(len: usize, random: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
         let mut src: Vec<u8> = vec![];
         while src.len() < len {
-            match random(5) {
+            match random(6) {
                 0 => src.extend((0..random(500)).map(|_| random(256) as u8)),
                 1 => src.extend(std::iter::repeat_n(random(256) as u8, random(5000))),
                 2 if src.len() > 9 => {
@@ -149,6 +149,13 @@ mod tests {
                         src.extend(std::iter::repeat_n(byte, random(12)));
                         src.push(random(values) as u8);
                     }
+                }
+                4 if src.len() > 9 => {
+                    // Many times a period.
+                    let most = [30, 3000, 40_000][random(3)];
+                    let distance = 1 + random(src.len().min(most));
+                    (0..random(if cfg!(miri) { 1000 } else { 60_000 }))
+                        .for_each(|_| src.push(src[src.len() - distance]));
                 }
                 _ => src.extend((0..random(500)).map(|_| random(5) as u8)),
             }
