@@ -31,17 +31,16 @@ pub enum Way {
     Lazy(Lazy),
 }
 
-/// The first match is taken. Positions in longer matches than `longest_entered` are left out.
+/// The first match is taken.
 #[derive(Clone, Copy)]
 pub struct First {
-    longest_entered: usize,
+    entered: Entered,
 }
 
-/// The first match is taken, unless the next one can begin so far before its end that nothing remains of the first. Positions in longer
-/// matches than `longest_entered` are left out.
+/// The first match is taken, unless, if `is_ahead`, the next one can begin so far before its end that nothing remains of the first.
 #[derive(Clone, Copy)]
 pub struct Ahead {
-    longest_entered: usize,
+    entered: Entered,
     is_ahead: bool,
 }
 
@@ -65,38 +64,25 @@ pub trait Choose: Copy {
 impl Level {
     /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's, but for those of candidates that come first.
     pub fn of(clevel: i32) -> Level {
-        let level = |way, candidates, first, good, nice, threes| Level {
+        let level = |way, (candidates, first), good, nice| Level {
             way,
             effort: Effort { candidates, first, good, nice },
-            threes,
+            threes: false,
         };
+        let first = |longest| Way::First(First { entered: Entered::UpTo(longest) });
+        let ahead = |longest, is_ahead| Way::Ahead(Ahead { entered: Entered::UpTo(longest), is_ahead });
+        let lazy = |longest_lazy| Way::Lazy(Lazy { longest_lazy });
         // Without a match to beat, all searches have all candidates.
         const NONE: usize = usize::MAX;
         match clevel {
-            ..=2 => level(Way::First(First { longest_entered: 4 }), 4, 4, NONE, 8, false),
-            3 => level(Way::Ahead(Ahead { longest_entered: 16 * 6, is_ahead: false }), 6, 6, NONE, 16, false),
-            4 => level(
-                Way::Ahead(Ahead { longest_entered: 16 * 12, is_ahead: false }),
-                24,
-                24,
-                NONE,
-                32,
-                false,
-            ),
-            5 => {
-                level(Way::Ahead(Ahead { longest_entered: 16 * 16, is_ahead: true }), 32, 32, NONE, 32, false)
-            }
-            6 => level(
-                Way::Ahead(Ahead { longest_entered: 16 * 16, is_ahead: true }),
-                128,
-                32,
-                NONE,
-                128,
-                false,
-            ),
-            7 => level(Way::Lazy(Lazy { longest_lazy: 32 }), 256, 4, 8, 128, false),
-            8 => level(Way::Lazy(Lazy { longest_lazy: 128 }), 1024, 4, 32, MOST, false),
-            _ => level(Way::Lazy(Lazy { longest_lazy: MOST }), 4096, 4, 32, MOST, true),
+            ..=2 => level(first(4), (4, 4), NONE, 8),
+            3 => level(ahead(16 * 6, false), (6, 6), NONE, 16),
+            4 => level(ahead(16 * 12, false), (24, 24), NONE, 32),
+            5 => level(ahead(16 * 16, true), (32, 32), NONE, 32),
+            6 => level(ahead(16 * 16, true), (128, 32), NONE, 128),
+            7 => level(lazy(32), (256, 4), 8, 128),
+            8 => level(lazy(128), (1024, 4), 32, MOST),
+            _ => Level { threes: true, ..level(lazy(MOST), (4096, 4), 32, MOST) },
         }
     }
 }
@@ -127,7 +113,7 @@ impl Choose for First {
         range: Range<usize>,
         out: &mut Output<'_, '_>,
     ) -> Option<()> {
-        let First { longest_entered } = self;
+        let First { entered } = self;
         let mut at = range.start;
         while at < range.end {
             let found = search.longest(at, 0);
@@ -137,37 +123,10 @@ impl Choose for First {
                 continue;
             }
             out.repetition(at, found)?;
-            enter(search, at + 1..at + found.len, found, longest_entered);
+            entered.enter(search, at + 1..at + found.len, found);
             at += found.len;
         }
         Some(())
-    }
-}
-
-/// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
-/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 64 is put in. Levels with
-/// few candidates cannot afford it: these positions would take the place of better ones.
-const FAR: usize = 1024;
-const SPARSE: usize = 64;
-const SPARSE_FROM: u32 = 128;
-
-/// Puts the positions of a match in if it has no more than `longest_entered` bytes, else a few of them.
-#[inline(always)]
-fn enter<const RUNS: bool, const THREES: bool>(
-    search: &mut Search<'_, RUNS, THREES>,
-    positions: Range<usize>,
-    found: Match,
-    longest_entered: usize,
-) {
-    if found.len <= longest_entered {
-        search.enter(positions);
-    } else if !positions.is_empty() {
-        let last = positions.end - 1;
-        search.leave_out(positions.start..last);
-        if search.candidates() >= SPARSE_FROM && found.len == MOST && found.distance >= FAR {
-            search.enter_every(SPARSE, positions.start..last);
-        }
-        search.enter(last..positions.end);
     }
 }
 
@@ -179,7 +138,7 @@ impl Choose for Ahead {
         range: Range<usize>,
         out: &mut Output<'_, '_>,
     ) -> Option<()> {
-        let Ahead { longest_entered, is_ahead } = self;
+        let Ahead { entered, is_ahead } = self;
         let src = search.src();
         let mut period = Period::default();
         let mut at = range.start;
@@ -195,16 +154,12 @@ impl Choose for Ahead {
             // One match after another, until there is a literal.
             loop {
                 if found.len == MOST {
-                    let enter_all =
-                        |search: &mut Search<'_, RUNS, THREES>, positions: Range<usize>, found: Match| {
-                            enter(search, positions, found, longest_entered)
-                        };
-                    (at, found) = period.follow(search, at, found, out, Entered::Few, enter_all)?;
+                    (at, found) = period.follow(search, at, found, out, entered)?;
                     next = at + 1;
                 }
                 let end = at + found.len;
                 if src.len() - at > found.len + WORD {
-                    enter(search, next.max(at + 1).min(end)..end, found, longest_entered);
+                    entered.enter(search, next.max(at + 1).min(end)..end, found);
                 }
                 if !is_ahead || range.end - at <= NEAR_THE_END {
                     out.repetition(at, found)?;
@@ -271,14 +226,7 @@ impl Choose for Lazy {
             if previous.len >= LEAST && found.len <= previous.len {
                 let mut start = at - 1;
                 if previous.len == MOST {
-                    (start, previous) = period.follow(
-                        search,
-                        start,
-                        previous,
-                        out,
-                        Entered::All,
-                        |search, positions, _| search.enter(positions),
-                    )?;
+                    (start, previous) = period.follow(search, start, previous, out, Entered::All)?;
                 }
                 out.repetition(start, previous)?;
                 let end = start + previous.len;

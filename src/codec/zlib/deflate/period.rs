@@ -15,11 +15,53 @@ const FOLLOWING: usize = 7;
 /// After so many misses the least distance is forgotten.
 const MOST_MISSES: u32 = 16;
 
-/// Which positions of long matches are put in.
+/// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
+/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 64 is put in. Levels with
+/// few candidates cannot afford it: these positions would take the place of better ones.
+const FAR: usize = 1024;
+const SPARSE: usize = 64;
+const SPARSE_FROM: u32 = 128;
+
+/// Which positions of matches are put in.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Entered {
     All,
-    Few,
+    /// All of matches up to this length in bytes, few of longer ones.
+    UpTo(usize),
+}
+
+impl Entered {
+    /// Puts positions of the match `found` in.
+    #[inline(always)]
+    pub fn enter<const RUNS: bool, const THREES: bool>(
+        self,
+        search: &mut Search<'_, RUNS, THREES>,
+        positions: Range<usize>,
+        found: Match,
+    ) {
+        match self {
+            Entered::UpTo(longest) if found.len > longest => enter_few(search, positions, found),
+            _ => search.enter(positions),
+        }
+    }
+}
+
+/// Puts few positions of the match `found` in.
+#[inline(always)]
+fn enter_few<const RUNS: bool, const THREES: bool>(
+    search: &mut Search<'_, RUNS, THREES>,
+    positions: Range<usize>,
+    found: Match,
+) {
+    if positions.is_empty() {
+        return;
+    }
+    let last = positions.end - 1;
+    search.leave_out(positions.start..last);
+    if search.candidates() >= SPARSE_FROM && found.len == MOST && found.distance >= FAR {
+        search.enter_every(SPARSE, positions.start..last);
+    }
+    search.enter(last..positions.end);
 }
 
 /// The period that the longest matches repeat, one after another.
@@ -39,7 +81,7 @@ pub struct Period {
 
 impl Period {
     /// Takes the match `found` at `at`, which is as long as a match can be, with its own distance or that of the period. Writes matches as
-    /// long as it can, but for the last one, which it returns with its position. That is put in, and positions before it with `enter`.
+    /// long as it can, but for the last one, which it returns with its position. That is put in, and positions before it as `entered` says.
     #[cold]
     #[inline(never)]
     pub fn follow<const RUNS: bool, const THREES: bool>(
@@ -48,8 +90,7 @@ impl Period {
         at: usize,
         found: Match,
         out: &mut Output<'_, '_>,
-        positions: Entered,
-        enter: impl Fn(&mut Search<'_, RUNS, THREES>, Range<usize>, Match),
+        entered: Entered,
     ) -> Option<(usize, Match)> {
         let src = search.src();
         let repeats = |at, distance| matching_up_to(src, at, distance, at + MOST) == MOST;
@@ -65,26 +106,25 @@ impl Period {
         } else {
             // Behind a first match, there can be a nearer one: a run can begin with a match of an earlier run.
             let is_confirmed = self.repeated > MOST;
-            let most = if is_confirmed && positions == Entered::Few { FOLLOWING } else { 0 };
+            let most = if is_confirmed && entered != Entered::All { FOLLOWING } else { 0 };
             (1..=most)
                 .take_while(|nth| search.end() - at >= (nth + 1) * MOST && repeats(at + nth * MOST, distance))
                 .count()
         };
         let end = at + following * MOST;
         // What comes later has the same matches with the last positions as with all: there they are as long, and nearer.
-        let kept = if positions == Entered::All { distance + 2 * MOST } else { REACH };
+        let kept = if entered == Entered::All { distance + 2 * MOST } else { REACH };
         let needed = if is_certain { end.saturating_sub(kept).max(at) } else { at };
-        let skipped = (needed - at) / MOST;
-        for nth in 0..following {
-            let at = at + nth * MOST;
+        let first_entered = at + (needed - at) / MOST * MOST;
+        for at in (at..end).step_by(MOST) {
             out.repetition(at, found)?;
-            if nth == skipped && nth > 0 {
-                search.skip(at + 1 - nth * MOST..at + 1);
-            }
-            if nth >= skipped {
-                enter(search, at + 1..at + MOST, found);
-                search.enter(at + MOST..at + MOST + 1);
-            }
+        }
+        if first_entered > at {
+            search.skip(at + 1..first_entered + 1);
+        }
+        for at in (first_entered..end).step_by(MOST) {
+            entered.enter(search, at + 1..at + MOST, found);
+            search.enter(at + MOST..at + MOST + 1);
         }
         (self.end, self.repeated) = (end + MOST, self.repeated + following * MOST);
         Some((end, found))
