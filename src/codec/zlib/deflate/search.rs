@@ -201,17 +201,22 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
     }
 
-    /// Leaves out positions at which no match is searched for.
+    /// Leaves out positions at which no match is searched for, but for a run that they begin with: that is one entry, and its positions
+    /// count as candidates.
     #[inline(never)]
     pub fn skip(&mut self, positions: Range<usize>) {
-        if THREES {
-            if self.tables.next_three < positions.start {
-                self.enter_threes_up_to(positions.start - 1);
-            }
-            self.tables.next_three = positions.end;
+        let Range { mut start, end } = positions;
+        if RUNS && is_run(read32(self.src, start)) {
+            start = self.tables.runs.enter(self.src, start, end);
         }
-        self.tables.long.skip(positions.clone());
-        self.leave_out(positions.start.max(positions.end.saturating_sub(WINDOW))..positions.end);
+        if THREES {
+            if self.tables.next_three < start {
+                self.enter_threes_up_to(start - 1);
+            }
+            self.tables.next_three = end;
+        }
+        self.tables.long.skip(start..end);
+        self.leave_out(start.max(end.saturating_sub(WINDOW))..end);
     }
 
     /// Leaves out positions: no match will reach back to one of them as its beginning.
@@ -457,13 +462,16 @@ fn hash_of_three(word: u32) -> usize {
 mod tests {
     use super::*;
 
+    fn tables() -> Box<Tables> {
+        // SAFETY: `Tables` consists of integers and booleans, for which zeros are valid.
+        unsafe { Box::<Tables>::new_zeroed().assume_init() }
+    }
+
     /// Searches at all positions, with the same matches to beat, after `first` candidates for long words, or never. Returns both matches of
     /// each search.
     fn both(src: &[u8], first: u32, random: &mut impl FnMut(usize) -> usize) -> Vec<(usize, [Match; 2])> {
         let effort = |first| Effort { candidates: 256, first, good: 8, nice: 128 };
-        // SAFETY: `Tables` consists of integers and booleans, for which zeros are valid.
-        let mut tables = [0; 2].map(|_| unsafe { Box::<Tables>::new_zeroed().assume_init() });
-        let [with, without] = &mut tables;
+        let [with, without] = &mut [tables(), tables()];
         let mut with = Search::<true, false>::new(with, src, effort(first));
         let mut without = Search::<true, false>::new(without, src, effort(256));
         (1..src.len())
@@ -489,6 +497,38 @@ mod tests {
                     assert_eq!(with, without, "{values} values, {first} first, at {at}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn positions_of_skipped_runs_count_as_candidates() {
+        let run = |len| vec![0; len];
+        let src = [
+            &[1, 2][..],
+            &run(300),
+            &[7, 3, 4],
+            &run(10_000),
+            &[5],
+            &run(100),
+            &[7, 8, 9, 10, 11, 12, 13, 14],
+        ];
+        let starts = src.iter().scan(0, |start, part| Some(std::mem::replace(start, *start + part.len())));
+        let starts = starts.collect::<Vec<_>>();
+        let src = src.concat();
+        let effort = |candidates| Effort { candidates, first: 4, good: usize::MAX, nice: MOST };
+        let search_behind = |candidates, skipped: Range<usize>| {
+            let mut tables = tables();
+            let mut search = Search::<true, false>::new(&mut tables, &src, effort(candidates));
+            search.enter(1..skipped.start);
+            search.skip(skipped.clone());
+            search.enter(skipped.end..starts[5]);
+            search.longest(starts[5], 0)
+        };
+        let skipped = starts[3] + 500..starts[4] - 600;
+        for (candidates, len) in [(4096, 100), (16_384, 101)] {
+            let found = search_behind(candidates, skipped.clone());
+            assert_eq!(found.len, len);
+            assert_eq!(found, search_behind(candidates, starts[3]..starts[3]), "as if none were skipped");
         }
     }
 }
