@@ -143,7 +143,7 @@ impl LongWords {
                 return Verdict::Skip;
             }
             let number = ordinal.wrapping_sub(self.ordinals.get(start));
-            if u32::from(number) <= limits.candidates { judge(start) } else { Verdict::Stop }
+            if u32::from(number) <= limits.positions { judge(start) } else { Verdict::Stop }
         };
         let mut longer = Match { len: found.len - offset, distance: 0 };
         let limits = Limits { most: limits.most - offset, nice: limits.nice - offset, ..*limits };

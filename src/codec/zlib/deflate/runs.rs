@@ -104,7 +104,7 @@ impl Runs {
     /// `most_runs` runs, the others are searched only for bytes of the run itself.
     pub fn longest(&self, src: &[u8], at: usize, found: Match, limits: &Limits, most_runs: u32) -> Found {
         let mut number = self.last[usize::from(src[at])];
-        let mut budget = limits.candidates as usize;
+        let mut budget = limits.positions as usize;
         let len = match self.get(number) {
             Some(run) if run.end as usize > at => (run.end as usize - at).min(limits.most),
             _ => run_length(src, at, at + limits.most),

@@ -260,7 +260,11 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let Effort { candidates, good, nice, .. } = self.effort;
         let most = (self.end - at).min(MOST);
         let candidates = if longer_than >= good { candidates / 4 } else { candidates };
-        Limits { candidates, nice: nice.min(most), most }
+        // At the last level, zlib looks for a match that is longer than one it has with the rarest of its words, and so passes over
+        // positions that match less. Without this limit for the first match, chunks of sparse numbers are 5 % longer.
+        let is_unlimited = THREES && longer_than >= LEAST;
+        let positions = if is_unlimited { u32::MAX / 2 } else { candidates };
+        Limits { candidates, positions, nice: nice.min(most), most }
     }
 
     /// Returns `found`, which is shorter than three bytes, or the closest match of three bytes if there is one.
@@ -319,13 +323,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
         let most_runs = if limits.candidates <= FEW { FEW } else { FIRST_RUNS };
         let runs = &mut self.tables.runs;
-        // At the last level, zlib looks for a match that is longer than one it has with the rarest of its words, and so passes over
-        // positions of runs that match less. Without this limit for the first match, chunks of sparse numbers are 5 % longer.
-        let is_unlimited = THREES && found.len >= LEAST;
-        let candidates = if is_unlimited { u32::MAX / 2 } else { limits.candidates };
-        let run_limits = Limits { candidates, ..*limits };
-        let Found { mut longest, len, is_complete } =
-            runs.longest(self.src, at, found, &run_limits, most_runs);
+        let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, most_runs);
         runs.enter(self.src, at, at + 1);
         if is_complete || longest.len < len || longest.len >= limits.nice {
             // Without an earlier run that is as long, no match goes on behind the run.

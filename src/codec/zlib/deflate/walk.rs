@@ -7,6 +7,8 @@ use super::matches::{Match, matching_up_to, read64};
 pub struct Limits {
     /// Candidates that are compared.
     pub candidates: u32,
+    /// How many positions with the same first four bytes are in reach.
+    pub positions: u32,
     /// A match of this length in bytes, or more, ends the search.
     pub nice: usize,
     /// The longest match in bytes.
