@@ -2,7 +2,8 @@
 //!
 //! Shuffled numbers have planes of noise between planes that repeat themselves. Searching through noise takes most of the
 //! time and finds nothing. A part is exempt from the search only after all its words, of the length of the shortest match,
-//! have been compared with those in reach before them, and hardly any of them came again. Where they did, the part is searched.
+//! have been compared with those in reach before them, and hardly any of them came again. Where they did, the part is searched; where
+//! that was found out late, so is the rest of the stream.
 
 use std::ops::Range;
 
@@ -22,9 +23,6 @@ const VALUES: u32 = 100;
 /// 30 bytes exceeds it.
 const REPEATED: usize = UNIT / 1024;
 const REPEATED_THREES: usize = 3 * REPEATED;
-/// After this many runs of units that repeat what comes before them, the rest of the stream is searched: noise with a period of 32,000
-/// bytes would cost two passes each time.
-const MOST_FAILURES: u32 = 2;
 /// The number of slots for words, by its logarithm.
 const SLOTS_LOG2: u32 = 15;
 
@@ -52,7 +50,6 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
     let mut start = 0;
     let mut at = 0;
     let mut words: Option<Words> = None;
-    let mut failures = 0;
     while src.len() - at >= LEAST_UNITS * UNIT {
         let is_run = (0..LEAST_UNITS).all(|nth| may_be_literals(&src[at + nth * UNIT..][..UNIT]));
         if !is_run {
@@ -68,15 +65,14 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
             at += UNIT;
         }
         // What comes before costs another pass, which is for units that do not repeat each other.
+        let scanned = at;
         if at - first >= LEAST_UNITS * UNIT {
             words.enter_before(first);
-            if let Some(unit) = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)) {
-                at = unit;
-                failures += 1;
-                if failures == MOST_FAILURES {
-                    break;
-                }
-            }
+            at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
+        }
+        // Units were scanned to their ends for nothing, or twice. Noise with a period of 32,000 bytes would cost that each time.
+        if at < scanned || (first + 1..first + LEAST_UNITS * UNIT).contains(&at) {
+            break;
         }
         if at - first >= LEAST_UNITS * UNIT {
             if first > start {
