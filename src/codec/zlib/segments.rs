@@ -64,8 +64,8 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
         while src.len() - at >= UNIT && may_be_literals(&src[at..][..UNIT]) && !words.is_repeated(at) {
             at += UNIT;
         }
-        // What comes before costs another pass, which is for units that do not repeat each other.
         let scanned = at;
+        // What comes before costs another pass, which is for units that do not repeat each other.
         if at - first >= LEAST_UNITS * UNIT {
             words.enter_before(first);
             at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
