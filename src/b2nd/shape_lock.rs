@@ -1,7 +1,7 @@
 //! Who may use the shape of an array: those that write items, together, or one that changes the shape.
 //!
-//! With another shape, the same item can be in another chunk. So nobody writes items while the shape changes. Reads wait for
-//! nobody: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may use the array.)
+//! With another shape, the same item can be in another chunk. So no items are written while the shape changes. Reads do not
+//! wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may use the array.)
 //!
 //! Between processes, the lock of the frame is held while the shape changes and while items are written, from before the shape is
 //! read.
@@ -16,7 +16,7 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
-/// So many times a read is repeated before it keeps changes of the shape by this process out.
+/// The number of times that a read is tried before it makes changes of the shape by this process wait.
 const ATTEMPTS: usize = 2;
 
 /// The lock of the shape of one array.
@@ -47,7 +47,7 @@ impl Drop for ShapeChange<'_> {
 }
 
 impl Array {
-    /// Runs `change`, with the shape as it is now, while nobody else writes items or changes the shape.
+    /// Runs `change`, with the present shape, while no other thread writes items or changes the shape.
     ///
     /// # Errors
     /// `Failure` from inside a write of the same array by this thread, `NullPointer` without a super-chunk, `Lock`, those of a refresh
@@ -62,7 +62,7 @@ impl Array {
         self.locked(schunk, || change(&access))
     }
 
-    /// As [`change_shape`](Self::change_shape), while nobody changes the shape of `other` either.
+    /// As [`change_shape`](Self::change_shape), while no thread changes the shape of `other` either.
     ///
     /// # Errors
     /// As [`change_shape`](Self::change_shape).
@@ -86,7 +86,7 @@ impl Array {
         }
     }
 
-    /// Runs `write` while nobody changes the shape.
+    /// Runs `write` while no thread changes the shape.
     ///
     /// # Errors
     /// `NullPointer` without a super-chunk, `Lock`, those of a refresh and of `write`.

@@ -186,7 +186,7 @@ impl Array {
 }
 
 impl Array {
-    /// Sets every item, padding included, of an array that nobody else has yet to `value`, which has the size of an item.
+    /// Sets every item, padding included, of a new array, to which no other thread has access, to `value`, which has the size of an item.
     ///
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.

@@ -16,7 +16,7 @@ const DOUBLE_MANTISSA: u32 = 52;
 /// value are copied (`filters.md` D2).
 ///
 /// # Errors
-/// [`ErrorKind::FilterPipeline`] if the typesize is neither 4 nor 8, or if `prec` keeps no mantissa bit or more than
+/// [`FilterPipeline`](crate::ErrorKind::FilterPipeline) if the typesize is neither 4 nor 8, or if `prec` keeps no mantissa bit or more than
 /// there are; `dest` is then untouched.
 ///
 /// # Panics

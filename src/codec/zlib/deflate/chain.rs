@@ -6,7 +6,7 @@ use super::runs::{LEAST_RUN, is_run};
 
 /// Bytes of the word of the chain that has all positions but those of runs.
 pub const WORD: usize = LEAST_RUN;
-/// So many positions are put in four at a time.
+/// The least number of positions that are put in four at a time.
 const MANY: usize = 24;
 /// Number of positions that chains hold.
 pub const WINDOW: usize = 1 << 15;

@@ -10,9 +10,9 @@ use super::matches::{MOST, Match, REACH, matching_up_to};
 use super::output::Output;
 use super::search::Search;
 
-/// So many matches of a period follow each other before one is searched for: there may be a nearer one.
+/// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
 const FOLLOWING: usize = 7;
-/// After so many misses the least distance is forgotten.
+/// The number of misses after which the least distance is forgotten.
 const MOST_MISSES: u32 = 16;
 
 /// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
