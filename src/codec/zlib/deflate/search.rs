@@ -24,8 +24,9 @@ const SPARE_LOG2: u32 = 2;
 const THREES_LOG2: u32 = 15;
 /// Candidates with the same hash of three bytes that are compared.
 const MOST_THREES: usize = 16;
-/// Searches with no more candidates than this do not look behind runs; those with more do after so many runs.
+/// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
 const FEW: u32 = 128;
+/// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the run.
 const FIRST_RUNS: u32 = 4;
 /// Candidates that are compared, beyond [`Effort::first`] for each search, before one more position is put into the chains of long words.
 const STEPS_PER_POSITION: usize = 3;
