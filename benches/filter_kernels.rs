@@ -4,8 +4,8 @@
 //! `BLOSC2_REFERENCE` is the path of the reference's shared library.
 //! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
 
-use blosc2::filter::cpu::{self, Level};
-use blosc2::filter::{bitshuffle, delta, shuffle, trunc_prec};
+use blosc2::internals::cpu::{self, Level};
+use blosc2::internals::{bitshuffle, delta, shuffle, trunc_prec};
 use std::time::Instant;
 
 type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;

@@ -8,7 +8,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blosc2::pool::{prestart, run};
+use blosc2::internals::pool::{prestart, run};
 
 /// The median time of `rounds` runs of `work`, in ns, with `pause` before each.
 fn median(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {

@@ -16,7 +16,7 @@ mod support;
 use std::hint::black_box;
 
 use blocks::{Reference, Stored};
-use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
 /// Batches of each contestant; the best one counts.
 const BATCHES: usize = 15;

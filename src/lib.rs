@@ -22,24 +22,41 @@
 //! | [`b2nd`] | arrays of several dimensions over super-chunks |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
+// Items that nothing uses show up as dead code.
+#![deny(unreachable_pub)]
+
 pub mod abi;
-pub mod b2nd;
+mod b2nd;
 pub mod capi;
-pub mod chunk;
-pub mod codec;
-pub mod environment;
+mod chunk;
+mod codec;
+mod environment;
 pub mod error;
-pub mod filter;
-pub mod frame;
-pub mod io;
-pub mod malloc;
-pub mod pipeline;
-pub mod pool;
+mod filter;
+mod frame;
+mod io;
+mod malloc;
+mod pipeline;
+mod pool;
 #[cfg(test)]
 mod reference_library;
-pub mod registry;
-pub mod schunk;
-pub mod thread;
-pub mod trace;
+mod registry;
+mod schunk;
+mod thread;
+mod trace;
 
 pub use error::{Error, ErrorKind, Result};
+
+/// Modules and items that the tests and benchmarks of this repository use besides the C functions. They are no part of a public
+/// interface: any release may change them.
+#[doc(hidden)]
+pub mod internals {
+    pub use crate::codec::zfp;
+    pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
+    pub use crate::malloc::limits;
+
+    /// The worker pool.
+    pub mod pool {
+        pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+    }
+}

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Panics
 /// If `BLOSC2_REFERENCE` names no file, or there is no library and `BLOSC2_REQUIRE_REFERENCE` is set and not 0.
-pub fn path() -> Option<PathBuf> {
+pub(crate) fn path() -> Option<PathBuf> {
     let named = std::env::var_os("BLOSC2_REFERENCE").map(PathBuf::from);
     let fetched = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/blosc2/lib/libblosc2.so");
     let is_required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");

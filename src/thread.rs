@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// A number that no other living thread has; never 0.
 #[inline]
-pub fn id() -> usize {
+pub(crate) fn id() -> usize {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
     {
         let id: usize;
@@ -32,7 +32,7 @@ static TOLD: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 /// Whether this thread is for certain the only one of the process, now and until it starts another: then nobody can
 /// be in its way, nor come in. `false` where the C library does not tell (glibc 2.32 and later do).
 #[inline]
-pub fn is_alone() -> bool {
+pub(crate) fn is_alone() -> bool {
     let mut told = TOLD.load(Ordering::Relaxed);
     if told.is_null() {
         told = ask();

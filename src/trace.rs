@@ -40,7 +40,7 @@ fn line(category: &str, text: fmt::Arguments<'_>, place: Option<&Location<'_>>) 
 }
 
 /// Tells of an error that a caller is about to get as a code.
-pub fn error(error: &Error) {
+pub(crate) fn error(error: &Error) {
     if is_on() {
         line("error", format_args!("{error}"), error.place());
     }
@@ -48,14 +48,14 @@ pub fn error(error: &Error) {
 
 /// Tells of something odd that is no error.
 #[track_caller]
-pub fn warning(text: impl FnOnce() -> String) {
+pub(crate) fn warning(text: impl FnOnce() -> String) {
     if is_on() {
         line("warning", format_args!("{}", text()), Some(Location::caller()));
     }
 }
 
 /// Tells what was decided.
-pub fn info(text: impl FnOnce() -> String) {
+pub(crate) fn info(text: impl FnOnce() -> String) {
     if environment::is_set(c"BLOSC_INFO") {
         write(format_args!("[INFO] - {}\n", text()));
     }

@@ -18,7 +18,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use blosc2::ErrorKind;
-use blosc2::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+use blosc2::internals::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
 
 /// The system's allocator, counting what the threads that take part in jobs ask for. (The test harness has
 /// threads, too.)

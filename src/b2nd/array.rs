@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 /// An array. It begins with the struct that C sees.
 #[repr(C)]
-pub struct Array {
+pub(crate) struct Array {
     public: UnsafeCell<b2nd_array_t>,
     geometry: RwLock<Arc<Geometry>>,
     shape_lock: ShapeLock,
@@ -36,7 +36,7 @@ unsafe impl Sync for Array {}
 unsafe impl Send for Array {}
 
 /// An array without its super-chunk: everything that may fail when one is made is done.
-pub struct Description {
+pub(crate) struct Description {
     geometry: Arc<Geometry>,
     /// Data type of the items as text, with the final NUL.
     dtype: Option<Malloced>,
@@ -60,7 +60,7 @@ impl Description {
     /// # Errors
     /// `MetalayerNotFound`, `Failure` for a metalayer that makes no sense, `InvalidParam` for a geometry that cannot be,
     /// `MemoryAlloc`.
-    pub fn read(schunk: &SuperChunk) -> Result<Description> {
+    pub(crate) fn read(schunk: &SuperChunk) -> Result<Description> {
         let meta = stored_meta(schunk)?;
         let geometry = geometry_of(&meta, schunk.typesize())?;
         let description = Description::new(geometry, meta.dtype.as_deref(), meta.dtype_format)?;
@@ -68,7 +68,7 @@ impl Description {
     }
 
     /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
-    pub fn into_array(self, schunk: Box<SuperChunk>) -> Box<Array> {
+    pub(crate) fn into_array(self, schunk: Box<SuperChunk>) -> Box<Array> {
         let Description { geometry, dtype, dtype_format, tick } = self;
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.
         let mut public: b2nd_array_t = unsafe { mem::zeroed() };
@@ -96,7 +96,7 @@ fn terminated(text: &[u8]) -> Result<Malloced> {
 
 /// How an array is made.
 #[derive(Clone)]
-pub struct Spec<'a> {
+pub(crate) struct Spec<'a> {
     /// Shape in items.
     pub shape: &'a [i64],
     /// Shape of a chunk.
@@ -115,7 +115,7 @@ pub struct Spec<'a> {
 
 impl Array {
     /// The public struct, as C knows it.
-    pub fn as_ptr(&self) -> *mut b2nd_array_t {
+    pub(crate) fn as_ptr(&self) -> *mut b2nd_array_t {
         self.public.get()
     }
 
@@ -123,13 +123,13 @@ impl Array {
     ///
     /// # Safety
     /// `array` came from this library and was not freed.
-    pub unsafe fn from_ptr<'a>(array: *const b2nd_array_t) -> Option<&'a Array> {
+    pub(crate) unsafe fn from_ptr<'a>(array: *const b2nd_array_t) -> Option<&'a Array> {
         // SAFETY: NULL, or by the caller's word the start of one of ours.
         unsafe { array.cast::<Array>().as_ref() }
     }
 
     /// Hands the array to C.
-    pub fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
+    pub(crate) fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
         Box::into_raw(self).cast()
     }
 
@@ -137,14 +137,14 @@ impl Array {
     ///
     /// # Errors
     /// `NullPointer` when C has taken it away.
-    pub fn schunk(&self) -> Result<&SuperChunk> {
+    pub(crate) fn schunk(&self) -> Result<&SuperChunk> {
         // SAFETY: the super-chunk of the struct, which lives as long as the array unless C has taken it.
         unsafe { SuperChunk::from_ptr((*self.as_ptr()).sc) }
             .ok_or_else(|| err!(NullPointer, "the array has no super-chunk"))
     }
 
     /// The geometry as it is now.
-    pub fn geometry(&self) -> Arc<Geometry> {
+    pub(crate) fn geometry(&self) -> Arc<Geometry> {
         Arc::clone(&self.geometry.read())
     }
 
@@ -159,7 +159,7 @@ impl Array {
     }
 
     /// The data type of the items as text.
-    pub fn dtype(&self) -> Option<&CStr> {
+    pub(crate) fn dtype(&self) -> Option<&CStr> {
         // SAFETY: set when the array was made, and never again.
         let dtype = unsafe { (*self.as_ptr()).dtype };
         // SAFETY: NULL or a string of ours.
@@ -167,7 +167,7 @@ impl Array {
     }
 
     /// The format of that text.
-    pub fn dtype_format(&self) -> i8 {
+    pub(crate) fn dtype_format(&self) -> i8 {
         // SAFETY: set when the array was made, and never again.
         unsafe { (*self.as_ptr()).dtype_format }
     }
@@ -224,7 +224,7 @@ impl Array {
     /// # Errors
     /// `InvalidParam` and `MaxBufsizeExceeded` for a geometry that cannot be; `Failure` when the super-chunk cannot be
     /// made or filled.
-    pub unsafe fn create(spec: &Spec<'_>, special: Special) -> Result<Box<Array>> {
+    pub(crate) unsafe fn create(spec: &Spec<'_>, special: Special) -> Result<Box<Array>> {
         let typesize = spec.storage.cparams.typesize;
         let geometry = Geometry::new(spec.shape, spec.chunkshape, spec.blockshape, typesize)?;
         let dtype = spec.dtype.map(CStr::to_bytes);
@@ -258,7 +258,7 @@ impl Array {
     ///
     /// # Errors
     /// `NullPointer` when there is no super-chunk that can be read, those of [`Description::read`].
-    pub fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
+    pub(crate) fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
         let schunk = unsafe { SuperChunk::open(path, offset, io) }
@@ -270,7 +270,7 @@ impl Array {
     ///
     /// # Errors
     /// `Failure` when it is no frame, those of [`Description::read`].
-    pub fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
+    pub(crate) fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
         let schunk = schunk.map_err(|error| err!(Failure, "no frame: {error}"))?;
         Array::from_schunk(schunk)
@@ -280,7 +280,7 @@ impl Array {
     ///
     /// # Errors
     /// `Lock`, `Data` when more than the shape has changed, those of a metalayer that makes no sense.
-    pub fn refresh(&self) -> Result<bool> {
+    pub(crate) fn refresh(&self) -> Result<bool> {
         let Ok(schunk) = self.schunk() else { return Ok(false) };
         if schunk.frame().is_none() {
             return Ok(false);
@@ -347,7 +347,7 @@ fn fill(
 }
 
 /// The metalayer that makes a super-chunk an array.
-pub fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
+pub(crate) fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
     ArrayMeta::parse(&stored_bytes(schunk)?)
 }
 
@@ -361,7 +361,7 @@ fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
 }
 
 /// The geometry that a metalayer tells of.
-pub fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
+pub(crate) fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
     let dims = meta.ndim;
     Geometry::stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
 }

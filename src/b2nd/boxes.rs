@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// One side of a copy: the strides of an array, in items, and where the box begins in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Side {
+pub(crate) struct Side {
     ndim: usize,
     strides: [i64; MAX_DIM],
     origin: i64,
@@ -21,7 +21,7 @@ impl Side {
     ///
     /// # Errors
     /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
-    pub fn in_shape(shape: &[i64], start: &[i64]) -> Result<Side> {
+    pub(crate) fn in_shape(shape: &[i64], start: &[i64]) -> Result<Side> {
         if shape.len() > MAX_DIM || shape.iter().skip(1).any(|&extent| extent < 0) {
             return Err(err!(InvalidParam, "shape {shape:?}"));
         }
@@ -37,7 +37,8 @@ impl Side {
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
-    pub fn at_start(shape: &[i64]) -> Result<Side> {
+    #[cfg(test)]
+    pub(crate) fn at_start(shape: &[i64]) -> Result<Side> {
         Side::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
     }
 
@@ -45,7 +46,7 @@ impl Side {
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
-    pub fn with_strides(strides: &[i64], start: &[i64]) -> Result<Side> {
+    pub(crate) fn with_strides(strides: &[i64], start: &[i64]) -> Result<Side> {
         let wrong = || err!(InvalidParam, "start {start:?} with strides {strides:?}");
         let ndim = strides.len();
         if ndim > MAX_DIM || start.len() != ndim || strides.iter().chain(start).any(|&number| number < 0) {
@@ -63,7 +64,7 @@ impl Side {
 
 /// Where an item of `typesize` bytes begins in an array of `shape` in C order, in bytes; `start` are its coordinates, as many as
 /// the shape has. `None` where [`Side::in_shape`] fails.
-pub fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
+pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
     let mut items = 0i64;
     for (dim, (&extent, &at)) in shape.iter().zip(start).enumerate() {
         if at < 0 || (dim > 0 && extent < 0) {
@@ -133,7 +134,7 @@ fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
 
 /// How a box of items is copied from one array to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoxCopy {
+pub(crate) struct BoxCopy {
     rows: Rows,
 }
 
@@ -142,7 +143,7 @@ impl BoxCopy {
     ///
     /// # Errors
     /// `InvalidParam` for numbers of dimensions that differ, negative extents, or places that do not fit.
-    pub fn new(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<BoxCopy> {
+    pub(crate) fn new(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<BoxCopy> {
         Ok(BoxCopy { rows: rows(shape, typesize, src, dst)? })
     }
 
@@ -150,19 +151,19 @@ impl BoxCopy {
     ///
     /// # Errors
     /// `InvalidParam` when it leaves the source or the destination; nothing is copied then.
-    pub fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.rows.copy(src, dst)
     }
 
     /// The rows, for destinations that are shared and for those who move bytes themselves.
-    pub fn rows(&self) -> &Rows {
+    pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 }
 
 /// How a box of items is filled with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BoxFill {
+pub(crate) struct BoxFill {
     rows: Rows,
 }
 
@@ -171,7 +172,7 @@ impl BoxFill {
     ///
     /// # Errors
     /// As [`BoxCopy::new`].
-    pub fn new(shape: &[i64], typesize: i32, dst: &Side) -> Result<BoxFill> {
+    pub(crate) fn new(shape: &[i64], typesize: i32, dst: &Side) -> Result<BoxFill> {
         Ok(BoxFill { rows: rows(shape, typesize, dst, dst)? })
     }
 
@@ -179,12 +180,13 @@ impl BoxFill {
     ///
     /// # Errors
     /// `InvalidParam` when the box leaves the destination; nothing is written then.
-    pub fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
         self.rows.fill(dst, value)
     }
 
     /// The rows, for destinations that are shared. Their sources mean nothing.
-    pub fn rows(&self) -> &Rows {
+    pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 }

@@ -24,7 +24,7 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Array::create`], of reading and of writing.
-    pub unsafe fn slice(&self, spec: &Spec<'_>, start: &[i64], stop: &[i64]) -> Result<Box<Array>> {
+    pub(crate) unsafe fn slice(&self, spec: &Spec<'_>, start: &[i64], stop: &[i64]) -> Result<Box<Array>> {
         self.refresh()?;
         let ndim = self.geometry().ndim();
         let mut shape = [1; MAX_DIM];
@@ -73,7 +73,7 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Array::create`], of reading and of writing; `Failure` when the super-chunk cannot be copied.
-    pub unsafe fn copy(&self, spec: &Spec<'_>, to: &CopyTo<'_>) -> Result<Box<Array>> {
+    pub(crate) unsafe fn copy(&self, spec: &Spec<'_>, to: &CopyTo<'_>) -> Result<Box<Array>> {
         self.refresh()?;
         let geometry = self.geometry();
         let ndim = geometry.ndim();
@@ -100,7 +100,7 @@ impl Array {
     ///
     /// # Errors
     /// `Failure` when it cannot be written, also because there is something already.
-    pub fn save(&self, path: &CStr) -> Result<()> {
+    pub(crate) fn save(&self, path: &CStr) -> Result<()> {
         self.refresh()?;
         let schunk = self.schunk()?;
         let contiguous = schunk.storage().contiguous.get();
@@ -116,7 +116,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` for arrays that do not go together, those of copying, resizing and writing.
-    pub unsafe fn concatenate(
+    pub(crate) unsafe fn concatenate(
         &self,
         other: &Array,
         axis: usize,

@@ -13,7 +13,7 @@ use crate::error::Result;
 ///
 /// Arrays of shapes hold 1 behind the last dimension, arrays of strides 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Geometry {
+pub(crate) struct Geometry {
     ndim: usize,
     typesize: i32,
     shape: [i64; MAX_DIM],
@@ -31,7 +31,7 @@ pub struct Geometry {
 
 /// The strides of `b2nd.md` 2.2, in items or in blocks. For an array without items some are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Strides {
+pub(crate) struct Strides {
     /// Of the shape, in items.
     pub item_array: [i64; MAX_DIM],
     /// Of the chunk shape, in items.
@@ -51,7 +51,7 @@ pub struct Strides {
 /// # Errors
 /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative extents, and blocks without items in
 /// chunks with items.
-pub fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
+pub(crate) fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Result<()> {
     if shape.len() > MAX_DIM || shape.len() != chunkshape.len() || shape.len() != blockshape.len() {
         let lens = (shape.len(), chunkshape.len(), blockshape.len());
         return Err(err!(InvalidParam, "{lens:?} dimensions of array, chunks and blocks"));
@@ -73,7 +73,12 @@ impl Geometry {
     /// # Errors
     /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, items without chunks to hold them,
     /// or a typesize below 1; `MaxBufsizeExceeded` for chunks that are larger than chunks may be.
-    pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
+    pub(crate) fn new(
+        shape: &[i64],
+        chunkshape: &[i32],
+        blockshape: &[i32],
+        typesize: i32,
+    ) -> Result<Geometry> {
         let geometry = Geometry::derive(shape, chunkshape, blockshape, typesize)?;
         if geometry.nitems != 0 && chunkshape.contains(&0) {
             return Err(err!(InvalidParam, "{} items in chunks of {chunkshape:?}", geometry.nitems));
@@ -94,7 +99,12 @@ impl Geometry {
     /// # Errors
     /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, or a dimension with an extent but no
     /// chunks or blocks.
-    pub fn stored(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
+    pub(crate) fn stored(
+        shape: &[i64],
+        chunkshape: &[i32],
+        blockshape: &[i32],
+        typesize: i32,
+    ) -> Result<Geometry> {
         let mut extents = shape.iter().zip(chunkshape).zip(blockshape);
         if extents.any(|((&extent, &chunk), &block)| extent != 0 && (chunk == 0 || block == 0)) {
             return Err(err!(InvalidParam, "shape {shape:?}, chunks {chunkshape:?}, blocks {blockshape:?}"));
@@ -107,7 +117,7 @@ impl Geometry {
     /// # Errors
     /// `InvalidParam` for another number of dimensions, negative extents, numbers of items that do not fit, and items
     /// without chunks to hold them.
-    pub fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
+    pub(crate) fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
         let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
         let geometry = Geometry::derive(shape, chunkshape, blockshape, self.typesize)?;
         if geometry.nitems != 0 && chunkshape.contains(&0) {
@@ -187,91 +197,92 @@ impl Geometry {
     }
 
     /// Number of dimensions, 0 to 16.
-    pub fn ndim(&self) -> usize {
+    pub(crate) fn ndim(&self) -> usize {
         self.ndim
     }
 
     /// Bytes of an item; at least 1, unless the array was stored by someone else.
-    pub fn typesize(&self) -> i32 {
+    pub(crate) fn typesize(&self) -> i32 {
         self.typesize
     }
 
     /// Shape in items.
-    pub fn shape(&self) -> &[i64] {
+    pub(crate) fn shape(&self) -> &[i64] {
         &self.shape[..self.ndim]
     }
 
     /// Shape of a chunk in items.
-    pub fn chunkshape(&self) -> &[i32] {
+    pub(crate) fn chunkshape(&self) -> &[i32] {
         &self.chunkshape[..self.ndim]
     }
 
     /// Shape of a block in items.
-    pub fn blockshape(&self) -> &[i32] {
+    pub(crate) fn blockshape(&self) -> &[i32] {
         &self.blockshape[..self.ndim]
     }
 
     /// Shape, rounded up to whole chunks.
-    pub fn extshape(&self) -> &[i64] {
+    #[cfg(test)]
+    pub(crate) fn extshape(&self) -> &[i64] {
         &self.extshape[..self.ndim]
     }
 
     /// Shape of a chunk, rounded up to whole blocks.
-    pub fn extchunkshape(&self) -> &[i64] {
+    pub(crate) fn extchunkshape(&self) -> &[i64] {
         &self.extchunkshape[..self.ndim]
     }
 
     /// The five shapes with 1 behind the last dimension, as the public struct shows them: shape, chunk shape, block
     /// shape, padded shape, padded chunk shape.
     #[allow(clippy::type_complexity, reason = "five arrays")]
-    pub fn whole_shapes(
+    pub(crate) fn whole_shapes(
         &self,
     ) -> (&[i64; MAX_DIM], &[i32; MAX_DIM], &[i32; MAX_DIM], &[i64; MAX_DIM], &[i64; MAX_DIM]) {
         (&self.shape, &self.chunkshape, &self.blockshape, &self.extshape, &self.extchunkshape)
     }
 
     /// Items of the array.
-    pub fn nitems(&self) -> i64 {
+    pub(crate) fn nitems(&self) -> i64 {
         self.nitems
     }
 
     /// Items of the array, rounded up to whole chunks.
-    pub fn extnitems(&self) -> i64 {
+    pub(crate) fn extnitems(&self) -> i64 {
         self.extnitems
     }
 
     /// Items of a chunk.
-    pub fn chunknitems(&self) -> i32 {
+    pub(crate) fn chunknitems(&self) -> i32 {
         self.chunknitems
     }
 
     /// Items of a chunk, rounded up to whole blocks.
-    pub fn extchunknitems(&self) -> i64 {
+    pub(crate) fn extchunknitems(&self) -> i64 {
         self.extchunknitems
     }
 
     /// Items of a block.
-    pub fn blocknitems(&self) -> i32 {
+    pub(crate) fn blocknitems(&self) -> i32 {
         self.blocknitems
     }
 
     /// The strides.
-    pub fn strides(&self) -> &Strides {
+    pub(crate) fn strides(&self) -> &Strides {
         &self.strides
     }
 
     /// Number of chunks along a dimension.
-    pub fn chunks_along(&self, dim: usize) -> i64 {
+    pub(crate) fn chunks_along(&self, dim: usize) -> i64 {
         self.extshape[dim].checked_div(self.chunkshape[dim].into()).unwrap_or(0)
     }
 
     /// Number of blocks of a chunk along a dimension.
-    pub fn blocks_along(&self, dim: usize) -> i64 {
+    pub(crate) fn blocks_along(&self, dim: usize) -> i64 {
         self.extchunkshape[dim].checked_div(self.blockshape[dim].into()).unwrap_or(0)
     }
 
     /// Number of chunks; 0 without items.
-    pub fn nchunks(&self) -> i64 {
+    pub(crate) fn nchunks(&self) -> i64 {
         match self.nitems {
             0 => 0,
             _ => (0..self.ndim).map(|dim| self.chunks_along(dim)).product(),
@@ -279,7 +290,8 @@ impl Geometry {
     }
 
     /// Number of blocks of a chunk; 0 if a chunk has no items.
-    pub fn blocks_per_chunk(&self) -> i64 {
+    #[cfg(test)]
+    pub(crate) fn blocks_per_chunk(&self) -> i64 {
         match self.extchunknitems {
             0 => 0,
             _ => (0..self.ndim).map(|dim| self.blocks_along(dim)).product(),
@@ -290,7 +302,7 @@ impl Geometry {
     ///
     /// # Errors
     /// `InvalidParam` when they do not fit 63 bits, or the typesize is negative.
-    pub fn nbytes(&self) -> Result<i64> {
+    pub(crate) fn nbytes(&self) -> Result<i64> {
         self.bytes(self.nitems)
     }
 
@@ -298,7 +310,7 @@ impl Geometry {
     ///
     /// # Errors
     /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
-    pub fn block_nbytes(&self) -> Result<i32> {
+    pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
         i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "blocks of {nbytes} bytes"))
     }
@@ -307,7 +319,7 @@ impl Geometry {
     ///
     /// # Errors
     /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
-    pub fn chunk_nbytes(&self) -> Result<i32> {
+    pub(crate) fn chunk_nbytes(&self) -> Result<i32> {
         let nbytes = self.padded_chunk_bytes()?;
         i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "chunks of {nbytes} bytes"))
     }
@@ -329,7 +341,7 @@ impl Geometry {
     /// a part of no items. What is outside the shape belongs to no part.
     ///
     /// `start` and `stop` have a number for each dimension at least; the rest of them is ignored.
-    pub fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> Tiles {
+    pub(crate) fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> Tiles {
         if self.nitems == 0 {
             return Tiles::none();
         }
@@ -344,7 +356,7 @@ impl Geometry {
 
     /// The blocks of a chunk that a part of it touches, in ascending order. Where their parts lie is told from the
     /// start of the box whose part the chunk's is.
-    pub fn blocks_of_part(&self, part: &Part) -> Tiles {
+    pub(crate) fn blocks_of_part(&self, part: &Part) -> Tiles {
         if self.extchunknitems == 0 {
             return Tiles::none();
         }

@@ -12,9 +12,9 @@ use crate::frame::msgpack::{Marker, Writer, i32_at, i64_at};
 use std::ffi::CStr;
 
 /// Name of the metalayer.
-pub const NAME: &CStr = c"b2nd";
+pub(crate) const NAME: &CStr = c"b2nd";
 /// Name of the metalayer of older files.
-pub const OLD_NAME: &CStr = c"caterva";
+pub(crate) const OLD_NAME: &CStr = c"caterva";
 
 /// Members of the array that the metalayer is; the older one has 5, without the data type.
 const MEMBERS: u8 = 7;
@@ -29,7 +29,7 @@ const LEN_OF_DTYPE: usize = 6;
 
 /// What a metalayer says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ArrayMeta {
+pub(crate) struct ArrayMeta {
     /// Number of dimensions, 0 to 16.
     pub ndim: usize,
     /// Shape in items; 1 behind the last dimension. Any number may stand in a file.
@@ -50,7 +50,7 @@ impl ArrayMeta {
     /// # Errors
     /// `Failure` when it ends too early, has a number of dimensions that arrays do not have, or a data type that is no
     /// string; `MemoryAlloc`.
-    pub fn parse(bytes: &[u8]) -> Result<ArrayMeta> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<ArrayMeta> {
         let mut fields = Fields::default();
         fields.read(bytes, true)?;
         let dtype = match fields.dtype {
@@ -76,7 +76,7 @@ impl ArrayMeta {
     ///
     /// # Errors
     /// As [`parse`](Self::parse); `NullPointer` for one without content.
-    pub fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
+    pub(crate) fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
         if content.is_empty() {
             return Err(err!(NullPointer, "the metalayer of an array is empty"));
         }
@@ -87,7 +87,7 @@ impl ArrayMeta {
     ///
     /// # Errors
     /// As [`Geometry::stored`].
-    pub fn geometry(&self, typesize: i32) -> Result<Geometry> {
+    pub(crate) fn geometry(&self, typesize: i32) -> Result<Geometry> {
         let dims = self.ndim.min(MAX_DIM);
         Geometry::stored(&self.shape[..dims], &self.chunkshape[..dims], &self.blockshape[..dims], typesize)
     }
@@ -97,7 +97,7 @@ impl ArrayMeta {
 ///
 /// # Errors
 /// As [`ArrayMeta::parse`]; `Failure` for another number of dimensions.
-pub fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
+pub(crate) fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     let mut fields = Fields::default();
     fields.read(metalayer, true)?;
     if fields.ndim.is_none_or(|ndim| usize::try_from(ndim) != Ok(shape.len())) {
@@ -116,7 +116,7 @@ pub fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
 /// # Errors
 /// `InvalidParam` for more than 16 dimensions or shapes of different lengths; `Failure` for a negative format, and a
 /// data type or a metalayer of 2 GB; `MemoryAlloc`.
-pub fn serialize(
+pub(crate) fn serialize(
     shape: &[i64],
     chunkshape: &[i32],
     blockshape: &[i32],
@@ -158,7 +158,7 @@ fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blocksha
 
 /// What was read of a metalayer, also when the rest could not be: the function of the ABI shows it then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     /// The number of dimensions as it stands there.
     pub ndim: Option<i8>,
     /// Shapes that were begun, 0 to 3: of the array, of chunks, of blocks.
@@ -196,7 +196,7 @@ impl<'a> Fields<'a> {
     /// # Errors
     /// `Failure` when it ends too early, has a number of dimensions that arrays do not have, or a data type that is no
     /// string.
-    pub fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
+    pub(crate) fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
         let short = || err!(Failure, "an array's metalayer ends after {} bytes", bytes.len());
         // The marker of the array, and the version.
         let ndim = bytes.get(2).copied().ok_or_else(short)? as i8;

@@ -17,23 +17,23 @@
 //!
 //! All but those that follow `rows` know nothing of chunks' bytes, of super-chunks and of threads.
 
-pub mod array;
-pub mod boxes;
-pub mod copies;
-pub mod geometry;
-pub mod metalayer;
-pub mod overrun;
-pub mod resize;
-pub mod rows;
-pub mod selection;
+pub(crate) mod array;
+pub(crate) mod boxes;
+pub(crate) mod copies;
+pub(crate) mod geometry;
+pub(crate) mod metalayer;
+pub(crate) mod overrun;
+pub(crate) mod resize;
+pub(crate) mod rows;
+pub(crate) mod selection;
 mod shape_lock;
-pub mod slices;
-pub mod sparse;
-pub mod tiles;
+pub(crate) mod slices;
+pub(crate) mod sparse;
+pub(crate) mod tiles;
 mod transfer;
-pub mod views;
+pub(crate) mod views;
 
 use crate::abi::B2ND_MAX_DIM;
 
 /// The most dimensions that an array has.
-pub const MAX_DIM: usize = B2ND_MAX_DIM as usize;
+pub(crate) const MAX_DIM: usize = B2ND_MAX_DIM as usize;

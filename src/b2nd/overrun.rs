@@ -13,7 +13,7 @@ use super::geometry::Geometry;
 /// number is too high; `None` if there is no such chunk.
 ///
 /// The box has items, and begins inside the shape in every dimension.
-pub fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[i64]) -> Option<i64> {
+pub(crate) fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[i64]) -> Option<i64> {
     let ndim = geometry.ndim();
     // Along each dimension: first and last chunk of the walk, and the distance between the numbers of neighbours.
     let mut first = [0i128; MAX_DIM];

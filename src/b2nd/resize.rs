@@ -30,7 +30,7 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for a shape or a start that cannot be, `Failure` when chunks or metalayer cannot be changed,
     /// `Lock`, those of a refresh.
-    pub fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
+    pub(crate) fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
         self.change_shape(|change| change.resize(new_shape, start))
     }
 
@@ -39,7 +39,7 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for an axis or place that is not there, or bytes that are no whole number of rows; those of
     /// [`resize`](Self::resize) and of writing.
-    pub fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
+    pub(crate) fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
         self.change_shape(|change| change.insert(src, axis, at))
     }
 
@@ -47,7 +47,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
-    pub fn append(&self, src: &[u8], axis: usize) -> Result<()> {
+    pub(crate) fn append(&self, src: &[u8], axis: usize) -> Result<()> {
         self.change_shape(|change| change.append(src, axis))
     }
 
@@ -55,7 +55,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` for an axis or rows that are not there, those of [`resize`](Self::resize).
-    pub fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
+    pub(crate) fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
         self.change_shape(|change| change.delete(axis, at, count))
     }
 }

@@ -25,7 +25,7 @@ type Bytes64 = [u64; 8];
 
 /// A loop over rows, or over the loop inside it. Steps are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Loop {
+pub(crate) struct Loop {
     /// How many times.
     pub count: usize,
     /// From one time to the next in the source.
@@ -36,7 +36,7 @@ pub struct Loop {
 
 /// Rows of bytes, at places that loops in each other tell. Where the last of them ends is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rows {
+pub(crate) struct Rows {
     /// Bytes of a row; 0 if there are no rows.
     len: usize,
     depth: usize,
@@ -49,7 +49,7 @@ pub struct Rows {
 
 /// A row: where it begins in source and destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// In the source, in bytes.
     pub src: usize,
     /// In the destination, in bytes.
@@ -69,7 +69,7 @@ fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) ->
 
 impl Rows {
     /// No rows.
-    pub fn none() -> Rows {
+    pub(crate) fn none() -> Rows {
         Rows { len: 0, depth: 0, loops: [Loop::default(); MAX_DIM], src: 0..0, dst: 0..0 }
     }
 
@@ -77,7 +77,7 @@ impl Rows {
     ///
     /// # Errors
     /// `InvalidParam` for more than 16 loops, or places that do not fit.
-    pub fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
+    pub(crate) fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
         if loops.len() > MAX_DIM {
             return Err(err!(InvalidParam, "{} loops", loops.len()));
         }
@@ -95,17 +95,18 @@ impl Rows {
     }
 
     /// Whether there are no rows.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
     /// Bytes of a row.
-    pub fn row_len(&self) -> usize {
+    #[cfg(test)]
+    pub(crate) fn row_len(&self) -> usize {
         self.len
     }
 
     /// Number of rows.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         if self.is_empty() {
             return 0;
         }
@@ -113,17 +114,18 @@ impl Rows {
     }
 
     /// The bytes of the source from the first to the last that is read.
-    pub fn src_range(&self) -> Range<usize> {
+    pub(crate) fn src_range(&self) -> Range<usize> {
         self.src.clone()
     }
 
     /// The bytes of the destination from the first to the last that is written.
-    pub fn dst_range(&self) -> Range<usize> {
+    #[cfg(test)]
+    pub(crate) fn dst_range(&self) -> Range<usize> {
         self.dst.clone()
     }
 
     /// The rows one by one, in the order in which they are moved.
-    pub fn runs(&self) -> Runs<'_> {
+    pub(crate) fn runs(&self) -> Runs<'_> {
         let next = (!self.is_empty()).then_some((self.src.start, self.dst.start));
         Runs { rows: self, position: [0; MAX_DIM], next }
     }
@@ -139,7 +141,7 @@ impl Rows {
     ///
     /// # Errors
     /// `InvalidParam` when they leave the source or the destination; nothing is copied then.
-    pub fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.check("source", &self.src, src.len())?;
         self.check("destination", &self.dst, dst.len())?;
         // SAFETY: all rows lie in the two slices.
@@ -154,7 +156,7 @@ impl Rows {
     ///
     /// # Safety
     /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
-    pub unsafe fn copy_shared(&self, src: &[u8], dst: *mut u8, len: usize) -> Result<()> {
+    pub(crate) unsafe fn copy_shared(&self, src: &[u8], dst: *mut u8, len: usize) -> Result<()> {
         self.check("source", &self.src, src.len())?;
         self.check("destination", &self.dst, len)?;
         // SAFETY: all rows lie in the slice and, by the caller's word, in the destination.
@@ -167,7 +169,7 @@ impl Rows {
     /// # Safety
     /// The rows of the source can be read from `src`, those of the destination written from `dst`, and nobody else uses
     /// the latter meanwhile.
-    pub unsafe fn copy_between(&self, src: *const u8, dst: *mut u8) {
+    pub(crate) unsafe fn copy_between(&self, src: *const u8, dst: *mut u8) {
         #[cfg(target_arch = "x86_64")]
         if self.len >= WORTH_AVX2 && is_x86_feature_detected!("avx2") {
             // SAFETY: handed on, and AVX2 is there.
@@ -220,7 +222,8 @@ impl Rows {
     ///
     /// # Errors
     /// `InvalidParam` when the rows leave the destination, or are not made of whole values.
-    pub fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
         let len = dst.len();
         // SAFETY: the slice is borrowed mutably.
         unsafe { self.fill_shared(dst.as_mut_ptr(), len, value) }
@@ -233,7 +236,7 @@ impl Rows {
     ///
     /// # Safety
     /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
-    pub unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
+    pub(crate) unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
         self.check("destination", &self.dst, len)?;
         let Some((&byte, others)) = value.split_first() else {
             return Err(err!(InvalidParam, "no value to fill with"));
@@ -451,7 +454,7 @@ impl Row for Constant {
 
 /// The rows of a [`Rows`].
 #[derive(Clone, Debug)]
-pub struct Runs<'a> {
+pub(crate) struct Runs<'a> {
     rows: &'a Rows,
     position: [usize; MAX_DIM],
     next: Option<(usize, usize)>,

@@ -157,7 +157,7 @@ impl Axis {
 }
 
 /// A selection whose coordinates are all there, and the buffer that its items come from or go to.
-pub struct Selection<'a> {
+pub(crate) struct Selection<'a> {
     geometry: Arc<Geometry>,
     lists: &'a [&'a [i64]],
     buffershape: &'a [i64],
@@ -176,7 +176,7 @@ impl<'a> Selection<'a> {
     /// # Errors
     /// `InvalidIndex` for an item that is not there; `InvalidParam` for a `buffersize` that is larger than what is
     /// selected, for a buffer that cannot be, and for lists that are not as many as dimensions.
-    pub fn new(
+    pub(crate) fn new(
         array: &Array,
         lists: &'a [&'a [i64]],
         buffershape: &'a [i64],
@@ -247,12 +247,12 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether no item is selected.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.lists.iter().any(|list| list.is_empty())
     }
 
     /// How many bytes of the buffer there have to be.
-    pub fn span(&self) -> usize {
+    pub(crate) fn span(&self) -> usize {
         self.span
     }
 
@@ -561,7 +561,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
-    pub fn get_orthogonal(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_orthogonal(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
         self.reading(|geometry| self.read_selection(&selection.under(geometry)?, dest))
     }
 
@@ -599,7 +599,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
-    pub fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+    pub(crate) fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
         self.writing(|schunk, geometry| write(schunk, &selection.under(geometry)?, src))
     }
 }

@@ -27,7 +27,7 @@ pub(super) struct ShapeLock {
 }
 
 impl ShapeLock {
-    pub fn new() -> ShapeLock {
+    pub(super) fn new() -> ShapeLock {
         // A thread remembers that it writes: a program's prefilter may write to the array, too.
         ShapeLock { gate: Gate::new(true), changes: AtomicU64::new(0) }
     }

@@ -48,7 +48,13 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or reaches
     /// too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read, those of a refresh.
-    pub fn get_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_box(
+        &self,
+        start: &[i64],
+        stop: &[i64],
+        buffershape: &[i64],
+        dest: &mut [u8],
+    ) -> Result<()> {
         self.reading(|geometry| self.read_box(geometry, start, stop, buffershape, dest))
     }
 
@@ -113,7 +119,7 @@ impl Array {
     /// `InvalidParam` for a box that is not in the buffer, `Failure` for one that begins before the array or reaches too far
     /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
     /// Chunks before the one that failed are written.
-    pub fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
+    pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
         self.writing(|schunk, geometry| self.write_box(schunk, geometry, start, stop, buffershape, src))
     }
 
@@ -158,7 +164,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
-    pub fn read(&self, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, dest: &mut [u8]) -> Result<()> {
         self.reading(|geometry| {
             check_room(geometry, dest.len())?;
             if geometry.nitems() == 0 {
@@ -173,7 +179,7 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
-    pub fn write(&self, src: &[u8]) -> Result<()> {
+    pub(crate) fn write(&self, src: &[u8]) -> Result<()> {
         if self.geometry().nitems() == 0 {
             return check_room(&self.geometry(), src.len());
         }
@@ -190,7 +196,7 @@ impl Array {
     ///
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
-    pub fn fill(&self, value: &[u8]) -> Result<()> {
+    pub(crate) fn fill(&self, value: &[u8]) -> Result<()> {
         fill(self.schunk()?, &self.geometry(), value)
     }
 }

@@ -70,7 +70,7 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for an item that is not there, an array without dimensions, or a `dest` that is too short; those
     /// of reading.
-    pub fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
         self.reading(|geometry| self.read_sparse(geometry, coords, dest))
     }
 

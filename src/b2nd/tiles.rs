@@ -7,7 +7,7 @@ use super::MAX_DIM;
 
 /// What a box and a tile have in common. Positions are in items; behind the last dimension they mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Number of the tile in its grid, in C order.
     pub number: i64,
     /// Where the part begins inside the tile.
@@ -20,7 +20,7 @@ pub struct Part {
 
 /// The tiles that a box touches, in ascending order, each with its part of the box.
 #[derive(Clone, Debug)]
-pub struct Tiles {
+pub(crate) struct Tiles {
     ndim: usize,
     tile: [i64; MAX_DIM],
     /// Tiles from one along a dimension to the next.
@@ -103,17 +103,12 @@ impl Tiles {
     }
 
     /// Number of tiles, told or not.
-    pub fn len(&self) -> i64 {
+    pub(crate) fn len(&self) -> i64 {
         self.len
     }
 
-    /// Whether nothing is touched.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
     /// Makes the `index`-th tile, from 0, the next to be told.
-    pub fn rewind(&mut self, index: i64) {
+    pub(crate) fn rewind(&mut self, index: i64) {
         let index = index.clamp(0, self.len);
         self.left = self.len - index;
         self.is_told = false;
@@ -141,7 +136,7 @@ impl Tiles {
     }
 
     /// The next tile, borrowed: for loops in which a copy of it would count.
-    pub fn next_part(&mut self) -> Option<&Part> {
+    pub(crate) fn next_part(&mut self) -> Option<&Part> {
         if self.left == 0 {
             return None;
         }
@@ -184,7 +179,7 @@ impl Iterator for Tiles {
 
 impl Part {
     /// Whether it has no items.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }
 }

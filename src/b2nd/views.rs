@@ -48,7 +48,7 @@ impl Array {
     ///
     /// # Errors
     /// As [`squeeze_index`](Self::squeeze_index).
-    pub fn squeeze(&self) -> Result<Box<Array>> {
+    pub(crate) fn squeeze(&self) -> Result<Box<Array>> {
         // As the shape is known: a shape that another handle has changed is for the next look.
         let geometry = self.geometry();
         let mut index = [false; MAX_DIM];
@@ -64,7 +64,7 @@ impl Array {
     /// `InvalidParam` for an array with metalayers besides its own, a flag too few, or a dimension along which chunks
     /// have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of making the
     /// view.
-    pub fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
+    pub(crate) fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
         let geometry = self.geometry();
@@ -92,7 +92,7 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` that has not
     /// all dimensions of the array; those of a refresh and of making the view.
-    pub fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
+    pub(crate) fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
         let geometry = self.geometry();

@@ -52,7 +52,7 @@ pub(super) struct Given<'a> {
 
 impl Given<'_> {
     /// The context as the core takes it.
-    pub fn spec(&self) -> Spec<'_> {
+    pub(super) fn spec(&self) -> Spec<'_> {
         Spec {
             shape: &self.shape[..self.ndim],
             chunkshape: &self.chunkshape[..self.ndim],
@@ -65,7 +65,7 @@ impl Given<'_> {
     }
 
     /// Its storage, for copies.
-    pub fn to(&self) -> &CopyTo<'_> {
+    pub(super) fn to(&self) -> &CopyTo<'_> {
         &self.to
     }
 }

@@ -42,7 +42,7 @@ fn tell_of_panics_on_request() {
 
 /// Runs `body`; what it returns, or else `failed` of the error. A panic, which only a defect of the library can
 /// cause, becomes `Failure`.
-pub fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
+pub(super) fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     tell_of_panics_on_request();
     // Looked up once: finding a thread's own takes as long as all else that is done here.
     let result = INSIDE.with(|inside| {
@@ -61,17 +61,17 @@ pub fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<
 }
 
 /// As [`guard`], for functions that return a size or a code.
-pub fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
+pub(super) fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
     guard(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
 }
 
 /// A length that must not be negative.
-pub fn length(len: i32) -> Result<usize> {
+pub(super) fn length(len: i32) -> Result<usize> {
     usize::try_from(len).map_err(|_| err!(InvalidParam, "a length of {len} bytes"))
 }
 
 /// A length of which a negative one means that there is nothing.
-pub fn room(len: i32) -> usize {
+pub(super) fn room(len: i32) -> usize {
     usize::try_from(len).unwrap_or(0)
 }
 
@@ -79,7 +79,7 @@ pub fn room(len: i32) -> usize {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
+pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
     if len == 0 {
         return Ok(&[]);
     }
@@ -94,7 +94,7 @@ pub unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u8]> {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8]> {
+pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8]> {
     if len == 0 {
         return Ok(&mut []);
     }
@@ -109,7 +109,7 @@ pub unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
+pub(super) unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
     // SAFETY: NULL or one of ours, not freed.
     unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
 }
@@ -118,7 +118,7 @@ pub unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlocks<'a>> {
+pub(super) unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlocks<'a>> {
     // Most chunks are told by a look at one byte, which 16-byte headers do not have.
     let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
     if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
@@ -132,7 +132,7 @@ pub unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlo
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
+pub(super) unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
     // SAFETY: NULL or one of ours, not freed.
     unsafe { SuperChunk::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the super-chunk is NULL"))
 }
@@ -141,7 +141,7 @@ pub unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
+pub(super) unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     if ptr.is_null() {
         return Err(err!(InvalidParam, "a name is NULL"));
     }
@@ -153,7 +153,7 @@ pub unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
 ///
 /// # Safety
 /// `place` is NULL or writable.
-pub unsafe fn store<T>(place: *mut T, value: T) {
+pub(super) unsafe fn store<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: not NULL, and writable by the caller's word.
         unsafe { place.write(value) }
@@ -161,7 +161,7 @@ pub unsafe fn store<T>(place: *mut T, value: T) {
 }
 
 /// A copy of `bytes` from `malloc`, with a NUL at the end if `terminated`; the caller frees it.
-pub fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
+pub(super) fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
     let buffer = malloc(bytes.len() + usize::from(terminated))?;
     // SAFETY: a fresh buffer of that length.
     unsafe {
@@ -174,7 +174,7 @@ pub fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
 }
 
 /// Memory from `malloc`, never NULL, for the caller to free.
-pub fn malloc(len: usize) -> Result<*mut u8> {
+pub(super) fn malloc(len: usize) -> Result<*mut u8> {
     // SAFETY: any length may be asked for.
     let buffer: *mut u8 = unsafe { libc::malloc(len.max(1)) }.cast();
     if buffer.is_null() {

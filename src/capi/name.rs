@@ -15,7 +15,7 @@ const PAGE: usize = 4096;
 ///
 /// Any address may be passed, as long as no other thread changes what is mapped there. No byte behind the NUL of a string is
 /// read, which tools that check memory accesses would report.
-pub fn copy_if_readable(name: *const c_char) -> Option<CString> {
+pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
     if name.is_null() {
         return None;
     }

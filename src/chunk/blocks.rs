@@ -5,7 +5,7 @@ use std::ops::Range;
 
 /// How `nbytes` bytes are cut into blocks of `blocksize` bytes, the last of which may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Blocks {
+pub(crate) struct Blocks {
     nbytes: usize,
     blocksize: usize,
     count: usize,
@@ -14,7 +14,7 @@ pub struct Blocks {
 
 impl Blocks {
     /// The geometry of `nbytes` bytes in blocks of `blocksize` bytes, at least 1.
-    pub fn new(nbytes: usize, blocksize: usize) -> Self {
+    pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
         let blocksize = blocksize.max(1);
         let leftover = nbytes % blocksize;
         let count = nbytes / blocksize + usize::from(leftover != 0);
@@ -22,48 +22,48 @@ impl Blocks {
     }
 
     /// The geometry that a parsed header of a chunk with equal blocks gives.
-    pub fn of(header: &ChunkHeader) -> Self {
+    pub(crate) fn of(header: &ChunkHeader) -> Self {
         Blocks::new(header.nbytes(), usize::try_from(header.blocksize).unwrap_or(1))
     }
 
     /// Uncompressed size of all, in bytes.
-    pub fn nbytes(&self) -> usize {
+    pub(crate) fn nbytes(&self) -> usize {
         self.nbytes
     }
 
     /// Size of a full block, in bytes.
-    pub fn blocksize(&self) -> usize {
+    pub(crate) fn blocksize(&self) -> usize {
         self.blocksize
     }
 
     /// How many blocks there are; 0 when there are no bytes.
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
     /// Size of the short last block in bytes, 0 if all are full.
-    pub fn leftover(&self) -> usize {
+    pub(crate) fn leftover(&self) -> usize {
         self.leftover
     }
 
     /// Where block `nblock` lies in the uncompressed data, in bytes.
-    pub fn range(&self, nblock: usize) -> Range<usize> {
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         let start = nblock * self.blocksize;
         start..(start + self.blocksize).min(self.nbytes)
     }
 
     /// Whether block `nblock` is the short last one.
-    pub fn is_leftover(&self, nblock: usize) -> bool {
+    pub(crate) fn is_leftover(&self, nblock: usize) -> bool {
         self.leftover != 0 && nblock + 1 == self.count
     }
 
     /// Number of streams of block `nblock` (`chunk.md` 1.12).
-    pub fn nstreams(&self, nblock: usize, split: bool, typesize: usize) -> usize {
+    pub(crate) fn nstreams(&self, nblock: usize, split: bool, typesize: usize) -> usize {
         if split && !self.is_leftover(nblock) { typesize } else { 1 }
     }
 
     /// Number of streams of the whole chunk (`chunk.md` 1.18).
-    pub fn total_streams(&self, split: bool, typesize: usize) -> usize {
+    pub(crate) fn total_streams(&self, split: bool, typesize: usize) -> usize {
         if !split {
             return self.count();
         }

@@ -4,17 +4,17 @@
 //! Whoever holds the super-chunk reads it from there and hands it down; nothing here or below looks it up.
 
 /// The most dimensions that an array has.
-pub const MAX_DIM: usize = 16;
+pub(crate) const MAX_DIM: usize = 16;
 
 /// Name of the metalayer that the shape of the blocks comes from. The older name is not looked at by codecs and filters.
-pub const METALAYER: &std::ffi::CStr = c"b2nd";
+pub(crate) const METALAYER: &std::ffi::CStr = c"b2nd";
 
 /// Where the shapes begin in the metalayer, in bytes: a marker, the version, the number of dimensions.
 const LEN_OF_HEAD: usize = 3;
 
 /// What a chunk's super-chunk tells of itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Container {
+pub(crate) struct Container {
     /// Item size in bytes, as it is: not capped as in chunks, and maybe no size at all in a crafted file.
     pub typesize: i32,
     /// Shape of the blocks; `None` without a metalayer that tells it.
@@ -23,14 +23,15 @@ pub struct Container {
 
 /// The shape of the blocks of an array, as the metalayer has it: any numbers, also ones that make no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockShape {
+pub(crate) struct BlockShape {
     ndim: usize,
     extents: [i32; MAX_DIM],
 }
 
 impl BlockShape {
     /// A shape; `None` for more than 16 dimensions.
-    pub fn new(extents: &[i32]) -> Option<BlockShape> {
+    #[cfg(test)]
+    pub(crate) fn new(extents: &[i32]) -> Option<BlockShape> {
         let mut shape = BlockShape { ndim: extents.len(), extents: [1; MAX_DIM] };
         shape.extents.get_mut(..extents.len())?.copy_from_slice(extents);
         Some(shape)
@@ -39,7 +40,7 @@ impl BlockShape {
     /// Reads the metalayer of an array, of which only the blocks matter: markers are not looked at, and neither is what
     /// comes after the shapes. `None` if it ends too early or has no number of dimensions that arrays have.
     #[inline]
-    pub fn parse(metalayer: &[u8]) -> Option<BlockShape> {
+    pub(crate) fn parse(metalayer: &[u8]) -> Option<BlockShape> {
         let ndim = usize::from(*metalayer.get(LEN_OF_HEAD - 1)?);
         if ndim > MAX_DIM {
             return None;
@@ -56,13 +57,13 @@ impl BlockShape {
     }
 
     /// Items along each dimension; the last one varies fastest.
-    pub fn extents(&self) -> &[i32] {
+    pub(crate) fn extents(&self) -> &[i32] {
         &self.extents[..self.ndim]
     }
 
     /// The extents and the size in bytes of a block whose items have `typesize` bytes, if all of that makes sense: at
     /// least one item along each dimension, and no more bytes than `limit`.
-    pub fn checked(&self, typesize: usize, limit: usize) -> Option<(usize, [usize; MAX_DIM])> {
+    pub(crate) fn checked(&self, typesize: usize, limit: usize) -> Option<(usize, [usize; MAX_DIM])> {
         let mut nbytes = typesize;
         let mut extents = [1; MAX_DIM];
         for (extent, &given) in extents.iter_mut().zip(self.extents()) {

@@ -6,13 +6,13 @@ use crate::err;
 use crate::error::Result;
 
 /// Bytes that come before the dictionary itself.
-pub const PREFIX: usize = 4;
+pub(crate) const PREFIX: usize = 4;
 
 /// The dictionary whose section begins at `pos`.
 ///
 /// # Errors
 /// `ReadBuffer` when the chunk ends inside the section, `CodecDict` for a size out of 1..=32768.
-pub fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
+pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
     let Some(size) = read_i32(chunk, pos) else {
         return Err(err!(ReadBuffer, "no dictionary size at {pos} of {} bytes", chunk.len()));
     };
@@ -26,7 +26,7 @@ pub fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
 ///
 /// # Errors
 /// `CodecDict` for a size out of 1..=32768.
-pub fn checked_size(size: i32) -> Result<usize> {
+pub(crate) fn checked_size(size: i32) -> Result<usize> {
     match usize::try_from(size) {
         Ok(size @ 1..=MAX_DICT_SIZE) => Ok(size),
         _ => Err(err!(CodecDict, "a dictionary of {size} bytes")),

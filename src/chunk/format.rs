@@ -1,124 +1,124 @@
 //! The constants of the chunk format, as the types the code uses (`chunk.md` 1; the public ones are in `abi`).
 
 /// Length of the Blosc1-style header, in bytes.
-pub const MIN_HEADER_LENGTH: usize = 16;
+pub(crate) const MIN_HEADER_LENGTH: usize = 16;
 /// Length of the extended header, in bytes.
-pub const EXTENDED_HEADER_LENGTH: usize = 32;
+pub(crate) const EXTENDED_HEADER_LENGTH: usize = 32;
 /// The smallest destination that a compressor accepts, in bytes.
-pub const MIN_DESTSIZE: usize = 32;
+pub(crate) const MIN_DESTSIZE: usize = 32;
 /// Sources shorter than this are stored plain, in bytes.
-pub const MIN_BUFFERSIZE: usize = 32;
+pub(crate) const MIN_BUFFERSIZE: usize = 32;
 /// The longest source, in bytes.
-pub const MAX_BUFFERSIZE: usize = i32::MAX as usize - 32;
+pub(crate) const MAX_BUFFERSIZE: usize = i32::MAX as usize - 32;
 /// The largest item size that a header can hold, in bytes.
-pub const MAX_STORED_TYPESIZE: i32 = 255;
+pub(crate) const MAX_STORED_TYPESIZE: i32 = 255;
 /// The largest item size that a compressor accepts, in bytes.
-pub const MAX_TYPESIZE: i32 = 536_866_816;
+pub(crate) const MAX_TYPESIZE: i32 = 536_866_816;
 /// The largest block, in bytes.
-pub const MAX_BLOCKSIZE: i32 = 536_866_816;
+pub(crate) const MAX_BLOCKSIZE: i32 = 536_866_816;
 /// The largest dictionary, in bytes.
-pub const MAX_DICT_SIZE: usize = 32_768;
+pub(crate) const MAX_DICT_SIZE: usize = 32_768;
 /// Dictionaries below this are not worth it, in bytes.
-pub const MIN_USEFUL_DICT: usize = 256;
+pub(crate) const MIN_USEFUL_DICT: usize = 256;
 /// Slots of the filter pipeline.
-pub const MAX_FILTERS: usize = 6;
+pub(crate) const MAX_FILTERS: usize = 6;
 
 /// Offsets of the header's fields, in bytes.
-pub mod offset {
+pub(crate) mod offset {
     /// `u8`: version of the chunk format.
-    pub const VERSION: usize = 0x00;
+    pub(crate) const VERSION: usize = 0x00;
     /// `u8`: version of the codec's format.
-    pub const VERSIONLZ: usize = 0x01;
+    pub(crate) const VERSIONLZ: usize = 0x01;
     /// `u8`: flags.
-    pub const FLAGS: usize = 0x02;
+    pub(crate) const FLAGS: usize = 0x02;
     /// `u8`: item size, in bytes.
-    pub const TYPESIZE: usize = 0x03;
+    pub(crate) const TYPESIZE: usize = 0x03;
     /// `i32`: uncompressed size, in bytes.
-    pub const NBYTES: usize = 0x04;
+    pub(crate) const NBYTES: usize = 0x04;
     /// `i32`: block size in bytes; number of blocks in a variable-length-block chunk.
-    pub const BLOCKSIZE: usize = 0x08;
+    pub(crate) const BLOCKSIZE: usize = 0x08;
     /// `i32`: size of the whole chunk, in bytes.
-    pub const CBYTES: usize = 0x0c;
+    pub(crate) const CBYTES: usize = 0x0c;
     /// `u8[6]`: filter ids.
-    pub const FILTERS: usize = 0x10;
+    pub(crate) const FILTERS: usize = 0x10;
     /// `u8`: codec id.
-    pub const UDCOMPCODE: usize = 0x16;
+    pub(crate) const UDCOMPCODE: usize = 0x16;
     /// `u8`: the codec's own byte.
-    pub const COMPCODE_META: usize = 0x17;
+    pub(crate) const COMPCODE_META: usize = 0x17;
     /// `u8[6]`: one byte per filter.
-    pub const FILTERS_META: usize = 0x18;
+    pub(crate) const FILTERS_META: usize = 0x18;
     /// `u8`: second set of Blosc2 flags.
-    pub const BLOSC2_FLAGS2: usize = 0x1e;
+    pub(crate) const BLOSC2_FLAGS2: usize = 0x1e;
     /// `u8`: Blosc2 flags.
-    pub const BLOSC2_FLAGS: usize = 0x1f;
+    pub(crate) const BLOSC2_FLAGS: usize = 0x1f;
 }
 
 /// Bits of the flags byte (`chunk.md` 1.3).
-pub mod flag {
+pub(crate) mod flag {
     /// Byte shuffle, in 16-byte headers.
-    pub const SHUFFLE: u8 = 0x01;
+    pub(crate) const SHUFFLE: u8 = 0x01;
     /// The data are stored plain.
-    pub const MEMCPYED: u8 = 0x02;
+    pub(crate) const MEMCPYED: u8 = 0x02;
     /// Bit shuffle, in 16-byte headers.
-    pub const BITSHUFFLE: u8 = 0x04;
+    pub(crate) const BITSHUFFLE: u8 = 0x04;
     /// Both bits set mark an extended header.
-    pub const EXTENDED: u8 = SHUFFLE | BITSHUFFLE;
+    pub(crate) const EXTENDED: u8 = SHUFFLE | BITSHUFFLE;
     /// A delta filter is in the pipeline.
-    pub const DELTA: u8 = 0x08;
+    pub(crate) const DELTA: u8 = 0x08;
     /// Blocks are not split into streams.
-    pub const DONT_SPLIT: u8 = 0x10;
+    pub(crate) const DONT_SPLIT: u8 = 0x10;
     /// First bit of the codec format.
-    pub const FORMAT_SHIFT: u32 = 5;
+    pub(crate) const FORMAT_SHIFT: u32 = 5;
 }
 
 /// Bits of the Blosc2 flags byte (`chunk.md` 1.6).
-pub mod flag2 {
+pub(crate) mod flag2 {
     /// A dictionary section follows the block starts.
-    pub const USEDICT: u8 = 0x01;
+    pub(crate) const USEDICT: u8 = 0x01;
     /// Written on a big-endian host.
-    pub const BIGENDIAN: u8 = 0x02;
+    pub(crate) const BIGENDIAN: u8 = 0x02;
     /// Header and trailer of a chunk whose blocks are in a frame.
-    pub const LAZY: u8 = 0x08;
+    pub(crate) const LAZY: u8 = 0x08;
     /// First bit of the special value.
-    pub const SPECIAL_SHIFT: u32 = 4;
+    pub(crate) const SPECIAL_SHIFT: u32 = 4;
     /// Mask of the special value, after shifting.
-    pub const SPECIAL_MASK: u8 = 0x07;
+    pub(crate) const SPECIAL_MASK: u8 = 0x07;
     /// The payload is instrumentation records.
-    pub const INSTR: u8 = 0x80;
+    pub(crate) const INSTR: u8 = 0x80;
     /// Second flags byte: blocks of variable length.
-    pub const VL_BLOCKS: u8 = 0x01;
+    pub(crate) const VL_BLOCKS: u8 = 0x01;
 }
 
 /// Values of the version byte (`chunk.md` 1.5).
-pub mod version {
+pub(crate) mod version {
     /// Blosc 1: bit-unshuffle of element counts that are no multiple of 8 copies.
-    pub const BLOSC1: u8 = 2;
+    pub(crate) const BLOSC1: u8 = 2;
     /// Blosc2 alphas: only five filter slots.
-    pub const ALPHA: u8 = 3;
+    pub(crate) const ALPHA: u8 = 3;
     /// What this library writes.
-    pub const STABLE: u8 = 5;
+    pub(crate) const STABLE: u8 = 5;
     /// What this library writes for chunks with variable-length blocks; the newest known.
-    pub const VL_BLOCKS: u8 = 6;
+    pub(crate) const VL_BLOCKS: u8 = 6;
 }
 
 /// Codec formats, bits 5-7 of the flags (`chunk.md` 1.4).
-pub mod codec_format {
+pub(crate) mod codec_format {
     /// Look the codec up by the header's `udcompcode`.
-    pub const UDCODEC: u8 = 6;
+    pub(crate) const UDCODEC: u8 = 6;
 }
 
 /// Filter ids that the pipeline itself knows (`filters.md` 1).
-pub mod filter_id {
+pub(crate) mod filter_id {
     /// Empty slot.
-    pub const NONE: u8 = 0;
+    pub(crate) const NONE: u8 = 0;
     /// Byte shuffle.
-    pub const SHUFFLE: u8 = 1;
+    pub(crate) const SHUFFLE: u8 = 1;
     /// Bit shuffle.
-    pub const BITSHUFFLE: u8 = 2;
+    pub(crate) const BITSHUFFLE: u8 = 2;
     /// Delta (XOR) coding.
-    pub const DELTA: u8 = 3;
+    pub(crate) const DELTA: u8 = 3;
     /// Truncation of floats; never undone.
-    pub const TRUNC_PREC: u8 = 4;
+    pub(crate) const TRUNC_PREC: u8 = 4;
     /// First id of the registered filters; ids between are undefined.
-    pub const FIRST_REGISTERED: u8 = 32;
+    pub(crate) const FIRST_REGISTERED: u8 = 32;
 }

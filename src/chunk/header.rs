@@ -14,7 +14,7 @@ use crate::error::{Error, Result};
 /// The fields lie in the order of the 32 bytes, so that many are read by one instruction.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ChunkHeader {
+pub(crate) struct ChunkHeader {
     /// Version of the chunk format.
     pub version: u8,
     /// Version of the codec's format.
@@ -49,7 +49,7 @@ impl ChunkHeader {
     ///
     /// # Errors
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
-    pub fn parse_basic(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn parse_basic(bytes: &[u8]) -> Result<Self> {
         let mut header = ChunkHeader::default();
         header.read_basic(bytes)?;
         Ok(header)
@@ -60,7 +60,7 @@ impl ChunkHeader {
     /// # Errors
     /// Those of [`parse_basic`](Self::parse_basic); the fields mean nothing then.
     #[inline]
-    pub fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
         *self = ChunkHeader::from_fixed_part(fixed);
         self.check_sizes()?;
@@ -74,7 +74,7 @@ impl ChunkHeader {
     /// # Errors
     /// Those of [`parse_basic`](Self::parse_basic).
     #[inline(always)]
-    pub fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
+    pub(crate) fn sizes(bytes: &[u8]) -> Result<[i32; 3]> {
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
         let header = ChunkHeader::from_fixed_part(fixed);
         header.check_sizes()?;
@@ -86,7 +86,7 @@ impl ChunkHeader {
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the header, `InvalidHeader` for a field out of range,
     /// `VersionSupport` for flags of a later format.
-    pub fn parse(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self> {
         let mut header = ChunkHeader::default();
         header.read(bytes)?;
         Ok(header)
@@ -98,7 +98,7 @@ impl ChunkHeader {
     /// # Errors
     /// Those of [`parse`](Self::parse); the fields mean nothing then.
     #[inline]
-    pub fn read(&mut self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let whole = bytes.first_chunk();
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
         match whole {
@@ -223,7 +223,7 @@ impl ChunkHeader {
     ///
     /// # Panics
     /// If `dest` is shorter than the header.
-    pub fn write(&self, dest: &mut [u8]) {
+    pub(crate) fn write(&self, dest: &mut [u8]) {
         dest[offset::VERSION] = self.version;
         dest[offset::VERSIONLZ] = self.versionlz;
         dest[offset::FLAGS] = self.flags;
@@ -242,58 +242,53 @@ impl ChunkHeader {
     }
 
     /// Whether the header is the 32-byte one.
-    pub fn is_extended(&self) -> bool {
+    pub(crate) fn is_extended(&self) -> bool {
         self.flags & flag::EXTENDED == flag::EXTENDED
     }
 
     /// Length of the header, in bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         if self.is_extended() { EXTENDED_HEADER_LENGTH } else { MIN_HEADER_LENGTH }
     }
 
-    /// Never: a header has bytes. Here because `len` is.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
     /// Whether the data are stored plain.
-    pub fn is_memcpyed(&self) -> bool {
+    pub(crate) fn is_memcpyed(&self) -> bool {
         self.flags & flag::MEMCPYED != 0
     }
 
     /// Whether full blocks are split into one stream per byte of an item.
-    pub fn is_split(&self) -> bool {
+    pub(crate) fn is_split(&self) -> bool {
         self.flags & flag::DONT_SPLIT == 0
     }
 
     /// The codec format, 0..=7.
-    pub fn codec_format(&self) -> u8 {
+    pub(crate) fn codec_format(&self) -> u8 {
         self.flags >> flag::FORMAT_SHIFT
     }
 
     /// Whether the blocks have lengths of their own.
-    pub fn has_varlen_blocks(&self) -> bool {
+    pub(crate) fn has_varlen_blocks(&self) -> bool {
         self.blosc2_flags2 & flag2::VL_BLOCKS != 0
     }
 
     /// Whether the blocks are in a frame, and the chunk is but a header, block starts and a trailer.
-    pub fn is_lazy(&self) -> bool {
+    pub(crate) fn is_lazy(&self) -> bool {
         self.blosc2_flags & flag2::LAZY != 0
     }
 
     /// Whether the payload is instrumentation records.
-    pub fn is_instrumented(&self) -> bool {
+    pub(crate) fn is_instrumented(&self) -> bool {
         self.blosc2_flags & flag2::INSTR != 0
     }
 
     /// Whether a dictionary section follows the block starts. The mark is ignored where there are no block
     /// starts (`chunk.md` 2.4).
-    pub fn has_dictionary(&self) -> bool {
+    pub(crate) fn has_dictionary(&self) -> bool {
         self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_bits() == 0
     }
 
     /// The special value's bits, 0..=7.
-    pub fn special_bits(&self) -> u8 {
+    pub(crate) fn special_bits(&self) -> u8 {
         (self.blosc2_flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK
     }
 
@@ -301,12 +296,12 @@ impl ChunkHeader {
     ///
     /// # Errors
     /// `Data` for the ids that the format does not define.
-    pub fn special(&self) -> Result<Option<Special>> {
+    pub(crate) fn special(&self) -> Result<Option<Special>> {
         Special::from_bits(self.special_bits())
     }
 
     /// Uncompressed size, in bytes.
-    pub fn nbytes(&self) -> usize {
+    pub(crate) fn nbytes(&self) -> usize {
         usize::try_from(self.nbytes).unwrap_or(0)
     }
 }

@@ -6,7 +6,7 @@ use crate::error::Result;
 
 /// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trailer<'a> {
+pub(crate) struct Trailer<'a> {
     /// Index of the chunk in a contiguous frame; number of the chunk file in a sparse one.
     pub nchunk: i32,
     /// Byte offset of the chunk in a contiguous frame; number of the chunk file in a sparse one.
@@ -22,7 +22,7 @@ impl<'a> Trailer<'a> {
     ///
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the trailer, `InvalidHeader` for a negative offset.
-    pub fn read(header: &ChunkHeader, chunk: &'a [u8], nblocks: usize) -> Result<Self> {
+    pub(crate) fn read(header: &ChunkHeader, chunk: &'a [u8], nblocks: usize) -> Result<Self> {
         let start = header.len() + 4 * nblocks;
         let Some(trailer) = chunk.get(start..).and_then(|rest| rest.get(..FIXED + 4 * nblocks)) else {
             return Err(err!(ReadBuffer, "a lazy chunk of {} bytes for {nblocks} blocks", chunk.len()));
@@ -36,7 +36,7 @@ impl<'a> Trailer<'a> {
     }
 
     /// Bytes that block `nblock` takes in the frame; `None` beyond the table.
-    pub fn block_length(&self, nblock: usize) -> Option<i32> {
+    pub(crate) fn block_length(&self, nblock: usize) -> Option<i32> {
         read_i32(self.block_lengths, 4 * nblock)
     }
 }

@@ -5,23 +5,23 @@
 
 #![forbid(unsafe_code)]
 
-pub mod blocks;
-pub mod container;
-pub mod dictionary;
-pub mod format;
-pub mod header;
-pub mod lazy;
-pub mod special;
-pub mod stream;
-pub mod varlen;
+pub(crate) mod blocks;
+pub(crate) mod container;
+pub(crate) mod dictionary;
+pub(crate) mod format;
+pub(crate) mod header;
+pub(crate) mod lazy;
+pub(crate) mod special;
+pub(crate) mod stream;
+pub(crate) mod varlen;
 
-pub use blocks::Blocks;
-pub use container::{BlockShape, Container};
-pub use header::ChunkHeader;
-pub use special::Special;
+pub(crate) use blocks::Blocks;
+pub(crate) use container::{BlockShape, Container};
+pub(crate) use header::ChunkHeader;
+pub(crate) use special::Special;
 
 /// The little-endian `i32` at `pos`; `None` when fewer than four bytes are left.
-pub fn read_i32(bytes: &[u8], pos: usize) -> Option<i32> {
+pub(crate) fn read_i32(bytes: &[u8], pos: usize) -> Option<i32> {
     let field = bytes.get(pos..pos.checked_add(4)?)?;
     Some(i32::from_le_bytes(field.try_into().ok()?))
 }
@@ -30,6 +30,6 @@ pub fn read_i32(bytes: &[u8], pos: usize) -> Option<i32> {
 ///
 /// # Panics
 /// If fewer than four bytes are left.
-pub fn write_i32(bytes: &mut [u8], pos: usize, value: i32) {
+pub(crate) fn write_i32(bytes: &mut [u8], pos: usize, value: i32) {
     bytes[pos..pos + 4].copy_from_slice(&value.to_le_bytes());
 }

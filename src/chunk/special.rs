@@ -5,7 +5,7 @@ use crate::error::Result;
 
 /// The kinds of special chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Special {
+pub(crate) enum Special {
     /// All bytes are zero.
     Zero,
     /// All items are a quiet NaN; items of 4 or 8 bytes only.
@@ -18,15 +18,15 @@ pub enum Special {
 
 impl Special {
     /// Id of [`Special::Zero`] in a header.
-    pub const ZERO_ID: u8 = 1;
+    pub(crate) const ZERO_ID: u8 = 1;
     /// Id of [`Special::Value`] in a header.
-    pub const VALUE_ID: u8 = 3;
+    pub(crate) const VALUE_ID: u8 = 3;
 
     /// The kind with that id in a header; `None` for 0.
     ///
     /// # Errors
     /// `Data` for ids 5 to 7.
-    pub fn from_bits(bits: u8) -> Result<Option<Special>> {
+    pub(crate) fn from_bits(bits: u8) -> Result<Option<Special>> {
         match bits {
             0 => Ok(None),
             Special::ZERO_ID => Ok(Some(Special::Zero)),
@@ -38,7 +38,7 @@ impl Special {
     }
 
     /// The id in a header.
-    pub fn bits(self) -> u8 {
+    pub(crate) fn bits(self) -> u8 {
         match self {
             Special::Zero => Special::ZERO_ID,
             Special::Nan => 2,
@@ -51,7 +51,7 @@ impl Special {
     ///
     /// # Errors
     /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for a value of no bytes.
-    pub fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
+    pub(crate) fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
         if dest.is_empty() {
             return Ok(());
         }

@@ -5,7 +5,7 @@ use crate::error::Result;
 
 /// One stream of a block, before decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream<'a> {
+pub(crate) enum Stream<'a> {
     /// One byte value over and over.
     Run(u8),
     /// The bytes themselves.
@@ -18,17 +18,17 @@ pub enum Stream<'a> {
 const TOKEN_RUN: u8 = 1;
 
 /// Longest form of a run: the length and a token, in bytes.
-pub const MAX_RUN_LENGTH: usize = 5;
+pub(crate) const MAX_RUN_LENGTH: usize = 5;
 
 /// Bytes of the length that each stream begins with.
-pub const LENGTH: usize = 4;
+pub(crate) const LENGTH: usize = 4;
 
 /// Reads the stream at the start of `rest`, which stands for `neblock` bytes, and takes it off.
 ///
 /// # Errors
 /// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for a run that is none.
 #[inline(always)]
-pub fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
+pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
     let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() else {
         return Err(err!(ReadBuffer, "no stream length in {} bytes", rest.len()));
     };
@@ -56,7 +56,7 @@ pub fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
 }
 
 /// Appends a run of `value` at the start of `out`; the number of bytes written, `None` if they do not fit.
-pub fn write_run(out: &mut [u8], value: u8) -> Option<usize> {
+pub(crate) fn write_run(out: &mut [u8], value: u8) -> Option<usize> {
     let len = if value == 0 { 4 } else { MAX_RUN_LENGTH };
     let out = out.get_mut(..len)?;
     out[..4].copy_from_slice(&(-i32::from(value)).to_le_bytes());
@@ -67,7 +67,7 @@ pub fn write_run(out: &mut [u8], value: u8) -> Option<usize> {
 }
 
 /// The byte that all of `bytes` are, if they are one (and there are some).
-pub fn single_value(bytes: &[u8]) -> Option<u8> {
+pub(crate) fn single_value(bytes: &[u8]) -> Option<u8> {
     let (&first, rest) = bytes.split_first()?;
     // The last byte tells most streams apart before the long comparison.
     (*bytes.last()? == first && *rest == bytes[..rest.len()]).then_some(first)

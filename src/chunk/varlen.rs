@@ -6,11 +6,11 @@ use crate::error::Result;
 use std::ops::Range;
 
 /// Bytes before a block's payload: its uncompressed size.
-pub const PREFIX: usize = 4;
+pub(crate) const PREFIX: usize = 4;
 
 /// Where a variable-length block lies in its chunk, and how long it is uncompressed. All in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct VarBlock {
+pub(crate) struct VarBlock {
     /// The block's span of the chunk: the size, then the payload.
     pub span: Range<usize>,
     /// Where the block begins in the chunk's uncompressed content.
@@ -21,13 +21,13 @@ pub struct VarBlock {
 
 impl VarBlock {
     /// The payload: raw if it is `nbytes` long, else a codec's stream.
-    pub fn payload<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
+    pub(crate) fn payload<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
         &chunk[self.span.start + PREFIX..self.span.end]
     }
 }
 
 /// Number of blocks, from a parsed header.
-pub fn nblocks(header: &ChunkHeader) -> usize {
+pub(crate) fn nblocks(header: &ChunkHeader) -> usize {
     usize::try_from(header.blocksize).unwrap_or(0)
 }
 
@@ -36,7 +36,7 @@ pub fn nblocks(header: &ChunkHeader) -> usize {
 ///
 /// # Errors
 /// `ReadBuffer` when the block starts are cut off, `InvalidHeader` for starts that make no sense.
-pub fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
+pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
     let count = nblocks(header);
     let tables = header.len() + 4 * count;
     let Some(starts) = chunk.get(header.len()..tables) else {
@@ -68,7 +68,7 @@ pub fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
 ///
 /// # Errors
 /// Those of [`spans`]; `InvalidHeader` when the sizes do not add up to the chunk's.
-pub fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
+pub(crate) fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
     let spans = spans(header, chunk)?;
     let mut blocks = Vec::new();
     blocks

@@ -10,7 +10,7 @@ use crate::error::Result;
 /// A codec that is always there. The numbers are the ABI's codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-pub enum BuiltIn {
+pub(crate) enum BuiltIn {
     /// BloscLZ, Blosc's own.
     BloscLz = 0,
     /// LZ4, the fast encoder.
@@ -25,26 +25,26 @@ pub enum BuiltIn {
 
 impl BuiltIn {
     /// All of them, by rising code.
-    pub const ALL: [BuiltIn; 5] =
+    pub(crate) const ALL: [BuiltIn; 5] =
         [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zlib, BuiltIn::Zstd];
 
     /// The codec with that code, if it is a built-in one.
-    pub fn from_compcode(code: i32) -> Option<BuiltIn> {
+    pub(crate) fn from_compcode(code: i32) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
     }
 
     /// The ABI's code.
-    pub const fn compcode(self) -> u8 {
+    pub(crate) const fn compcode(self) -> u8 {
         self as u8
     }
 
     /// The codec of that name, exactly as written.
-    pub fn from_name(name: &str) -> Option<BuiltIn> {
+    pub(crate) fn from_name(name: &str) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
     /// The ABI's name.
-    pub const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             BuiltIn::BloscLz => "blosclz",
             BuiltIn::Lz4 => "lz4",
@@ -55,12 +55,12 @@ impl BuiltIn {
     }
 
     /// Whether streams of the codec can refer to a dictionary.
-    pub const fn has_dictionaries(self) -> bool {
+    pub(crate) const fn has_dictionaries(self) -> bool {
         matches!(self, BuiltIn::Lz4 | BuiltIn::Lz4Hc | BuiltIn::Zstd)
     }
 
     /// The format code in bits 5-7 of a chunk's flags.
-    pub const fn format(self) -> u8 {
+    pub(crate) const fn format(self) -> u8 {
         match self {
             BuiltIn::BloscLz => 0,
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => 1,
@@ -71,7 +71,7 @@ impl BuiltIn {
 
     /// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it:
     /// how many are there, fewer for a bad stream. `None` for a codec that only decompresses whole streams.
-    pub fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+    pub(crate) fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         match self {
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
             BuiltIn::BloscLz => Some(blosclz::decompress_prefix(src, dest, wanted)),
@@ -80,17 +80,17 @@ impl BuiltIn {
     }
 
     /// The codec that decodes that format code.
-    pub fn from_format(format: u8) -> Option<BuiltIn> {
+    pub(crate) fn from_format(format: u8) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)
     }
 
     /// The code of the library that the codec belongs to (`blosc2_get_complib_info`).
-    pub const fn library_code(self) -> u8 {
+    pub(crate) const fn library_code(self) -> u8 {
         self.format()
     }
 
     /// The name of that library.
-    pub const fn library_name(self) -> &'static str {
+    pub(crate) const fn library_name(self) -> &'static str {
         match self {
             BuiltIn::BloscLz => "BloscLZ",
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => "LZ4",
@@ -100,7 +100,7 @@ impl BuiltIn {
     }
 
     /// The version of that library.
-    pub const fn library_version(self) -> &'static str {
+    pub(crate) const fn library_version(self) -> &'static str {
         match self {
             // The version whose streams and encoder decisions ours reproduces.
             BuiltIn::BloscLz => "2.5.3",
@@ -112,20 +112,20 @@ impl BuiltIn {
 
     /// An encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. One that was
     /// prepared for another codec is ignored.
-    pub fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
+    pub(crate) fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
         BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
     }
 
     /// A decoder, for streams made with `dictionary` if there is one. One that was prepared for another
     /// format is ignored.
-    pub fn decoder(self, dictionary: Option<&DecoderDictionary>) -> BuiltInDecoder<'_> {
+    pub(crate) fn decoder(self, dictionary: Option<&DecoderDictionary>) -> BuiltInDecoder<'_> {
         BuiltInDecoder { codec: self, dictionary: dictionary.map(|d| &d.0) }
     }
 }
 
 /// The [`Encoder`] of a built-in codec, made by [`BuiltIn::encoder`]. It never fails but for want of memory.
 #[derive(Clone, Copy)]
-pub struct BuiltInEncoder<'a> {
+pub(crate) struct BuiltInEncoder<'a> {
     codec: BuiltIn,
     clevel: i32,
     dictionary: Option<&'a EncoderForm>,
@@ -158,7 +158,7 @@ impl Encoder for BuiltInEncoder<'_> {
 /// The [`Decoder`] of a built-in codec, made by [`BuiltIn::decoder`]. It never fails but for want of memory:
 /// bad streams give 0.
 #[derive(Clone, Copy)]
-pub struct BuiltInDecoder<'a> {
+pub(crate) struct BuiltInDecoder<'a> {
     codec: BuiltIn,
     dictionary: Option<&'a DecoderForm>,
 }

@@ -10,10 +10,10 @@ use crate::err;
 use crate::error::Result;
 
 /// The largest dictionary of the chunk format.
-pub const MAX_DICTIONARY_LEN: usize = 32768;
+pub(crate) const MAX_DICTIONARY_LEN: usize = 32768;
 
 /// A dictionary prepared for compressing; all threads share one.
-pub struct EncoderDictionary(pub(super) EncoderForm);
+pub(crate) struct EncoderDictionary(pub(super) EncoderForm);
 
 pub(super) enum EncoderForm {
     Ignored,
@@ -28,7 +28,7 @@ impl EncoderDictionary {
     /// # Errors
     /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them;
     /// `MemoryAlloc` if there is no memory.
-    pub fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
             BuiltIn::BloscLz | BuiltIn::Zlib => EncoderForm::Ignored,
@@ -40,7 +40,7 @@ impl EncoderDictionary {
 }
 
 /// A dictionary prepared for decompressing; all threads share one.
-pub struct DecoderDictionary(pub(super) DecoderForm);
+pub(crate) struct DecoderDictionary(pub(super) DecoderForm);
 
 pub(super) enum DecoderForm {
     Ignored,
@@ -53,7 +53,7 @@ impl DecoderDictionary {
     ///
     /// # Errors
     /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them.
-    pub fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
             BuiltIn::BloscLz | BuiltIn::Zlib => DecoderForm::Ignored,
@@ -66,7 +66,7 @@ impl DecoderDictionary {
 /// Trains a Zstd dictionary of at most `capacity` bytes on `samples`, the concatenation of samples of
 /// `sample_sizes` bytes each. `None` if the sizes do not add up to `samples.len()`, or the samples are too
 /// few or too much alike to train on.
-pub fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
+pub(crate) fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
     zstd::train(samples, sample_sizes, capacity)
 }
 

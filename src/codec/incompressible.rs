@@ -22,7 +22,7 @@ const SLOTS_LOG2: u32 = 12;
 
 /// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly any
 /// four bytes come again within `reach` bytes.
-pub fn is_incompressible(src: &[u8], reach: usize) -> bool {
+pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
     src.len() >= SHORTEST && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }
 

@@ -11,7 +11,7 @@ mod length_predictor;
 mod lz4;
 mod match_copy;
 #[cfg(feature = "ndlz")]
-pub mod ndlz;
+pub(crate) mod ndlz;
 mod plugin;
 mod zlib;
 mod zstd;
@@ -19,11 +19,11 @@ mod zstd;
 #[cfg(test)]
 mod tests;
 
-pub use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
-pub use dictionary::{DecoderDictionary, EncoderDictionary, MAX_DICTIONARY_LEN, train_zstd};
-pub use plugin::{Plugin, PluginDecoder, PluginEncoder};
+pub(crate) use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
+pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
+pub(crate) use plugin::{Plugin, PluginDecoder, PluginEncoder};
 
-pub mod blosclz;
+pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]
 pub mod zfp;
 
@@ -32,7 +32,7 @@ use crate::error::Result;
 /// The per-thread state that codecs keep between streams, so that a stream costs no allocation.
 /// Everything in it is created on first use.
 #[derive(Default)]
-pub struct Workspace {
+pub(crate) struct Workspace {
     blosclz: blosclz::Tables,
     lz4: lz4::State,
     #[cfg(feature = "ndlz")]
@@ -42,17 +42,17 @@ pub struct Workspace {
 }
 
 /// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
-pub const WRITE_AHEAD: usize = 128;
+pub(crate) const WRITE_AHEAD: usize = 128;
 
 /// Compresses single streams.
-pub trait Encoder: Sync {
+pub(crate) trait Encoder: Sync {
     /// Compresses `src` into `dest`. Returns the number of bytes written; 0 when the result does not fit into
     /// `dest` or the codec gives up. A caller's own codec may also fail with an error.
     fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
 }
 
 /// Decompresses single streams.
-pub trait Decoder: Sync {
+pub(crate) trait Decoder: Sync {
     /// Decompresses the whole of `src` into `dest` and returns the number of bytes written; any number but
     /// `dest.len()` means that the stream is bad (0: the codec found out itself).
     fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;

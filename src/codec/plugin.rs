@@ -21,7 +21,7 @@ use std::ops::Range;
 
 /// A codec of the library's own range that this build has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Plugin {
+pub(crate) enum Plugin {
     /// Blocks of bytes in two dimensions.
     #[cfg(feature = "ndlz")]
     Ndlz,
@@ -32,7 +32,7 @@ pub enum Plugin {
 
 impl Plugin {
     /// The codec with that code, if it is one of these.
-    pub fn from_compcode(code: i32) -> Option<Plugin> {
+    pub(crate) fn from_compcode(code: i32) -> Option<Plugin> {
         match code {
             #[cfg(feature = "ndlz")]
             crate::abi::BLOSC_CODEC_NDLZ => Some(Plugin::Ndlz),
@@ -47,19 +47,19 @@ impl Plugin {
     }
 
     /// An encoder with the codec's own byte `meta`, for a chunk of `container` with items of `typesize` bytes.
-    pub fn encoder(self, meta: u8, typesize: usize, container: Option<Container>) -> PluginEncoder {
+    pub(crate) fn encoder(self, meta: u8, typesize: usize, container: Option<Container>) -> PluginEncoder {
         PluginEncoder { codec: self, meta, typesize, container }
     }
 
     /// A decoder with the codec's own byte `meta`, for a chunk of `container`.
-    pub fn decoder(self, meta: u8, container: Option<&Container>) -> PluginDecoder<'_> {
+    pub(crate) fn decoder(self, meta: u8, container: Option<&Container>) -> PluginDecoder<'_> {
         PluginDecoder { codec: self, meta, container }
     }
 }
 
 /// The [`Encoder`] that [`Plugin::encoder`] makes. It fails where codec, array and block do not go together.
 #[derive(Clone, Copy)]
-pub struct PluginEncoder {
+pub(crate) struct PluginEncoder {
     codec: Plugin,
     #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
     meta: u8,
@@ -94,7 +94,7 @@ impl Encoder for PluginEncoder {
 
 /// The [`Decoder`] that [`Plugin::decoder`] makes.
 #[derive(Clone, Copy)]
-pub struct PluginDecoder<'a> {
+pub(crate) struct PluginDecoder<'a> {
     codec: Plugin,
     #[cfg_attr(not(any(feature = "ndlz", feature = "zfp")), expect(dead_code, reason = "no codec wants it"))]
     meta: u8,
@@ -122,7 +122,7 @@ impl Decoder for PluginDecoder<'_> {
 
 impl PluginDecoder<'_> {
     /// Whether bytes of a block can be had without the rest of it.
-    pub fn decodes_parts(&self) -> bool {
+    pub(crate) fn decodes_parts(&self) -> bool {
         match self.codec {
             #[cfg(feature = "ndlz")]
             Plugin::Ndlz => false,
@@ -137,7 +137,7 @@ impl PluginDecoder<'_> {
     /// # Errors
     /// `Data` for a stream that is too short.
     #[cfg_attr(not(feature = "zfp"), allow(unused_variables, reason = "no codec wants them"))]
-    pub fn decode_part(
+    pub(crate) fn decode_part(
         &self,
         src: &[u8],
         nbytes: usize,

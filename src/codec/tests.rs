@@ -405,7 +405,7 @@ fn bad_dictionaries_are_refused() {
     use crate::error::ErrorKind::CodecDict;
     // Zstd's magic number and an identifier, then nothing: a dictionary that claims to have tables.
     let hollow = [0x37, 0xa4, 0x30, 0xec, 1, 0, 0, 0, 0, 0, 0, 0];
-    let long = vec![1; MAX_DICTIONARY_LEN + 1];
+    let long = vec![1; dictionary::MAX_DICTIONARY_LEN + 1];
     for codec in BuiltIn::ALL {
         for bytes in [&[][..], &long[..]] {
             assert_eq!(EncoderDictionary::new(codec, bytes).err().map(|e| e.kind()), Some(CodecDict));

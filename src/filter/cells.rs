@@ -29,7 +29,7 @@ struct Cells {
 ///
 /// # Errors
 /// `FilterPipeline` where the array, its block or the cells do not fit together (`filters.md` 10).
-pub fn gather(
+pub(crate) fn gather(
     side: u8,
     typesize: usize,
     container: Option<&Container>,
@@ -46,7 +46,7 @@ pub fn gather(
 ///
 /// # Errors
 /// `Failure` where [`gather`] gives `FilterPipeline`.
-pub fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
+pub(crate) fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
     let typesize = container.and_then(|c| usize::try_from(c.typesize).ok()).unwrap_or(0);
     let cells = Cells::of_volume(side, typesize, container, src.len())
         .ok_or_else(|| err!(Failure, "ndcell {side} of {} bytes in {container:?}", src.len()))?;
@@ -59,7 +59,7 @@ pub fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [
 ///
 /// # Errors
 /// As [`gather`], and for other typesizes.
-pub fn gather_means(
+pub(crate) fn gather_means(
     side: u8,
     typesize: usize,
     container: Option<&Container>,
@@ -80,7 +80,12 @@ pub fn gather_means(
 ///
 /// # Errors
 /// `Failure` where the array, its block or the cells do not fit together.
-pub fn scatter_means(side: u8, container: Option<&Container>, src: &[u8], dest: &mut [u8]) -> Result<()> {
+pub(crate) fn scatter_means(
+    side: u8,
+    container: Option<&Container>,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<()> {
     // The item size goes through a signed byte there.
     let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
     let cells = Cells::clipped(side, typesize, container, src.len())

@@ -31,7 +31,7 @@ const AHEAD: usize = 512;
 /// # Panics
 /// If the lengths differ.
 #[inline]
-pub fn copy(src: &[u8], dest: &mut [u8]) {
+pub(crate) fn copy(src: &[u8], dest: &mut [u8]) {
     copy_at(cpu::level(), src, dest);
 }
 
@@ -40,7 +40,7 @@ pub fn copy(src: &[u8], dest: &mut [u8]) {
 /// # Panics
 /// If the lengths differ.
 #[inline]
-pub fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     copy_to_fresh_at(cpu::level(), src, dest);
 }
 
@@ -49,7 +49,7 @@ pub fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
 /// # Panics
 /// As [`copy`].
 #[inline]
-pub fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
+pub(crate) fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
     // SAFETY: initialised bytes, into which only initialised ones are written.
     let dest = unsafe { &mut *(ptr::from_mut(dest) as *mut [MaybeUninit<u8>]) };
     copy_to_fresh_at(level, src, dest);

@@ -15,7 +15,7 @@ use crate::error::Result;
 ///
 /// # Panics
 /// If the lengths differ.
-pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<()> {
+pub(crate) fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Result<()> {
     assert_eq!(src.len(), dest.len(), "source and destination of a truncation differ in length");
     let mask = match typesize {
         1 => u64::from(u8::MAX << cleared_bits(prec, 8)?) * (u64::MAX / u64::from(u8::MAX)),

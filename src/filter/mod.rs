@@ -8,12 +8,12 @@
 //! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
 
 pub mod bitshuffle;
-pub mod bytedelta;
-pub mod cells;
-pub mod copy;
+pub(crate) mod bytedelta;
+pub(crate) mod cells;
+pub(crate) mod copy;
 pub mod cpu;
 pub mod delta;
-pub mod int_trunc;
+pub(crate) mod int_trunc;
 pub mod shuffle;
 pub mod trunc_prec;
 

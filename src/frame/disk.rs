@@ -10,10 +10,10 @@ use std::ffi::{CStr, CString};
 use std::path::PathBuf;
 
 /// The file of a directory that holds header, index and trailer.
-pub const INDEX_FILE: &str = "chunks.b2frame";
+pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
 /// The files of a frame.
-pub struct Disk {
+pub(crate) struct Disk {
     /// What moves the bytes.
     pub backend: Backend,
     /// The file with header, index and trailer.
@@ -28,7 +28,7 @@ pub struct Disk {
 
 impl Disk {
     /// The frame at `path`: a file, or for a sparse frame a directory, without a slash at its end.
-    pub fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
+    pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
         let (file, directory) = match kind {
             FrameKind::Contiguous => (path.to_owned(), None),
             FrameKind::Sparse => (inside(path, INDEX_FILE), Some(path.to_owned())),
@@ -43,7 +43,7 @@ impl Disk {
     }
 
     /// Where the lock of the frame is.
-    pub fn sidecar(&self) -> PathBuf {
+    pub(crate) fn sidecar(&self) -> PathBuf {
         match &self.directory {
             Some(directory) => paths::as_path(directory).join(".b2lock"),
             None => paths::sidecar(&self.path),
@@ -52,17 +52,17 @@ impl Disk {
 
     /// The state of the file with header, index and trailer; `None` when nothing is there, or a program's back-end or a
     /// mapping is what is read.
-    pub fn stamp(&self) -> Option<Stamped> {
+    pub(crate) fn stamp(&self) -> Option<Stamped> {
         if self.backend.is_native() { stamp_at(&self.path) } else { None }
     }
 
     /// Whether the path, where `there` is now, names another file than the one that was read last.
-    pub fn was_replaced(&self, there: Option<&Stamped>) -> bool {
+    pub(crate) fn was_replaced(&self, there: Option<&Stamped>) -> bool {
         self.reader.revalidate(there.map(|there| there.stamp.identity))
     }
 
     /// Sees that the kept handle is still ours before it is read from; a new one is opened if it is not.
-    pub fn check_reader(&self) {
+    pub(crate) fn check_reader(&self) {
         self.reader.drop_if_lost();
     }
 
@@ -70,7 +70,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, or what `read` says.
-    pub fn with_reader<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
         self.reader.with(read)
     }
 
@@ -78,7 +78,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`.
-    pub fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         let at = self.base.checked_add(at).ok_or_else(|| err!(FileRead, "byte {at} of a frame"))?;
         self.with_reader(|stream| stream.read_exact_at(at, dest))
     }
@@ -87,7 +87,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`; `InvalidHeader` for a number that no file can have.
-    pub fn open_chunk_file(&self, number: u64) -> Result<Stream> {
+    pub(crate) fn open_chunk_file(&self, number: u64) -> Result<Stream> {
         self.backend.open(&self.chunk_path(number)?, OpenMode::Read)
     }
 
@@ -95,7 +95,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
-    pub fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write_chunk_file(&self, number: u64, bytes: &[u8]) -> Result<()> {
         let stream = self.backend.open(&self.chunk_path(number)?, OpenMode::Create)?;
         stream.write_at(0, bytes, WriteShape::Bytes)
     }
@@ -105,7 +105,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; everything is as before then.
-    pub fn put_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<WrittenFile> {
+    pub(crate) fn put_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<WrittenFile> {
         let path = self.chunk_path(number)?;
         // Neither a new file nor one that is cut first: file systems take many times longer over both.
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
@@ -125,7 +125,7 @@ impl Disk {
     ///
     /// # Errors
     /// What the back-end says.
-    pub fn remove_chunk_file(&self, number: u64) -> Result<()> {
+    pub(crate) fn remove_chunk_file(&self, number: u64) -> Result<()> {
         self.backend.remove(&self.chunk_path(number)?)
     }
 
@@ -138,7 +138,7 @@ impl Disk {
 }
 
 /// A chunk file that was written. When it is dropped it becomes what it was, unless it was [finished](Self::finish).
-pub struct WrittenFile(Option<Before>);
+pub(crate) struct WrittenFile(Option<Before>);
 
 /// What was there before a chunk file was written.
 enum Before {
@@ -154,7 +154,7 @@ impl WrittenFile {
     ///
     /// # Errors
     /// `FileTruncate`; the file is as before then.
-    pub fn finish(mut self) -> Result<()> {
+    pub(crate) fn finish(mut self) -> Result<()> {
         if let Some(Before::Chunk { stream, bytes, len }) = &self.0
             && *len < bytes.len() as u64
         {

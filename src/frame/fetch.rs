@@ -30,7 +30,7 @@ thread_local! {
 
 /// What a chunk is fetched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// A look while it is lent: a copy may be in memory that is used again.
     Look,
     /// To be kept.
@@ -38,7 +38,7 @@ pub enum Purpose {
 }
 
 /// A chunk that was fetched.
-pub enum Fetched<'a> {
+pub(crate) enum Fetched<'a> {
     /// Where the frame keeps it.
     Borrowed(&'a [u8]),
     /// A copy that is gone afterwards.
@@ -66,7 +66,7 @@ impl Fetched<'_> {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn into_owned(self) -> Result<Malloced> {
+    pub(crate) fn into_owned(self) -> Result<Malloced> {
         match self {
             Fetched::Owned(bytes) => Ok(bytes),
             chunk => Malloced::copy_of(&chunk),
@@ -75,7 +75,7 @@ impl Fetched<'_> {
 }
 
 /// Where blocks of lazy chunks are read: the chunk's own file in a sparse frame, opened once.
-pub struct ChunkSource<'a> {
+pub(crate) struct ChunkSource<'a> {
     frame: &'a Frame,
     chunk_file: Option<Stream>,
 }
@@ -87,14 +87,6 @@ impl Frame {
         let code = offsets.get(nchunk);
         let code = code.ok_or_else(|| err!(Data, "chunk {nchunk} of {}", offsets.len()))?;
         Ok((code, offsets.len()))
-    }
-
-    /// Where chunk `nchunk` is.
-    ///
-    /// # Errors
-    /// `Data` for one that is not there.
-    pub fn place(&self, nchunk: usize) -> Result<Place> {
-        place_of(self.code(nchunk)?.0)
     }
 
     /// Bytes that the chunk at `offset` can have at the most: up to the next one, in the order of the index.
@@ -125,7 +117,7 @@ impl Frame {
     ///
     /// # Errors
     /// Those of a chunk that cannot be read.
-    pub fn flags_of_first(&self, contents: &Contents) -> Result<u8> {
+    pub(crate) fn flags_of_first(&self, contents: &Contents) -> Result<u8> {
         let header = &contents.header;
         if contents.nchunks == 0 {
             return Ok(0);
@@ -139,7 +131,7 @@ impl Frame {
     ///
     /// # Errors
     /// `Data`, `InvalidHeader`, `FileOpen`, `FileRead`, `MemoryAlloc`, and what `then` returns.
-    pub fn with_chunk<R>(
+    pub(crate) fn with_chunk<R>(
         &self,
         nchunk: usize,
         header: &FrameHeader,
@@ -204,7 +196,7 @@ impl Frame {
     ///
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk of which no lazy form can be made.
-    pub fn with_lazy_chunk<R>(
+    pub(crate) fn with_lazy_chunk<R>(
         &self,
         nchunk: usize,
         header: &FrameHeader,
@@ -247,7 +239,7 @@ impl Frame {
     ///
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk).
-    pub fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
+    pub(crate) fn chunk_info(&self, nchunk: usize, header: &FrameHeader) -> Result<ChunkInfo> {
         let (code, nchunks) = self.code(nchunk)?;
         let place = place_of(code)?;
         let offset = match place {
@@ -272,7 +264,7 @@ impl Frame {
 
 /// What the header of a chunk says that super-chunks go by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkInfo {
+pub(crate) struct ChunkInfo {
     /// Uncompressed size in bytes.
     pub nbytes: i32,
     /// Compressed size in bytes.
@@ -293,7 +285,7 @@ impl ChunkInfo {
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
     #[inline(always)]
-    pub fn of(chunk: &[u8]) -> Result<Self> {
+    pub(crate) fn of(chunk: &[u8]) -> Result<Self> {
         let sizes = ChunkHeader::sizes(chunk).map_err(|error| err!(InvalidHeader, "no chunk: {error}"));
         let [nbytes, blocksize, cbytes] = sizes?;
         let mut info = ChunkInfo { nbytes, cbytes, blocksize, flags2: 0, special: None, is_lazy: false };
@@ -466,7 +458,7 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
 ///
 /// # Errors
 /// `Data` for a chunk size that is no multiple of the item size.
-pub fn special_blocksize(header: &FrameHeader) -> Result<i32> {
+pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
     let chunk = synthesized(Special::Zero, false, header)?;
     Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }

@@ -13,15 +13,11 @@ use crate::err;
 use crate::error::Result;
 
 /// Length of the fixed part, in bytes; the metalayers follow.
-pub const FIXED_LEN: usize = 87;
-/// Length of a header without metalayers, in bytes.
-pub const EMPTY_LEN: usize = 97;
-/// The shortest frame that a file holds, in bytes.
-pub const MIN_FRAME_LEN: u64 = 112;
+pub(crate) const FIXED_LEN: usize = 87;
 /// Where the length of the frame stands, a big-endian `u64`.
-pub const FRAME_LEN_POSITION: u64 = 16;
+pub(crate) const FRAME_LEN_POSITION: u64 = 16;
 /// The most chunks that a frame is read with: an index of no more than `i32::MAX` bytes.
-pub const MAX_CHUNKS: i64 = i32::MAX as i64 / 8;
+pub(crate) const MAX_CHUNKS: i64 = i32::MAX as i64 / 8;
 
 /// What a frame begins with, after two bytes of msgpack.
 const MAGIC: &[u8; 8] = b"b2frame\0";
@@ -38,40 +34,40 @@ const CODEC_ELSEWHERE: u8 = 6;
 
 /// Positions of the fields, in bytes.
 mod position {
-    pub const MAGIC: usize = 2;
-    pub const HEADER_LEN: usize = 11;
-    pub const FRAME_LEN: usize = super::FRAME_LEN_POSITION as usize;
-    pub const FLAGS: usize = 25;
-    pub const KIND: usize = 26;
-    pub const CODEC: usize = 27;
-    pub const SPLIT: usize = 28;
-    pub const NBYTES: usize = 30;
-    pub const CBYTES: usize = 39;
-    pub const TYPESIZE: usize = 48;
-    pub const BLOCKSIZE: usize = 53;
-    pub const CHUNKSIZE: usize = 58;
-    pub const NTHREADS_C: usize = 63;
-    pub const NTHREADS_D: usize = 66;
-    pub const HAS_VLMETALAYERS: usize = 68;
-    pub const NFILTERS: usize = 70;
-    pub const FILTERS: usize = 71;
-    pub const COMPCODE: usize = 77;
-    pub const COMPCODE_META: usize = 78;
-    pub const FILTERS_META: usize = 79;
-    pub const OTHER_FLAGS: usize = 85;
+    pub(super) const MAGIC: usize = 2;
+    pub(super) const HEADER_LEN: usize = 11;
+    pub(super) const FRAME_LEN: usize = super::FRAME_LEN_POSITION as usize;
+    pub(super) const FLAGS: usize = 25;
+    pub(super) const KIND: usize = 26;
+    pub(super) const CODEC: usize = 27;
+    pub(super) const SPLIT: usize = 28;
+    pub(super) const NBYTES: usize = 30;
+    pub(super) const CBYTES: usize = 39;
+    pub(super) const TYPESIZE: usize = 48;
+    pub(super) const BLOCKSIZE: usize = 53;
+    pub(super) const CHUNKSIZE: usize = 58;
+    pub(super) const NTHREADS_C: usize = 63;
+    pub(super) const NTHREADS_D: usize = 66;
+    pub(super) const HAS_VLMETALAYERS: usize = 68;
+    pub(super) const NFILTERS: usize = 70;
+    pub(super) const FILTERS: usize = 71;
+    pub(super) const COMPCODE: usize = 77;
+    pub(super) const COMPCODE_META: usize = 78;
+    pub(super) const FILTERS_META: usize = 79;
+    pub(super) const OTHER_FLAGS: usize = 85;
 }
 
 /// Bits of the general flags.
 mod flag {
-    pub const VERSION: u8 = 0x0f;
-    pub const OFFSETS_64_BIT: u8 = 0x10;
-    pub const VARIABLE_CHUNKS: u8 = 0x40;
-    pub const VL_BLOCKS: u8 = 0x80;
+    pub(super) const VERSION: u8 = 0x0f;
+    pub(super) const OFFSETS_64_BIT: u8 = 0x10;
+    pub(super) const VARIABLE_CHUNKS: u8 = 0x40;
+    pub(super) const VL_BLOCKS: u8 = 0x80;
 }
 
 /// Whether a frame has its chunks in it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum FrameKind {
+pub(crate) enum FrameKind {
     /// All in one stretch of bytes, in a file or in memory.
     Contiguous,
     /// A directory with one file per chunk; the frame holds the rest.
@@ -90,7 +86,7 @@ impl FrameKind {
 /// The fixed part of a header. One that came out of [`parse`](Self::parse) has `FIXED_LEN <= header_len <= frame_len`;
 /// the other fields are as they were found. All sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FrameHeader {
+pub(crate) struct FrameHeader {
     /// Length of the whole header, metalayers included: where the chunks begin.
     pub header_len: usize,
     /// Length of the frame, at most `i64::MAX`; of a sparse one, that of its index file.
@@ -135,7 +131,7 @@ pub struct FrameHeader {
 }
 
 /// Whether the bytes have the magic of a frame. Frames in memory need it; nobody looks at it in files.
-pub fn has_magic(bytes: &[u8]) -> bool {
+pub(crate) fn has_magic(bytes: &[u8]) -> bool {
     bytes_at(bytes, position::MAGIC).as_ref() == Some(MAGIC)
 }
 
@@ -147,7 +143,7 @@ impl FrameHeader {
     /// # Errors
     /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not of
     /// the `expected` kind, `InvalidHeader` for a header length that cannot be.
-    pub fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
+    pub(crate) fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
         let Some(b) = bytes.first_chunk::<FIXED_LEN>() else {
             return Err(err!(FileRead, "a frame header of {FIXED_LEN} bytes, {} are there", bytes.len()));
         };
@@ -206,7 +202,7 @@ impl FrameHeader {
     ///
     /// # Errors
     /// `InvalidHeader` for an item size less than 1.
-    pub fn check_for_reading(&self) -> Result<()> {
+    pub(crate) fn check_for_reading(&self) -> Result<()> {
         if self.typesize <= 0 {
             return Err(err!(InvalidHeader, "typesize {} is less than 1", self.typesize));
         }
@@ -217,7 +213,7 @@ impl FrameHeader {
     ///
     /// # Errors
     /// `InvalidHeader` for an item size less than 1 or more than 6 filters.
-    pub fn check_for_opening(&self, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn check_for_opening(&self, bytes: &[u8]) -> Result<()> {
         self.check_for_reading()?;
         match bytes.get(position::NFILTERS) {
             Some(&nfilters) if usize::from(nfilters) > MAX_FILTERS => {
@@ -232,7 +228,7 @@ impl FrameHeader {
     ///
     /// # Errors
     /// `InvalidHeader` when the sizes make no sense or give more than [`MAX_CHUNKS`], or what `index_nbytes` returns.
-    pub fn nchunks(&self, index_nbytes: impl FnOnce() -> Result<i64>) -> Result<i64> {
+    pub(crate) fn nchunks(&self, index_nbytes: impl FnOnce() -> Result<i64>) -> Result<i64> {
         if self.nbytes <= 0 {
             return Ok(0);
         }
@@ -264,7 +260,7 @@ impl FrameHeader {
     /// # Errors
     /// `InvalidParam` for more than 16 metalayers, a name of more than 31 bytes or contents of more than 2 GB in all,
     /// `MemoryAlloc`.
-    pub fn build(&self, metalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
+    pub(crate) fn build(&self, metalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
         let count = metalayers.len();
         if count > MAX_WRITTEN {
             return Err(err!(InvalidParam, "{count} metalayers; {MAX_WRITTEN} is the limit"));

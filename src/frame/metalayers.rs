@@ -14,14 +14,14 @@ use crate::err;
 use crate::error::Result;
 
 /// The longest name, in bytes.
-pub const MAX_NAME_LEN: usize = BLOSC2_METALAYER_NAME_MAXLEN as usize;
+pub(crate) const MAX_NAME_LEN: usize = BLOSC2_METALAYER_NAME_MAXLEN as usize;
 /// The most metalayers that a header holds, and that a trailer is written with.
-pub const MAX_WRITTEN: usize = BLOSC2_MAX_METALAYERS as usize;
+pub(crate) const MAX_WRITTEN: usize = BLOSC2_MAX_METALAYERS as usize;
 /// The most metalayers that a trailer is read with.
-pub const MAX_IN_TRAILER: usize = BLOSC2_MAX_VLMETALAYERS as usize;
+pub(crate) const MAX_IN_TRAILER: usize = BLOSC2_MAX_VLMETALAYERS as usize;
 
 /// Where the section begins in a trailer, in bytes.
-pub const TRAILER_SECTION: usize = 2;
+pub(crate) const TRAILER_SECTION: usize = 2;
 /// From the start of a section to its first entry, in bytes.
 const FIRST_ENTRY: usize = 7;
 /// From the start of a section to the marker of the map.
@@ -35,7 +35,7 @@ const CONTENTS_HEAD: usize = 3;
 
 /// A metalayer in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metalayer<'a> {
+pub(crate) struct Metalayer<'a> {
     /// Up to 31 bytes, without a NUL at the end.
     pub name: &'a [u8],
     /// The content; a whole chunk for one of variable length.
@@ -46,7 +46,7 @@ pub struct Metalayer<'a> {
 ///
 /// # Errors
 /// `ReadBuffer` when the header ends too early, `Data` for what is no metalayer or more than 16 of them.
-pub fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
+pub(crate) fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
     parse(header, FIXED_LEN, MAX_WRITTEN)
 }
 
@@ -55,7 +55,7 @@ pub fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
 /// # Errors
 /// `ReadBuffer` when the trailer ends too early, `Data` for what is no metalayer, more than 8192 of them, or contents
 /// that overlap so much that they have 16 times the trailer's length.
-pub fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>> {
+pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>> {
     parse(trailer, TRAILER_SECTION, MAX_IN_TRAILER)
 }
 
@@ -123,7 +123,7 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
 ///
 /// # Errors
 /// `InvalidParam` for a name of more than 31 bytes, or contents of more than 2 GB in all.
-pub fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
+pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
     let mut len = FIRST_ENTRY + CONTENTS_HEAD;
     for metalayer in metalayers {
         if metalayer.name.len() > MAX_NAME_LEN {

@@ -15,19 +15,19 @@
 //!
 //! All but the last three are pure functions of bytes: they do no I/O, trust no field that they read, and never panic.
 
-pub mod disk;
-pub mod fetch;
-pub mod header;
-pub mod index;
-pub mod metalayers;
-pub mod msgpack;
-pub mod plan;
-pub mod store;
-pub mod trailer;
-pub mod undo;
-pub mod writer;
+pub(crate) mod disk;
+pub(crate) mod fetch;
+pub(crate) mod header;
+pub(crate) mod index;
+pub(crate) mod metalayers;
+pub(crate) mod msgpack;
+pub(crate) mod plan;
+pub(crate) mod store;
+pub(crate) mod trailer;
+pub(crate) mod undo;
+pub(crate) mod writer;
 
-pub use header::FrameKind;
+pub(crate) use header::FrameKind;
 
 #[cfg(test)]
 mod tests;

@@ -11,145 +11,145 @@
 
 use rmp::encode::{self, ByteBuf, RmpWrite};
 
-pub use rmp::Marker;
+pub(crate) use rmp::Marker;
 
 use crate::err;
 use crate::error::Result;
 
 /// Returns the `N` bytes at `pos`; `None` when they are not all there.
-pub fn bytes_at<const N: usize>(bytes: &[u8], pos: usize) -> Option<[u8; N]> {
+pub(crate) fn bytes_at<const N: usize>(bytes: &[u8], pos: usize) -> Option<[u8; N]> {
     bytes.get(pos..pos.checked_add(N)?)?.try_into().ok()
 }
 
 /// Returns the `i16` at `pos`, where its marker ends.
-pub fn i16_at(bytes: &[u8], pos: usize) -> Option<i16> {
+pub(crate) fn i16_at(bytes: &[u8], pos: usize) -> Option<i16> {
     bytes_at(bytes, pos).map(i16::from_be_bytes)
 }
 
 /// Returns the `u16` at `pos`, where its marker ends.
-pub fn u16_at(bytes: &[u8], pos: usize) -> Option<u16> {
+pub(crate) fn u16_at(bytes: &[u8], pos: usize) -> Option<u16> {
     bytes_at(bytes, pos).map(u16::from_be_bytes)
 }
 
 /// Returns the `i32` at `pos`, where its marker ends.
-pub fn i32_at(bytes: &[u8], pos: usize) -> Option<i32> {
+pub(crate) fn i32_at(bytes: &[u8], pos: usize) -> Option<i32> {
     bytes_at(bytes, pos).map(i32::from_be_bytes)
 }
 
 /// Returns the `u32` at `pos`, where its marker ends.
-pub fn u32_at(bytes: &[u8], pos: usize) -> Option<u32> {
+pub(crate) fn u32_at(bytes: &[u8], pos: usize) -> Option<u32> {
     bytes_at(bytes, pos).map(u32::from_be_bytes)
 }
 
 /// Returns the `i64` at `pos`, where its marker ends.
-pub fn i64_at(bytes: &[u8], pos: usize) -> Option<i64> {
+pub(crate) fn i64_at(bytes: &[u8], pos: usize) -> Option<i64> {
     bytes_at(bytes, pos).map(i64::from_be_bytes)
 }
 
 /// A buffer that msgpack values are appended to. Its whole memory is allocated when it is created, so that appending does not
 /// fail: the error type of `rmp`'s functions is an empty type here.
-pub struct Writer(ByteBuf);
+pub(crate) struct Writer(ByteBuf);
 
 impl Writer {
     /// Creates a writer of up to `capacity` bytes.
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn new(capacity: usize) -> Result<Self> {
+    pub(crate) fn new(capacity: usize) -> Result<Self> {
         let mut bytes = Vec::new();
         bytes.try_reserve_exact(capacity).map_err(|_| err!(MemoryAlloc, "{capacity} bytes of a frame"))?;
         Ok(Writer(ByteBuf::from_vec(bytes)))
     }
 
     /// Appends bytes as they are.
-    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         let Ok(()) = self.0.write_bytes(bytes);
         self
     }
 
     /// Appends one byte as it is.
-    pub fn byte(&mut self, byte: u8) -> &mut Self {
+    pub(crate) fn byte(&mut self, byte: u8) -> &mut Self {
         self.bytes(&[byte])
     }
 
     /// Appends an `i16` with its marker.
-    pub fn int16(&mut self, number: i16) -> &mut Self {
+    pub(crate) fn int16(&mut self, number: i16) -> &mut Self {
         let Ok(()) = encode::write_i16(&mut self.0, number);
         self
     }
 
     /// Appends an `i32` with its marker.
-    pub fn int32(&mut self, number: i32) -> &mut Self {
+    pub(crate) fn int32(&mut self, number: i32) -> &mut Self {
         let Ok(()) = encode::write_i32(&mut self.0, number);
         self
     }
 
     /// Appends an `i64` with its marker.
-    pub fn int64(&mut self, number: i64) -> &mut Self {
+    pub(crate) fn int64(&mut self, number: i64) -> &mut Self {
         let Ok(()) = encode::write_i64(&mut self.0, number);
         self
     }
 
     /// Appends a `u16` with its marker.
-    pub fn uint16(&mut self, number: u16) -> &mut Self {
+    pub(crate) fn uint16(&mut self, number: u16) -> &mut Self {
         let Ok(()) = encode::write_u16(&mut self.0, number);
         self
     }
 
     /// Appends a `u32` with its marker.
-    pub fn uint32(&mut self, number: u32) -> &mut Self {
+    pub(crate) fn uint32(&mut self, number: u32) -> &mut Self {
         let Ok(()) = encode::write_u32(&mut self.0, number);
         self
     }
 
     /// Appends a `u64` with its marker.
-    pub fn uint64(&mut self, number: u64) -> &mut Self {
+    pub(crate) fn uint64(&mut self, number: u64) -> &mut Self {
         let Ok(()) = encode::write_u64(&mut self.0, number);
         self
     }
 
     /// Appends true or false.
-    pub fn boolean(&mut self, value: bool) -> &mut Self {
+    pub(crate) fn boolean(&mut self, value: bool) -> &mut Self {
         let Ok(()) = encode::write_bool(&mut self.0, value);
         self
     }
 
     /// Appends the marker of an array of `len` items, which is at most 15.
-    pub fn fixarray(&mut self, len: u8) -> &mut Self {
+    pub(crate) fn fixarray(&mut self, len: u8) -> &mut Self {
         debug_assert!(len < 16);
         let Ok(_) = encode::write_array_len(&mut self.0, u32::from(len));
         self
     }
 
     /// Appends a string of at most 31 bytes; they need not be UTF-8.
-    pub fn fixstr(&mut self, text: &[u8]) -> &mut Self {
+    pub(crate) fn fixstr(&mut self, text: &[u8]) -> &mut Self {
         debug_assert!(text.len() < 32);
         let Ok(_) = encode::write_str_len(&mut self.0, text.len() as u32);
         self.bytes(text)
     }
 
     /// Appends a string after a length of 32 bits, which is read as an `i32`; the bytes need not be UTF-8.
-    pub fn str32(&mut self, text: &[u8]) -> &mut Self {
+    pub(crate) fn str32(&mut self, text: &[u8]) -> &mut Self {
         self.marker(Marker::Str32).length32(text.len()).bytes(text)
     }
 
     /// Appends bytes after a length of 32 bits, which is read as an `i32`.
-    pub fn bin32(&mut self, content: &[u8]) -> &mut Self {
+    pub(crate) fn bin32(&mut self, content: &[u8]) -> &mut Self {
         self.marker(Marker::Bin32).length32(content.len()).bytes(content)
     }
 
     /// Appends the marker of an array, and its length in 16 bits.
-    pub fn array16(&mut self, len: u16) -> &mut Self {
+    pub(crate) fn array16(&mut self, len: u16) -> &mut Self {
         self.marker(Marker::Array16).bytes(&len.to_be_bytes())
     }
 
     /// Appends the marker of a map, and its number of entries in 16 bits.
-    pub fn map16(&mut self, len: u16) -> &mut Self {
+    pub(crate) fn map16(&mut self, len: u16) -> &mut Self {
         self.marker(Marker::Map16).bytes(&len.to_be_bytes())
     }
 
     /// Appends an extension of 16 bytes of that type.
-    pub fn fixext16(&mut self, ext_type: i8, content: &[u8; 16]) -> &mut Self {
+    pub(crate) fn fixext16(&mut self, ext_type: i8, content: &[u8; 16]) -> &mut Self {
         let Ok(_) = encode::write_ext_meta(&mut self.0, content.len() as u32, ext_type);
         self.bytes(content)
     }
@@ -164,17 +164,12 @@ impl Writer {
     }
 
     /// Returns the number of bytes written so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.0.as_slice().len()
     }
 
-    /// Returns whether nothing is written yet.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Returns the bytes written.
-    pub fn finish(self) -> Vec<u8> {
+    pub(crate) fn finish(self) -> Vec<u8> {
         self.0.into_vec()
     }
 }

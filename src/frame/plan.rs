@@ -13,7 +13,7 @@ use crate::error::Result;
 
 /// A chunk as a frame keeps it.
 #[derive(Clone, Copy)]
-pub enum Payload<'a> {
+pub(crate) enum Payload<'a> {
     /// Stored as it is.
     Bytes(&'a [u8]),
     /// Told by the index alone.
@@ -22,21 +22,16 @@ pub enum Payload<'a> {
 
 impl Payload<'_> {
     /// Bytes in the data section or the chunk file.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         match self {
             Payload::Bytes(bytes) => bytes.len() as u64,
             Payload::Special(_) => 0,
         }
     }
-
-    /// Whether nothing is stored.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
 }
 
 /// What shall become of a frame.
-pub enum Change<'a> {
+pub(crate) enum Change<'a> {
     /// A chunk before the chunk that is `at` now, or at the end.
     Insert {
         /// Position of the new chunk.
@@ -80,7 +75,7 @@ pub enum Change<'a> {
 
 /// Where the parts of a contiguous frame are, or those of the index file of a sparse one. In bytes from the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Layout {
+pub(crate) struct Layout {
     /// Contiguous or sparse.
     pub kind: FrameKind,
     /// Length of the header.
@@ -95,7 +90,7 @@ pub struct Layout {
 
 impl Layout {
     /// Where the index chunk is.
-    pub fn index_at(&self) -> u64 {
+    pub(crate) fn index_at(&self) -> u64 {
         match self.kind {
             FrameKind::Contiguous => self.header_len + self.cbytes,
             FrameKind::Sparse => self.header_len,
@@ -105,7 +100,7 @@ impl Layout {
 
 /// Bytes that change their place inside the data section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Move {
+pub(crate) struct Move {
     /// Where they are.
     pub from: u64,
     /// Where they go.
@@ -116,7 +111,7 @@ pub struct Move {
 
 /// A chunk in a file of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ChunkFile<'a> {
+pub(crate) struct ChunkFile<'a> {
     /// The number that names it.
     pub number: u64,
     /// The chunk.
@@ -127,7 +122,7 @@ pub struct ChunkFile<'a> {
 
 /// What is to be written, in this order: chunk file, moved bytes, payload, index, header, trailer; then the frame
 /// ends at `frame_len`, and files that are superseded go.
-pub struct Plan<'a> {
+pub(crate) struct Plan<'a> {
     /// A chunk file (sparse frames).
     pub chunk_file: Option<ChunkFile<'a>>,
     /// A chunk file that nothing refers to any more; whether it goes before the index is written.
@@ -147,7 +142,7 @@ pub struct Plan<'a> {
 }
 
 /// The state of a frame after a change, from which its images are built.
-pub struct Target<'a> {
+pub(crate) struct Target<'a> {
     /// The header; its lengths are filled in here.
     pub header: FrameHeader,
     /// The metalayers.
@@ -158,7 +153,7 @@ pub struct Target<'a> {
 
 /// Where the chunks of a frame are, and what it takes to write that down.
 #[derive(Default)]
-pub struct Index {
+pub(crate) struct Index {
     /// One entry for each chunk.
     pub offsets: Offsets,
     /// Compressed blocks of the last image.
@@ -168,7 +163,7 @@ pub struct Index {
 }
 
 /// How to take back what [`plan`] did to an index.
-pub enum Undo {
+pub(crate) enum Undo {
     /// Nothing was done.
     Nothing,
     /// An entry was put in.
@@ -181,7 +176,7 @@ pub enum Undo {
 
 impl Index {
     /// Another index, since the frame is another.
-    pub fn replace(&mut self, offsets: Offsets) {
+    pub(crate) fn replace(&mut self, offsets: Offsets) {
         self.offsets = offsets;
         self.encoder.forget();
         self.highest = None;
@@ -191,7 +186,7 @@ impl Index {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn undo(&mut self, undo: Undo) -> Result<()> {
+    pub(crate) fn undo(&mut self, undo: Undo) -> Result<()> {
         self.encoder.forget();
         self.highest = None;
         match undo {
@@ -231,7 +226,7 @@ impl Index {
 /// # Errors
 /// `Data` for an order that is no permutation, `InvalidHeader` for a chunk that does not lie in the data section,
 /// `FileWrite` when there are no numbers for chunk files left, what building the images says; nothing changes then.
-pub fn plan<'a>(
+pub(crate) fn plan<'a>(
     layout: &Layout,
     index: &mut Index,
     change: &Change<'a>,

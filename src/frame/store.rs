@@ -32,7 +32,7 @@ const ATTEMPTS: usize = 50;
 const PAUSE: Duration = Duration::from_millis(1);
 
 /// A frame, and what is known of it.
-pub struct Frame {
+pub(crate) struct Frame {
     pub(super) kind: FrameKind,
     /// Its files; `None` in memory.
     pub(super) disk: Option<Box<Disk>>,
@@ -64,10 +64,10 @@ struct Seen {
 }
 
 /// A name and a content.
-pub type OwnedMetalayer = (Vec<u8>, Vec<u8>);
+pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 
 /// What a frame tells of its super-chunk.
-pub struct Contents {
+pub(crate) struct Contents {
     /// The header.
     pub header: FrameHeader,
     /// Number of chunks.
@@ -79,7 +79,7 @@ pub struct Contents {
 }
 
 /// A look at a frame before it is used.
-pub struct Look {
+pub(crate) struct Look {
     /// Its header as it is now.
     pub header: FrameHeader,
     /// Whether the frame is another than the one that is known.
@@ -90,7 +90,7 @@ pub struct Look {
 }
 
 /// Where a new frame goes.
-pub enum Destination<'a> {
+pub(crate) enum Destination<'a> {
     /// Memory.
     Memory,
     /// A file, or a directory that exists, without a slash at its end.
@@ -102,7 +102,11 @@ impl Frame {
     ///
     /// # Errors
     /// `MemoryAlloc`, `FileOpen`, `FileWrite`, `FileTruncate`.
-    pub fn create(kind: FrameKind, destination: Destination<'_>, target: &Target<'_>) -> Result<Frame> {
+    pub(crate) fn create(
+        kind: FrameKind,
+        destination: Destination<'_>,
+        target: &Target<'_>,
+    ) -> Result<Frame> {
         let trailer = trailer::build(target.vlmetalayers)?;
         let mut header = target.header.clone();
         header.header_len = FIXED_LEN + metalayers::section_len(target.metalayers)?;
@@ -145,7 +149,7 @@ impl Frame {
     ///
     /// # Errors
     /// `ReadBuffer`, `InvalidHeader` and what else `frame.md` 4.2, 4.4 and 4.5 say.
-    pub fn from_memory(memory: Growing) -> Result<(Frame, Contents)> {
+    pub(crate) fn from_memory(memory: Growing) -> Result<(Frame, Contents)> {
         let bytes = memory.bytes();
         if !header::has_magic(bytes) {
             return Err(err!(InvalidHeader, "{} bytes are no frame", bytes.len()));
@@ -174,7 +178,12 @@ impl Frame {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `Lock`, and what `frame.md` 4.1, 4.4 and 4.5 say.
-    pub fn open(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Result<(Frame, Contents, u8)> {
+    pub(crate) fn open(
+        kind: FrameKind,
+        path: &CStr,
+        base: u64,
+        backend: Backend,
+    ) -> Result<(Frame, Contents, u8)> {
         let disk = Disk::new(kind, path, base, backend);
         let layout = Layout { kind, header_len: FIXED_LEN as u64, cbytes: 0, frame_len: 0, trailer_len: 0 };
         let (memory, images) = (Growing::new(), Images::default());
@@ -314,7 +323,7 @@ impl Frame {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn lock(&self, exclusive: bool) -> Result<FrameSection<'_>> {
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<FrameSection<'_>> {
         let Some(lock) = &self.lock else { return Ok(FrameSection { lock: None }) };
         let Locked { moved } = lock.lock(exclusive)?;
         if moved {
@@ -324,7 +333,7 @@ impl Frame {
     }
 
     /// Whether the frame has a lock between processes.
-    pub fn has_lock(&self) -> bool {
+    pub(crate) fn has_lock(&self) -> bool {
         self.lock.is_some()
     }
 
@@ -332,43 +341,38 @@ impl Frame {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn unlock(&self) -> Result<()> {
+    pub(crate) fn unlock(&self) -> Result<()> {
         self.lock.as_ref().map_or(Ok(()), FrameLock::unlock)
     }
 
     /// Whether the frame is on disk.
-    pub fn is_on_disk(&self) -> bool {
+    pub(crate) fn is_on_disk(&self) -> bool {
         self.disk.is_some()
     }
 
     /// Whether the frame is a mapped file, where chunks lie as in memory.
-    pub fn is_mapped(&self) -> bool {
+    pub(crate) fn is_mapped(&self) -> bool {
         let is_mapped = |disk: &Disk| i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
         self.kind == FrameKind::Contiguous && self.disk.as_deref().is_some_and(is_mapped)
     }
 
     /// Whether reads and writes run a program's functions.
-    pub fn calls_back(&self) -> bool {
+    pub(crate) fn calls_back(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.backend.id() > 1)
     }
 
     /// Contiguous or sparse.
-    pub fn kind(&self) -> FrameKind {
+    pub(crate) fn kind(&self) -> FrameKind {
         self.kind
     }
 
     /// Its length in bytes, as far as is known; of a sparse frame that of the index file.
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.inner.read_recursive().layout.frame_len
     }
 
-    /// Never: a frame has a header.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
     /// Number of chunks, as far as is known.
-    pub fn nchunks(&self) -> usize {
+    pub(crate) fn nchunks(&self) -> usize {
         self.inner.read_recursive().index.offsets.len()
     }
 
@@ -376,7 +380,7 @@ impl Frame {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn offsets(&self) -> Result<Offsets> {
+    pub(crate) fn offsets(&self) -> Result<Offsets> {
         plan::copy_of(&self.inner.read_recursive().index.offsets)
     }
 
@@ -384,7 +388,7 @@ impl Frame {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, and those of a header that is none.
-    pub fn look(&self) -> Result<Look> {
+    pub(crate) fn look(&self) -> Result<Look> {
         let there = self.disk.as_ref().and_then(|disk| disk.stamp());
         if let Some(there) = &there
             && !self.force_refresh.load(Ordering::Relaxed)
@@ -401,7 +405,7 @@ impl Frame {
     ///
     /// # Errors
     /// As [`look`](Self::look).
-    pub fn look_closely(&self) -> Result<Look> {
+    pub(crate) fn look_closely(&self) -> Result<Look> {
         self.look_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
     }
 
@@ -433,7 +437,7 @@ impl Frame {
     ///
     /// # Errors
     /// `FileRead` for a length that no frame has; with the lock held, whatever is wrong.
-    pub fn refresh(&self, header: FrameHeader) -> Result<Option<Contents>> {
+    pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<Contents>> {
         if header.frame_len < MIN_FILE_LEN {
             return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
         }
@@ -465,7 +469,7 @@ impl Frame {
     ///
     /// # Errors
     /// Those of [`plan::plan`] and the writers.
-    pub fn apply(&self, change: &Change<'_>, target: &Target<'_>) -> Result<()> {
+    pub(crate) fn apply(&self, change: &Change<'_>, target: &Target<'_>) -> Result<()> {
         // A program's functions may read the frame while they write it, and find it as it was.
         let (mut index, layout, images) = {
             let mut inner = self.inner.write();
@@ -514,7 +518,7 @@ impl Frame {
     }
 
     /// Where the frame in memory is, until it changes, and its length; `None` on disk.
-    pub fn memory(&self) -> Option<(*mut u8, usize)> {
+    pub(crate) fn memory(&self) -> Option<(*mut u8, usize)> {
         if self.disk.is_some() {
             return None;
         }
@@ -523,7 +527,7 @@ impl Frame {
     }
 
     /// Lends the frame in memory to `then`; `None` on disk.
-    pub fn with_memory<R>(&self, then: impl FnOnce(&mut Growing) -> R) -> Option<R> {
+    pub(crate) fn with_memory<R>(&self, then: impl FnOnce(&mut Growing) -> R) -> Option<R> {
         if self.disk.is_some() {
             return None;
         }
@@ -533,13 +537,13 @@ impl Frame {
 
 /// The frame lock while it is held.
 #[must_use]
-pub struct FrameSection<'a> {
+pub(crate) struct FrameSection<'a> {
     lock: Option<&'a FrameLock>,
 }
 
 impl FrameSection<'_> {
     /// Leaves the lock taken, until [`Frame::unlock`].
-    pub fn hold(mut self) {
+    pub(crate) fn hold(mut self) {
         self.lock = None;
     }
 }

@@ -11,9 +11,10 @@ use crate::err;
 use crate::error::Result;
 
 /// The least length that readers accept, in bytes; also how much of the end [`parse_tail`] needs.
-pub const MIN_LEN: usize = 25;
+pub(crate) const MIN_LEN: usize = 25;
 /// The length of a trailer without metalayers, in bytes.
-pub const EMPTY_LEN: usize = 35;
+#[cfg(test)]
+pub(crate) const EMPTY_LEN: usize = 35;
 
 /// Version of the trailer that is written.
 const VERSION: u8 = 1;
@@ -29,7 +30,7 @@ const FINGERPRINT_LEN: usize = 16;
 /// # Errors
 /// `Failure` for more than 16 of them, `InvalidParam` for a name of more than 31 bytes or contents of more than 2 GB
 /// in all, `MemoryAlloc`.
-pub fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
+pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
     let count = vlmetalayers.len();
     if count > MAX_WRITTEN {
         return Err(err!(Failure, "{count} variable-length metalayers; {MAX_WRITTEN} is the limit"));
@@ -51,7 +52,7 @@ pub fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).
-pub fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
+pub(crate) fn parse_tail(last_25_bytes: &[u8], frame_len: u64) -> Result<usize> {
     if last_25_bytes.len() != MIN_LEN || Marker::from_u8(last_25_bytes[LEN_MARKER]) != Marker::U32 {
         return Err(err!(Data, "no trailer at the end of {frame_len} bytes"));
     }

@@ -16,7 +16,7 @@ use crate::trace;
 const SEGMENT: u64 = 1 << 20;
 
 /// What a native file held before a change, as far as the change overwrites it.
-pub struct Undo<'a> {
+pub(crate) struct Undo<'a> {
     old: &'a Layout,
     images: &'a Images,
     /// Pieces that no image has, by their places in the frame.
@@ -28,7 +28,7 @@ pub struct Undo<'a> {
 
 /// How far a [`Move`] has come.
 #[derive(Default)]
-pub struct Progress {
+pub(crate) struct Progress {
     /// Bytes that are at their new place, counted from the end that is moved first.
     done: u64,
     /// Where the segment begins that is being moved, counted from the start of what is moved.
@@ -42,7 +42,7 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
-    pub fn read(
+    pub(crate) fn read(
         plan: &Plan<'_>,
         disk: &Disk,
         stream: &Stream,
@@ -75,7 +75,7 @@ impl<'a> Undo<'a> {
     }
 
     /// Length of the file before the change.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
@@ -83,13 +83,13 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
-    pub fn move_bytes(&mut self, stream: &Stream, base: u64, moved: Move) -> Result<()> {
+    pub(crate) fn move_bytes(&mut self, stream: &Stream, base: u64, moved: Move) -> Result<()> {
         move_bytes(stream, base, moved, &mut self.moved)
     }
 
     /// Puts everything back. It was there before, so it fits; what cannot be written was not overwritten either, and
     /// keeps nothing else from being put back.
-    pub fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &Stream) {
+    pub(crate) fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &Stream) {
         let Undo { old, images, pieces, size, moved } = self;
         let mut first_error = None;
         let mut note = |result: Result<()>| {
@@ -122,7 +122,7 @@ impl<'a> Undo<'a> {
 ///
 /// # Errors
 /// `FileRead`, `MemoryAlloc`.
-pub fn read_piece(stream: &Stream, at: u64, len: u64) -> Result<Vec<u8>> {
+pub(crate) fn read_piece(stream: &Stream, at: u64, len: u64) -> Result<Vec<u8>> {
     let mut bytes = buffer(len)?;
     let got = stream.read_at(at, &mut bytes)?;
     bytes.truncate(got);
@@ -142,7 +142,7 @@ fn buffer(len: u64) -> Result<Vec<u8>> {
 ///
 /// # Errors
 /// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` tells how far it came.
-pub fn move_bytes(stream: &Stream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
+pub(crate) fn move_bytes(stream: &Stream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
     let mut spare = buffer(moved.len.min(SEGMENT))?;
     while progress.done < moved.len {
         let (at, len) = moved.segment(progress.done);

@@ -17,7 +17,7 @@ use crate::trace;
 
 /// What a frame file held before a change, besides chunks.
 #[derive(Default)]
-pub struct Images {
+pub(crate) struct Images {
     /// The header.
     pub header: Vec<u8>,
     /// The index chunk; empty without chunks.
@@ -30,7 +30,7 @@ pub struct Images {
 ///
 /// # Errors
 /// `MemoryAlloc`; nothing has changed then.
-pub fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
+pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
     let to_usize = |at: u64| usize::try_from(at).map_err(|_| err!(MemoryAlloc, "a frame of {at} bytes"));
     let end_of_move = plan.moved.map_or(0, |moved| moved.to + moved.len);
     let needed = to_usize(plan.layout.frame_len.max(end_of_move))?.max(frame.bytes().len());
@@ -59,7 +59,7 @@ pub fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
 ///
 /// # Errors
 /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are as before then.
-pub fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
+pub(crate) fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
     if !disk.backend.is_native() {
         return by_callbacks(plan, disk);
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// A back-end with its parameters. Clones share one state: what is destroyed is destroyed for all of them.
 #[derive(Clone)]
-pub struct Backend(Kind);
+pub(crate) struct Backend(Kind);
 
 #[derive(Clone)]
 enum Kind {
@@ -29,7 +29,7 @@ enum Kind {
 
 impl Backend {
     /// Plain files without parameters: the default.
-    pub fn native() -> Backend {
+    pub(crate) fn native() -> Backend {
         Backend(Kind::Native { locking: false })
     }
 
@@ -42,7 +42,7 @@ impl Backend {
     /// `io.params` is what the back-end of that id expects: NULL or a [`blosc2_stdio_params`] for 0, NULL or a
     /// [`blosc2_stdio_mmap`] for 1, whatever the registered callbacks take for the rest. It stays valid until
     /// [`Backend::destroy`], or as long as the back-end, its clones and its streams live.
-    pub unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
+    pub(crate) unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
         Ok(Backend(match i32::from(io.id) {
             BLOSC2_IO_FILESYSTEM => {
                 // SAFETY: by the caller's word.
@@ -63,7 +63,7 @@ impl Backend {
     }
 
     /// The id, as in `blosc2_io`.
-    pub fn id(&self) -> u8 {
+    pub(crate) fn id(&self) -> u8 {
         match &self.0 {
             Kind::Native { .. } => BLOSC2_IO_FILESYSTEM as u8,
             Kind::Mmap(_) => BLOSC2_IO_FILESYSTEM_MMAP as u8,
@@ -72,19 +72,20 @@ impl Backend {
     }
 
     /// Whether these are the library's plain files.
-    pub fn is_native(&self) -> bool {
+    pub(crate) fn is_native(&self) -> bool {
         matches!(self.0, Kind::Native { .. })
     }
 
     /// Whether a frame that is created or opened now has to be locked between processes (`frame.md` 6.1).
-    pub fn wants_locking(&self) -> bool {
+    pub(crate) fn wants_locking(&self) -> bool {
         let Kind::Native { locking } = self.0 else { return false };
         locking
             || environment::var(c"BLOSC_LOCKING").is_some_and(|value| !value.is_empty() && *value != *c"0")
     }
 
     /// Whether reads give memory of the back-end rather than filling the reader's.
-    pub fn hands_out_pointers(&self) -> bool {
+    #[cfg(test)]
+    pub(crate) fn hands_out_pointers(&self) -> bool {
         match &self.0 {
             Kind::Native { .. } => false,
             Kind::Mmap(_) => true,
@@ -96,7 +97,7 @@ impl Backend {
     ///
     /// # Errors
     /// `FileOpen`.
-    pub fn open(&self, path: &CStr, mode: OpenMode) -> Result<Stream> {
+    pub(crate) fn open(&self, path: &CStr, mode: OpenMode) -> Result<Stream> {
         Ok(Stream(match &self.0 {
             Kind::Native { .. } => StreamKind::Native(native::open(path, mode)?),
             Kind::Mmap(mapping) => {
@@ -112,7 +113,7 @@ impl Backend {
     ///
     /// # Errors
     /// `FileRemove`; from a program's back-end also `FileOpen` and `FileTruncate`.
-    pub fn remove(&self, path: &CStr) -> Result<()> {
+    pub(crate) fn remove(&self, path: &CStr) -> Result<()> {
         match &self.0 {
             Kind::Native { .. } | Kind::Mmap(_) => paths::remove_file(path),
             Kind::User(user) => user.remove(path),
@@ -124,7 +125,7 @@ impl Backend {
     ///
     /// # Errors
     /// `PluginIo` where the back-end reports an error, or the file was never mapped.
-    pub fn destroy(&self) -> Result<()> {
+    pub(crate) fn destroy(&self) -> Result<()> {
         match &self.0 {
             Kind::Native { .. } => Ok(()),
             Kind::Mmap(mapping) => mapping.destroy(),

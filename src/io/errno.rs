@@ -3,20 +3,20 @@
 use std::ffi::c_int;
 
 /// Sets `errno` of this thread to 0, so that what a callback leaves there is its own.
-pub fn clear() {
+pub(super) fn clear() {
     // SAFETY: the C library's place for this thread's `errno`, valid for as long as the thread lives.
     unsafe { *place() = 0 };
 }
 
 /// Whether `errno` of this thread says that there is no such file.
-pub fn is_not_found() -> bool {
+pub(super) fn is_not_found() -> bool {
     // SAFETY: as in `clear`.
     unsafe { *place() == libc::ENOENT }
 }
 
 /// Leaves in `errno` of this thread that there is no such file, as a back-end does.
 #[cfg(test)]
-pub fn set_not_found() {
+pub(super) fn set_not_found() {
     // SAFETY: as in `clear`.
     unsafe { *place() = libc::ENOENT };
 }

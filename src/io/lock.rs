@@ -23,7 +23,7 @@ const PAUSE: Duration = Duration::from_micros(50);
 /// as two processes do, also within one thread.
 ///
 /// Nothing is created before the first lock; even readers need to be allowed to write the sidecar.
-pub struct FrameLock {
+pub(crate) struct FrameLock {
     sidecar: PathBuf,
     state: Mutex<State>,
     /// Told when a section ends.
@@ -49,7 +49,7 @@ impl State {
 
 /// What came to light when a lock was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Locked {
+pub(crate) struct Locked {
     /// Another handle had an exclusive section since this one last looked: nothing that was read before is
     /// certain. A new handle has seen none.
     pub moved: bool,
@@ -57,7 +57,7 @@ pub struct Locked {
 
 impl FrameLock {
     /// A lock at the file `sidecar`.
-    pub fn new(sidecar: PathBuf) -> Self {
+    pub(crate) fn new(sidecar: PathBuf) -> Self {
         FrameLock { sidecar, state: Mutex::default(), ended: Condvar::new() }
     }
 
@@ -71,7 +71,7 @@ impl FrameLock {
     /// # Errors
     /// `Lock`; nothing is held then that was not held before. Should turning a section fail, the shared lock
     /// beneath it is lost as well.
-    pub fn lock(&self, exclusive: bool) -> Result<Locked> {
+    pub(crate) fn lock(&self, exclusive: bool) -> Result<Locked> {
         let mut state = self.state();
         if !exclusive && state.has_had_its_turn() {
             while state.has_had_its_turn() {
@@ -107,7 +107,7 @@ impl FrameLock {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn unlock(&self) -> Result<()> {
+    pub(crate) fn unlock(&self) -> Result<()> {
         let mut state = self.state();
         match state.depth {
             0 => return Ok(()),

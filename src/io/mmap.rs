@@ -31,7 +31,7 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// # Safety
     /// `params` is NULL or valid until `destroy`, or for as long as this lives.
-    pub unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
+    pub(super) unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
         Mapping { params, destroyed: AtomicBool::new(false) }
     }
 
@@ -41,26 +41,26 @@ impl Mapping {
         there.then_some(self.params)
     }
 
-    pub fn open(&self, path: &CStr) -> Result<()> {
+    pub(super) fn open(&self, path: &CStr) -> Result<()> {
         let params = self.params().ok_or_else(|| err!(FileOpen, "{path:?}: no parameters to map it with"))?;
         // SAFETY: valid by the word of `new`.
         unsafe { open(params, path) }
     }
 
-    pub fn size(&self) -> Result<u64> {
+    pub(super) fn size(&self) -> Result<u64> {
         let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
         // SAFETY: valid by the word of `new`.
         Ok(unsafe { size(params) })
     }
 
-    pub fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
+    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
         let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
         // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where it is until somebody
         // writes, and whoever borrows keeps writers out.
         unsafe { Ok(std::slice::from_raw_parts(read(params, position, len as u64)?, len)) }
     }
 
-    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+    pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         let there = self.size()?.saturating_sub(position);
         let len = dest.len().min(usize::try_from(there).unwrap_or(usize::MAX));
         if len > 0 {
@@ -69,7 +69,7 @@ impl Mapping {
         Ok(len)
     }
 
-    pub fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
         let params = self.params().ok_or_else(|| err!(FileWrite, "no mapping"))?;
         if bytes.is_empty() {
             return Ok(());
@@ -78,13 +78,13 @@ impl Mapping {
         unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
     }
 
-    pub fn truncate(&self, len: u64) -> Result<()> {
+    pub(super) fn truncate(&self, len: u64) -> Result<()> {
         let params = self.params().ok_or_else(|| err!(FileTruncate, "no mapping"))?;
         // SAFETY: as in `write_at`.
         unsafe { truncate(params, len) }
     }
 
-    pub fn destroy(&self) -> Result<()> {
+    pub(super) fn destroy(&self) -> Result<()> {
         let Some(params) = self.params() else { return Ok(()) };
         self.destroyed.store(true, Ordering::Release);
         // SAFETY: as in `write_at`; it is not used after this.
@@ -121,7 +121,7 @@ static FILE_PAGES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 ///
 /// # Safety
 /// `params` points at an initialised struct; nobody else uses it meanwhile, unless it has a mapping.
-pub unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
+pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
     // SAFETY: by the caller's word; only read until it is certain that there is no mapping.
     let shared = unsafe { &*params };
     if !shared.addr.is_null() {
@@ -196,7 +196,7 @@ pub unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
 ///
 /// # Safety
 /// `params` points at an initialised struct that nobody changes meanwhile.
-pub unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
+pub(crate) unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
     // SAFETY: by the caller's word.
     unsafe { (*params).file_size as u64 }
 }
@@ -208,7 +208,7 @@ pub unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
 ///
 /// # Safety
 /// `params` points at an initialised struct that nobody changes meanwhile.
-pub unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
+pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
     // SAFETY: by the caller's word.
     let params = unsafe { &*params };
     if params.addr.is_null() {
@@ -229,7 +229,7 @@ pub unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) ->
 /// # Safety
 /// `params` points at an initialised struct that nobody else uses meanwhile, `bytes` at `len` readable bytes, at
 /// least one.
-pub unsafe fn write(
+pub(crate) unsafe fn write(
     params: *mut blosc2_stdio_mmap,
     bytes: *const u8,
     len: usize,
@@ -268,7 +268,7 @@ pub unsafe fn write(
 ///
 /// # Safety
 /// `params` points at an initialised struct that nobody else uses meanwhile.
-pub unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
+pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
     // SAFETY: by the caller's word.
     let params = unsafe { &mut *params };
     if len == params.file_size as u64 {
@@ -289,7 +289,7 @@ pub unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
 /// # Safety
 /// `params` points at an initialised struct that nobody else uses meanwhile; it is gone afterwards if its
 /// `needs_free` is set, in which case it came from `malloc`.
-pub unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
+pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
     // SAFETY: by the caller's word.
     let result = unmap_and_close(unsafe { &mut *params });
     // SAFETY: as above.

@@ -12,28 +12,28 @@
 mod backend;
 mod errno;
 mod lock;
-pub mod mmap;
+pub(crate) mod mmap;
 mod native;
-pub mod paths;
+pub(crate) mod paths;
 mod reader;
-pub mod registry;
-pub mod stdio;
+pub(crate) mod registry;
+pub(crate) mod stdio;
 mod stream;
 #[cfg(test)]
 mod tests;
 mod user;
 
-pub use backend::Backend;
-pub use lock::{FrameLock, Locked};
-pub use native::{Stamp, Stamped, stamp_at};
-pub use reader::CachedReader;
-pub use stream::Stream;
+pub(crate) use backend::Backend;
+pub(crate) use lock::{FrameLock, Locked};
+pub(crate) use native::{Stamp, Stamped, stamp_at};
+pub(crate) use reader::CachedReader;
+pub(crate) use stream::Stream;
 
 use std::ffi::CStr;
 
 /// What a file is opened for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum OpenMode {
+pub(crate) enum OpenMode {
     /// `rb`: reading a file that exists.
     Read,
     /// `rb+`: reading and writing a file that exists.
@@ -46,7 +46,7 @@ pub enum OpenMode {
 
 impl OpenMode {
     /// As `fopen` and a program's `open` spell it (`frame.md` 5.2).
-    pub const fn as_c_str(self) -> &'static CStr {
+    pub(crate) const fn as_c_str(self) -> &'static CStr {
         match self {
             OpenMode::Read => c"rb",
             OpenMode::Update => c"rb+",
@@ -59,7 +59,7 @@ impl OpenMode {
 /// How a write is told to a program's `write`, which can see it (`frame.md` 5.2). The library's own back-ends do
 /// not care.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum WriteShape {
+pub(crate) enum WriteShape {
     /// `size = 1, nitems = length`: payloads, indexes, trailers.
     Bytes,
     /// `size = length, nitems = 1`: whole headers and whole frames. No bytes are `(NULL, 0, 1)`.

@@ -15,7 +15,7 @@ use std::os::unix::fs::FileExt;
 ///
 /// # Errors
 /// `FileOpen`.
-pub fn open(path: &CStr, mode: OpenMode) -> Result<File> {
+pub(super) fn open(path: &CStr, mode: OpenMode) -> Result<File> {
     let mut options = OpenOptions::new();
     match mode {
         OpenMode::Read => options.read(true),
@@ -32,7 +32,7 @@ pub fn open(path: &CStr, mode: OpenMode) -> Result<File> {
 /// Which file this is: device and number. `None` when the descriptor was closed.
 ///
 /// The system's oldest call, and its fastest: every read of a frame asks (`frame.md` 5.4).
-pub fn identity(file: &File) -> Option<(u64, u64)> {
+pub(super) fn identity(file: &File) -> Option<(u64, u64)> {
     identity_with(|place| {
         // SAFETY: a descriptor, whatever it is, and a struct to be filled.
         unsafe { libc::fstat(file.as_raw_fd(), place) }
@@ -41,7 +41,7 @@ pub fn identity(file: &File) -> Option<(u64, u64)> {
 
 /// What tells whether a file at a path is still as it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
+pub(crate) struct Stamp {
     /// Device and number.
     pub identity: (u64, u64),
     /// Length in bytes.
@@ -52,7 +52,7 @@ pub struct Stamp {
 
 /// The stamp of a file, and what it is worth.
 #[derive(Clone, Copy, Debug)]
-pub struct Stamped {
+pub(crate) struct Stamped {
     /// The stamp.
     pub stamp: Stamp,
     /// Whether a change from now on would give another stamp. One in the same tick of the file system's clock as the
@@ -67,7 +67,7 @@ const COARSE_TICK: i128 = 3_000_000_000;
 
 /// The stamp of the file that is at a path now, links followed; `None` when there is none.
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
-pub fn stamp_at(path: &CStr) -> Option<Stamped> {
+pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
     let nanoseconds = |(s, ns): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(ns);
     // Before the file is looked at: what changes later is stamped later.
     let now = nanoseconds(now());
@@ -122,7 +122,7 @@ fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> 
 ///
 /// # Errors
 /// `FileRead`.
-pub fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usize> {
+pub(super) fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usize> {
     let mut done = 0;
     while done < dest.len() {
         match file.read_at(&mut dest[done..], position.saturating_add(done as u64)) {
@@ -139,7 +139,7 @@ pub fn read_at(file: &File, position: u64, dest: &mut [u8]) -> Result<usize> {
 ///
 /// # Errors
 /// `FileWrite`.
-pub fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
+pub(super) fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
     file.write_all_at(bytes, position)
         .map_err(|error| err!(FileWrite, "{} bytes at {position}: {error}", bytes.len()))
 }
@@ -148,7 +148,7 @@ pub fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// `FileWrite`.
-pub fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]]) -> Result<()> {
+pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]]) -> Result<()> {
     const AT_ONCE: usize = 16;
     for group in parts.chunks(AT_ONCE) {
         let mut slices = [IoSlice::new(&[]); AT_ONCE];

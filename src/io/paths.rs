@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 /// A path as the file system takes it.
-pub fn as_path(path: &CStr) -> &Path {
+pub(crate) fn as_path(path: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(path.to_bytes()))
 }
 
 /// Without a leading `file:///`, all three slashes.
-pub fn strip_scheme(path: &CStr) -> &CStr {
+pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
     const SCHEME: &[u8] = b"file:///";
     if path.to_bytes().starts_with(SCHEME)
         && let Ok(rest) = CStr::from_bytes_with_nul(&path.to_bytes_with_nul()[SCHEME.len()..])
@@ -25,48 +25,27 @@ pub fn strip_scheme(path: &CStr) -> &CStr {
 }
 
 /// Without one `/` or `\` at the end.
-pub fn strip_slash(path: &CStr) -> CString {
+pub(crate) fn strip_slash(path: &CStr) -> CString {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
     CString::new(bytes).expect("a part of a string has no NUL either")
 }
 
-/// The path `<directory>/<name>`; `directory` has no slash at its end.
-pub fn inside(directory: &CStr, name: &str) -> Result<CString> {
-    let bytes = [directory.to_bytes(), b"/", name.as_bytes()].concat();
-    CString::new(bytes).map_err(|_| err!(InvalidParam, "a NUL in the file name {name:?}"))
-}
-
 /// The path of the sidecar that locks a file: `<path>.b2lock`.
-pub fn sidecar(path: &CStr) -> PathBuf {
+pub(crate) fn sidecar(path: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
 }
 
-/// The path of the sidecar that locks a directory, whose path has no slash at its end.
-pub fn directory_sidecar(directory: &CStr) -> PathBuf {
-    as_path(directory).join(".b2lock")
-}
-
 /// Whether there is something at the path, links followed.
-pub fn exists(path: &CStr) -> bool {
+pub(crate) fn exists(path: &CStr) -> bool {
     fs::metadata(as_path(path)).is_ok()
-}
-
-/// Whether there is a directory at the path.
-pub fn is_dir(path: &CStr) -> bool {
-    fs::metadata(as_path(path)).is_ok_and(|metadata| metadata.is_dir())
-}
-
-/// The length of the file at the path, or `None` if there is none.
-pub fn file_size(path: &CStr) -> Option<u64> {
-    fs::metadata(as_path(path)).ok().map(|metadata| metadata.len())
 }
 
 /// Makes a directory with the permissions 0777 without the umask.
 ///
 /// # Errors
 /// `FileOpen` when there is something at the path, or no parent.
-pub fn create_dir(path: &CStr) -> Result<()> {
+pub(crate) fn create_dir(path: &CStr) -> Result<()> {
     fs::create_dir(as_path(path)).map_err(|error| err!(FileOpen, "{path:?} cannot be made: {error}"))
 }
 
@@ -74,7 +53,7 @@ pub fn create_dir(path: &CStr) -> Result<()> {
 ///
 /// # Errors
 /// `FileRemove`.
-pub fn remove_file(path: &CStr) -> Result<()> {
+pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     // SAFETY: a string.
     if unsafe { libc::remove(path.as_ptr()) } == 0 {
         return Ok(());
@@ -90,7 +69,7 @@ pub fn remove_file(path: &CStr) -> Result<()> {
 /// # Errors
 /// `InvalidParam` for an empty path, `NotFound` where no directory can be listed, `Failure` at the first entry that
 /// is no file.
-pub fn remove_dir(path: &CStr) -> Result<()> {
+pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
     if path.is_empty() {
         return Err(err!(InvalidParam, "the path of a directory is empty"));
     }
@@ -111,7 +90,7 @@ pub fn remove_dir(path: &CStr) -> Result<()> {
 ///
 /// # Errors
 /// `Failure` where the path cannot be looked at, `FileRemove` for a file; those of [`remove_dir`].
-pub fn remove_urlpath(path: &CStr) -> Result<()> {
+pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
     match fs::metadata(as_path(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         Err(error) => Err(err!(Failure, "{path:?}: {error}")),
@@ -129,7 +108,7 @@ pub fn remove_urlpath(path: &CStr) -> Result<()> {
 ///
 /// # Errors
 /// `Failure`.
-pub fn rename_urlpath(old: &CStr, new: &CStr) -> Result<()> {
+pub(crate) fn rename_urlpath(old: &CStr, new: &CStr) -> Result<()> {
     fs::metadata(as_path(old))
         .and_then(|_| fs::rename(as_path(old), as_path(new)))
         .map_err(|error| err!(Failure, "{old:?} to {new:?}: {error}"))
@@ -164,10 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn names_beside_and_inside() {
-        assert_eq!(inside(c"d", "chunks.b2frame").unwrap().as_c_str(), c"d/chunks.b2frame");
-        assert!(inside(c"d", "a\0b").is_err());
+    fn the_sidecar_lies_beside() {
         assert_eq!(sidecar(c"d/f"), Path::new("d/f.b2lock"));
-        assert_eq!(directory_sidecar(c"d"), Path::new("d/.b2lock"));
     }
 }

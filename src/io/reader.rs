@@ -13,7 +13,7 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 /// other back-ends than plain files, every use opens and closes the file.
 ///
 /// Threads read at the same time; no lock is held meanwhile.
-pub struct CachedReader {
+pub(crate) struct CachedReader {
     backend: Backend,
     path: CString,
     state: RwLock<State>,
@@ -108,26 +108,26 @@ fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
 
 impl CachedReader {
     /// A reader that keeps its handle if it may. Nothing is opened yet.
-    pub fn new(backend: Backend, path: CString) -> Self {
+    pub(crate) fn new(backend: Backend, path: CString) -> Self {
         let place = if backend.is_native() { Place::Undecided } else { Place::None };
         CachedReader { backend, path, state: RwLock::new(State { kept: None, place }) }
     }
 
     /// A reader that opens the file for every use, as all do once too many keep theirs.
     #[cfg(test)]
-    pub fn uncached(backend: Backend, path: CString) -> Self {
+    pub(crate) fn uncached(backend: Backend, path: CString) -> Self {
         CachedReader { backend, path, state: RwLock::new(State { kept: None, place: Place::None }) }
     }
 
     /// The path that is read.
     #[cfg(test)]
-    pub fn path(&self) -> &CString {
+    pub(crate) fn path(&self) -> &CString {
         &self.path
     }
 
     /// Drops a handle whose path names another file by now, `there`, or that the program closed; true if that was so:
     /// what was read before is of another file. A path that names nothing is no reason: the old file can still be read.
-    pub fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
+    pub(crate) fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
         let Some(kept) = self.kept() else { return false };
         let is_lost = kept.is_lost();
         if !is_lost && there.is_none_or(|there| there == kept.identity) {
@@ -138,7 +138,7 @@ impl CachedReader {
     }
 
     /// Drops a handle that the program closed.
-    pub fn drop_if_lost(&self) {
+    pub(crate) fn drop_if_lost(&self) {
         if let Some(kept) = self.kept().filter(|kept| kept.is_lost()) {
             self.drop_kept(&kept, true);
         }
@@ -159,7 +159,7 @@ impl CachedReader {
     ///
     /// # Errors
     /// `FileOpen`, or what `read` returns.
-    pub fn with<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
+    pub(crate) fn with<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
         if let Some(kept) = self.kept() {
             return read(kept.stream());
         }

@@ -38,7 +38,7 @@ fn entries() -> MutexGuard<'static, Vec<Entry>> {
 ///
 /// # Safety
 /// The callbacks obey the contracts of their types, and stay loaded.
-pub unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<()> {
+pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<()> {
     let id = callbacks.id;
     if i32::from(id) < BLOSC2_IO_REGISTERED {
         return Err(err!(PluginIo, "I/O back-end {name:?}: the id {id} is below {BLOSC2_IO_REGISTERED}"));
@@ -63,12 +63,12 @@ pub unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> Result<
 }
 
 /// The address of a registered back-end.
-pub fn entry(id: u8) -> Option<*mut blosc2_io_cb> {
+pub(crate) fn entry(id: u8) -> Option<*mut blosc2_io_cb> {
     entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
 }
 
 /// The callbacks of a registered back-end, as they are now.
-pub fn callbacks(id: u8) -> Option<blosc2_io_cb> {
+pub(crate) fn callbacks(id: u8) -> Option<blosc2_io_cb> {
     // SAFETY: never freed; whoever changes it through `blosc2_get_io_cb` does so while nobody uses it.
     entry(id).map(|entry| unsafe { *entry })
 }

@@ -11,7 +11,7 @@ use std::io;
 ///
 /// # Errors
 /// `FileOpen`, `MemoryAlloc`.
-pub fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
+pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     // SAFETY: two strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
     if file.is_null() {
@@ -33,7 +33,7 @@ pub fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
 ///
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
-pub unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
+pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
     // SAFETY: by the caller's word.
     unsafe {
         let result = libc::fclose((*stream).file);
@@ -49,7 +49,7 @@ pub unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
 ///
 /// # Safety
 /// `file` is open.
-pub unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
+pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
     // SAFETY: by the caller's word.
     let size = unsafe {
         let before = libc::ftello(file);
@@ -87,7 +87,7 @@ fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usiz
 ///
 /// # Safety
 /// `file` is open; there are `len` readable bytes at `bytes`; `position` is not negative.
-pub unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
+pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
     // SAFETY: by the caller's word.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
@@ -101,7 +101,7 @@ pub unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, pos
 ///
 /// # Safety
 /// `file` is open; there are `len` writable bytes at `bytes`; `position` is not negative.
-pub unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
+pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
     // SAFETY: by the caller's word.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
@@ -115,7 +115,7 @@ pub unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, positi
 ///
 /// # Safety
 /// `file` is open.
-pub unsafe fn truncate(file: *mut libc::FILE, len: i64) -> c_int {
+pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> c_int {
     // SAFETY: by the caller's word.
     unsafe { libc::ftruncate(libc::fileno(file), len) }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 ///
 /// Any number of threads may read at the same time. With a back-end that hands out pointers, whoever writes keeps
 /// readers and what they borrowed out: a write may move the mapping.
-pub struct Stream(pub(super) Kind);
+pub(crate) struct Stream(pub(super) Kind);
 
 pub(super) enum Kind {
     Native(File),
@@ -25,7 +25,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
-    pub fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read_exact_at(&self, position: u64, dest: &mut [u8]) -> Result<()> {
         let got = self.read_at(position, dest)?;
         if got != dest.len() {
             return Err(short(position, dest.len(), got));
@@ -39,7 +39,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileRead`.
-    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         match &self.0 {
             Kind::Native(file) => native::read_at(file, position, dest),
             Kind::Mmap(mapping) => mapping.read_at(position, dest),
@@ -54,7 +54,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
-    pub fn borrow_at(&self, position: u64, len: usize) -> Result<Option<&[u8]>> {
+    pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<&[u8]>> {
         match &self.0 {
             Kind::Native(_) => Ok(None),
             Kind::Mmap(mapping) => mapping.borrow(position, len).map(Some),
@@ -75,7 +75,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileWrite`, also when less was written.
-    pub fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+    pub(crate) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
         match &self.0 {
             Kind::Native(file) => native::write_at(file, position, bytes),
             Kind::Mmap(mapping) => mapping.write_at(position, bytes),
@@ -88,7 +88,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileWrite`, also when less was written.
-    pub fn write_vectored_at(&self, mut position: u64, parts: &[&[u8]]) -> Result<()> {
+    pub(crate) fn write_vectored_at(&self, mut position: u64, parts: &[&[u8]]) -> Result<()> {
         if let Kind::Native(file) = &self.0 {
             return native::write_vectored_at(file, position, parts);
         }
@@ -103,7 +103,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileTruncate`.
-    pub fn truncate(&self, len: u64) -> Result<()> {
+    pub(crate) fn truncate(&self, len: u64) -> Result<()> {
         match &self.0 {
             Kind::Native(file) => {
                 file.set_len(len).map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
@@ -117,7 +117,7 @@ impl Stream {
     ///
     /// # Errors
     /// `FileRead`.
-    pub fn size(&self) -> Result<u64> {
+    pub(crate) fn size(&self) -> Result<u64> {
         match &self.0 {
             Kind::Native(file) => match file.metadata() {
                 Ok(metadata) => Ok(metadata.len()),

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The callbacks and the parameters they get.
-pub struct UserBackend {
+pub(super) struct UserBackend {
     callbacks: blosc2_io_cb,
     params: *mut c_void,
     destroyed: AtomicBool,
@@ -24,7 +24,7 @@ unsafe impl Send for UserBackend {}
 unsafe impl Sync for UserBackend {}
 
 /// A stream that the program opened. Closed when it is dropped.
-pub struct UserStream {
+pub(super) struct UserStream {
     backend: Arc<UserBackend>,
     handle: NonNull<c_void>,
     closed: bool,
@@ -44,19 +44,19 @@ impl UserBackend {
     /// # Safety
     /// The callbacks obey the contracts of their types and may be called for as long as the back-end lives;
     /// `params` is what they expect, until `destroy`.
-    pub unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
+    pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
         UserBackend { callbacks, params, destroyed: AtomicBool::new(false) }
     }
 
-    pub fn id(&self) -> u8 {
+    pub(super) fn id(&self) -> u8 {
         self.callbacks.id
     }
 
-    pub fn hands_out_pointers(&self) -> bool {
+    pub(super) fn hands_out_pointers(&self) -> bool {
         !self.callbacks.is_allocation_necessary.get()
     }
 
-    pub fn open(self: &Arc<Self>, path: &CStr, mode: OpenMode) -> Result<UserStream> {
+    pub(super) fn open(self: &Arc<Self>, path: &CStr, mode: OpenMode) -> Result<UserStream> {
         let open = self.callbacks.open.ok_or_else(|| err!(FileOpen, "back-end {} has no open", self.id()))?;
         if self.destroyed.load(Ordering::Acquire) {
             return Err(err!(FileOpen, "the parameters of back-end {} are gone", self.id()));
@@ -69,7 +69,7 @@ impl UserBackend {
     }
 
     /// Makes a file as good as removed: a back-end has no callback for that, so it becomes empty (`frame.md` 3.2).
-    pub fn remove(self: &Arc<Self>, path: &CStr) -> Result<()> {
+    pub(super) fn remove(self: &Arc<Self>, path: &CStr) -> Result<()> {
         errno::clear();
         let stream = match self.open(path, OpenMode::Create) {
             Ok(stream) => stream,
@@ -85,7 +85,7 @@ impl UserBackend {
         Ok(())
     }
 
-    pub fn destroy(&self) -> Result<()> {
+    pub(super) fn destroy(&self) -> Result<()> {
         let Some(destroy) = self.callbacks.destroy else { return Ok(()) };
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return Ok(());
@@ -103,7 +103,7 @@ impl UserStream {
         &self.backend.callbacks
     }
 
-    pub fn hands_out_pointers(&self) -> bool {
+    pub(super) fn hands_out_pointers(&self) -> bool {
         self.backend.hands_out_pointers()
     }
 
@@ -120,7 +120,7 @@ impl UserStream {
         })
     }
 
-    pub fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+    pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         if self.hands_out_pointers() {
             let bytes = self.borrow(position, dest.len())?;
             dest[..bytes.len()].copy_from_slice(bytes);
@@ -130,7 +130,7 @@ impl UserStream {
     }
 
     /// As many of the bytes as there are, in the memory of the back-end.
-    pub fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
+    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
         let mut place = null_mut();
         let got = self.read(position, len, &mut place)?;
         if got == 0 {
@@ -143,7 +143,7 @@ impl UserStream {
         Ok(unsafe { std::slice::from_raw_parts(place.cast(), got) })
     }
 
-    pub fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
+    pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
         let id = self.backend.id();
         let write = self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no write"))?;
         let (len, at) = (signed(bytes.len() as u64)?, signed(position)?);
@@ -165,7 +165,7 @@ impl UserStream {
         Ok(())
     }
 
-    pub fn truncate(&self, len: u64) -> Result<()> {
+    pub(super) fn truncate(&self, len: u64) -> Result<()> {
         let id = self.backend.id();
         let truncate =
             self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
@@ -177,7 +177,7 @@ impl UserStream {
         }
     }
 
-    pub fn size(&self) -> Result<u64> {
+    pub(super) fn size(&self) -> Result<u64> {
         let id = self.backend.id();
         let size = self.callbacks().size.ok_or_else(|| err!(FileRead, "back-end {id} has no size"))?;
         // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open.

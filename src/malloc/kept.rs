@@ -6,11 +6,11 @@ use crate::error::Result;
 use std::cell::Cell;
 
 /// A buffer of at most [`THREAD_BUFFER`] bytes, or none while it is in use.
-pub struct KeptBuffer(Cell<Vec<u8>>);
+pub(crate) struct KeptBuffer(Cell<Vec<u8>>);
 
 impl KeptBuffer {
     /// No buffer yet.
-    pub const fn new() -> KeptBuffer {
+    pub(crate) const fn new() -> KeptBuffer {
         KeptBuffer(Cell::new(Vec::new()))
     }
 
@@ -18,7 +18,7 @@ impl KeptBuffer {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn take(&self, len: usize) -> Result<Vec<u8>> {
+    pub(crate) fn take(&self, len: usize) -> Result<Vec<u8>> {
         let mut buffer = self.0.take();
         if buffer.len() < len {
             let more = len - buffer.len();
@@ -29,7 +29,7 @@ impl KeptBuffer {
     }
 
     /// Keeps a buffer for the next use. Larger ones than a thread keeps are freed.
-    pub fn give_back(&self, buffer: Vec<u8>) {
+    pub(crate) fn give_back(&self, buffer: Vec<u8>) {
         if buffer.capacity() <= THREAD_BUFFER {
             self.0.set(buffer);
         }

@@ -8,12 +8,12 @@ use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
-pub mod kept;
+pub(crate) mod kept;
 pub mod limits;
-pub mod spare;
+pub(crate) mod spare;
 
 /// Bytes in a `malloc` block, freed when dropped.
-pub struct Malloced {
+pub(crate) struct Malloced {
     start: NonNull<u8>,
     len: usize,
 }
@@ -28,7 +28,7 @@ impl Malloced {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn zeroed(len: usize) -> Result<Self> {
+    pub(crate) fn zeroed(len: usize) -> Result<Self> {
         // SAFETY: any length may be asked for.
         let start = unsafe { libc::calloc(len.max(1), 1) };
         match NonNull::new(start.cast()) {
@@ -41,7 +41,7 @@ impl Malloced {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn copy_of(bytes: &[u8]) -> Result<Self> {
+    pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self> {
         let fresh = || {
             // SAFETY: any length may be asked for.
             NonNull::new(unsafe { libc::malloc(bytes.len().max(1)) }.cast::<u8>())
@@ -58,24 +58,24 @@ impl Malloced {
     ///
     /// # Safety
     /// `start` is a `malloc` block of at least `len` initialised bytes that nobody else frees.
-    pub unsafe fn from_raw(start: NonNull<u8>, len: usize) -> Self {
+    pub(crate) unsafe fn from_raw(start: NonNull<u8>, len: usize) -> Self {
         Malloced { start, len }
     }
 
     /// Hands the block over: whoever gets it has to `free` it.
-    pub fn into_raw(self) -> *mut u8 {
+    pub(crate) fn into_raw(self) -> *mut u8 {
         let start = self.start.as_ptr();
         std::mem::forget(self);
         start
     }
 
     /// Forgets the bytes from `len` on; the block stays as large as it is.
-    pub fn shorten(&mut self, len: usize) {
+    pub(crate) fn shorten(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
     /// Gives the memory behind the first `len` bytes back; nothing happens if that fails.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         if len >= self.len {
             return;
         }
@@ -110,7 +110,7 @@ impl DerefMut for Malloced {
 }
 
 /// A `malloc` block that grows at its end, by half of itself at least, so that appending costs little.
-pub struct Growing {
+pub(crate) struct Growing {
     /// NULL without a block.
     start: *mut u8,
     len: usize,
@@ -128,7 +128,7 @@ unsafe impl Sync for Growing {}
 
 impl Growing {
     /// No bytes.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Growing { start: ptr::null_mut(), len: 0, capacity: 0, lent: false, kept: false }
     }
 
@@ -137,22 +137,22 @@ impl Growing {
     /// # Safety
     /// `start` is a `malloc` block of at least `len` initialised bytes, which stay as they are and are not freed while
     /// the result or what is made of it lives.
-    pub unsafe fn lent(start: NonNull<u8>, len: usize) -> Self {
+    pub(crate) unsafe fn lent(start: NonNull<u8>, len: usize) -> Self {
         Growing { start: start.as_ptr(), len, capacity: len, lent: true, kept: true }
     }
 
     /// Whether dropping leaves the block to the program.
-    pub fn keep(&mut self, kept: bool) {
+    pub(crate) fn keep(&mut self, kept: bool) {
         self.kept = kept;
     }
 
     /// The address of the block.
-    pub fn as_ptr(&self) -> *mut u8 {
+    pub(crate) fn as_ptr(&self) -> *mut u8 {
         self.start
     }
 
     /// The bytes.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         if self.start.is_null() {
             return &[];
         }
@@ -164,7 +164,7 @@ impl Growing {
     ///
     /// # Errors
     /// `MemoryAlloc` when they have to be copied first.
-    pub fn bytes_mut(&mut self) -> Result<&mut [u8]> {
+    pub(crate) fn bytes_mut(&mut self) -> Result<&mut [u8]> {
         self.reserve(self.len)?;
         if self.start.is_null() {
             return Ok(&mut []);
@@ -177,7 +177,7 @@ impl Growing {
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
-    pub fn reserve(&mut self, len: usize) -> Result<()> {
+    pub(crate) fn reserve(&mut self, len: usize) -> Result<()> {
         if !self.lent && len <= self.capacity {
             return Ok(());
         }
@@ -211,7 +211,7 @@ impl Growing {
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
-    pub fn write_at(&mut self, position: usize, bytes: &[u8]) -> Result<()> {
+    pub(crate) fn write_at(&mut self, position: usize, bytes: &[u8]) -> Result<()> {
         let end = position + bytes.len();
         self.reserve(end.max(self.len))?;
         // SAFETY: the block has room for `end` bytes, and `bytes` is borrowed from elsewhere: from the block itself it
@@ -227,7 +227,7 @@ impl Growing {
     }
 
     /// Forgets all bytes from `len` on.
-    pub fn truncate(&mut self, len: usize) {
+    pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 }

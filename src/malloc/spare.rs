@@ -88,7 +88,7 @@ pub(super) fn take(len: usize) -> Option<NonNull<u8>> {
 ///
 /// # Safety
 /// `start` is a `malloc` block of that many bytes or more, which nobody uses or frees any more.
-pub unsafe fn give(start: NonNull<u8>, capacity: usize) {
+pub(crate) unsafe fn give(start: NonNull<u8>, capacity: usize) {
     if capacity >= SMALLEST
         && let Ok(mut spare) = SPARE.try_lock()
     {
@@ -99,7 +99,7 @@ pub unsafe fn give(start: NonNull<u8>, capacity: usize) {
 }
 
 /// Frees all blocks that wait.
-pub fn clear() {
+pub(crate) fn clear() {
     if let Ok(mut spare) = SPARE.try_lock() {
         spare.nbytes = 0;
         spare.blocks.drain(..).for_each(Block::free);
@@ -119,7 +119,7 @@ mod tests {
     }
 
     fn capacities(spare: &Spare) -> Vec<usize> {
-        assert_eq!(spare.nbytes, spare.blocks.iter().map(|block| block.capacity).sum());
+        assert_eq!(spare.nbytes, spare.blocks.iter().map(|block| block.capacity).sum::<usize>());
         spare.blocks.iter().map(|block| block.capacity).collect()
     }
 
@@ -137,7 +137,7 @@ mod tests {
             assert_eq!(taken.capacity, capacity);
             taken.free();
         }
-        assert_eq!(capacities(&spare), []);
+        assert!(capacities(&spare).is_empty());
     }
 
     #[test]

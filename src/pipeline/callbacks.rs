@@ -24,14 +24,14 @@ fn c_len(len: usize) -> i32 {
 }
 
 /// The parameters that a caller's filters are told, for all workers of a job.
-pub struct SharedCparams(pub blosc2_cparams);
+pub(crate) struct SharedCparams(pub blosc2_cparams);
 
 // SAFETY: pointers inside are the caller's and only passed on to the caller's functions (see the module's docs).
 unsafe impl Sync for SharedCparams {}
 
 /// The block that a pre- or postfilter is called for.
 #[derive(Clone, Copy)]
-pub struct BlockPlace {
+pub(crate) struct BlockPlace {
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// Index of the block in the chunk.
@@ -48,7 +48,7 @@ pub struct BlockPlace {
 
 /// A prefilter with its parameters.
 #[derive(Clone, Copy)]
-pub struct Prefilter {
+pub(crate) struct Prefilter {
     /// The caller's function.
     pub function: PrefilterFn,
     /// The caller's parameters, as they were when the context was made.
@@ -64,12 +64,12 @@ unsafe impl Sync for Prefilter {}
 
 impl Prefilter {
     /// Whether the caller only wants the side effects.
-    pub fn is_disposable(&self) -> bool {
+    pub(crate) fn is_disposable(&self) -> bool {
         self.params.output_is_disposable.get()
     }
 
     /// Bytes that the function may write for a block of `len` bytes (`chunk.md` 3.10).
-    pub fn output_size(&self, len: usize, typesize: usize) -> usize {
+    pub(crate) fn output_size(&self, len: usize, typesize: usize) -> usize {
         len / typesize.max(1) * self.output_typesize(typesize)
     }
 
@@ -82,7 +82,7 @@ impl Prefilter {
     ///
     /// # Errors
     /// `FilterPipeline` when the function fails and its output is needed.
-    pub fn run(
+    pub(crate) fn run(
         &self,
         input: *const u8,
         len: usize,
@@ -125,7 +125,7 @@ impl Prefilter {
 
 /// A postfilter with its parameters.
 #[derive(Clone, Copy)]
-pub struct Postfilter {
+pub(crate) struct Postfilter {
     /// The caller's function.
     pub function: PostfilterFn,
     /// The caller's parameters, as they were when the context was made.
@@ -144,7 +144,13 @@ impl Postfilter {
     ///
     /// # Errors
     /// `Postfilter` when the function fails.
-    pub fn run(&self, input: &[u8], output: &mut [u8], typesize: usize, place: BlockPlace) -> Result<()> {
+    pub(crate) fn run(
+        &self,
+        input: &[u8],
+        output: &mut [u8],
+        typesize: usize,
+        place: BlockPlace,
+    ) -> Result<()> {
         let mut params = blosc2_postfilter_params {
             input: input.as_ptr(),
             output: output.as_mut_ptr(),
@@ -169,7 +175,7 @@ impl Postfilter {
 }
 
 /// A caller's encoder, ready for the streams of one chunk.
-pub struct UserEncoder {
+pub(crate) struct UserEncoder {
     /// Id of the codec.
     pub compcode: i32,
     /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
@@ -211,7 +217,7 @@ impl Encoder for UserEncoder {
 }
 
 /// A caller's decoder, ready for the streams of one chunk.
-pub struct UserDecoder {
+pub(crate) struct UserDecoder {
     /// Id of the codec.
     pub compcode: u8,
     /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
@@ -255,7 +261,7 @@ impl Decoder for UserDecoder {
 ///
 /// # Errors
 /// `FilterPipeline` for anything but 0.
-pub fn filter_forward(
+pub(crate) fn filter_forward(
     function: ForwardFn,
     id: u8,
     meta: u8,
@@ -278,7 +284,7 @@ pub fn filter_forward(
 ///
 /// # Errors
 /// The function's own negative code, unchanged (`filters.md` 1.2).
-pub fn filter_backward(
+pub(crate) fn filter_backward(
     function: BackwardFn,
     id: u8,
     meta: u8,

@@ -8,7 +8,7 @@ use crate::codec::Plugin;
 use std::ffi::{CStr, c_char};
 
 /// Whether that codec or one of those filters asks for the super-chunk.
-pub fn is_needed(compcode: i32, filters: &[u8]) -> bool {
+pub(crate) fn is_needed(compcode: i32, filters: &[u8]) -> bool {
     Plugin::from_compcode(compcode).is_some()
         || (cfg!(feature = "plugin-filters") && filters.iter().any(|&id| (32..=35).contains(&id)))
 }
@@ -18,7 +18,7 @@ pub fn is_needed(compcode: i32, filters: &[u8]) -> bool {
 /// # Safety
 /// `schunk` is NULL or a super-chunk of ours, whose metalayers nobody changes meanwhile.
 #[inline]
-pub unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
+pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
     if schunk.is_null() {
         return None;
     }

@@ -32,7 +32,7 @@ use std::time::Instant;
 
 /// A compression or decompression context. One thread uses it at a time.
 #[repr(C)]
-pub struct Context {
+pub(crate) struct Context {
     head: Head,
     /// The context's copies of what pre- and postfilters get; the head points at them.
     preparams: Option<RawBox<blosc2_prefilter_params>>,
@@ -43,11 +43,11 @@ pub struct Context {
 }
 
 /// A context on the heap, to which C code may have a pointer.
-pub type OwnedContext = RawBox<Context>;
+pub(crate) type OwnedContext = RawBox<Context>;
 
 impl OwnedContext {
     /// Hands the context to C.
-    pub fn into_c(self) -> *mut blosc2_context {
+    pub(crate) fn into_c(self) -> *mut blosc2_context {
         self.into_raw().cast()
     }
 
@@ -55,7 +55,7 @@ impl OwnedContext {
     ///
     /// # Safety
     /// `context` is NULL or came from [`into_c`](Self::into_c), and was not taken back before.
-    pub unsafe fn from_c(context: *mut blosc2_context) -> Option<OwnedContext> {
+    pub(crate) unsafe fn from_c(context: *mut blosc2_context) -> Option<OwnedContext> {
         // SAFETY: by the caller's word.
         NonNull::new(context.cast()).map(|context| unsafe { RawBox::from_raw(context) })
     }
@@ -72,7 +72,7 @@ impl Deref for OwnedContext {
 
 /// What a super-chunk takes from its decompression context for one read.
 #[derive(Default)]
-pub struct ReadSettings {
+pub(crate) struct ReadSettings {
     /// Threads that may work on it, at least 1 (0 stands for that).
     pub nthreads: usize,
     /// Changes blocks on their way.
@@ -84,14 +84,14 @@ pub struct ReadSettings {
 }
 
 /// Whether decoding the chunk with that header runs a program's functions.
-pub fn decoding_calls_back(header: &ChunkHeader) -> bool {
+pub(crate) fn decoding_calls_back(header: &ChunkHeader) -> bool {
     let format = header.codec_format();
     (BuiltIn::from_format(format).is_none() && is_callers_codec(i32::from(header.udcompcode)))
         || header.filters.iter().any(|&id| is_callers_filter(id))
 }
 
 /// Whether decoding the chunk with that header takes the super-chunk around it.
-pub fn decoding_asks_for_container(header: &ChunkHeader) -> bool {
+pub(crate) fn decoding_asks_for_container(header: &ChunkHeader) -> bool {
     container::is_needed(i32::from(header.udcompcode), &header.filters)
 }
 
@@ -107,9 +107,9 @@ fn is_callers_filter(id: u8) -> bool {
 
 /// Values of the head's `thread_backend`.
 mod backend {
-    pub const SERIAL: i16 = 0;
-    pub const POOL: i16 = 1;
-    pub const CALLBACK: i16 = 2;
+    pub(super) const SERIAL: i16 = 0;
+    pub(super) const POOL: i16 = 1;
+    pub(super) const CALLBACK: i16 = 2;
 }
 
 /// A place for each number of threads: contexts that share a pool show the same address as their `thread_pool`.
@@ -131,7 +131,7 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
     /// `NullPointer` for a prefilter without parameters; whatever the tuner says.
-    pub unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
+    pub(crate) unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
             return Err(err!(InvalidParam, "filter {id} does not exist"));
         }
@@ -199,7 +199,7 @@ impl Context {
     ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
-    pub unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
+    pub(crate) unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
         let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
             // SAFETY: not NULL, and the ABI says that it points at parameters then.
@@ -224,12 +224,12 @@ impl Context {
     }
 
     /// The pointer that C code knows the context by.
-    pub fn as_ptr(&self) -> *mut blosc2_context {
+    pub(crate) fn as_ptr(&self) -> *mut blosc2_context {
         ptr::from_ref(self).cast_mut().cast()
     }
 
     /// The head, which C code may have changed since the last call.
-    pub fn head(&self) -> &Head {
+    pub(crate) fn head(&self) -> &Head {
         &self.head
     }
 
@@ -237,7 +237,7 @@ impl Context {
     ///
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
-    pub fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
         let nchunk = current_nchunk(self.head.schunk());
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
@@ -248,7 +248,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`compress`](Self::compress).
-    pub fn compress_chunk(
+    pub(crate) fn compress_chunk(
         &self,
         source: Source<'_>,
         dest: &mut [u8],
@@ -294,7 +294,7 @@ impl Context {
     ///
     /// # Errors
     /// Those of `chunk.md` 3.12 from the third step on.
-    pub fn special_chunk(
+    pub(crate) fn special_chunk(
         &self,
         kind: Special,
         nbytes: usize,
@@ -399,7 +399,7 @@ impl Context {
     ///
     /// # Errors
     /// `InvalidParam` for a compression context, and those of `chunk.md` 2.
-    pub fn decompress(
+    pub(crate) fn decompress(
         &self,
         chunk: &[u8],
         source: Option<&dyn BlockSource>,
@@ -433,7 +433,7 @@ impl Context {
     ///
     /// # Errors
     /// Those of `chunk.md` 4.5.
-    pub fn getitem(
+    pub(crate) fn getitem(
         &self,
         chunk: &[u8],
         source: Option<&dyn BlockSource>,
@@ -461,7 +461,7 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a compression context or a chunk of equal blocks, those of decompression, or what
     /// `then` returns.
-    pub fn open_varlen<R>(
+    pub(crate) fn open_varlen<R>(
         &self,
         chunk: &[u8],
         source: Option<&dyn BlockSource>,
@@ -514,24 +514,24 @@ impl Context {
 
     /// What the super-chunk of this context needs to know to read a chunk by itself. Several threads may read at once:
     /// then the super-chunk has them ask one at a time.
-    pub fn read_settings(&self, takes_mask: bool) -> ReadSettings {
+    pub(crate) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
         let nthreads = threads(self.head.new_nthreads());
         ReadSettings { nthreads, postfilter: self.postfilter(), mask, container: OnceLock::new() }
     }
 
     /// Notes in the head what chunk the super-chunk has read.
-    pub fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
+    pub(crate) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
         self.publish_decompression(header, done);
     }
 
     /// Notes in the head the item size of a chunk that was read before.
-    pub fn note_typesize(&self, typesize: u8) {
+    pub(crate) fn note_typesize(&self, typesize: u8) {
         self.head.set_typesize(i32::from(typesize));
     }
 
     /// As [`note_typesize`](Self::note_typesize), unless there is a postfilter; whether there is none.
-    pub fn note_cached(&self, typesize: u8) -> bool {
+    pub(crate) fn note_cached(&self, typesize: u8) -> bool {
         if self.head.postfilter().is_some() {
             return false;
         }
@@ -540,7 +540,7 @@ impl Context {
     }
 
     /// Whether compressing runs a program's functions.
-    pub fn calls_back(&self) -> bool {
+    pub(crate) fn calls_back(&self) -> bool {
         self.head.prefilter().is_some()
             || self.head.tuner_id() > 0
             || is_callers_codec(self.head.compcode())
@@ -548,14 +548,14 @@ impl Context {
     }
 
     /// The super-chunk that codecs and filters of this context may ask about; `None` where they ask about none.
-    pub fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
+    pub(crate) fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
         container::is_needed(self.head.compcode(), &self.head.filters())
             .then(|| self.head.schunk().cast_const().cast())
     }
 
     /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
     /// `blocksize` bytes long: nothing that the program set up looks at the source or at several blocks.
-    pub fn takes_gathered(&self, blocksize: usize) -> bool {
+    pub(crate) fn takes_gathered(&self, blocksize: usize) -> bool {
         !self.calls_back()
             && !self.instrumented
             && self.head.use_dict() == 0
@@ -588,7 +588,7 @@ impl Context {
     }
 
     /// Sets the blocks that the next whole decompression leaves out, one byte each.
-    pub fn set_mask(&self, mask: Vec<u8>) {
+    pub(crate) fn set_mask(&self, mask: Vec<u8>) {
         self.head.set_block_maskout(mask.as_ptr().cast_mut().cast::<CBool>());
         self.head.set_block_maskout_nitems(i32::try_from(mask.len()).unwrap_or(i32::MAX));
         self.mask.set(Some(mask));
@@ -605,7 +605,7 @@ impl Context {
 
     /// Fills `cparams` with the context's parameters; `tuner_params` and `filter_params` keep what they hold
     /// (`chunk.md` 5.2).
-    pub fn store_cparams(&self, cparams: &mut blosc2_cparams) {
+    pub(crate) fn store_cparams(&self, cparams: &mut blosc2_cparams) {
         let head = &self.head;
         *cparams = blosc2_cparams {
             compcode: head.compcode() as u8,
@@ -630,7 +630,7 @@ impl Context {
     }
 
     /// Fills `dparams` with the context's parameters.
-    pub fn store_dparams(&self, dparams: &mut blosc2_dparams) {
+    pub(crate) fn store_dparams(&self, dparams: &mut blosc2_dparams) {
         *dparams = blosc2_dparams {
             nthreads: self.head.nthreads(),
             schunk: self.head.schunk().cast(),

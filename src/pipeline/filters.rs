@@ -56,7 +56,7 @@ enum Step {
 
 /// The active slots of a pipeline, in the order of compression.
 #[derive(Clone, Copy)]
-pub struct Chain<'c> {
+pub(crate) struct Chain<'c> {
     steps: [Step; MAX_FILTERS],
     len: usize,
     typesize: usize,
@@ -65,7 +65,7 @@ pub struct Chain<'c> {
 
 /// Where a block is before it is filtered.
 #[derive(Clone, Copy)]
-pub enum Input<'a> {
+pub(crate) enum Input<'a> {
     /// In the caller's source.
     Block(&'a [u8]),
     /// At the start of the front buffer, this many bytes long.
@@ -74,14 +74,14 @@ pub enum Input<'a> {
 
 impl Chain<'_> {
     /// No steps at all.
-    pub const NONE: Chain<'static> =
+    pub(crate) const NONE: Chain<'static> =
         Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1, container: None };
 }
 
 impl<'c> Chain<'c> {
     /// The steps of a pipeline for items of `typesize` bytes (1..=255), in a chunk of `container`.
     #[inline]
-    pub fn new(
+    pub(crate) fn new(
         filters: &[u8; MAX_FILTERS],
         metas: &[u8; MAX_FILTERS],
         typesize: usize,
@@ -105,7 +105,7 @@ impl<'c> Chain<'c> {
     }
 
     /// Whether decompression leaves blocks as the codec gives them.
-    pub fn undoes_nothing(&self) -> bool {
+    pub(crate) fn undoes_nothing(&self) -> bool {
         self.steps().iter().all(|step| !step.is_undone())
     }
 
@@ -125,12 +125,12 @@ impl<'c> Chain<'c> {
     }
 
     /// Whether the blocks of a chunk depend on its first block.
-    pub fn has_delta(&self) -> bool {
+    pub(crate) fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
     }
 
     /// For a pipeline that at most shuffles: the number of bytes that are shuffled, 1 for none.
-    pub fn shuffled_unit(&self) -> Option<usize> {
+    pub(crate) fn shuffled_unit(&self) -> Option<usize> {
         match *self.steps() {
             [] => Some(1),
             [Step::Shuffle { nstreams }] => Some(nstreams.max(1)),
@@ -139,7 +139,7 @@ impl<'c> Chain<'c> {
     }
 
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
-    pub fn works_in_place(&self) -> bool {
+    pub(crate) fn works_in_place(&self) -> bool {
         self.steps().iter().all(|s| s.works_in_place() || !s.is_undone())
     }
 
@@ -149,7 +149,7 @@ impl<'c> Chain<'c> {
     ///
     /// # Errors
     /// `FilterPipeline` for an unknown filter or one that fails.
-    pub fn forward<'a>(
+    pub(crate) fn forward<'a>(
         &self,
         input: Input<'a>,
         reference: Option<&[u8]>,
@@ -219,7 +219,7 @@ impl<'c> Chain<'c> {
     /// # Errors
     /// `Failure` for an id that the format does not define, `FilterPipeline` for one that nobody registered, or
     /// whatever negative code a caller's filter returned.
-    pub fn backward<'a>(
+    pub(crate) fn backward<'a>(
         &self,
         mut front: &'a mut [u8],
         mut back: &'a mut [u8],
@@ -300,7 +300,7 @@ impl<'c> Chain<'c> {
     ///
     /// # Errors
     /// As [`backward`](Self::backward).
-    pub fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
+    pub(crate) fn backward_in_place(&self, dest: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
         self.steps().iter().rev().try_for_each(|step| self.undo_in_place(step, dest, reference))
     }
 
@@ -349,7 +349,7 @@ fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
 }
 
 /// Whether that is a filter of the library's own range, which this build has.
-pub fn is_plugin(id: u8) -> bool {
+pub(crate) fn is_plugin(id: u8) -> bool {
     cfg!(feature = "plugin-filters")
         && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))
 }

@@ -15,7 +15,13 @@ use crate::error::Result;
 ///
 /// # Errors
 /// Those of `chunk.md` 3.
-pub fn compress(clevel: i32, doshuffle: i32, typesize: i32, src: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(crate) fn compress(
+    clevel: i32,
+    doshuffle: i32,
+    typesize: i32,
+    src: &[u8],
+    dest: &mut [u8],
+) -> Result<usize> {
     let mut params = overrides::for_compression(clevel, doshuffle, typesize)?;
     let nbytes = i32::try_from(src.len()).unwrap_or(i32::MAX);
     let choice = Choice::of(&params);
@@ -30,7 +36,7 @@ pub fn compress(clevel: i32, doshuffle: i32, typesize: i32, src: &[u8], dest: &m
 ///
 /// # Errors
 /// `InvalidParam` when the environment sets a number of threads that cannot be, and those of `chunk.md` 2.
-pub fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(crate) fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
     library::init();
     let nthreads = overrides::nthreads_for_decompression()?;
     let params =

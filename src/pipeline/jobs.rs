@@ -11,7 +11,7 @@ const MIN_PARALLEL: usize = 64 << 10;
 
 /// How many threads work on `nbytes` bytes in blocks of `blocksize` bytes (`chunk.md` 6.2): 1 means the caller's
 /// alone. A caller's own scheduler is used for any chunk of two full blocks, since it may count.
-pub fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
+pub(crate) fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
     if nthreads > 1 && nbytes / blocksize.max(1) > 1 && (nbytes >= MIN_PARALLEL || pool::has_callback()) {
         nthreads
     } else {
@@ -20,7 +20,7 @@ pub fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
 }
 
 /// A place among the workers of a job: the worker's number, and its working memory.
-pub struct Worker<'a> {
+pub(crate) struct Worker<'a> {
     /// Logical number, 0 for the caller's thread.
     pub tid: usize,
     /// The worker's memory.
@@ -32,7 +32,7 @@ pub struct Worker<'a> {
 ///
 /// # Errors
 /// The first that `work` returned.
-pub fn for_each_block(
+pub(crate) fn for_each_block(
     nthreads: usize,
     blocks: std::ops::Range<usize>,
     work: impl Fn(usize, &mut Worker<'_>) -> Result<()> + Sync,
@@ -59,7 +59,7 @@ pub fn for_each_block(
 ///
 /// # Errors
 /// The first that `work` returned.
-pub fn for_each(
+pub(crate) fn for_each(
     nthreads: usize,
     mut items: std::ops::Range<usize>,
     work: impl Fn(usize) -> Result<()> + Sync,

@@ -24,7 +24,7 @@ static SPLITMODE: AtomicI32 = AtomicI32::new(BLOSC_FORWARD_COMPAT_SPLIT);
 
 /// Brings the library up; nothing happens if it is. What callers had registered before the last
 /// [`destroy`] is forgotten.
-pub fn init() {
+pub(crate) fn init() {
     if is_up() {
         return;
     }
@@ -37,7 +37,7 @@ pub fn init() {
 
 /// Takes the library down: its threads end, also those that contexts started while it was not up, and memory that was kept
 /// to be used again is freed. Settings stay.
-pub fn destroy() {
+pub(crate) fn destroy() {
     {
         let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
         UP.store(false, Ordering::Release);
@@ -48,12 +48,12 @@ pub fn destroy() {
 }
 
 /// Whether the library is up.
-pub fn is_up() -> bool {
+pub(crate) fn is_up() -> bool {
     UP.load(Ordering::Acquire)
 }
 
 /// The threads that functions without a context use, at least 1.
-pub fn nthreads() -> i16 {
+pub(crate) fn nthreads() -> i16 {
     NTHREADS.load(Ordering::Relaxed)
 }
 
@@ -61,7 +61,7 @@ pub fn nthreads() -> i16 {
 ///
 /// # Errors
 /// `InvalidParam` for less than 1, `ThreadCreate` when no thread can be had; nothing changes then.
-pub fn set_nthreads(nthreads: i16) -> Result<i16> {
+pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
     init();
     let previous = self::nthreads();
     if nthreads == previous {
@@ -76,7 +76,7 @@ pub fn set_nthreads(nthreads: i16) -> Result<i16> {
 }
 
 /// Id of the codec that functions without a context use; -1 after an unknown name (`abi.md` 13.4).
-pub fn compressor() -> i32 {
+pub(crate) fn compressor() -> i32 {
     COMPRESSOR.load(Ordering::Relaxed)
 }
 
@@ -85,7 +85,7 @@ pub fn compressor() -> i32 {
 ///
 /// # Errors
 /// `CodecSupport` for a registered codec; nothing changes then.
-pub fn set_compressor(name: &CStr) -> Result<i32> {
+pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     let code = compcode_of(name).unwrap_or(-1);
     if code > i32::from(BuiltIn::Zstd.compcode()) {
         return Err(err!(CodecSupport, "codec {name:?} needs a context"));
@@ -96,37 +96,37 @@ pub fn set_compressor(name: &CStr) -> Result<i32> {
 }
 
 /// The codec with that name: those of the format first, then the registered ones.
-pub fn compcode_of(name: &CStr) -> Option<i32> {
+pub(crate) fn compcode_of(name: &CStr) -> Option<i32> {
     let builtin = name.to_str().ok().and_then(BuiltIn::from_name).map(BuiltIn::compcode);
     builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
 }
 
 /// Whether functions without a context put a delta filter into the pipeline.
-pub fn delta() -> bool {
+pub(crate) fn delta() -> bool {
     DELTA.load(Ordering::Relaxed)
 }
 
 /// Sets [`delta`].
-pub fn set_delta(on: bool) {
+pub(crate) fn set_delta(on: bool) {
     DELTA.store(on, Ordering::Relaxed);
 }
 
 /// The block size that functions without a context use in bytes, 0 for an automatic one.
-pub fn blocksize() -> i32 {
+pub(crate) fn blocksize() -> i32 {
     BLOCKSIZE.load(Ordering::Relaxed)
 }
 
 /// Sets [`blocksize`].
-pub fn set_blocksize(blocksize: i32) {
+pub(crate) fn set_blocksize(blocksize: i32) {
     BLOCKSIZE.store(blocksize, Ordering::Relaxed);
 }
 
 /// The split mode that functions without a context use.
-pub fn splitmode() -> i32 {
+pub(crate) fn splitmode() -> i32 {
     SPLITMODE.load(Ordering::Relaxed)
 }
 
 /// Sets [`splitmode`].
-pub fn set_splitmode(splitmode: i32) {
+pub(crate) fn set_splitmode(splitmode: i32) {
     SPLITMODE.store(splitmode, Ordering::Relaxed);
 }

@@ -16,20 +16,20 @@
 //! | [`callbacks`] | the caller's own codecs, filters, pre- and postfilters |
 //! | [`jobs`], [`shared_out`], [`scratch`] | one piece of work per block, its output, its memory |
 
-pub mod callbacks;
-pub mod compress;
-pub mod container;
-pub mod context;
-pub mod decompress;
-pub mod filters;
-pub mod global;
-pub mod head;
-pub mod jobs;
-pub mod library;
-pub mod overrides;
-pub mod params;
-pub mod raw_box;
-pub mod scratch;
-pub mod shared_out;
-pub mod stune;
-pub mod tuner;
+pub(crate) mod callbacks;
+pub(crate) mod compress;
+pub(crate) mod container;
+pub(crate) mod context;
+pub(crate) mod decompress;
+pub(crate) mod filters;
+pub(crate) mod global;
+pub(crate) mod head;
+pub(crate) mod jobs;
+pub(crate) mod library;
+pub(crate) mod overrides;
+pub(crate) mod params;
+pub(crate) mod raw_box;
+pub(crate) mod scratch;
+pub(crate) mod shared_out;
+pub(crate) mod stune;
+pub(crate) mod tuner;

@@ -85,7 +85,7 @@ fn number_from(name: &CStr, least: i32) -> Option<i32> {
 ///
 /// # Errors
 /// `InvalidParam` when the environment names a registered codec.
-pub fn for_new_context(params: &mut CompressParams) -> Result<()> {
+pub(crate) fn for_new_context(params: &mut CompressParams) -> Result<()> {
     params.typesize = number_from(c"BLOSC_TYPESIZE", 1).unwrap_or(params.typesize);
     params.clevel = number_from(c"BLOSC_CLEVEL", 0).unwrap_or(params.clevel);
     match shuffle() {
@@ -111,7 +111,7 @@ pub fn for_new_context(params: &mut CompressParams) -> Result<()> {
 }
 
 /// The threads of a new decompression context.
-pub fn nthreads_for_new_context(nthreads: i16) -> i16 {
+pub(crate) fn nthreads_for_new_context(nthreads: i16) -> i16 {
     number(c"BLOSC_NTHREADS").filter(|&n| n > 0).map_or(nthreads, |n| n as i16)
 }
 
@@ -119,7 +119,7 @@ pub fn nthreads_for_new_context(nthreads: i16) -> i16 {
 ///
 /// # Errors
 /// `InvalidParam` for a setting out of 1..=32767, or that is no number.
-pub fn nthreads_for_decompression() -> Result<i16> {
+pub(crate) fn nthreads_for_decompression() -> Result<i16> {
     if let Some(value) = number(c"BLOSC_NTHREADS") {
         match i16::try_from(value) {
             Ok(nthreads) if nthreads > 0 => {
@@ -136,7 +136,7 @@ pub fn nthreads_for_decompression() -> Result<i16> {
 ///
 /// # Errors
 /// `NullPointer` where the reference cannot make its temporary context.
-pub fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Result<CompressParams> {
+pub(crate) fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Result<CompressParams> {
     library::init();
     let clevel = number_from(c"BLOSC_CLEVEL", 0).unwrap_or(clevel);
     let doshuffle = shuffle().unwrap_or(doshuffle);

@@ -10,7 +10,7 @@ use std::ptr;
 
 /// Pointers that callers handed in for their own callbacks. They are passed on and never followed.
 #[derive(Clone, Copy)]
-pub struct Handles {
+pub(crate) struct Handles {
     /// The context's super-chunk.
     pub schunk: *mut c_void,
     /// State of the tuner.
@@ -40,7 +40,7 @@ unsafe impl Sync for Handles {}
 
 /// A pointer of the kind of [`Handles`].
 #[derive(Clone, Copy)]
-pub struct Handle(pub *mut c_void);
+pub(crate) struct Handle(pub *mut c_void);
 
 // SAFETY: as for `Handles`.
 unsafe impl Send for Handle {}
@@ -49,7 +49,7 @@ unsafe impl Sync for Handle {}
 
 /// Parameters of a compression.
 #[derive(Clone, Copy)]
-pub struct CompressParams {
+pub(crate) struct CompressParams {
     /// Codec id; negative for a name that nobody knows.
     pub compcode: i32,
     /// The codec's own byte.
@@ -113,7 +113,7 @@ impl Default for CompressParams {
 
 impl CompressParams {
     /// The struct that the caller's codecs and filters see (`codecs.md` 14.1).
-    pub fn for_callbacks(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
+    pub(crate) fn for_callbacks(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
         blosc2_cparams {
             compcode: self.compcode as u8,
             compcode_meta: self.compcode_meta,
@@ -139,7 +139,7 @@ impl CompressParams {
 
 /// Parameters of a decompression.
 #[derive(Clone, Copy)]
-pub struct DecompressParams<'a> {
+pub(crate) struct DecompressParams<'a> {
     /// Threads that may work on it, at least 1.
     pub nthreads: usize,
     /// Changes blocks on their way to the caller.
@@ -172,7 +172,7 @@ impl Default for DecompressParams<'_> {
 
 impl DecompressParams<'_> {
     /// The struct that the caller's codecs and filters see.
-    pub fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
+    pub(crate) fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
         blosc2_dparams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
             schunk: self.schunk.0,

@@ -4,21 +4,21 @@ use std::ptr::NonNull;
 
 /// Owns a value that C code may read and write through a pointer of its own. A `Box` would claim, each time it is moved,
 /// that no other pointer to the value is used again; this one claims nothing.
-pub struct RawBox<T>(NonNull<T>);
+pub(crate) struct RawBox<T>(NonNull<T>);
 
 impl<T> RawBox<T> {
     /// Moves `value` to the heap.
-    pub fn new(value: T) -> RawBox<T> {
+    pub(crate) fn new(value: T) -> RawBox<T> {
         RawBox(NonNull::from(Box::leak(Box::new(value))))
     }
 
     /// The pointer to hand to C. It is valid until the value is dropped.
-    pub fn as_ptr(&self) -> *mut T {
+    pub(crate) fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()
     }
 
     /// Hands the value over to whoever has the pointer; [`from_raw`](Self::from_raw) takes it back.
-    pub fn into_raw(self) -> *mut T {
+    pub(crate) fn into_raw(self) -> *mut T {
         let pointer = self.as_ptr();
         std::mem::forget(self);
         pointer
@@ -28,14 +28,14 @@ impl<T> RawBox<T> {
     ///
     /// # Safety
     /// `pointer` came from `into_raw`, and was not taken back before.
-    pub unsafe fn from_raw(pointer: NonNull<T>) -> RawBox<T> {
+    pub(crate) unsafe fn from_raw(pointer: NonNull<T>) -> RawBox<T> {
         RawBox(pointer)
     }
 }
 
 impl<T: Copy> RawBox<T> {
     /// Copies the value, as C may have changed it.
-    pub fn get(&self) -> T {
+    pub(crate) fn get(&self) -> T {
         // SAFETY: initialised in `new`. C code writes it between calls only, and `RawBox` is neither `Send` nor `Sync`.
         unsafe { self.0.as_ptr().read() }
     }

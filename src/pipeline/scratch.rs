@@ -15,7 +15,7 @@ use std::ptr::{self, NonNull};
 const ALIGNMENT: usize = 64;
 
 /// The buffers that a block needs on its way, all of the same length.
-pub struct Buffers<'a> {
+pub(crate) struct Buffers<'a> {
     /// Filter output, odd steps; a prefilter's output.
     pub front: &'a mut [u8],
     /// Filter output, even steps.
@@ -33,7 +33,7 @@ const PARTS: usize = 5;
 
 /// One thread's working memory.
 #[derive(Default)]
-pub struct Scratch {
+pub(crate) struct Scratch {
     buffers: Aligned,
     workspace: Workspace,
 }
@@ -44,7 +44,7 @@ impl Scratch {
     /// # Errors
     /// `MemoryAlloc` when there is no memory for it.
     #[inline(always)]
-    pub fn front(&mut self, len: usize) -> Result<(&mut [u8], &mut Workspace)> {
+    pub(crate) fn front(&mut self, len: usize) -> Result<(&mut [u8], &mut Workspace)> {
         self.buffers.reserve(len)?;
         Ok((&mut self.buffers.bytes()[..len], &mut self.workspace))
     }
@@ -56,7 +56,7 @@ impl Scratch {
     /// `MemoryAlloc` when there is no memory for them.
     // Handed out by value it would be copied, which small blocks notice.
     #[inline(always)]
-    pub fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
+    pub(crate) fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
         let len = len.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX / 8);
         self.buffers.reserve(len.saturating_mul(PARTS))?;
         let (front, rest) = self.buffers.bytes().split_at_mut(len);
@@ -85,7 +85,7 @@ thread_local! {
 /// Lends this thread's working memory to `work`. A nested call (a caller's callback that compresses, a block that is
 /// decoded on the way to its encoding) gets memory of its own.
 #[inline]
-pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
+pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut lent = lend();
     let result = work(&mut lent.scratch);
     lent.give_back();
@@ -94,7 +94,7 @@ pub fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
 
 /// As [`with`], for small blocks: they notice what is handed to a closure.
 #[inline(always)]
-pub fn lend() -> Lent<'static> {
+pub(crate) fn lend() -> Lent<'static> {
     // SAFETY: what is kept is there until this thread ends, and is only used on it, which `Lent` cannot leave. A thread on
     // its way out keeps nothing any more.
     Lent::from(KEPT_HERE.try_with(ptr::from_ref).ok().map(|kept| unsafe { &*kept }))
@@ -102,7 +102,7 @@ pub fn lend() -> Lent<'static> {
 
 /// A thread's working memory while it is at work. It is only kept if it is given back; what a panicking callback had in its
 /// hands is not.
-pub struct Lent<'a> {
+pub(crate) struct Lent<'a> {
     /// The memory.
     pub scratch: Box<Scratch>,
     /// Where it comes from, and how deep that thread was at work before.
@@ -119,7 +119,7 @@ impl<'a> Lent<'a> {
 
     /// Has the thread keep the memory for the next time.
     #[inline(always)]
-    pub fn give_back(mut self) {
+    pub(crate) fn give_back(mut self) {
         if self.scratch.buffers.len > limits::SCRATCH {
             self.scratch.buffers.free();
         }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::{collections::BTreeMap, sync::Mutex};
 
 /// A borrowed output buffer that hands out disjoint ranges of itself. Debug builds check that they are.
-pub struct SharedOut<'a> {
+pub(crate) struct SharedOut<'a> {
     start: *mut u8,
     len: usize,
     #[cfg(debug_assertions)]
@@ -22,7 +22,7 @@ unsafe impl Sync for SharedOut<'_> {}
 
 impl<'a> SharedOut<'a> {
     /// Shares `buffer` among workers.
-    pub fn new(buffer: &'a mut [u8]) -> Self {
+    pub(crate) fn new(buffer: &'a mut [u8]) -> Self {
         SharedOut {
             start: buffer.as_mut_ptr(),
             len: buffer.len(),
@@ -33,13 +33,8 @@ impl<'a> SharedOut<'a> {
     }
 
     /// Length of the buffer, in bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.len
-    }
-
-    /// Whether there is no byte.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
     }
 
     /// The bytes of `range`.
@@ -51,7 +46,7 @@ impl<'a> SharedOut<'a> {
     /// # Panics
     /// If the range is not inside the buffer; in debug builds also if it overlaps one that was lent before.
     #[allow(clippy::mut_from_ref)]
-    pub unsafe fn range(&self, range: Range<usize>) -> &mut [u8] {
+    pub(crate) unsafe fn range(&self, range: Range<usize>) -> &mut [u8] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
         #[cfg(debug_assertions)]
         {
@@ -76,7 +71,7 @@ impl<'a> SharedOut<'a> {
     ///
     /// # Panics
     /// If the range is not inside the buffer.
-    pub unsafe fn finished(&self, range: Range<usize>) -> &[u8] {
+    pub(crate) unsafe fn finished(&self, range: Range<usize>) -> &[u8] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
         // SAFETY: inside the buffer, and by the caller's word only read from now on.
         unsafe { std::slice::from_raw_parts(self.start.add(range.start), range.len()) }

@@ -33,7 +33,7 @@ const PER_STREAM: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
 
 /// What the decisions depend on.
 #[derive(Clone, Copy)]
-pub struct Choice {
+pub(crate) struct Choice {
     compcode: i32,
     clevel: i32,
     splitmode: i32,
@@ -42,18 +42,18 @@ pub struct Choice {
 
 impl Choice {
     /// Takes what matters of the parameters.
-    pub fn of(params: &CompressParams) -> Self {
+    pub(crate) fn of(params: &CompressParams) -> Self {
         Choice::new(params.compcode, params.clevel, params.splitmode, &params.filters)
     }
 
     /// The choice for a codec, a level 0..=9, a split mode and a pipeline.
-    pub fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
+    pub(crate) fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
         let shuffles = filters.contains(&filter_id::SHUFFLE);
         Choice { compcode, clevel: clevel.clamp(0, 9), splitmode, shuffles }
     }
 
     /// Whether blocks of `blocksize` bytes are split into one stream per byte of an item.
-    pub fn splits(&self, typesize: i32, blocksize: i32) -> bool {
+    pub(crate) fn splits(&self, typesize: i32, blocksize: i32) -> bool {
         match self.splitmode {
             BLOSC_ALWAYS_SPLIT => return true,
             BLOSC_NEVER_SPLIT => return false,
@@ -70,7 +70,7 @@ impl Choice {
 
     /// The block size in bytes for `nbytes` bytes in items of `typesize` bytes (as requested, not capped), where
     /// `requested` > 0 was asked for.
-    pub fn blocksize(&self, nbytes: i32, typesize: i32, requested: i32) -> i32 {
+    pub(crate) fn blocksize(&self, nbytes: i32, typesize: i32, requested: i32) -> i32 {
         if nbytes < typesize {
             return 1;
         }

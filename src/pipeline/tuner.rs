@@ -72,7 +72,7 @@ fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
-pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
     if id <= 0 {
         return Ok(());
     }
@@ -90,7 +90,7 @@ pub unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
-pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
+pub(crate) fn choose(context: &Context, nbytes: i32) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id > 0 {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
@@ -112,7 +112,7 @@ pub fn choose(context: &Context, nbytes: i32) -> Result<()> {
 }
 
 /// Tells what the default tuner has chosen.
-pub fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: Choice) {
+pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: Choice) {
     trace::info(|| {
         let split = i32::from(choice.splits(typesize, blocksize));
         format!(
@@ -125,7 +125,7 @@ pub fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, c
 ///
 /// # Errors
 /// `Tuner` when it fails, `Failure` when it lacks the function.
-pub fn update(context: &Context, seconds: f64) -> Result<()> {
+pub(crate) fn update(context: &Context, seconds: f64) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return Ok(());
@@ -140,7 +140,7 @@ pub fn update(context: &Context, seconds: f64) -> Result<()> {
 }
 
 /// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
-pub fn release(context: &Context) {
+pub(crate) fn release(context: &Context) {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return;

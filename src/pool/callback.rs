@@ -15,7 +15,7 @@ pub type JobFn = unsafe extern "C" fn(*mut c_void);
 
 /// The caller's backend: `callback(data, dojob, numjobs, elsize, jobdata)` calls `dojob(jobdata + i * elsize)`
 /// for each `i` in `0..numjobs`, in whatever threads, and returns when all of them have returned.
-pub type ThreadsCallback = unsafe extern "C" fn(*mut c_void, Option<JobFn>, c_int, usize, *mut c_void);
+pub(crate) type ThreadsCallback = unsafe extern "C" fn(*mut c_void, Option<JobFn>, c_int, usize, *mut c_void);
 
 /// A callback with its data, once installed. Never freed, since a job may be using it while another is set;
 /// setting the same pair again finds the old one.

@@ -20,7 +20,7 @@ const BANK: usize = 64;
 pub(super) const BANKS: usize = 16;
 
 /// The largest number of workers. A job may ask for more threads, and gets these.
-pub const MAX_WORKERS: usize = BANKS * BANK;
+pub(crate) const MAX_WORKERS: usize = BANKS * BANK;
 
 /// How many sleeping workers the caller wakes for its job. Waking costs a system call, longer than a small job,
 /// so it wakes one and that one wakes others while the caller works already.

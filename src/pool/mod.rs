@@ -30,8 +30,7 @@ mod worker;
 
 use std::cell::Cell;
 
-pub use callback::{JobFn, ThreadsCallback, set_callback};
-pub use crew::MAX_WORKERS;
+pub use callback::{JobFn, set_callback};
 
 use crate::err;
 use crate::error::Result;
@@ -64,12 +63,12 @@ pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
 }
 
 /// Whether jobs go through the caller's own threads.
-pub fn has_callback() -> bool {
+pub(crate) fn has_callback() -> bool {
     callback::installed().is_some()
 }
 
 /// Whether this thread is inside a job.
-pub fn in_job() -> bool {
+pub(crate) fn in_job() -> bool {
     IN_JOB.get()
 }
 

@@ -40,7 +40,7 @@ fn symbols<const COUNT: usize>(name: Option<&CStr>) -> std::result::Result<[Symb
 ///
 /// # Errors
 /// `CodecSupport` when nobody has registered it, or its plugin cannot be loaded.
-pub fn load_codec(compcode: i32) -> Result<Codec> {
+pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
     let is_it = |c: &Codec| i32::from(c.compcode) == compcode;
     let codec = CODECS.find(is_it).ok_or_else(|| err!(CodecSupport, "codec {compcode} is not registered"))?;
     if codec.encoder.is_some() && codec.decoder.is_some() {
@@ -66,7 +66,7 @@ pub fn load_codec(compcode: i32) -> Result<Codec> {
 ///
 /// # Errors
 /// `FilterPipeline` when nobody has registered it, or its plugin cannot be loaded.
-pub fn load_filter(id: u8) -> Result<Filter> {
+pub(crate) fn load_filter(id: u8) -> Result<Filter> {
     let is_it = |f: &Filter| f.id == id;
     let filter = FILTERS.find(is_it).ok_or_else(|| err!(FilterPipeline, "filter {id} is not registered"))?;
     if filter.forward.is_some() && filter.backward.is_some() {
@@ -90,7 +90,7 @@ pub fn load_filter(id: u8) -> Result<Filter> {
 ///
 /// # Errors
 /// `InvalidParam` when nobody has registered it, `Failure` when its plugin cannot be loaded.
-pub fn load_tuner(id: i32) -> Result<Tuner> {
+pub(crate) fn load_tuner(id: i32) -> Result<Tuner> {
     let is_it = |t: &Tuner| t.id == id;
     let tuner = TUNERS.find(is_it).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
     if tuner.is_complete() {

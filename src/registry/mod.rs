@@ -20,13 +20,13 @@ use std::sync::LazyLock;
 use table::{Entry, Table, Verdict};
 
 /// The first id that callers may register.
-pub const FIRST_USER_ID: i32 = 160;
+pub(crate) const FIRST_USER_ID: i32 = 160;
 
-pub use loading::{load_codec, load_filter, load_tuner};
+pub(crate) use loading::{load_codec, load_filter, load_tuner};
 
 /// A codec that is registered.
 #[derive(Clone, Copy, Debug)]
-pub struct Codec {
+pub(crate) struct Codec {
     /// Id of the codec, in the chunk header's `udcompcode`.
     pub compcode: u8,
     /// Name of the codec, if it has one.
@@ -43,7 +43,7 @@ pub struct Codec {
 
 /// A filter that is registered.
 #[derive(Clone, Copy, Debug)]
-pub struct Filter {
+pub(crate) struct Filter {
     /// Id of the filter.
     pub id: u8,
     /// Name of the filter, if it has one.
@@ -56,7 +56,7 @@ pub struct Filter {
 
 /// A tuner that is registered.
 #[derive(Clone, Copy)]
-pub struct Tuner {
+pub(crate) struct Tuner {
     /// Id of the tuner.
     pub id: i32,
     /// Name of the tuner, if it has one.
@@ -170,39 +170,39 @@ static TUNERS: LazyLock<Table<Tuner>> = LazyLock::new(|| {
 });
 
 /// Forgets what callers have registered: what `blosc2_init` does when the library is down.
-pub fn reset() {
+pub(crate) fn reset() {
     CODECS.reset();
     FILTERS.reset();
     TUNERS.reset();
 }
 
 /// The codec with that id.
-pub fn codec(compcode: i32) -> Option<Codec> {
+pub(crate) fn codec(compcode: i32) -> Option<Codec> {
     CODECS.find(|c| i32::from(c.compcode) == compcode)
 }
 
 /// The first codec with that name, in the order of registration.
-pub fn codec_by_name(name: &CStr) -> Option<Codec> {
+pub(crate) fn codec_by_name(name: &CStr) -> Option<Codec> {
     CODECS.find(|c| c.name == Some(name))
 }
 
 /// The first codec whose library code is `complib`, in the order of registration.
-pub fn codec_by_complib(complib: i32) -> Option<Codec> {
+pub(crate) fn codec_by_complib(complib: i32) -> Option<Codec> {
     CODECS.find(|c| i32::from(c.complib) == complib)
 }
 
 /// The filter with that id.
-pub fn filter(id: u8) -> Option<Filter> {
+pub(crate) fn filter(id: u8) -> Option<Filter> {
     FILTERS.find(|f| f.id == id)
 }
 
 /// The tuner with that id.
-pub fn tuner(id: i32) -> Option<Tuner> {
+pub(crate) fn tuner(id: i32) -> Option<Tuner> {
     TUNERS.find(|t| t.id == id)
 }
 
 /// Whether a context may be created with that filter id (`codecs.md` 12.3): user ids are only checked when used.
-pub fn filter_id_is_acceptable(id: u8) -> bool {
+pub(crate) fn filter_id_is_acceptable(id: u8) -> bool {
     id <= crate::chunk::format::filter_id::TRUNC_PREC
         || i32::from(id) >= FIRST_USER_ID
         || is_library_filter(id)
@@ -217,7 +217,7 @@ fn is_library_filter(id: u8) -> bool {
 /// # Errors
 /// `CodecParam` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is
 /// full.
-pub fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
+pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Codec {
         compcode: codec.compcode,
         name,
@@ -235,7 +235,7 @@ pub fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
 ///
 /// # Errors
 /// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
-pub fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
+pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS.register(i32::from(filter.id), name, entry).map_err(|verdict| {
         refusal(verdict, i32::from(filter.id), name, err!(Failure, "filter id {}", filter.id))
@@ -246,7 +246,7 @@ pub fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()
 ///
 /// # Errors
 /// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
-pub fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Result<()> {
+pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Result<()> {
     let entry = |name: Option<&'static CStr>| {
         let pointer = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
         Tuner { id: tuner.id, name, functions: blosc2_tuner { name: pointer, ..*tuner } }

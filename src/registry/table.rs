@@ -9,7 +9,7 @@ use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
 const CAPACITY: usize = 255;
 
 /// What a table holds.
-pub trait Entry: Copy {
+pub(super) trait Entry: Copy {
     /// The id that chunks and parameters name.
     fn id(&self) -> i32;
     /// The name it was registered under, if any.
@@ -18,7 +18,7 @@ pub trait Entry: Copy {
 
 /// Why a registration was refused.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     /// The id is not for callers.
     Reserved,
     /// The id is taken, under this name or without one.
@@ -28,29 +28,29 @@ pub enum Verdict {
 }
 
 /// The entries, the library's own first.
-pub struct Table<T> {
+pub(super) struct Table<T> {
     entries: RwLock<Vec<T>>,
     builtin: usize,
 }
 
 impl<T: Entry> Table<T> {
     /// A table that begins with the library's own entries.
-    pub fn new(builtin: Vec<T>) -> Self {
+    pub(super) fn new(builtin: Vec<T>) -> Self {
         Table { builtin: builtin.len(), entries: RwLock::new(builtin) }
     }
 
     /// Drops all but the library's own entries.
-    pub fn reset(&self) {
+    pub(super) fn reset(&self) {
         self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin);
     }
 
     /// The first entry for which `wanted` holds.
-    pub fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
+    pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().find(|e| wanted(e)).copied()
     }
 
     /// Changes the first entry for which `wanted` holds; how it is then.
-    pub fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
+    pub(super) fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.iter_mut().find(|e| wanted(e))?;
         change(entry);
@@ -59,7 +59,7 @@ impl<T: Entry> Table<T> {
 
     /// Appends what `entry` makes of the copied name. The same id under the same name, or twice without a name, is no
     /// error and changes nothing.
-    pub fn register(
+    pub(super) fn register(
         &self,
         id: i32,
         name: Option<&CStr>,

@@ -19,7 +19,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`visit_blocks`](Self::visit_blocks).
-    pub fn read_item(
+    pub(crate) fn read_item(
         &self,
         nchunk: i64,
         start: usize,
@@ -90,7 +90,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk or block that is not there, `Data` for a chunk of another size, those of reading, and
     /// what `visit` returns.
-    pub fn visit_blocks(
+    pub(crate) fn visit_blocks(
         &self,
         nchunk: i64,
         blocks: &[usize],
@@ -141,7 +141,7 @@ impl SuperChunk {
 
     /// How many threads may read different chunks at once: 1 where reading runs a program's functions, which see one
     /// thread at a time or ask which chunk is at work, or where other threads than the library's do the work.
-    pub fn threads_for_chunks(&self) -> usize {
+    pub(crate) fn threads_for_chunks(&self) -> usize {
         let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
             || pool::has_callback()
             || self.cctx().is_ok_and(Context::calls_back);

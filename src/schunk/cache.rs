@@ -7,7 +7,7 @@ use crate::malloc::limits::DECODED_BLOCK;
 
 /// A block that was decoded.
 #[derive(Default)]
-pub struct LastBlock {
+pub(crate) struct LastBlock {
     /// The chunk it belongs to; `None` when there is no block.
     nchunk: Option<i64>,
     /// Where it begins in the chunk, in bytes.
@@ -21,12 +21,12 @@ pub struct LastBlock {
 
 impl LastBlock {
     /// No block any more; its memory stays for the next one.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.nchunk = None;
     }
 
     /// Copies from byte `start` of a chunk on, if the block has all that is wanted. Returns the chunk's item size.
-    pub fn get(&self, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
+    pub(crate) fn get(&self, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
         if self.nchunk != Some(nchunk) {
             return None;
         }
@@ -36,7 +36,7 @@ impl LastBlock {
     }
 
     /// Lends bytes of a chunk, if the block has all that are wanted, with the chunk's item size.
-    pub fn view(&self, nchunk: i64, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
+    pub(crate) fn view(&self, nchunk: i64, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
         if self.nchunk != Some(nchunk) {
             return None;
         }
@@ -45,12 +45,12 @@ impl LastBlock {
     }
 
     /// Notes that a part of a block is read; whether the one before was of the same block, so that it is worth keeping.
-    pub fn touch(&mut self, nchunk: i64, nblock: usize) -> bool {
+    pub(crate) fn touch(&mut self, nchunk: i64, nblock: usize) -> bool {
         self.touched.replace((nchunk, nblock)) == Some((nchunk, nblock))
     }
 
     /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
-    pub fn room(&mut self, len: usize) -> Option<&mut [u8]> {
+    pub(crate) fn room(&mut self, len: usize) -> Option<&mut [u8]> {
         self.nchunk = None;
         if len > DECODED_BLOCK {
             return None;
@@ -63,7 +63,7 @@ impl LastBlock {
     }
 
     /// The block whose bytes were put into the [`room`](Self::room).
-    pub fn keep(&mut self, nchunk: i64, start: usize, typesize: u8) {
+    pub(crate) fn keep(&mut self, nchunk: i64, start: usize, typesize: u8) {
         self.nchunk = Some(nchunk);
         self.start = start;
         self.typesize = typesize;

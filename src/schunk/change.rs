@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 const MOST_CONVERSIONS: usize = 1 << 16;
 
 /// A chunk that is handed in.
-pub enum Incoming<'a> {
+pub(crate) enum Incoming<'a> {
     /// One that stays the caller's.
     Copy(&'a [u8]),
     /// One that the super-chunk takes if all goes well.
@@ -86,7 +86,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidHeader` for bytes that are no chunk, `ChunkAppend` for a chunk that does not fit in or could not be
     /// stored, `Lock`.
-    pub fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
+    pub(crate) fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
         if self.has_no_frame() {
             let changing = &self.start_change()?;
@@ -134,7 +134,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` when there is no such place, `InvalidHeader` for bytes that are no chunk, `ChunkInsert` for a chunk
     /// that does not fit in or could not be stored, `Lock`.
-    pub fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+    pub(crate) fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         let mut session = self.changing(true)?;
         let nchunks = self.counters().nchunks;
         if !(0..=nchunks).contains(&at) {
@@ -288,7 +288,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, `InvalidHeader` for bytes that are no chunk, `Failure` when the old
     /// one cannot be read, `ChunkUpdate` for a chunk that does not fit in or could not be stored, `Lock`.
-    pub fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
+    pub(crate) fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         if let Some(owner) = self.owner_of_view()? {
             self.check_index(at)?;
             owner.update_chunk(at, chunk)?;
@@ -378,7 +378,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, `Failure` when it cannot be read, `ChunkUpdate` when the frame could
     /// not be changed, `Lock`.
-    pub fn delete_chunk(&self, at: i64) -> Result<i64> {
+    pub(crate) fn delete_chunk(&self, at: i64) -> Result<i64> {
         let mut session = self.changing(false)?;
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&at) {
@@ -410,7 +410,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Data` when the order is no permutation, or for a frame without chunks; `Lock`, those of writing the frame.
-    pub fn reorder(&self, order: &[i64]) -> Result<()> {
+    pub(crate) fn reorder(&self, order: &[i64]) -> Result<()> {
         rules::check_order(order)?;
         let session = self.changing(true)?;
         let counters = self.counters();
@@ -432,7 +432,7 @@ impl SuperChunk {
     /// # Errors
     /// `MaxBufsizeExceeded` for too many bytes, those of compression, those of
     /// [`append_chunk`](Self::append_chunk).
-    pub fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
+    pub(crate) fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
@@ -453,7 +453,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, those of compression, those of
     /// [`update_chunk`](Self::update_chunk).
-    pub fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
+    pub(crate) fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
         self.check_index(at)?;
         self.with_compressed(at, Some(content), content.len(), |chunk| {
             self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())

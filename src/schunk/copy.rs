@@ -18,7 +18,7 @@ use std::ffi::{CStr, CString};
 
 /// Where a copy goes, and with what parameters.
 #[derive(Clone, Copy)]
-pub struct CopyTo<'a> {
+pub(crate) struct CopyTo<'a> {
     /// One frame, or separate chunks.
     pub contiguous: bool,
     /// The path; `None` in memory.
@@ -32,7 +32,7 @@ pub struct CopyTo<'a> {
 }
 
 /// A frame in memory for C.
-pub enum FrameBytes {
+pub(crate) enum FrameBytes {
     /// The super-chunk's own, until it changes.
     Own(*mut u8, usize),
     /// Memory for C to free.
@@ -85,7 +85,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of making the copy and of reading this one.
-    pub unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<Box<SuperChunk>> {
         let own = self.own_cparams()?;
         let cparams = to.cparams.unwrap_or(&own);
         let mut storage =
@@ -131,7 +131,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Data` for one that cannot be decompressed, those of adding.
-    pub fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
+    pub(crate) fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
         self.add_vlmetalayers_to(other, Some(&other.cparams()))
     }
 
@@ -139,7 +139,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Data` for a name that cannot be.
-    pub fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
+    pub(crate) fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
         let others = self.copies_of_metalayers(Layer::Fixed).into_iter();
         let others = others.filter(|(other, _)| other != name.to_bytes());
         others.map(|(name, content)| Ok((as_name(name)?, content))).collect()
@@ -149,7 +149,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, those of reading the frame.
-    pub fn chunk_copy(&self, nchunk: i64) -> Result<Malloced> {
+    pub(crate) fn chunk_copy(&self, nchunk: i64) -> Result<Malloced> {
         self.copy_of_chunk(nchunk)
     }
 
@@ -169,7 +169,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `SchunkCopy`.
-    pub fn to_buffer(&self) -> Result<FrameBytes> {
+    pub(crate) fn to_buffer(&self) -> Result<FrameBytes> {
         if !self.is_view()
             && let Some((start, len)) = self.frame().and_then(Frame::memory)
         {
@@ -215,7 +215,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
-    pub fn to_file(&self, path: &CStr) -> Result<usize> {
+    pub(crate) fn to_file(&self, path: &CStr) -> Result<usize> {
         if !self.is_frame_in_memory() {
             let to = CopyTo { contiguous: true, urlpath: Some(path), cparams: None, dparams: None, io: None };
             // SAFETY: no parameters but our own, without pointers.
@@ -233,7 +233,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.
-    pub fn append_file(&self, path: &CStr) -> Result<u64> {
+    pub(crate) fn append_file(&self, path: &CStr) -> Result<u64> {
         self.with_frame_bytes(|bytes| {
             let backend = self.backend_for_frame();
             let path = paths::strip_scheme(path);

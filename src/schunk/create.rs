@@ -21,7 +21,7 @@ const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
 
 /// How a super-chunk is stored, borrowed from the caller.
 #[derive(Clone, Copy)]
-pub struct Storage<'a> {
+pub(crate) struct Storage<'a> {
     /// One frame, or separate chunks.
     pub contiguous: bool,
     /// The path; `None` in memory.
@@ -50,7 +50,7 @@ struct Shared<T>(T);
 unsafe impl<T> Sync for Shared<T> {}
 
 /// A copy of a plain struct in a `malloc` block.
-pub fn block_with<T>(value: T) -> Result<*mut T> {
+pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
     // SAFETY: any length may be asked for.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
     if block.is_null() {
@@ -96,7 +96,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
     /// an unknown back-end, those of writing the frame.
-    pub unsafe fn create(storage: &Storage<'_>) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<Box<SuperChunk>> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
         // SAFETY: by the caller's word.

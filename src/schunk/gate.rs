@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The gate.
-pub struct Gate {
+pub(crate) struct Gate {
     lock: RwLock<()>,
     /// The thread that changes the super-chunk; 0 for none.
     owner: AtomicUsize,
@@ -24,7 +24,7 @@ pub struct Gate {
 
 /// Shared access to a super-chunk; released on drop.
 #[must_use]
-pub struct Reading<'a> {
+pub(crate) struct Reading<'a> {
     gate: &'a Gate,
     _lock: Option<RwLockReadGuard<'a, ()>>,
     remembered: bool,
@@ -32,7 +32,7 @@ pub struct Reading<'a> {
 
 /// Exclusive access to a super-chunk; released on drop. Functions that change a super-chunk take it by reference.
 #[must_use]
-pub struct Changing<'a> {
+pub(crate) struct Changing<'a> {
     gate: &'a Gate,
     _lock: Option<RwLockWriteGuard<'a, ()>>,
 }
@@ -44,13 +44,13 @@ thread_local! {
 
 impl Gate {
     /// An open gate. `calls_back` tells whether reading runs a program's I/O functions.
-    pub fn new(calls_back: bool) -> Self {
+    pub(crate) fn new(calls_back: bool) -> Self {
         Gate { lock: RwLock::new(()), owner: AtomicUsize::new(0), calls_back }
     }
 
     /// Waits until nobody changes the super-chunk, nor has waited longer to do so: readers that come one after another
     /// do not keep a change out.
-    pub fn read(&self) -> Reading<'_> {
+    pub(crate) fn read(&self) -> Reading<'_> {
         if self.owner.load(Ordering::Relaxed) == thread::id() || self.is_free() {
             return Reading { gate: self, _lock: None, remembered: false };
         }
@@ -79,7 +79,7 @@ impl Gate {
     /// # Errors
     /// `Failure` when this very thread is using it.
     #[inline(always)]
-    pub fn change(&self) -> Result<Changing<'_>> {
+    pub(crate) fn change(&self) -> Result<Changing<'_>> {
         let me = thread::id();
         if self.owner.load(Ordering::Relaxed) == me || self.is_held() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
@@ -104,7 +104,7 @@ impl Drop for Reading<'_> {
 
 impl Changing<'_> {
     /// Whether this is the access that `gate` gave.
-    pub fn is_of(&self, gate: &Gate) -> bool {
+    pub(crate) fn is_of(&self, gate: &Gate) -> bool {
         std::ptr::eq(self.gate, gate)
     }
 }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a block changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Coverage {
+pub(crate) enum Coverage {
     /// It stays as it is.
     Nothing,
     /// Some bytes.
@@ -29,7 +29,7 @@ pub enum Coverage {
 }
 
 /// What changes in the blocks of a chunk.
-pub trait Changes: Sync {
+pub(crate) trait Changes: Sync {
     /// How much changes in block `nblock`.
     fn coverage(&self, nblock: usize) -> Coverage;
 
@@ -109,7 +109,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, `Failure` for one of another size, those of decompression,
     /// compression and [`update_chunk`](Self::update_chunk), and what `changes` returns.
-    pub fn put_changes(
+    pub(crate) fn put_changes(
         &self,
         at: i64,
         (chunksize, blocksize): (usize, usize),

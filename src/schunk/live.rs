@@ -44,7 +44,7 @@ struct CounterFields<'a> {
 
 /// Which list of metalayers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Layer {
+pub(crate) enum Layer {
     /// Fixed ones, in the header of a frame.
     Fixed,
     /// Those of variable length, compressed, in the trailer.
@@ -53,7 +53,7 @@ pub enum Layer {
 
 impl Layer {
     /// How many there can be.
-    pub fn limit(self) -> usize {
+    pub(crate) fn limit(self) -> usize {
         match self {
             Layer::Fixed => BLOSC2_MAX_METALAYERS as usize,
             Layer::Variable => BLOSC2_MAX_VLMETALAYERS as usize,
@@ -63,7 +63,7 @@ impl Layer {
 
 impl SuperChunk {
     /// The public struct, as C knows it.
-    pub fn as_ptr(&self) -> *mut blosc2_schunk {
+    pub(crate) fn as_ptr(&self) -> *mut blosc2_schunk {
         self.public.get()
     }
 
@@ -78,7 +78,7 @@ impl SuperChunk {
     }
 
     /// The counters as they are now. With the gate held they belong together.
-    pub fn counters(&self) -> Counters {
+    pub(crate) fn counters(&self) -> Counters {
         let fields = self.counter_fields();
         Counters {
             nchunks: fields.nchunks.load(Ordering::Relaxed),
@@ -116,13 +116,13 @@ impl SuperChunk {
     }
 
     /// Item size in bytes.
-    pub fn typesize(&self) -> i32 {
+    pub(crate) fn typesize(&self) -> i32 {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).typesize })
     }
 
     /// Block size in bytes as it was asked for.
-    pub fn blocksize(&self) -> i32 {
+    pub(crate) fn blocksize(&self) -> i32 {
         self.counter_fields().blocksize.load(Ordering::Relaxed)
     }
 
@@ -131,7 +131,7 @@ impl SuperChunk {
     }
 
     /// Whether chunks and frame belong to another array.
-    pub fn is_view(&self) -> bool {
+    pub(crate) fn is_view(&self) -> bool {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).view })
     }
@@ -156,7 +156,7 @@ impl SuperChunk {
     }
 
     /// The storage that the super-chunk was made with.
-    pub fn storage(&self) -> &blosc2_storage {
+    pub(crate) fn storage(&self) -> &blosc2_storage {
         // SAFETY: the rule of the module; it is never NULL.
         unsafe { &*(*self.as_ptr()).storage }
     }
@@ -165,20 +165,20 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `NullPointer` when a program has taken it away.
-    pub fn cctx(&self) -> Result<&Context> {
+    pub(crate) fn cctx(&self) -> Result<&Context> {
         // SAFETY: the rule of the module.
         unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() }
             .ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))
     }
 
     /// The decompression context, if there is one.
-    pub fn dctx(&self) -> Option<&Context> {
+    pub(crate) fn dctx(&self) -> Option<&Context> {
         // SAFETY: the rule of the module.
         unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }
     }
 
     /// The frame, if the chunks are in one.
-    pub fn frame(&self) -> Option<&Frame> {
+    pub(crate) fn frame(&self) -> Option<&Frame> {
         let owner = self.owner()?.as_ptr();
         // SAFETY: the rule of the module: a frame of ours, which lives as long as the super-chunk that owns it.
         unsafe { (*owner).frame.cast::<Frame>().as_ref() }
@@ -200,7 +200,7 @@ impl SuperChunk {
     }
 
     /// How chunks are kept.
-    pub fn keeping(&self) -> Keeping {
+    pub(crate) fn keeping(&self) -> Keeping {
         match self.frame().map(Frame::kind) {
             None => Keeping::Memory,
             Some(FrameKind::Contiguous) => Keeping::Contiguous,
@@ -639,7 +639,7 @@ impl SuperChunk {
 /// Parameters for C, and what array layers look for.
 impl SuperChunk {
     /// The compression parameters, as far as they are numbers (`schunk.md` 9).
-    pub fn cparams(&self) -> blosc2_cparams {
+    pub(crate) fn cparams(&self) -> blosc2_cparams {
         let nthreads = self.cctx().map_or(library::nthreads(), |cctx| cctx.head().nthreads());
         let s = self.as_ptr();
         let mut cparams =
@@ -660,33 +660,33 @@ impl SuperChunk {
     }
 
     /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
-    pub fn dparams(&self) -> blosc2_dparams {
+    pub(crate) fn dparams(&self) -> blosc2_dparams {
         let _use = self.dctx_use.lock();
         let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.head().nthreads());
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }
 
     /// Tells the size of chunks before there are any.
-    pub fn preset_chunksize(&self, chunksize: i32) {
+    pub(crate) fn preset_chunksize(&self, chunksize: i32) {
         self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
     }
 
     /// How often metalayers have changed.
-    pub fn change_tick(&self) -> i64 {
+    pub(crate) fn change_tick(&self) -> i64 {
         let _reading = self.gate.read();
         // SAFETY: the rule of the module; the gate is held.
         self.field(|s| unsafe { (*s).change_tick })
     }
 
     /// Whether there is a metalayer with that name.
-    pub fn has_metalayer(&self, name: &CStr) -> bool {
+    pub(crate) fn has_metalayer(&self, name: &CStr) -> bool {
         let _reading = self.gate.read();
         self.find(Layer::Fixed, name).is_some()
     }
 
     /// What describes the array that the super-chunk holds: a copy of its metalayer `b2nd`, or of the older `caterva`.
     /// `None` if it holds none.
-    pub fn array_meta(&self) -> Option<Vec<u8>> {
+    pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
         let _reading = self.gate.read();
         let found = self.find(Layer::Fixed, c"b2nd").or_else(|| self.find(Layer::Fixed, c"caterva"));
         found.map(|(_, content)| content.to_vec())

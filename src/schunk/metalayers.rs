@@ -51,7 +51,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long or there already, too many metalayers, or a frame with chunks; those of
     /// writing the frame, `Lock`.
-    pub fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+    pub(crate) fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
         self.check_new(Layer::Fixed, name)?;
         let session = self.changing(false)?;
         self.check_new(Layer::Fixed, name)?;
@@ -73,7 +73,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
-    pub fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
+    pub(crate) fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
         let takes = |at: usize| {
             let is_longer =
                 self.find(Layer::Fixed, name).is_some_and(|(_, there)| content.len() > there.len());
@@ -110,7 +110,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, `Lock`.
-    pub fn vlmeta_exists(&self, name: &CStr) -> Result<usize> {
+    pub(crate) fn vlmeta_exists(&self, name: &CStr) -> Result<usize> {
         check_name(name)?;
         self.poll()?;
         let _reading = self.gate.read();
@@ -122,7 +122,12 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
     /// in a frame; those of compression and of writing the frame; `Lock`.
-    pub fn vlmeta_add(&self, name: &CStr, content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<usize> {
+    pub(crate) fn vlmeta_add(
+        &self,
+        name: &CStr,
+        content: &[u8],
+        cparams: Option<&blosc2_cparams>,
+    ) -> Result<usize> {
         self.poll()?;
         self.check_new(Layer::Variable, name)?;
         let chunk = compress(content, cparams)?;
@@ -145,7 +150,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`vlmeta_add`](Self::vlmeta_add); `NotFound`.
-    pub fn vlmeta_update(
+    pub(crate) fn vlmeta_update(
         &self,
         name: &CStr,
         content: &[u8],
@@ -171,7 +176,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, `Data` for a content that is no chunk, `Lock`; any other
     /// for one that cannot be decompressed.
-    pub fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
+    pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
         let _reading = self.gate.read();
@@ -189,7 +194,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
-    pub fn vlmeta_delete(&self, name: &CStr) -> Result<usize> {
+    pub(crate) fn vlmeta_delete(&self, name: &CStr) -> Result<usize> {
         self.vlmeta_exists(name)?;
         let _session = self.changing(true)?;
         let at = self.position(Layer::Variable, name)?;
@@ -203,7 +208,7 @@ impl SuperChunk {
     }
 
     /// The names of the metalayers of variable length, as C may have them until these change.
-    pub fn vlmeta_names(&self) -> Vec<*mut c_char> {
+    pub(crate) fn vlmeta_names(&self) -> Vec<*mut c_char> {
         let _reading = self.gate.read();
         self.names(Layer::Variable)
     }

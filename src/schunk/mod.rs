@@ -21,27 +21,27 @@
 //! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
 //! runs outside the gate.
 
-pub mod blocks;
-pub mod cache;
-pub mod change;
-pub mod copy;
-pub mod create;
-pub mod gate;
-pub mod gathered;
-pub mod live;
-pub mod metalayers;
-pub mod open;
-pub mod read;
+pub(crate) mod blocks;
+pub(crate) mod cache;
+pub(crate) mod change;
+pub(crate) mod copy;
+pub(crate) mod create;
+pub(crate) mod gate;
+pub(crate) mod gathered;
+pub(crate) mod live;
+pub(crate) mod metalayers;
+pub(crate) mod open;
+pub(crate) mod read;
 mod room;
-pub mod rules;
-pub mod slice;
+pub(crate) mod rules;
+pub(crate) mod slice;
 mod snapshot;
-pub mod sparse;
-pub mod special;
-pub mod sync;
-pub mod view;
+pub(crate) mod sparse;
+pub(crate) mod special;
+pub(crate) mod sync;
+pub(crate) mod view;
 
-pub use rules::Keeping;
+pub(crate) use rules::Keeping;
 
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
 use crate::err;
@@ -60,7 +60,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
-pub struct SuperChunk {
+pub(crate) struct SuperChunk {
     public: UnsafeCell<blosc2_schunk>,
     /// Views share the gate of their owner.
     gate: Arc<Gate>,
@@ -133,13 +133,13 @@ impl SuperChunk {
     ///
     /// # Safety
     /// `schunk` came from this library and was not freed.
-    pub unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
+    pub(crate) unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
         // SAFETY: NULL, or by the caller's word the start of one of ours.
         unsafe { schunk.cast::<SuperChunk>().as_ref() }
     }
 
     /// Hands the super-chunk to C.
-    pub fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
+    pub(crate) fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
         Box::into_raw(self).cast()
     }
 
@@ -166,7 +166,7 @@ impl SuperChunk {
     }
 
     /// Length of the frame in bytes, or what stands for it without one.
-    pub fn frame_len(&self) -> i64 {
+    pub(crate) fn frame_len(&self) -> i64 {
         let _reading = self.gate.read();
         match self.frame() {
             Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
@@ -178,7 +178,7 @@ impl SuperChunk {
     }
 
     /// Whether the frame's buffer is left to the program when the super-chunk is freed; nothing without one.
-    pub fn avoid_cframe_free(&self, avoid: bool) {
+    pub(crate) fn avoid_cframe_free(&self, avoid: bool) {
         if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
             frame.with_memory(|memory| memory.keep(avoid));
         }
@@ -188,7 +188,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// What the back-end says.
-    pub fn release_backend(&self) -> Result<()> {
+    pub(crate) fn release_backend(&self) -> Result<()> {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 

@@ -33,7 +33,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `FileOpen`, `PluginIo`, and those of a frame that is none.
-    pub unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
         // SAFETY: by the caller's word.
         let backend = unsafe { Backend::resolve(io) }?;
         let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
@@ -53,7 +53,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of a frame that is none.
-    pub fn from_frame(memory: Growing) -> Result<Box<SuperChunk>> {
+    pub(crate) fn from_frame(memory: Growing) -> Result<Box<SuperChunk>> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let flags2 = frame.flags_of_first(&contents)?;
         let storage = Storage { contiguous: true, ..Storage::default() };
@@ -64,7 +64,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of a frame that is none, or has a chunk that cannot be read.
-    pub fn from_copy(memory: Growing) -> Result<Box<SuperChunk>> {
+    pub(crate) fn from_copy(memory: Growing) -> Result<Box<SuperChunk>> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;
         // A few bytes can tell of a quarter of a billion special chunks, each of which is to be a block of its own.

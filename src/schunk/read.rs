@@ -14,7 +14,7 @@ use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader}
 use crate::pipeline::params::DecompressParams;
 
 /// A chunk for C.
-pub enum Handed {
+pub(crate) enum Handed {
     /// Where the super-chunk keeps it, until it changes.
     Borrowed(*const u8, usize),
     /// Memory for C to free.
@@ -219,7 +219,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
     /// in a frame; those of decompression and of reading the frame.
-    pub fn decompress_chunk(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
         self.decompress_over(nchunk, dest, false)
     }
 
@@ -228,7 +228,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As above.
-    pub fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
         self.decompress_over(nchunk, dest, true)
     }
 
@@ -258,7 +258,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, those of reading the frame.
-    pub fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
+    pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
         self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
@@ -281,7 +281,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk or block that is not there or of another kind, those of decompression.
-    pub fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
+    pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _, source| {
@@ -303,7 +303,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn frame_offsets(&self) -> Result<Option<Malloced>> {
+    pub(crate) fn frame_offsets(&self) -> Result<Option<Malloced>> {
         let _reading = self.gate.read();
         let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
         let offsets = frame.offsets()?;
@@ -317,7 +317,7 @@ impl SuperChunk {
 }
 
 /// Reads the blocks of lazy chunks that a program decodes by itself.
-pub struct LazyBlocks<'a>(pub &'a SuperChunk);
+pub(crate) struct LazyBlocks<'a>(pub &'a SuperChunk);
 
 impl BlockSource for LazyBlocks<'_> {
     fn read(&self, trailer: &crate::chunk::lazy::Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::frame::fetch::ChunkInfo;
 
 /// The counters that a super-chunk shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Counters {
+pub(crate) struct Counters {
     /// Number of chunks.
     pub nchunks: i64,
     /// Uncompressed bytes of all chunks.
@@ -23,7 +23,7 @@ pub struct Counters {
 
 /// How chunks are stored, as far as counting goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeping {
+pub(crate) enum Keeping {
     /// In memory, each on its own.
     Memory,
     /// In a contiguous frame.
@@ -43,7 +43,7 @@ fn added(keeping: Keeping, chunk: &ChunkInfo) -> i64 {
 }
 
 /// Bytes that a chunk counted for: none if it was but a header.
-pub fn counted(chunk: &ChunkInfo) -> i64 {
+pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
     match chunk.cbytes {
         32 => 0,
         cbytes => i64::from(cbytes),
@@ -54,7 +54,7 @@ pub fn counted(chunk: &ChunkInfo) -> i64 {
 ///
 /// # Errors
 /// `InvalidParam` when the one has blocks of equal and the other of variable length.
-pub fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
+pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
         return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
     }
@@ -65,7 +65,7 @@ pub fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
 ///
 /// # Errors
 /// `Data` when it is none, `MemoryAlloc`.
-pub fn check_order(order: &[i64]) -> Result<()> {
+pub(crate) fn check_order(order: &[i64]) -> Result<()> {
     let mut seen = Vec::new();
     seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
     seen.resize(order.len(), false);
@@ -84,7 +84,7 @@ pub fn check_order(order: &[i64]) -> Result<()> {
 /// # Errors
 /// `InvalidParam` for a chunk that can be of no use; callers turn it into the code of their operation.
 #[inline(always)]
-pub fn insert(
+pub(crate) fn insert(
     before: &Counters,
     keeping: Keeping,
     at: i64,
@@ -136,7 +136,7 @@ pub fn insert(
 /// # Errors
 /// `InvalidParam` for counters that make no sense.
 #[inline(always)]
-pub fn update(
+pub(crate) fn update(
     before: &Counters,
     keeping: Keeping,
     at: i64,
@@ -163,7 +163,7 @@ pub fn update(
 ///
 /// # Errors
 /// `InvalidParam` for counters that make no sense.
-pub fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Result<Counters> {
+pub(crate) fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Result<Counters> {
     let mut after = *before;
     after.nchunks -= 1;
     if after.nchunks == 0 {

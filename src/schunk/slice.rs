@@ -99,7 +99,7 @@ impl Span {
 ///
 /// # Errors
 /// `InvalidParam` for more bytes than there can be.
-pub fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
+pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
     let items = stop.checked_sub(start);
     let bytes = items.and_then(|items| items.checked_mul(i64::from(typesize)));
     match bytes {
@@ -115,7 +115,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
     /// reading.
-    pub fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
@@ -126,7 +126,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam`; `Failure` for items before the first.
-    pub fn check_slice(&self, start: i64, stop: i64) -> Result<()> {
+    pub(crate) fn check_slice(&self, start: i64, stop: i64) -> Result<()> {
         if start < 0 && stop > start {
             return Err(err!(Failure, "items from {start} on"));
         }
@@ -309,7 +309,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
     /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
-    pub fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
+    pub(crate) fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
@@ -431,7 +431,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for chunks of different sizes.
-    pub fn slice_chunks(&self, start: i64, stop: i64) -> Result<Option<Range<i64>>> {
+    pub(crate) fn slice_chunks(&self, start: i64, stop: i64) -> Result<Option<Range<i64>>> {
         let counters = self.counters();
         if counters.nchunks == 0 {
             return Ok(None);

@@ -28,7 +28,7 @@ pub(super) struct ChunkSnapshot {
 
 impl ChunkSnapshot {
     /// Uncompressed size in bytes.
-    pub fn nbytes(&self) -> usize {
+    pub(super) fn nbytes(&self) -> usize {
         self.header.nbytes()
     }
 }

@@ -31,7 +31,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for an item that is not there, or a super-chunk without a fixed block and chunk size; those of
     /// reading, or `Failure` where items are read one by one.
-    pub fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
         let counters = self.counters();
         let (typesize, chunksize) = self.geometry(&counters)?;
         let nitems = counters.nbytes / typesize as i64;

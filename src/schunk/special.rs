@@ -19,7 +19,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for sizes that make no sense, `FrameSpecial` for a super-chunk that is not empty, and for an id
     /// that cannot be `SchunkSpecial`, or `FrameSpecial` in a frame; `Lock`, those of writing the frame.
-    pub fn fill_special(&self, nitems: i64, special: i32, chunksize: i32) -> Result<i64> {
+    pub(crate) fn fill_special(&self, nitems: i64, special: i32, chunksize: i32) -> Result<i64> {
         if nitems == 0 {
             return Ok(0);
         }

@@ -33,12 +33,12 @@ pub(super) struct Access<'a> {
 
 impl<'a> Access<'a> {
     /// Access to chunks that are in no frame.
-    pub fn without_frame(_changing: &'a Changing<'_>) -> Access<'a> {
+    pub(super) fn without_frame(_changing: &'a Changing<'_>) -> Access<'a> {
         Access { header: None }
     }
 
     /// The header of the frame as it is now; `None` without a frame.
-    pub fn header(self) -> Option<&'a FrameHeader> {
+    pub(super) fn header(self) -> Option<&'a FrameHeader> {
         self.header
     }
 }
@@ -187,7 +187,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Lock`; `FileRead` for a length that no frame has.
-    pub fn refresh(&self) -> Result<bool> {
+    pub(crate) fn refresh(&self) -> Result<bool> {
         if let Some(owner) = self.owner_of_view()? {
             return owner.refresh();
         }
@@ -219,7 +219,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn poll(&self) -> Result<()> {
+    pub(crate) fn poll(&self) -> Result<()> {
         match self.refresh() {
             Err(error) if error.kind() == ErrorKind::Lock => Err(error),
             _ => Ok(()),
@@ -230,7 +230,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn lock(&self) -> Result<()> {
+    pub(crate) fn lock(&self) -> Result<()> {
         if let Some(frame) = self.frame().filter(|frame| frame.has_lock()) {
             // Threads that read now have to keep what they read under.
             let _changing = self.gate.change()?;
@@ -243,14 +243,14 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Lock`.
-    pub fn unlock(&self) -> Result<()> {
+    pub(crate) fn unlock(&self) -> Result<()> {
         self.frame().map_or(Ok(()), Frame::unlock)
     }
 }
 
 impl ReadSession<'_> {
     /// Access to the chunks, for as long as the session lasts.
-    pub fn access(&self) -> Access<'_> {
+    pub(super) fn access(&self) -> Access<'_> {
         Access { header: self.header.as_ref() }
     }
 }
@@ -260,7 +260,7 @@ impl ChangeSession<'_> {
     ///
     /// # Errors
     /// `FileRead` for a frame that makes no sense, and those of reading it.
-    pub fn access(&mut self, schunk: &SuperChunk) -> Result<Access<'_>> {
+    pub(super) fn access(&mut self, schunk: &SuperChunk) -> Result<Access<'_>> {
         if self.header.is_none()
             && let Some(frame) = schunk.frame()
         {
@@ -270,12 +270,12 @@ impl ChangeSession<'_> {
     }
 
     /// The guard of the super-chunk's own lock.
-    pub fn changing(&self) -> &Changing<'_> {
+    pub(super) fn changing(&self) -> &Changing<'_> {
         &self.changing
     }
 
     /// Has the header read anew at the next [`access`](Self::access), since the frame is about to change.
-    pub fn forget_header(&mut self) {
+    pub(super) fn forget_header(&mut self) {
         self.header = None;
     }
 }

@@ -21,7 +21,7 @@ const COUNTED: i64 = 32;
 
 /// How the chunks look in a view.
 #[derive(Clone, Copy, Debug)]
-pub struct Shown {
+pub(crate) struct Shown {
     /// Number of chunks.
     pub nchunks: i64,
     /// Uncompressed bytes of a chunk.
@@ -56,7 +56,7 @@ impl SuperChunk {
     }
 
     /// Whether there is no fixed metalayer but the one with that name.
-    pub fn has_only_metalayer(&self, name: &CStr) -> bool {
+    pub(crate) fn has_only_metalayer(&self, name: &CStr) -> bool {
         let _reading = self.gate.read();
         self.metalayers(Layer::Fixed).iter().all(|metalayer| metalayer.name == name.to_bytes())
     }
@@ -65,7 +65,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Failure` when the owner of this view is gone, those of making contexts, `MemoryAlloc`.
-    pub fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<Box<SuperChunk>> {
+    pub(crate) fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<Box<SuperChunk>> {
         let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
         let view = SuperChunk::blank_with(
             None,

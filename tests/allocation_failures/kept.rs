@@ -13,7 +13,7 @@ use blosc2::capi::schunk::{blosc2_schunk_free, blosc2_schunk_new};
 use blosc2::capi::schunk_chunks::{
     blosc2_schunk_append_buffer, blosc2_schunk_decompress_chunk, blosc2_schunk_get_sparse_buffer,
 };
-use blosc2::malloc::limits::{SCRATCH, THREAD_BUFFER};
+use blosc2::internals::limits::{SCRATCH, THREAD_BUFFER};
 
 use crate::injection::live_bytes;
 

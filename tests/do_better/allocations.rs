@@ -182,7 +182,7 @@ impl Buffers {
 
 #[test]
 fn filters_d11_small_buffers_allocate_nothing() {
-    let workers = blosc2::pool::workers();
+    let workers = blosc2::internals::pool::workers();
     let sizes = [512, 4 << 10, 32 << 10];
     let mut buffers = sizes.map(Buffers::new);
     // It does count: a context, and what a thread needs when it begins, the C codecs' state included.
@@ -237,7 +237,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
                         let resizes = counts.iter().filter(|&&count| count > 0).count();
                         assert!(resizes <= usize::from(codec == 5), "{what}: {counts:?}");
                     }
-                    assert_eq!(blosc2::pool::workers(), workers, "{what}: workers");
+                    assert_eq!(blosc2::internals::pool::workers(), workers, "{what}: workers");
                     // SAFETY: both are live and not used any more.
                     unsafe {
                         blosc2_free_ctx(writer);
@@ -249,7 +249,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
     }
     // With workers at hand, small buffers still leave them alone and allocate nothing.
     assert_eq!(blosc2_set_nthreads(4), 1);
-    let started = blosc2::pool::workers();
+    let started = blosc2::internals::pool::workers();
     assert_eq!(started, 3);
     for (_, name) in CODECS {
         // SAFETY: a terminated name.
@@ -258,5 +258,5 @@ fn filters_d11_small_buffers_allocate_nothing() {
         run();
         assert_eq!(run(), 0, "{name:?}");
     }
-    assert_eq!(blosc2::pool::workers(), started);
+    assert_eq!(blosc2::internals::pool::workers(), started);
 }

@@ -1,7 +1,7 @@
 //! The reference's ZFP, block by block: blocks go through the contexts of an array's super-chunk, and the streams are
 //! cut out of the chunks (chunk.md 1.10 and 1.12). Owns that; knows nothing about what the right answer is.
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
 use crate::support::array::{Array, Spec};
 use crate::support::calls::{Params, len32};

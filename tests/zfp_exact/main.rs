@@ -11,7 +11,7 @@ mod data;
 mod mutated;
 mod vectors;
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
 use blocks::{Reference, Stored};
 use data::Values;

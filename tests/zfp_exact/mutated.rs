@@ -1,8 +1,8 @@
 //! Damaged and invented streams: no panic, no byte outside, and where the reference does not read past the end, its
 //! values.
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
 use blosc2::error::ErrorKind;
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
 use crate::blocks::{Reference, Stored};
 use crate::data::Values;

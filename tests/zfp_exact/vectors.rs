@@ -1,6 +1,6 @@
 //! The vectors of codecs.md 10.11.
 
-use blosc2::codec::zfp::{Array as Geometry, Mode, Zfp};
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
 use crate::support::{crc32, hex};
 

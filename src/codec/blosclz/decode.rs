@@ -12,7 +12,8 @@ use kernel::READ_AHEAD;
 
 /// Decompresses the whole of `src` into `dest` and returns the number of bytes produced; 0 when the stream is bad
 /// or does not fit. Bytes of `dest` beyond the result may have been written.
-pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
+#[cfg(test)]
+pub(crate) fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
     let (src_len, dest_len) = (src.len(), dest.len());
     decompress_ahead(src, src_len, dest, dest_len)
 }
@@ -22,13 +23,13 @@ pub fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
 ///
 /// # Panics
 /// If the buffers are shorter than that.
-pub fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
+pub(crate) fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
     decode(kernel::run, src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
 }
 
 /// Decompresses `src` into `dest`, which has room for all of it, until the first `wanted` bytes are there; how many are, 0
 /// for a stream that is bad up to there. What comes behind them is not looked at.
-pub fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
+pub(crate) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
     let dest_len = dest.len();
     decode(kernel::run, src, src.len(), dest, dest_len, wanted).filter(|&there| there >= wanted).unwrap_or(0)
 }

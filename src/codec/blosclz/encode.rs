@@ -28,7 +28,7 @@ const MIN_OUTPUT: usize = 66;
 
 /// The encoder's hash tables, to be reused from call to call: they carry nothing over.
 #[derive(Default)]
-pub struct Tables {
+pub(crate) struct Tables {
     /// For inputs of up to 64 KiB, and thus for every probe: it stays in the innermost cache.
     narrow: Table<u16>,
     wide: Table<u32>,
@@ -83,7 +83,7 @@ impl<S: Slot> Table<S> {
 
 /// Compresses `src` into `dest` and returns the number of bytes written. 0 when the stream does not fit into `dest`,
 /// when a probe of the input's tail promises too little, or at `clevel` 0 or less; above 9 is as 9.
-pub fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
+pub(crate) fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
     if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT {
         return 0;
     }

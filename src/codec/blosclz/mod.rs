@@ -18,8 +18,10 @@ mod encode;
 mod tests;
 mod tokens;
 
-pub use decode::{decompress, decompress_ahead, decompress_prefix};
-pub use encode::{Tables, compress};
+#[cfg(test)]
+use decode::decompress;
+pub(crate) use decode::{decompress_ahead, decompress_prefix};
+pub(crate) use encode::{Tables, compress};
 
 /// Literals of one token at most.
 const MAX_LITERALS: usize = 32;

@@ -36,7 +36,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Decodes a stream in cells of `C` bytes a side, 4 or 8; the size of the block, or `None` for a bad stream.
-pub fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<usize> {
+pub(super) fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut reader = Reader { stream, at: 0 };
     let header: &[u8; HEADER_LEN] = reader.take()?;
     if header[0] != NDIM {

@@ -24,7 +24,7 @@ const FARTHEST_ROWS: usize = 65_532;
 const FARTHEST_PAIRS: usize = 65_530;
 
 /// The encoder's memory, kept between streams.
-pub struct Tables {
+pub(crate) struct Tables {
     cells: Box<Table>,
     triples: Box<Table>,
     pairs: Box<Table>,
@@ -106,7 +106,12 @@ impl Writer<'_> {
 
 /// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8; the length of the stream, or 0 when it does not get
 /// shorter. `dest` has room for the header.
-pub fn encode<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
+pub(super) fn encode<const C: usize>(
+    tables: &mut Tables,
+    shape: [usize; 2],
+    src: &[u8],
+    dest: &mut [u8],
+) -> usize {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels have AVX2, and `level` is available.

@@ -47,7 +47,7 @@ fn word<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
 
 /// The hash of `bytes`.
 #[inline(always)]
-pub fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
+pub(super) fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
     const { assert!(N.is_multiple_of(4)) };
     let stripes = N / 16;
     let mut h = SEED.wrapping_add(P5);
@@ -76,7 +76,7 @@ pub fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
 /// # Safety
 /// With `AVX2`, the machine has it.
 #[inline(always)]
-pub unsafe fn rows_of_8<const AVX2: bool>(cell: &[u8; 64]) -> ([u32; 8], [u32; 8]) {
+pub(super) unsafe fn rows_of_8<const AVX2: bool>(cell: &[u8; 64]) -> ([u32; 8], [u32; 8]) {
     #[cfg(target_arch = "x86_64")]
     if AVX2 {
         // SAFETY: by the caller.
@@ -93,7 +93,7 @@ pub unsafe fn rows_of_8<const AVX2: bool>(cell: &[u8; 64]) -> ([u32; 8], [u32; 8
 /// # Safety
 /// With `AVX2`, the machine has it.
 #[inline(always)]
-pub unsafe fn rows_of_4<const AVX2: bool, const N: usize, const L: usize>(
+pub(super) unsafe fn rows_of_4<const AVX2: bool, const N: usize, const L: usize>(
     cell: &[u8; 16],
     groups: [[usize; N]; L],
 ) -> [u32; L] {

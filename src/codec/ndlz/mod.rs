@@ -18,7 +18,7 @@ mod stream;
 #[cfg(test)]
 mod tests;
 
-pub use encode::Tables;
+pub(crate) use encode::Tables;
 
 use crate::chunk::Container;
 use crate::err;
@@ -29,7 +29,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// `Data` for another cell, or where the array and its block do not fit together.
-pub fn compress(
+pub(crate) fn compress(
     tables: &mut Tables,
     cell: u8,
     container: Option<&Container>,
@@ -54,7 +54,7 @@ pub fn compress(
 
 /// Decompresses a stream in cells of `cell` bytes a side. The number of bytes that the stream says it has; 0 if it is bad,
 /// if they do not fit, or for a cell other than 4 and 8.
-pub fn decompress(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
+pub(crate) fn decompress(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
     match cell {
         4 => decode::decode::<4>(src, dest).unwrap_or(0),
         8 => decode::decode::<8>(src, dest).unwrap_or(0),

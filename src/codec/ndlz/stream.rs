@@ -3,33 +3,33 @@
 //! The tokens of cells of 4 x 4: `i`, `j`, `k` and `l`, `m` are rows, in rising order.
 
 /// Number of dimensions, and two extents of 32 bits.
-pub const HEADER_LEN: usize = 9;
+pub(super) const HEADER_LEN: usize = 9;
 /// The first byte of a stream.
-pub const NDIM: u8 = 2;
+pub(super) const NDIM: u8 = 2;
 
 /// The bytes of the cell follow.
-pub const LITERAL: u8 = 0x00;
+pub(super) const LITERAL: u8 = 0x00;
 /// One byte follows, which all of the cell are.
-pub const SAME: u8 = 0x40;
+pub(super) const SAME: u8 = 0x40;
 /// An offset follows, to a whole cell.
-pub const CELL: u8 = 0xc0;
+pub(super) const CELL: u8 = 0xc0;
 
 /// In cells of 4: two offsets follow, to rows 0 and j, and to the two others. The first token; j is in bits 3 and 4.
-pub const TWO_PAIRS: u8 = 0x20;
+pub(super) const TWO_PAIRS: u8 = 0x20;
 /// In cells of 4: an offset to two rows follows, then the two others. The first token; the rows are in bits 3 to 6.
-pub const PAIR: u8 = 0x80;
+pub(super) const PAIR: u8 = 0x80;
 /// In cells of 4: an offset to three rows follows, then the other one. The first token; the rows are in bits 3 and 4.
-pub const TRIPLE: u8 = 0xe0;
+pub(super) const TRIPLE: u8 = 0xe0;
 
 /// In cells of 8: an offset to two rows follows, then the six others. The first row is in the lower bits.
-pub const PAIR_OF_8: u8 = 0x88;
+pub(super) const PAIR_OF_8: u8 = 0x88;
 /// In cells of 8: an offset to three rows follows, then the five others. The first row is in the lower bits.
-pub const TRIPLE_OF_8: u8 = 0xa8;
+pub(super) const TRIPLE_OF_8: u8 = 0xa8;
 
 /// The rows of the pairs of a cell of 4, with their tokens, in the order in which the encoder tries them.
-pub const PAIRS: [(u8, [usize; 2]); 6] =
+pub(super) const PAIRS: [(u8, [usize; 2]); 6] =
     [(0x88, [0, 1]), (0x90, [0, 2]), (0x98, [0, 3]), (0xb0, [1, 2]), (0xb8, [1, 3]), (0x80, [2, 3])];
 
 /// The rows of the triples of a cell of 4, with their tokens, in the order in which the encoder tries them.
-pub const TRIPLES: [(u8, [usize; 3]); 4] =
+pub(super) const TRIPLES: [(u8, [usize; 3]); 4] =
     [(0xe8, [0, 1, 2]), (0xf0, [0, 1, 3]), (0xf8, [0, 2, 3]), (0xe0, [1, 2, 3])];

@@ -1,7 +1,7 @@
 //! Streams of bits, the lowest bit of the first byte first (`codecs.md` 10.1).
 
 /// Writes bits in words of 64.
-pub struct Writer<'a> {
+pub(super) struct Writer<'a> {
     dest: &'a mut [u8],
     /// Bytes that are written.
     at: usize,
@@ -12,13 +12,13 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    pub fn new(dest: &'a mut [u8]) -> Self {
+    pub(super) fn new(dest: &'a mut [u8]) -> Self {
         Writer { dest, at: 0, word: 0, count: 0, full: false }
     }
 
     /// The low `count` bits of `value`, whose others are 0; at most 64.
     #[inline(always)]
-    pub fn put(&mut self, value: u64, count: u32) {
+    pub(super) fn put(&mut self, value: u64, count: u32) {
         self.word |= value << self.count;
         self.count += count;
         if self.count >= 64 {
@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
 
     /// So many bits 0.
     #[inline(always)]
-    pub fn pad(&mut self, count: u32) {
+    pub(super) fn pad(&mut self, count: u32) {
         let total = self.count + count;
         if total < 64 {
             self.count = total;
@@ -54,12 +54,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether bits were lost.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
     /// The bytes written, whole words; `None` if they did not fit.
-    pub fn finish(mut self) -> Option<usize> {
+    pub(super) fn finish(mut self) -> Option<usize> {
         if self.count > 0 {
             self.flush();
         }
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
 ///
 /// The next bits are held in a word: [`Reader::need`] makes sure that there are enough of them, [`Reader::ahead`] shows
 /// them, [`Reader::drop`] passes over some.
-pub struct Reader<'a> {
+pub(super) struct Reader<'a> {
     src: &'a [u8],
     /// In bits.
     at: usize,
@@ -81,21 +81,21 @@ pub struct Reader<'a> {
 }
 
 /// So many bits can be had ahead.
-pub const MOST_AHEAD: u32 = 57;
+pub(super) const MOST_AHEAD: u32 = 57;
 
 impl<'a> Reader<'a> {
-    pub fn new(src: &'a [u8]) -> Self {
+    pub(super) fn new(src: &'a [u8]) -> Self {
         Reader::from_bit(src, 0)
     }
 
     /// From bit `at` of `src` on.
-    pub fn from_bit(src: &'a [u8], at: usize) -> Self {
+    pub(super) fn from_bit(src: &'a [u8], at: usize) -> Self {
         Reader { src, at, word: 0, known: 0 }
     }
 
     /// Makes sure that [`Reader::ahead`] has `count` bits, at most [`MOST_AHEAD`].
     #[inline(always)]
-    pub fn need(&mut self, count: u32) {
+    pub(super) fn need(&mut self, count: u32) {
         if self.known < count {
             self.refill();
         }
@@ -122,19 +122,19 @@ impl<'a> Reader<'a> {
 
     /// The next bits, as many as were needed, and then any.
     #[inline(always)]
-    pub fn ahead(&self) -> u64 {
+    pub(super) fn ahead(&self) -> u64 {
         self.word
     }
 
     /// How many bits are ahead.
     #[inline(always)]
-    pub fn known(&self) -> u32 {
+    pub(super) fn known(&self) -> u32 {
         self.known
     }
 
     /// Passes over `count` bits that are ahead.
     #[inline(always)]
-    pub fn drop(&mut self, count: u32) {
+    pub(super) fn drop(&mut self, count: u32) {
         debug_assert!(count <= self.known);
         self.word >>= count;
         self.known -= count;
@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
 
     /// The next `count` bits, at most 64.
     #[inline(always)]
-    pub fn take(&mut self, count: u32) -> u64 {
+    pub(super) fn take(&mut self, count: u32) -> u64 {
         self.need(count.min(MOST_AHEAD));
         if count <= MOST_AHEAD {
             let bits = self.word & ((1 << count) - 1);
@@ -160,7 +160,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over the zeros before the next bit 1, but at most over `most`, and tells how many there were.
     #[inline(always)]
-    pub fn skip_zeros(&mut self, most: u32) -> u32 {
+    pub(super) fn skip_zeros(&mut self, most: u32) -> u32 {
         let mut rest = most;
         loop {
             self.need(1);
@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
 
     /// Passes over any number of bits.
     #[inline(always)]
-    pub fn skip(&mut self, count: u32) {
+    pub(super) fn skip(&mut self, count: u32) {
         if count <= self.known {
             self.drop(count);
         } else {
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Whether bits were read behind the last word.
-    pub fn is_past_end(&self) -> bool {
+    pub(super) fn is_past_end(&self) -> bool {
         self.at > self.src.len().div_ceil(8) * 64
     }
 }

@@ -80,7 +80,7 @@ const MAX_ROWS: usize = SIDE.pow(MAX_DIM as u32 - 1);
 
 at_levels! {
     /// Compresses the block `src` of that shape; the length of the stream in bytes, `None` if it does not fit into `dest`.
-    pub fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+    pub(super) fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
         limits: &Limits,
         shape: &Shape,
         src: &[u8],
@@ -124,7 +124,7 @@ fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: us
 
 at_levels! {
     /// Decompresses into the block `dest` of that shape; `false` if the stream ends too early.
-    pub fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
+    pub(super) fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
         limits: &Limits,
         shape: &Shape,
         src: &[u8],

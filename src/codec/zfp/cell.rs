@@ -11,13 +11,13 @@ use super::{planes, transform};
 
 /// Bit planes of a cell of `4^ndim` values with that exponent (`codecs.md` 10.3, step 2).
 #[inline(always)]
-pub fn planes_of(limits: &Limits, ndim: u32, exponent: i32) -> u32 {
+pub(super) fn planes_of(limits: &Limits, ndim: u32, exponent: i32) -> u32 {
     limits.precision.min((exponent - limits.min_exponent + 2 * ndim as i32 + 2).max(0) as u32)
 }
 
 /// Writes a cell, whose planes have `W` words.
 #[inline(always)]
-pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+pub(super) fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &Limits,
     values: &[T; N],
     bits: &mut Writer<'_>,
@@ -40,16 +40,16 @@ pub fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usiz
 }
 
 /// Room for the planes of a cell, which is kept from cell to cell.
-pub type Room<T, const W: usize> = <<T as Value>::Int as Integer>::Bytes<Planes<W>>;
+pub(super) type Room<T, const W: usize> = <<T as Value>::Int as Integer>::Bytes<Planes<W>>;
 
 /// What a cell needs to be read.
-pub fn room<T: Value, const W: usize>() -> Room<T, W> {
+pub(super) fn room<T: Value, const W: usize>() -> Room<T, W> {
     T::Int::bytes([[0; W]; GROUP])
 }
 
 /// Reads a cell.
 #[inline(always)]
-pub fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
+pub(super) fn decode<T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize>(
     limits: &Limits,
     bits: &mut Reader<'_>,
     room: &mut Room<T, W>,

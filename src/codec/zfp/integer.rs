@@ -4,7 +4,7 @@
 use super::transform::Rows;
 
 /// A signed integer as wide as the values that it stands for. Arithmetic wraps around.
-pub trait Integer: Copy + Default + Rows {
+pub(super) trait Integer: Copy + Default + Rows {
     /// Something for every byte, which is every group of eight bit planes.
     type Bytes<T: Copy>: AsRef<[T]> + AsMut<[T]>;
 

@@ -9,7 +9,7 @@ use crate::filter::cpu::{self, Level};
 /// Whether the machine has what the second one needs, and it is not to be left alone.
 #[cfg(target_arch = "x86_64")]
 #[inline]
-pub fn has_avx2() -> bool {
+pub(super) fn has_avx2() -> bool {
     matches!(cpu::level(), Level::Avx2 | Level::Avx512)
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")

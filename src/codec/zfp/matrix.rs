@@ -8,13 +8,13 @@ use super::integer::Integer;
 use super::order::order;
 
 /// Planes of a group.
-pub const GROUP: usize = 8;
+pub(super) const GROUP: usize = 8;
 
 /// A group of planes of `W` words each.
-pub type Planes<const W: usize> = [[u64; W]; GROUP];
+pub(super) type Planes<const W: usize> = [[u64; W]; GROUP];
 
 /// The bits of the `N` coefficients of a cell, by planes of `W` words.
-pub trait ToPlanes<I: Integer, const N: usize, const W: usize> {
+pub(super) trait ToPlanes<I: Integer, const N: usize, const W: usize> {
     /// The bits of the coefficients at their places.
     fn of(cell: &[I; N]) -> Self;
 
@@ -23,7 +23,7 @@ pub trait ToPlanes<I: Integer, const N: usize, const W: usize> {
 }
 
 /// The inverse of [`ToPlanes`].
-pub trait FromPlanes<I: Integer, const N: usize, const W: usize> {
+pub(super) trait FromPlanes<I: Integer, const N: usize, const W: usize> {
     /// The coefficients at their places, of which only the first `significant` are not 0, from the first groups.
     fn place(groups: &[Planes<W>], significant: usize) -> [I; N];
 }
@@ -47,7 +47,7 @@ fn turn<const W: usize>(rows: &mut [[u64; W]; 8]) {
 ///
 /// Before the turn, row `r` has the coefficients `r` and `8 + r`; afterwards the planes `7 - r` of all groups. Each takes
 /// half of the `V` words: of its bytes, the highest belongs to the first group.
-pub struct Square<const V: usize>([[u64; V]; 8]);
+pub(super) struct Square<const V: usize>([[u64; V]; 8]);
 
 impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
     #[inline(always)]
@@ -82,7 +82,7 @@ impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
 }
 
 /// From planes of 16 coefficients: all coefficients at the same time, at their places.
-pub struct Lanes;
+pub(super) struct Lanes;
 
 /// Which bit of a plane belongs to a place.
 const BITS: [u16; 16] = {
@@ -124,7 +124,7 @@ const fn places<const N: usize>() -> [u8; N] {
 }
 
 /// To planes of 64 and more coefficients: one group after the other.
-pub struct LargeNumbers<I, const N: usize>([I; N]);
+pub(super) struct LargeNumbers<I, const N: usize>([I; N]);
 
 impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumbers<I, N> {
     #[inline(always)]
@@ -148,7 +148,7 @@ impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumb
 }
 
 /// From planes of 64 and more coefficients.
-pub struct Columns;
+pub(super) struct Columns;
 
 /// With so few significant coefficients they are put together by themselves.
 const FEW: usize = 16;

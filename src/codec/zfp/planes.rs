@@ -16,7 +16,7 @@ struct State {
 
 /// Writes the first `planes` planes of `N` values, within `budget` bits, and returns how many bits it used.
 #[inline(always)]
-pub fn encode<const N: usize, const W: usize>(
+pub(super) fn encode<const N: usize, const W: usize>(
     groups: impl Fn(usize) -> Planes<W>,
     planes: u32,
     budget: u32,
@@ -115,7 +115,7 @@ fn next_one<const W: usize>(plane: &[u64; W], from: u32) -> Option<u32> {
 /// Reads so many planes of `N` values, of at most `budget` bits, into the first of the groups; how many groups there
 /// are, how many values are significant, and how many bits were used. Planes that are missing in the last group are 0.
 #[inline(always)]
-pub fn decode<const N: usize, const W: usize>(
+pub(super) fn decode<const N: usize, const W: usize>(
     groups: &mut [Planes<W>],
     planes: u32,
     budget: u32,

@@ -4,7 +4,7 @@
 use super::integer::Integer;
 
 /// A type of values.
-pub trait Value: Copy + Default {
+pub(super) trait Value: Copy + Default {
     /// What its values become.
     type Int: Integer;
     /// Bytes of a value.
@@ -110,7 +110,7 @@ mod power_of_2 {
     macro_rules! power_of_2 {
         ($float:ident, $unsigned:ident) => {
             #[inline(always)]
-            pub fn $float(exponent: i32) -> $float {
+            pub(crate) fn $float(exponent: i32) -> $float {
                 const FRACTION: i32 = $float::MANTISSA_DIGITS as i32 - 1;
                 const BIAS: i32 = $float::MAX_EXP - 1;
                 $float::from_bits(if exponent > -BIAS {

@@ -12,7 +12,7 @@ use super::shuffle;
 
 /// Which of the two filters: they code streams alike whose length is a multiple of 16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Revision {
+pub(crate) enum Revision {
     /// Id 34: begins anew at the last multiple of 16 of a stream.
     Restarting,
     /// Id 35.
@@ -26,7 +26,7 @@ const VECTOR: usize = 16;
 ///
 /// # Panics
 /// If the lengths differ or `nstreams` is 0.
-pub fn encode(revision: Revision, nstreams: usize, src: &[u8], dest: &mut [u8]) {
+pub(crate) fn encode(revision: Revision, nstreams: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a bytedelta differ in length");
     let end = for_each_piece(revision, nstreams, src.len(), |start, end| {
         differences(&src[start..end], &mut dest[start..end]);
@@ -38,7 +38,7 @@ pub fn encode(revision: Revision, nstreams: usize, src: &[u8], dest: &mut [u8]) 
 ///
 /// # Panics
 /// If `nstreams` is 0.
-pub fn encode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
+pub(crate) fn encode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
     for_each_piece(revision, nstreams, buf.len(), |start, end| differences_in_place(&mut buf[start..end]));
 }
 
@@ -46,7 +46,7 @@ pub fn encode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
 ///
 /// # Panics
 /// If `nstreams` is 0.
-pub fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
+pub(crate) fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
     decode_in_place_at(cpu::level(), revision, nstreams, buf);
 }
 
@@ -54,7 +54,7 @@ pub fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8]) {
 ///
 /// # Panics
 /// If this machine does not have the level, or `nstreams` is 0.
-pub fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf: &mut [u8]) {
+pub(crate) fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf: &mut [u8]) {
     assert!(level.is_available(), "no {} on this machine", level.name());
     let len = buf.len();
     for_each_piece(revision, nstreams, len, |start, end| {
@@ -67,7 +67,7 @@ pub fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(crate) fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
     shuffle_encode_at(cpu::level(), revision, typesize, src, dest);
 }
 
@@ -75,7 +75,13 @@ pub fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], dest: &mu
 ///
 /// # Panics
 /// Like [`shuffle_encode`], and if this machine does not have the level.
-pub fn shuffle_encode_at(level: Level, revision: Revision, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(crate) fn shuffle_encode_at(
+    level: Level,
+    revision: Revision,
+    typesize: usize,
+    src: &[u8],
+    dest: &mut [u8],
+) {
     assert!(level.is_available(), "no {} on this machine", level.name());
     if !shuffle::fuses(level, typesize, src.len()) {
         shuffle::shuffle_at(level, typesize, src, dest);
@@ -95,7 +101,7 @@ pub fn shuffle_encode_at(level: Level, revision: Revision, typesize: usize, src:
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
-pub fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u8], dest: &mut [u8]) {
+pub(crate) fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u8], dest: &mut [u8]) {
     decode_unshuffle_at(cpu::level(), revision, typesize, src, dest);
 }
 
@@ -103,7 +109,7 @@ pub fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u8], des
 ///
 /// # Panics
 /// Like [`decode_unshuffle`], and if this machine does not have the level.
-pub fn decode_unshuffle_at(
+pub(crate) fn decode_unshuffle_at(
     level: Level,
     revision: Revision,
     typesize: usize,

@@ -19,7 +19,7 @@ const MAX_RATIO: usize = 4096;
 ///
 /// # Errors
 /// `InvalidHeader` when that is no list of entries.
-pub fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
+pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
     let header = header_of_index_chunk;
     if usize::from(header.typesize) != ENTRY_LEN {
         return Err(err!(InvalidHeader, "an index with typesize {}", header.typesize));
@@ -35,7 +35,7 @@ pub fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
 ///
 /// # Errors
 /// `Data` when the chunk holds something else or promises more than that, the errors of decompression, `MemoryAlloc`.
-pub fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
+pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     let header = ChunkHeader::parse(chunk)?;
     let nbytes = nchunks.checked_mul(ENTRY_LEN);
     if usize::from(header.typesize) != ENTRY_LEN || Some(header.nbytes()) != nbytes {

@@ -119,7 +119,7 @@ fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
 /// # Errors
 /// `FrameSpecial` for a repeated value, which has no entry, or no chunk; `Data` for more chunks than an index holds;
 /// `InvalidParam` when the environment asks for what cannot be.
-pub fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
+pub(crate) fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
     if special == Special::Value {
         return Err(err!(FrameSpecial, "a repeated value is stored as any other chunk"));
     }
@@ -160,7 +160,7 @@ impl Manner {
 /// It keeps the encoded blocks of the last index, so that a long one costs as much as its changed end. The decoded
 /// entries are the caller's.
 #[derive(Debug, Default)]
-pub struct IndexEncoder {
+pub(crate) struct IndexEncoder {
     /// How the blocks were encoded; `None` when there are none.
     manner: Option<Manner>,
     /// The encoded full blocks, one after another.
@@ -171,12 +171,13 @@ pub struct IndexEncoder {
 
 impl IndexEncoder {
     /// An encoder that has seen no index.
-    pub fn new() -> Self {
+    #[cfg(test)]
+    pub(crate) fn new() -> Self {
         IndexEncoder::default()
     }
 
     /// Forgets the last index: the next call encodes all of its.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         *self = IndexEncoder::default();
     }
 
@@ -188,7 +189,7 @@ impl IndexEncoder {
     /// # Errors
     /// `Data` for more entries than an index holds, `MemoryAlloc`, and what the environment may cause: `InvalidParam`,
     /// `CodecSupport` or `CodecParam`.
-    pub fn encode(
+    pub(crate) fn encode(
         &mut self,
         offsets: &Offsets,
         changed_from: usize,

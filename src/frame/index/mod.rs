@@ -12,9 +12,9 @@ mod decode;
 mod encode;
 mod offsets;
 
-pub use decode::{decode, stored_nbytes};
-pub use encode::{IndexEncoder, encode_special};
-pub use offsets::{Offsets, Place, code_of, place_of};
+pub(crate) use decode::{decode, stored_nbytes};
+pub(crate) use encode::{IndexEncoder, encode_special};
+pub(crate) use offsets::{Offsets, Place, code_of, place_of};
 
 /// Size of an entry, in bytes: the item size of the index chunk.
-pub const ENTRY_LEN: usize = 8;
+pub(crate) const ENTRY_LEN: usize = 8;

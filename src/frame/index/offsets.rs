@@ -11,7 +11,7 @@ const KIND_SHIFT: u32 = 56;
 
 /// Where a chunk is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub(crate) enum Place {
     /// At this offset from the end of the header, in bytes; of a sparse frame, in the file of this number.
     Payload(u64),
     /// Nowhere: all of it is zero, NaN or uninitialised.
@@ -22,7 +22,7 @@ pub enum Place {
 ///
 /// # Errors
 /// `Data` for a chunk without bytes of no known kind.
-pub fn place_of(code: i64) -> Result<Place> {
+pub(crate) fn place_of(code: i64) -> Result<Place> {
     if let Ok(payload) = u64::try_from(code) {
         return Ok(Place::Payload(payload));
     }
@@ -36,7 +36,7 @@ pub fn place_of(code: i64) -> Result<Place> {
 
 /// The entry that stands for a place. There is none for a repeated value, which is stored as any other chunk, nor for
 /// a payload beyond `i64::MAX`: they give an entry that no reader accepts.
-pub fn code_of(place: Place) -> i64 {
+pub(crate) fn code_of(place: Place) -> i64 {
     match place {
         Place::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
         Place::Special(Special::Value) => i64::MIN,
@@ -49,7 +49,7 @@ pub fn code_of(place: Place) -> i64 {
 /// A frame of a quarter of a billion special chunks has an index of 40 bytes; it takes no more memory here until an
 /// entry changes.
 #[derive(Clone, Debug)]
-pub enum Offsets {
+pub(crate) enum Offsets {
     /// All entries are the same.
     Uniform {
         /// The entry.
@@ -81,25 +81,21 @@ fn no_memory(entries: usize) -> crate::Error {
 
 impl Offsets {
     /// No entries.
-    pub fn new() -> Self {
+    #[cfg(test)]
+    pub(crate) fn new() -> Self {
         Offsets::default()
     }
 
     /// The number of entries.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Offsets::Uniform { len, .. } => *len,
             Offsets::List(list) => list.len(),
         }
     }
 
-    /// Whether there is no entry.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Entry `n`; `None` when there is none.
-    pub fn get(&self, n: usize) -> Option<i64> {
+    pub(crate) fn get(&self, n: usize) -> Option<i64> {
         match self {
             Offsets::Uniform { code, len } => (n < *len).then_some(*code),
             Offsets::List(list) => list.get(n).copied(),
@@ -107,12 +103,12 @@ impl Offsets {
     }
 
     /// All entries, in order.
-    pub fn iter(&self) -> impl Iterator<Item = i64> + '_ {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = i64> + '_ {
         self.range(0)
     }
 
     /// The entries from `first` on.
-    pub fn range(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
+    pub(crate) fn range(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
         let (list, code, times) = match self {
             Offsets::Uniform { code, len } => (&[][..], *code, len.saturating_sub(first)),
             Offsets::List(list) => (list.get(first..).unwrap_or_default(), 0, 0),
@@ -148,7 +144,8 @@ impl Offsets {
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing has changed then.
-    pub fn push(&mut self, code: i64) -> Result<()> {
+    #[cfg(test)]
+    pub(crate) fn push(&mut self, code: i64) -> Result<()> {
         self.insert(self.len(), code)
     }
 
@@ -156,7 +153,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `InvalidParam` when `n` is beyond the end, `MemoryAlloc`; nothing has changed then.
-    pub fn insert(&mut self, n: usize, code: i64) -> Result<()> {
+    pub(crate) fn insert(&mut self, n: usize, code: i64) -> Result<()> {
         if n > self.len() {
             return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
         }
@@ -171,7 +168,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `InvalidParam` when there is none, `MemoryAlloc`; nothing has changed then.
-    pub fn set(&mut self, n: usize, code: i64) -> Result<()> {
+    pub(crate) fn set(&mut self, n: usize, code: i64) -> Result<()> {
         self.has(n)?;
         match self {
             Offsets::Uniform { code: all, .. } if *all == code => {}
@@ -184,7 +181,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `InvalidParam` when there is none; nothing has changed then.
-    pub fn remove(&mut self, n: usize) -> Result<i64> {
+    pub(crate) fn remove(&mut self, n: usize) -> Result<i64> {
         self.has(n)?;
         match self {
             Offsets::Uniform { code, len } => {
@@ -197,7 +194,7 @@ impl Offsets {
 
     /// The entries in another order: entry `i` of the result is entry `order[i]` of this. `None` unless `order` has
     /// every index once, or without memory for the result.
-    pub fn permuted(&self, order: &[i64]) -> Option<Offsets> {
+    pub(crate) fn permuted(&self, order: &[i64]) -> Option<Offsets> {
         let len = self.len();
         if order.len() != len {
             return None;
@@ -223,7 +220,7 @@ impl Offsets {
     }
 
     /// The largest offset or file number of all payloads; -1 when there is none.
-    pub fn max_number(&self) -> i64 {
+    pub(crate) fn max_number(&self) -> i64 {
         match self {
             Offsets::Uniform { code, len } if *len > 0 => (*code).max(-1),
             Offsets::Uniform { .. } => -1,
@@ -235,7 +232,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub fn lowest_free_number(&self) -> Result<u64> {
+    pub(crate) fn lowest_free_number(&self) -> Result<u64> {
         let list = match self {
             Offsets::Uniform { code, len } => return Ok(u64::from(*code == 0 && *len > 0)),
             Offsets::List(list) => list,
@@ -257,7 +254,7 @@ impl Offsets {
     ///
     /// # Errors
     /// `Data` when an offset would leave `0..=i64::MAX`, `MemoryAlloc`; nothing has changed then.
-    pub fn shift_behind(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
+    pub(crate) fn shift_behind(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
         let is_behind = |code: i64| u64::try_from(code).is_ok_and(|code| code > offset);
         let moved = |code: i64| code.checked_add(by).filter(|&code| code >= 0);
         if by == 0 {

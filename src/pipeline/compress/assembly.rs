@@ -26,7 +26,7 @@ struct State {
 }
 
 /// The chunk that several workers put blocks into.
-pub struct Assembly<'a> {
+pub(super) struct Assembly<'a> {
     out: SharedOut<'a>,
     header_len: usize,
     state: Mutex<State>,
@@ -34,13 +34,13 @@ pub struct Assembly<'a> {
 
 impl<'a> Assembly<'a> {
     /// A chunk in `out`, whose block starts begin at `header_len` and whose first block goes to `first`.
-    pub fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
+    pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
         let state = State { next: 0, pos: first, early: BTreeMap::new(), spare: Vec::new(), full: false };
         Assembly { out: SharedOut::new(out), header_len, state: Mutex::new(state) }
     }
 
     /// Whether a block did not fit, so that there is no use in encoding more.
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.lock().full
     }
 
@@ -48,7 +48,7 @@ impl<'a> Assembly<'a> {
     ///
     /// # Errors
     /// `MemoryAlloc` when there is no memory to let it wait.
-    pub fn put(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
+    pub(super) fn put(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
         let mut state = self.lock();
         if state.full {
             return Ok(());
@@ -98,7 +98,7 @@ impl<'a> Assembly<'a> {
     }
 
     /// Length of the chunk, or `None` if a block did not fit.
-    pub fn finish(self) -> Option<usize> {
+    pub(super) fn finish(self) -> Option<usize> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (!state.full).then_some(state.pos)
     }

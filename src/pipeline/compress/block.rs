@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 const PREFIX: usize = 4;
 
 /// Everything that the blocks of a chunk share on their way to the codec.
-pub struct BlockEncoder<'a> {
+pub(super) struct BlockEncoder<'a> {
     /// How the chunk is laid out.
     pub plan: &'a Plan,
     /// What is compressed.
@@ -53,12 +53,12 @@ impl BlockEncoder<'_> {
     }
 
     /// Number of blocks.
-    pub fn nblocks(&self) -> usize {
+    pub(super) fn nblocks(&self) -> usize {
         self.source.nblocks(self.blocks())
     }
 
     /// Length that each of a worker's buffers needs, in bytes.
-    pub fn buffer_len(&self) -> usize {
+    pub(super) fn buffer_len(&self) -> usize {
         let largest = self.source.largest_block(self.blocks());
         let record = if self.instrumented { size_of::<blosc2_instr>() } else { 0 };
         let encoded = largest + (PREFIX + record) * self.plan.typesize;
@@ -67,7 +67,7 @@ impl BlockEncoder<'_> {
     }
 
     /// Whether the first block has to be encoded before the others: they need what the prefilter made of it.
-    pub fn first_block_first(&self) -> bool {
+    pub(super) fn first_block_first(&self) -> bool {
         self.prefilter.is_some() && self.chain.has_delta() && !self.is_varlen()
     }
 
@@ -103,7 +103,7 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// `FilterPipeline` when a filter fails, `MemoryAlloc`, or what `then` returns.
-    pub fn filtered<R>(
+    pub(super) fn filtered<R>(
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
@@ -153,7 +153,12 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// Those of [`filtered`](Self::filtered); `CodecSupport`, `Data` or `WriteBuffer` when the codec fails.
-    pub fn encode(&self, nblock: usize, worker: &mut Worker<'_>, out: &mut [u8]) -> Result<Option<usize>> {
+    pub(super) fn encode(
+        &self,
+        nblock: usize,
+        worker: &mut Worker<'_>,
+        out: &mut [u8],
+    ) -> Result<Option<usize>> {
         if let Some(encoded) = self.encoded(nblock) {
             return Ok(out.get_mut(..encoded.len()).map(|out| {
                 copy(encoded, out);
@@ -172,7 +177,7 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// Those of [`encode`](Self::encode), or what `then` returns.
-    pub fn encode_apart<R>(
+    pub(super) fn encode_apart<R>(
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
@@ -313,7 +318,7 @@ impl BlockEncoder<'_> {
     ///
     /// # Errors
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
-    pub fn copy(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn copy(&self, nblock: usize, worker: &mut Worker<'_>, dest: &mut [u8]) -> Result<()> {
         let Some(prefilter) = &self.prefilter else {
             if let Source::Gathered(gather) = self.source {
                 return gather.gather(nblock, self.source.range(self.blocks(), nblock), dest);

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::registry;
 
 /// Compresses the streams of one chunk.
-pub enum ChunkEncoder<'a> {
+pub(super) enum ChunkEncoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInEncoder<'a>),
     /// A codec of the library's own range.
@@ -22,7 +22,7 @@ pub enum ChunkEncoder<'a> {
 
 impl<'a> ChunkEncoder<'a> {
     /// The encoder that `params` ask for. `source` is the address that a caller's encoder is told.
-    pub fn new(
+    pub(super) fn new(
         params: &CompressParams,
         plan: &Plan,
         blocksize: i32,

@@ -57,7 +57,7 @@ fn sampling(encoder: &BlockEncoder<'_>) -> Option<Sampling> {
 ///
 /// # Errors
 /// Those of filtering a block; `MemoryAlloc`.
-pub fn train(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<Vec<u8>>> {
+pub(super) fn train(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<Vec<u8>>> {
     let Some(Sampling { capacity, sizes }) = sampling(encoder) else { return Ok(None) };
     let sampled: usize = sizes.iter().sum();
     if compcode == BLOSC_ZSTD {

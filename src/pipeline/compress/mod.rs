@@ -7,12 +7,12 @@ mod assembly;
 mod block;
 mod codec;
 mod dictionary;
-pub mod plan;
+pub(crate) mod plan;
 mod source;
 mod special;
 
-pub use source::{Gather, Source};
-pub use special::special_chunk;
+pub(crate) use source::{Gather, Source};
+pub(crate) use special::special_chunk;
 
 use super::callbacks::SharedCparams;
 use super::filters::Chain;
@@ -39,7 +39,7 @@ use std::sync::OnceLock;
 /// # Errors
 /// `CodecSupport`, `Data` or `WriteBuffer` for a codec that is missing or fails, `FilterPipeline` for a filter,
 /// `MemoryAlloc`. The content of `dest` is undefined then.
-pub fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
+pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
     let mut plan = match source {
         Source::Blocks(sources) => Plan::varlen(params, sources.len(), source.len()),
         Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
@@ -228,7 +228,7 @@ fn describe_records(plan: &mut Plan, source: Source<'_>) {
 ///
 /// # Errors
 /// `InvalidParam` when there is none or one is empty.
-pub fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
+pub(crate) fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
     if sources.is_empty() || sources.iter().any(|s| s.is_empty()) {
         return Err(err!(InvalidParam, "{} variable-length blocks, or an empty one", sources.len()));
     }

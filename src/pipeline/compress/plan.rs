@@ -22,7 +22,12 @@ const UNKNOWN_VERSIONLZ: u8 = 0xff;
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
 /// level or a codec without dictionaries, `InvalidParam` for a bad item or block size.
-pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, needs_dictionary: bool) -> Result<()> {
+pub(crate) fn check(
+    params: &CompressParams,
+    srcsize: usize,
+    destsize: usize,
+    needs_dictionary: bool,
+) -> Result<()> {
     if srcsize > MAX_BUFFERSIZE {
         return Err(err!(MaxBufsizeExceeded, "a source of {srcsize} bytes; {MAX_BUFFERSIZE} is the limit"));
     }
@@ -46,7 +51,7 @@ pub fn check(params: &CompressParams, srcsize: usize, destsize: usize, needs_dic
 }
 
 /// The item size that a chunk stores, in bytes: 1 for items that are too wide (`chunk.md` 1.8).
-pub fn stored_typesize(typesize: i32) -> i32 {
+pub(crate) fn stored_typesize(typesize: i32) -> i32 {
     if typesize > MAX_STORED_TYPESIZE { 1 } else { typesize }
 }
 
@@ -65,7 +70,7 @@ fn versionlz(compcode: i32) -> u8 {
 
 /// How a buffer becomes a chunk.
 #[derive(Clone, Copy)]
-pub struct Plan {
+pub(crate) struct Plan {
     /// The header, `cbytes` still 0.
     pub header: ChunkHeader,
     /// The blocks. With variable-length blocks only their number and the sum of their sizes mean anything.
@@ -83,7 +88,7 @@ pub struct Plan {
 impl Plan {
     /// The plan for `nbytes` bytes, with `params` checked and their block size effective. `destsize` decides
     /// whether there is room for the block starts.
-    pub fn new(params: &CompressParams, nbytes: usize, destsize: usize) -> Self {
+    pub(crate) fn new(params: &CompressParams, nbytes: usize, destsize: usize) -> Self {
         let typesize = stored_typesize(params.typesize);
         let blocksize = params.blocksize.max(1);
         let blocks = Blocks::new(nbytes, blocksize as usize);
@@ -107,7 +112,7 @@ impl Plan {
     }
 
     /// The plan for variable-length blocks, `count` of them with `nbytes` bytes in all (`chunk.md` 3.11).
-    pub fn varlen(params: &CompressParams, count: usize, nbytes: usize) -> Self {
+    pub(crate) fn varlen(params: &CompressParams, count: usize, nbytes: usize) -> Self {
         let typesize = stored_typesize(params.typesize);
         let header = ChunkHeader {
             version: version::VL_BLOCKS,
@@ -127,13 +132,13 @@ impl Plan {
     }
 
     /// Whether the data are stored plain from the start.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.header.is_memcpyed()
     }
 
     /// The same chunk stored plain, because what the codec made of it does not fit. Marks that say how to read
     /// coded blocks go.
-    pub fn plain(&self) -> Self {
+    pub(crate) fn plain(&self) -> Self {
         let mut plan = *self;
         plan.header.flags |= flag::MEMCPYED;
         plan.header.blosc2_flags &= !(flag2::USEDICT | flag2::INSTR);

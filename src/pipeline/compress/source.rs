@@ -6,7 +6,7 @@ use std::ops::Range;
 
 /// Puts blocks together when they are wanted, so that nobody has to build the whole chunk first. For pipelines without
 /// delta, dictionary or prefilter, which look at more than one block or at the source itself.
-pub trait Gather: Sync {
+pub(crate) trait Gather: Sync {
     /// Bytes in all.
     fn nbytes(&self) -> usize;
 
@@ -23,7 +23,7 @@ pub trait Gather: Sync {
 
 /// Where the uncompressed blocks come from.
 #[derive(Clone, Copy)]
-pub enum Source<'a> {
+pub(crate) enum Source<'a> {
     /// One buffer, cut into equal blocks.
     Buffer(&'a [u8]),
     /// No buffer but a size: a prefilter supplies the data.
@@ -36,7 +36,7 @@ pub enum Source<'a> {
 
 impl<'a> Source<'a> {
     /// Bytes in all.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Source::Buffer(bytes) => bytes.len(),
             Source::Absent(nbytes) => *nbytes,
@@ -45,13 +45,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether there is nothing to compress.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Number of blocks.
-    pub fn nblocks(&self, blocks: &Blocks) -> usize {
+    pub(crate) fn nblocks(&self, blocks: &Blocks) -> usize {
         match self {
             Source::Blocks(sources) => sources.len(),
             Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.count(),
@@ -59,7 +54,7 @@ impl<'a> Source<'a> {
     }
 
     /// Size of the largest block, in bytes.
-    pub fn largest_block(&self, blocks: &Blocks) -> usize {
+    pub(crate) fn largest_block(&self, blocks: &Blocks) -> usize {
         match self {
             Source::Blocks(sources) => sources.iter().map(|b| b.len()).max().unwrap_or(0),
             Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => {
@@ -70,7 +65,7 @@ impl<'a> Source<'a> {
 
     /// Where block `nblock` lies in the chunk's data as filters see it: variable-length blocks stand alone, each
     /// at offset 0.
-    pub fn range(&self, blocks: &Blocks, nblock: usize) -> Range<usize> {
+    pub(crate) fn range(&self, blocks: &Blocks, nblock: usize) -> Range<usize> {
         match self {
             Source::Blocks(sources) => 0..sources[nblock].len(),
             Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => blocks.range(nblock),
@@ -78,7 +73,7 @@ impl<'a> Source<'a> {
     }
 
     /// The bytes of block `nblock`; `None` when there is no buffer.
-    pub fn block(&self, blocks: &Blocks, nblock: usize) -> Option<&'a [u8]> {
+    pub(crate) fn block(&self, blocks: &Blocks, nblock: usize) -> Option<&'a [u8]> {
         match self {
             Source::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
             Source::Absent(_) | Source::Gathered(_) => None,
@@ -87,7 +82,7 @@ impl<'a> Source<'a> {
     }
 
     /// The address that a caller's codec is told: the start of the one buffer, or NULL.
-    pub fn address(&self) -> *const u8 {
+    pub(crate) fn address(&self) -> *const u8 {
         match self {
             Source::Buffer(bytes) => bytes.as_ptr(),
             Source::Absent(_) | Source::Blocks(_) | Source::Gathered(_) => std::ptr::null(),

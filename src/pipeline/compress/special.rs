@@ -12,7 +12,7 @@ use crate::error::Result;
 ///
 /// # Errors
 /// `Data` when `dest` is too short.
-pub fn special_chunk(
+pub(crate) fn special_chunk(
     params: &CompressParams,
     kind: Special,
     nbytes: usize,

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::registry;
 
 /// Decompresses the streams of one chunk.
-pub enum ChunkDecoder<'a> {
+pub(super) enum ChunkDecoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInDecoder<'a>),
     /// A codec of the library's own range.
@@ -23,7 +23,7 @@ pub enum ChunkDecoder<'a> {
 
 impl<'a> ChunkDecoder<'a> {
     /// The decoder that the header names: by the format bits, and only for the one format by the codec id.
-    pub fn new(
+    pub(super) fn new(
         header: &ChunkHeader,
         params: &DecompressParams<'a>,
         dictionary: Option<&'a DecoderDictionary>,
@@ -53,7 +53,7 @@ impl<'a> ChunkDecoder<'a> {
 
 impl ChunkDecoder<'_> {
     /// The decoder, if it can decode bytes of a block without the rest.
-    pub fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
+    pub(super) fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
         match self {
             ChunkDecoder::Plugin(decoder) if decoder.decodes_parts() => Some(decoder),
             _ => None,

@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Which part of a chunk is wanted.
 #[derive(Clone, Copy, Debug)]
-pub enum ItemRange {
+pub(crate) enum ItemRange {
     /// In items of the size that the chunk stores.
     Items {
         /// The first item.
@@ -71,7 +71,7 @@ impl ItemRange {
 /// # Errors
 /// `InvalidParam` for a part that is not there or a chunk of variable-length blocks, `WriteBuffer` when `dest` is
 /// too short, and those of decompression.
-pub fn getitem(
+pub(crate) fn getitem(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],

@@ -7,7 +7,7 @@ use crate::err;
 use crate::error::Result;
 
 /// Something that holds the bytes of lazy chunks: a frame.
-pub trait BlockSource: Sync {
+pub(crate) trait BlockSource: Sync {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk that `trailer` tells of.
     ///
     /// # Errors
@@ -20,7 +20,7 @@ pub trait BlockSource: Sync {
 ///
 /// # Errors
 /// `InvalidHeader` for a length that cannot be, or what the source says.
-pub fn read_block<'b>(
+pub(super) fn read_block<'b>(
     trailer: &Trailer<'_>,
     source: &dyn BlockSource,
     nblock: usize,
@@ -44,7 +44,7 @@ pub fn read_block<'b>(
 ///
 /// # Errors
 /// `InvalidHeader` when the chunk has no room for it, `CodecDict` for a bad size, or what the source says.
-pub fn read_dictionary(
+pub(super) fn read_dictionary(
     header: &ChunkHeader,
     trailer: &Trailer<'_>,
     source: &dyn BlockSource,
@@ -70,7 +70,7 @@ pub fn read_dictionary(
 ///
 /// # Errors
 /// `InvalidHeader` for starts or sizes that make no sense, or what the source says.
-pub fn varlen_table(
+pub(super) fn varlen_table(
     header: &ChunkHeader,
     chunk: &[u8],
     trailer: &Trailer<'_>,
@@ -103,7 +103,7 @@ pub fn varlen_table(
 ///
 /// # Errors
 /// `InvalidHeader` for a length in the trailer that cannot be, `MemoryAlloc`, or what the source says.
-pub fn read_payload(
+pub(super) fn read_payload(
     trailer: &Trailer<'_>,
     source: &dyn BlockSource,
     table: &[VarBlock],

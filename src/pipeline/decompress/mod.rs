@@ -21,15 +21,15 @@ mod lazy_tests;
 #[cfg(test)]
 mod part_tests;
 
-pub use getitem::{ItemRange, getitem};
-pub use lazy::BlockSource;
-pub use part::{read_item, stops_early};
-pub use previous::Previous;
-pub use reader::ChunkReader;
-pub use runs::{Runs, read_runs};
-pub use single::decompress_single;
-pub use varlen::VarlenReader;
-pub use visit::{Content, Visit, pays, visit_blocks};
+pub(crate) use getitem::{ItemRange, getitem};
+pub(crate) use lazy::BlockSource;
+pub(crate) use part::{read_item, stops_early};
+pub(crate) use previous::Previous;
+pub(crate) use reader::ChunkReader;
+pub(crate) use runs::{Runs, read_runs};
+pub(crate) use single::decompress_single;
+pub(crate) use varlen::VarlenReader;
+pub(crate) use visit::{Content, Visit, pays, visit_blocks};
 
 use super::jobs;
 use super::params::DecompressParams;
@@ -43,7 +43,7 @@ use reader::Simple;
 
 /// What a decompression did.
 #[derive(Clone, Copy, Debug)]
-pub struct Decompressed {
+pub(crate) struct Decompressed {
     /// Bytes of content, blocks that were masked out included.
     pub nbytes: usize,
     /// Whether a dictionary was used.
@@ -55,7 +55,7 @@ pub struct Decompressed {
 ///
 /// # Errors
 /// Those of `chunk.md` 2: the content of `dest` is undefined then.
-pub fn decompress(
+pub(crate) fn decompress(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],
@@ -74,7 +74,7 @@ pub fn decompress(
 ///
 /// # Errors
 /// As [`decompress`].
-pub fn decompress_otherwise(
+pub(crate) fn decompress_otherwise(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],

@@ -24,7 +24,7 @@ const FEW: usize = 64;
 ///
 /// # Errors
 /// Those of decompression.
-pub fn read_item(
+pub(crate) fn read_item(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],
@@ -54,7 +54,7 @@ pub fn read_item(
 }
 
 /// Whether parts of the blocks of a chunk, whose parsed header is `header`, take less than whole blocks.
-pub fn stops_early(header: &ChunkHeader) -> bool {
+pub(crate) fn stops_early(header: &ChunkHeader) -> bool {
     let [others @ .., last] = header.filters;
     codec_of(header).is_some()
         && !header.is_lazy()

@@ -9,7 +9,7 @@ use crate::chunk::format::{flag, flag2};
 use crate::error::Result;
 
 /// A chunk whose blocks are decoded, or taken as they are, one by one and on any thread.
-pub struct Previous<'a> {
+pub(crate) struct Previous<'a> {
     reader: &'a ChunkReader<'a>,
     mask: Option<&'a [u8]>,
     reference: Option<Vec<u8>>,
@@ -21,7 +21,7 @@ impl Previous<'_> {
     ///
     /// # Errors
     /// Those of decompression, or what `then` returns.
-    pub fn open<R>(
+    pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         header: &ChunkHeader,
         chunk: &[u8],
@@ -38,7 +38,7 @@ impl Previous<'_> {
     ///
     /// # Errors
     /// Those of decompression.
-    pub fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
         if self.mask.and_then(|mask| mask.get(nblock)).is_some_and(|&out| out != 0) {
             return Ok(());
         }
@@ -51,7 +51,7 @@ impl Previous<'_> {
 
     /// The streams of block `nblock`, if a chunk with the header `next` would have them too: both are encoded in the same
     /// way, and without what depends on other blocks or a dictionary.
-    pub fn encoded(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
+    pub(crate) fn encoded(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
         let header = self.reader.header();
         let is_same = header.version == next.version
             && header.versionlz == next.versionlz

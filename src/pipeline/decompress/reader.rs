@@ -38,7 +38,7 @@ enum Body<'a> {
 }
 
 /// A chunk that has passed the checks, ready to give its blocks.
-pub struct ChunkReader<'a> {
+pub(crate) struct ChunkReader<'a> {
     header: &'a ChunkHeader,
     chunk: &'a [u8],
     params: &'a DecompressParams<'a>,
@@ -59,7 +59,7 @@ impl<'a> ChunkReader<'a> {
     /// # Errors
     /// Those of `chunk.md` 2.2 from step 2 on, or what `then` returns.
     #[inline]
-    pub fn open<R>(
+    pub(crate) fn open<R>(
         header: &ChunkHeader,
         chunk: &[u8],
         params: &DecompressParams<'_>,
@@ -131,32 +131,32 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// The header of the chunk.
-    pub fn header(&self) -> &ChunkHeader {
+    pub(crate) fn header(&self) -> &ChunkHeader {
         self.header
     }
 
     /// Number of blocks.
-    pub fn nblocks(&self) -> usize {
+    pub(crate) fn nblocks(&self) -> usize {
         self.nblocks
     }
 
     /// Size of the largest block, in bytes.
-    pub fn largest(&self) -> usize {
+    pub(crate) fn largest(&self) -> usize {
         self.largest
     }
 
     /// The geometry of equal blocks.
-    pub fn blocks(&self) -> &Blocks {
+    pub(crate) fn blocks(&self) -> &Blocks {
         &self.blocks
     }
 
     /// Whether a dictionary came with the chunk.
-    pub fn has_dictionary(&self) -> bool {
+    pub(crate) fn has_dictionary(&self) -> bool {
         self.dictionary.is_some()
     }
 
     /// Where block `nblock` lies in the chunk's content, in bytes.
-    pub fn range(&self, nblock: usize) -> Range<usize> {
+    pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         match &self.body {
             Body::Varlen(table) | Body::LazyVarlen(_, table) => {
                 let block = &table[nblock];
@@ -167,7 +167,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// Whether blocks behind the first one need it: delta, on equal blocks that are coded (`filters.md` 6).
-    pub fn needs_first_block(&self) -> bool {
+    pub(crate) fn needs_first_block(&self) -> bool {
         matches!(self.body, Body::Coded { .. } | Body::LazyCoded(_))
             && self.nblocks > 0
             && self.chain.has_delta()
@@ -175,7 +175,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// The content of a chunk that is but a copy or a fill, if nobody has to see its blocks one by one.
-    pub fn as_simple(&self) -> Option<Simple<'_>> {
+    pub(crate) fn as_simple(&self) -> Option<Simple<'_>> {
         if self.params.postfilter.is_some() {
             return None;
         }
@@ -195,7 +195,7 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// Length that each of a worker's buffers needs, in bytes.
-    pub fn buffer_len(&self) -> usize {
+    pub(crate) fn buffer_len(&self) -> usize {
         // What a lazy block may take in the frame; room for decoders to write ahead.
         self.largest + (4 * usize::from(self.header.typesize)).max(WRITE_AHEAD)
     }
@@ -205,7 +205,7 @@ impl<'a> ChunkReader<'a> {
     /// # Errors
     /// `MemoryAlloc`.
     #[inline(always)]
-    pub fn buffers<'s>(&self, scratch: &'s mut Scratch) -> Result<(Buffers<'s>, &'s mut Workspace)> {
+    pub(crate) fn buffers<'s>(&self, scratch: &'s mut Scratch) -> Result<(Buffers<'s>, &'s mut Workspace)> {
         scratch.parts(self.buffer_len())
     }
 
@@ -214,7 +214,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
-    pub fn decode(
+    pub(crate) fn decode(
         &self,
         nblock: usize,
         tid: usize,
@@ -260,7 +260,7 @@ impl<'a> ChunkReader<'a> {
     /// Writes block `nblock` into `dest`, which has its length, if that is stored as it is, or is a run, and nobody has to
     /// see or to undo anything. `false` in any other case, also if it makes no sense: `dest` is untouched then.
     #[inline]
-    pub fn copy_uncoded(&self, nblock: usize, dest: &mut [u8]) -> bool {
+    pub(crate) fn copy_uncoded(&self, nblock: usize, dest: &mut [u8]) -> bool {
         let Body::Coded { first } = self.body else { return false };
         if !self.is_verbatim {
             return false;
@@ -278,7 +278,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
-    pub fn decode_unfiltered(
+    pub(crate) fn decode_unfiltered(
         &self,
         nblock: usize,
         buffers: &mut Buffers<'_>,
@@ -315,7 +315,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
-    pub fn decode_runs(
+    pub(crate) fn decode_runs(
         &self,
         nblock: usize,
         runs: &dyn Runs,
@@ -365,7 +365,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
-    pub fn decode_part(
+    pub(crate) fn decode_part(
         &self,
         nblock: usize,
         part: Range<usize>,
@@ -476,7 +476,7 @@ impl<'a> ChunkReader<'a> {
 
     /// How block `nblock` is stored, if that is no more than streams of a codec of the format, shuffled or not: the number
     /// of bytes whose places shuffling has changed (1 without), the streams, and how many they are.
-    pub fn plain_streams(&self, nblock: usize) -> Option<(usize, &'a [u8], usize)> {
+    pub(crate) fn plain_streams(&self, nblock: usize) -> Option<(usize, &'a [u8], usize)> {
         let is_plain = self.params.postfilter.is_none()
             && self.dictionary.is_none()
             && !self.header.is_instrumented()
@@ -489,7 +489,7 @@ impl<'a> ChunkReader<'a> {
 
     /// The streams of one of the equal coded blocks, as they are; `None` where they make no sense, or where the chunk is
     /// of another kind or not in memory.
-    pub fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
+    pub(crate) fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
         let Body::Coded { first } = self.body else { return None };
         let start = self.block_start(nblock).ok().filter(|&start| start >= first)?;
         let bytes = self.chunk.get(start..)?;
@@ -571,7 +571,7 @@ fn open_lazy<'a>(
 }
 
 /// The content of a chunk that is but a copy or a fill.
-pub enum Simple<'a> {
+pub(crate) enum Simple<'a> {
     /// The data as they are; there may be more bytes than data.
     Plain(&'a [u8]),
     /// What a fill needs to know.

@@ -13,7 +13,7 @@ use crate::filter::shuffle;
 use std::ops::Range;
 
 /// Runs of bytes of a block.
-pub trait Runs {
+pub(crate) trait Runs {
     /// How many they are, and how many bytes they have together.
     fn count(&self) -> (usize, usize);
 
@@ -102,7 +102,7 @@ pub(super) fn decode_runs(
 ///
 /// # Errors
 /// Those of decompression.
-pub fn read_runs(
+pub(crate) fn read_runs(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],

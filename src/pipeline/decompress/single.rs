@@ -18,7 +18,7 @@ const MOST_ZEROS: usize = 64 << 10;
 /// Decompresses the chunk into `dest`, which may be longer than its content, for who has neither postfilter nor mask. `None` if
 /// this is not the way to do it; the content of `dest` is undefined then.
 #[inline(always)]
-pub fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
+pub(crate) fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
     let len = header.nbytes();
     let dest = dest.get_mut(..len)?;
     if header.blosc2_flags == ZEROS {

@@ -10,7 +10,7 @@ use crate::error::Result;
 
 /// A chunk of variable-length blocks, opened for reading. Masks are for whole chunks and ignored here
 /// (`chunk.md` 10.10).
-pub struct VarlenReader<'a> {
+pub(crate) struct VarlenReader<'a> {
     reader: &'a ChunkReader<'a>,
     nthreads: usize,
 }
@@ -20,7 +20,7 @@ impl VarlenReader<'_> {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk of equal blocks, those of decompression, or what `then` returns.
-    pub fn open<R>(
+    pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &[u8],
         then: impl FnOnce(&VarlenReader<'_>) -> Result<R>,
@@ -36,12 +36,12 @@ impl VarlenReader<'_> {
     }
 
     /// The header of the chunk.
-    pub fn header(&self) -> &ChunkHeader {
+    pub(crate) fn header(&self) -> &ChunkHeader {
         self.reader.header()
     }
 
     /// Number of blocks.
-    pub fn nblocks(&self) -> usize {
+    pub(crate) fn nblocks(&self) -> usize {
         self.reader.nblocks()
     }
 
@@ -49,7 +49,7 @@ impl VarlenReader<'_> {
     ///
     /// # Panics
     /// If there is no such block.
-    pub fn nbytes(&self, nblock: usize) -> usize {
+    pub(crate) fn nbytes(&self, nblock: usize) -> usize {
         self.reader.range(nblock).len()
     }
 
@@ -57,7 +57,7 @@ impl VarlenReader<'_> {
     ///
     /// # Errors
     /// Those of decompression.
-    pub fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
         super::scratch::with(|scratch| {
             let (mut buffers, workspace) = self.reader.buffers(scratch)?;
             self.reader.decode(nblock, 0, &mut buffers, workspace, dest, None)
@@ -68,7 +68,7 @@ impl VarlenReader<'_> {
     ///
     /// # Errors
     /// Those of decompression.
-    pub fn decode_all(&self, dests: &mut [&mut [u8]]) -> Result<()> {
+    pub(crate) fn decode_all(&self, dests: &mut [&mut [u8]]) -> Result<()> {
         let outs: Vec<SharedOut<'_>> = dests.iter_mut().map(|d| SharedOut::new(d)).collect();
         let nthreads =
             jobs::nthreads_for(self.nthreads, self.reader.header().nbytes(), self.reader.largest());

@@ -12,7 +12,7 @@ use std::ops::Range;
 
 /// The content of a block.
 #[derive(Clone, Copy)]
-pub enum Content<'a> {
+pub(crate) enum Content<'a> {
     /// Its bytes.
     Bytes(&'a [u8]),
     /// Nothing but zero bytes, or bytes that nobody has set.
@@ -20,7 +20,7 @@ pub enum Content<'a> {
 }
 
 /// Who takes from blocks what he needs. The `n`-th is the one at that place of the list.
-pub trait Visit: Sync {
+pub(crate) trait Visit: Sync {
     /// The bytes of the `n`-th block that are looked at; some.
     fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
         0..len
@@ -55,7 +55,7 @@ impl<F: Fn(usize, Content<'_>) -> Result<()> + Sync> Visit for F {
 }
 
 /// Whether only so much of a block of `len` bytes is wanted that it pays not to decode the rest.
-pub fn pays(wanted: &Range<usize>, len: usize) -> bool {
+pub(crate) fn pays(wanted: &Range<usize>, len: usize) -> bool {
     !wanted.is_empty() && wanted.end <= len - len / 8
 }
 
@@ -65,7 +65,7 @@ pub fn pays(wanted: &Range<usize>, len: usize) -> bool {
 /// # Errors
 /// `InvalidParam` for a block that is not there or a chunk of variable-length blocks, those of decompression, and what
 /// `visit` returns.
-pub fn visit_blocks(
+pub(crate) fn visit_blocks(
     params: &DecompressParams<'_>,
     header: &ChunkHeader,
     chunk: &[u8],

@@ -12,17 +12,17 @@ use std::ptr::{self, NonNull};
 const DESCRIPTOR: &CStr = c"info";
 
 /// The address of a function of a plugin, valid for as long as the plugin is loaded.
-pub type Symbol = NonNull<c_void>;
+pub(crate) type Symbol = NonNull<c_void>;
 
 /// An open library, closed when dropped.
-pub struct Library(Loaded);
+pub(super) struct Library(Loaded);
 
 impl Library {
     /// Opens the library with that path, or with that name where the system looks for libraries.
     ///
     /// All its symbols are resolved at once: one that is missing is an error here, and does not end the process
     /// when it is first called.
-    pub fn open(path: &CStr) -> Result<Library, Reason> {
+    pub(super) fn open(path: &CStr) -> Result<Library, Reason> {
         match Self::try_open(path) {
             // A plugin that uses functions of this library finds them if the program is linked with it; not if the
             // program has loaded it for itself, as most language bindings do.
@@ -47,7 +47,7 @@ impl Library {
     ///
     /// # Errors
     /// The reason, if the descriptor is missing or cannot be one, or a function is missing.
-    pub fn functions<const COUNT: usize>(&self) -> Result<[Symbol; COUNT], Reason> {
+    pub(super) fn functions<const COUNT: usize>(&self) -> Result<[Symbol; COUNT], Reason> {
         let mut functions = [NonNull::dangling(); COUNT];
         for (function, name) in functions.iter_mut().zip(self.descriptor::<COUNT>()?) {
             let Some(name) = NonNull::new(name) else {
@@ -88,7 +88,7 @@ impl Library {
     }
 
     /// Leaves the library open for ever: its functions are called from now on.
-    pub fn keep(self) {
+    pub(super) fn keep(self) {
         mem::forget(self.0);
     }
 }

@@ -9,11 +9,11 @@ mod python;
 
 use crate::{environment, trace};
 use library::Library;
-pub use library::Symbol;
+pub(super) use library::Symbol;
 use std::ffi::{CStr, CString};
 
 /// Why a plugin cannot be used, for `BLOSC_TRACE`.
-pub type Reason = String;
+pub(super) type Reason = String;
 
 /// The functions that the plugin for `name` exports, in the order of its descriptor, `COUNT` of them.
 ///
@@ -21,7 +21,7 @@ pub type Reason = String;
 ///
 /// # Errors
 /// The reason, if the library cannot be found or opened or lacks anything.
-pub fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Reason> {
+pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Reason> {
     check_name(name)?;
     let library = find(name)?;
     let functions = library.functions::<COUNT>()?;

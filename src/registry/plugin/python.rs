@@ -36,7 +36,7 @@ fn asked() -> MutexGuard<'static, HashMap<(u32, String), Shared>> {
 
 /// The path of the library of plugin `name`, a valid identifier, if a Python package tells. Failures are not
 /// remembered: the package may be installed meanwhile.
-pub fn library_of(name: &str) -> Option<CString> {
+pub(super) fn library_of(name: &str) -> Option<CString> {
     let key = (std::process::id(), name.to_owned());
     let answer = asked().entry(key.clone()).or_default().clone();
     let path = answer.get_or_init(|| ask(name)).clone();

@@ -1,23 +1,23 @@
 //! Inputs: generated data of `codecs.md` 3.4, and the kinds of stream that Blosc makes.
 
 /// A small generator with a fixed seed, so that failures come again.
-pub struct Random(pub u64);
+pub(super) struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> u64 {
+    pub(super) fn next(&mut self) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 16
     }
 
-    pub fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         (self.next() % n as u64) as usize
     }
 }
 
 /// `G(nw, wl, total)`: prefixes of random words.
-pub fn words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
+pub(super) fn words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
     let mut x = 1u32;
     let mut next = || {
         x = x.wrapping_mul(1_103_515_245).wrapping_add(12345) & 0x7fff_ffff;
@@ -35,17 +35,17 @@ pub fn words(count: usize, word_len: usize, total: usize) -> Vec<u8> {
 }
 
 /// CRC-32 (IEEE), bit by bit.
-pub fn crc32(bytes: &[u8]) -> u32 {
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, &byte| {
         (0..8).fold(crc ^ byte as u32, |c, _| if c & 1 == 1 { c >> 1 ^ 0xEDB8_8320 } else { c >> 1 })
     })
 }
 
 /// The kinds of [`sample`].
-pub const KINDS: usize = 7;
+pub(super) const KINDS: usize = 7;
 
 /// `len` bytes of the given kind: noise, few symbols, text, ramp, constant, runs, short patterns with mistakes.
-pub fn sample(random: &mut Random, kind: usize, len: usize) -> Vec<u8> {
+pub(super) fn sample(random: &mut Random, kind: usize, len: usize) -> Vec<u8> {
     let mut out = Vec::with_capacity(len + 64);
     match kind {
         0 => out.extend((0..len).map(|_| random.next() as u8)),

@@ -85,7 +85,7 @@ impl Output {
 }
 
 /// The encoder; `None` is the reference's 0.
-pub fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
+pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
     let (log, part, threshold) = match clevel {
         1 => (12, 8, 2.0),
         2 => (13, 4, 1.5),
@@ -164,7 +164,7 @@ pub fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
 }
 
 /// The decoder; `None` is the reference's 0.
-pub fn decode(input: &[u8], max: usize) -> Option<Vec<u8>> {
+pub(super) fn decode(input: &[u8], max: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut control = *input.first()? as usize & 31;
     let mut ip = 1;

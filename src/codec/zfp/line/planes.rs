@@ -170,7 +170,7 @@ fn group_of(values: &[u64; CELL], number: u32) -> u32 {
 
 /// Writes the first `planes` planes of four values whose highest bit is bit 63, within `budget` bits, and returns how many it used.
 #[inline(always)]
-pub fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<'_>) -> u32 {
+pub(super) fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut Writer<'_>) -> u32 {
     let (mut left, mut n, mut rest) = (budget, 0, planes as usize);
     let mut number = 0;
     while rest > 0 && left > 0 {
@@ -216,7 +216,7 @@ fn encode_group<const PAIRS: usize>(
 
 /// Reads four values of so many planes, and of at most `budget` bits; how many bits it used, too.
 #[inline(always)]
-pub fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
+pub(super) fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
     let (mut left, mut n, mut rest) = (budget, 0, planes);
     let (mut values, mut at) = ([0; CELL], 0);
     while rest > 0 && left > 0 {

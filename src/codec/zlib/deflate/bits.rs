@@ -1,7 +1,7 @@
 //! Bits, the lowest first, into bytes.
 
 /// A writer of bits.
-pub struct Bits<'a> {
+pub(super) struct Bits<'a> {
     dest: &'a mut [u8],
     len: usize,
     waiting: u64,
@@ -10,19 +10,19 @@ pub struct Bits<'a> {
 
 impl<'a> Bits<'a> {
     /// A writer to the start of `dest`.
-    pub fn new(dest: &'a mut [u8]) -> Self {
+    pub(super) fn new(dest: &'a mut [u8]) -> Self {
         Bits { dest, len: 0, waiting: 0, count: 0 }
     }
 
     /// Bytes that are left, less what waits.
-    pub fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.dest.len() - self.len
     }
 
     /// Adds the lowest `count` bits of `bits`, the others of which are 0. No more than 57 may be added before a
     /// [`flush`](Self::flush).
     #[inline(always)]
-    pub fn put(&mut self, bits: u64, count: u32) {
+    pub(super) fn put(&mut self, bits: u64, count: u32) {
         debug_assert!(self.count + count <= 64 && (count == 64 || bits >> count == 0));
         self.waiting |= bits << self.count;
         self.count += count;
@@ -30,7 +30,7 @@ impl<'a> Bits<'a> {
 
     /// Writes all bytes that are whole; `None` if there is no room.
     #[inline(always)]
-    pub fn flush(&mut self) -> Option<()> {
+    pub(super) fn flush(&mut self) -> Option<()> {
         let whole = (self.count / 8) as usize;
         if let Some(dest) = self.dest[self.len..].first_chunk_mut::<8>() {
             *dest = self.waiting.to_le_bytes();
@@ -47,23 +47,23 @@ impl<'a> Bits<'a> {
     }
 
     /// The place of the next bit.
-    pub fn position(&self) -> usize {
+    pub(super) fn position(&self) -> usize {
         8 * self.len + self.count as usize
     }
 
     /// Makes the bit at a place that was flushed a 1.
-    pub fn set(&mut self, position: usize) {
+    pub(super) fn set(&mut self, position: usize) {
         self.dest[position / 8] |= 1 << (position % 8);
     }
 
     /// Goes to the next whole byte; `None` if there is no room.
-    pub fn align(&mut self) -> Option<()> {
+    pub(super) fn align(&mut self) -> Option<()> {
         self.count = self.count.next_multiple_of(8);
         self.flush()
     }
 
     /// Writes bytes where bits end with a byte; `None` if there is no room.
-    pub fn bytes(&mut self, bytes: &[u8]) -> Option<()> {
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> Option<()> {
         debug_assert_eq!(self.count, 0);
         self.dest.get_mut(self.len..self.len + bytes.len())?.copy_from_slice(bytes);
         self.len += bytes.len();
@@ -71,7 +71,7 @@ impl<'a> Bits<'a> {
     }
 
     /// The number of bytes, the last of which is filled with zeros; `None` if there is no room.
-    pub fn finish(mut self) -> Option<usize> {
+    pub(super) fn finish(mut self) -> Option<usize> {
         self.align()?;
         Some(self.len)
     }

@@ -21,12 +21,12 @@ const STORED_BITS: f32 = 40.0;
 
 /// How often each value occurs among literals.
 #[derive(Clone)]
-pub struct Counts([u32; 256]);
+pub(super) struct Counts([u32; 256]);
 
 impl Counts {
-    pub const NONE: Counts = Counts([0; 256]);
+    pub(super) const NONE: Counts = Counts([0; 256]);
 
-    pub fn of(literals: &[u8]) -> Counts {
+    pub(super) fn of(literals: &[u8]) -> Counts {
         // Several tables: counting equal bytes in one would make each wait for the one before.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = literals.as_chunks::<4>();
@@ -42,12 +42,12 @@ impl Counts {
     }
 
     /// Returns the counts of both.
-    pub fn with(&self, other: &Counts) -> Counts {
+    pub(super) fn with(&self, other: &Counts) -> Counts {
         Counts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
     }
 
     /// Estimates the bits of a block of these literals: with the best codes for them, or stored.
-    pub fn bits(&self) -> f32 {
+    pub(super) fn bits(&self) -> f32 {
         let total: u32 = self.0.iter().sum();
         let weight = |n: u32| n as f32 * log2(n);
         let coded = weight(total) - self.0.iter().map(|&count| weight(count)).sum::<f32>();
@@ -64,14 +64,14 @@ fn log2(n: u32) -> f32 {
 }
 
 /// How often each symbol occurs in a block.
-pub struct Frequencies {
+pub(super) struct Frequencies {
     literals: [u32; LITERALS],
     distances: [u32; DISTANCES],
 }
 
 impl Frequencies {
     /// Those of an empty block, which has its end.
-    pub const NONE: Frequencies = {
+    pub(super) const NONE: Frequencies = {
         let mut literals = [0; LITERALS];
         literals[END] = 1;
         Frequencies { literals, distances: [0; DISTANCES] }
@@ -79,13 +79,13 @@ impl Frequencies {
 
     /// Counts a literal.
     #[inline(always)]
-    pub fn literal(&mut self, byte: u8) {
+    pub(super) fn literal(&mut self, byte: u8) {
         self.literals[usize::from(byte)] += 1;
     }
 
     /// Counts a match.
     #[inline(always)]
-    pub fn repetition(&mut self, found: Match) {
+    pub(super) fn repetition(&mut self, found: Match) {
         self.literals[FIRST_LENGTH + usize::from(LENGTH_SYMBOLS[found.len - LEAST].0)] += 1;
         self.distances[distance_symbol(found.distance as u16).0] += 1;
     }
@@ -108,7 +108,7 @@ impl Frequencies {
 
 /// A literal, or a match, of a block.
 #[derive(Clone, Copy)]
-pub struct Entry(u32);
+pub(super) struct Entry(u32);
 
 impl Entry {
     /// What is added to distances, so that no match is taken for a literal.
@@ -116,12 +116,12 @@ impl Entry {
     const LENGTH_SHIFT: u32 = 24;
 
     #[inline(always)]
-    pub fn literal(byte: u8) -> Entry {
+    pub(super) fn literal(byte: u8) -> Entry {
         Entry(u32::from(byte))
     }
 
     #[inline(always)]
-    pub fn repetition(found: Match) -> Entry {
+    pub(super) fn repetition(found: Match) -> Entry {
         Entry(((found.len - LEAST) as u32) << Self::LENGTH_SHIFT | (found.distance as u32 + Self::MATCH))
     }
 
@@ -141,7 +141,7 @@ impl Entry {
 
 /// Writes a block of these symbols, which stand for `src`, with codes of its own, with the fixed codes or stored. Returns `None` if
 /// there is no room.
-pub fn symbols(
+pub(super) fn symbols(
     frequencies: &Frequencies,
     entries: &[Entry],
     src: &[u8],
@@ -194,7 +194,7 @@ pub fn symbols(
 }
 
 /// Writes literals with these counts as a block, or several that are stored. Returns `None` if there is no room.
-pub fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+pub(super) fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let mut symbols = Frequencies::NONE.literals;
     symbols[..256].copy_from_slice(&counts.0);
     let dynamic = Dynamic::of(&symbols, &[0; DISTANCES]);
@@ -219,12 +219,12 @@ pub fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>)
 
 /// Begins a block with the codes that every decoder knows.
 #[inline(always)]
-pub fn begin_fixed(is_last: bool, bits: &mut Bits<'_>) {
+pub(super) fn begin_fixed(is_last: bool, bits: &mut Bits<'_>) {
     bits.put(u64::from(is_last) | 1 << 1, 3);
 }
 
 /// Writes `src` as stored blocks.
-pub fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+pub(super) fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let mut rest = src;
     loop {
         let (part, behind) = rest.split_at(rest.len().min(MOST_STORED));

@@ -5,26 +5,26 @@ use std::ops::Range;
 use super::runs::{LEAST_RUN, is_run};
 
 /// Bytes of the word of the chain that has all positions but those of runs.
-pub const WORD: usize = LEAST_RUN;
+pub(super) const WORD: usize = LEAST_RUN;
 /// The least number of positions that are put in four at a time.
 const MANY: usize = 24;
 /// Number of positions that chains hold.
-pub const WINDOW: usize = 1 << 15;
+pub(super) const WINDOW: usize = 1 << 15;
 /// The largest distance of a match in bytes: that of zlib, which needs 262 bytes of its window for what follows.
-pub const FARTHEST: usize = WINDOW - 262;
+pub(super) const FARTHEST: usize = WINDOW - 262;
 const MASK: usize = WINDOW - 1;
 
 /// A value of each position in the window.
-pub struct Ring([u16; WINDOW]);
+pub(super) struct Ring([u16; WINDOW]);
 
 impl Ring {
     #[inline(always)]
-    pub fn get(&self, at: usize) -> u16 {
+    pub(super) fn get(&self, at: usize) -> u16 {
         self.0[at & MASK]
     }
 
     /// Sets the values of positions, at most [`WINDOW`].
-    pub fn fill(&mut self, positions: Range<usize>, value: u16) {
+    pub(super) fn fill(&mut self, positions: Range<usize>, value: u16) {
         let first = positions.start & MASK;
         let (before, behind) = self.0.split_at_mut(first);
         let whole = positions.len().min(behind.len());
@@ -33,14 +33,14 @@ impl Ring {
     }
 
     #[inline(always)]
-    pub fn set(&mut self, at: usize, value: u16) {
+    pub(super) fn set(&mut self, at: usize, value: u16) {
         self.0[at & MASK] = value;
     }
 }
 
 /// The last position of each hash, as a number relative to an origin that the owner of the table moves. 0 stands for no position: it is
 /// farther away than the start of the stream, or than `FARTHEST`.
-pub struct Heads<const N: usize> {
+pub(super) struct Heads<const N: usize> {
     heads: [u16; N],
     /// How many of them are in use.
     used: usize,
@@ -48,25 +48,25 @@ pub struct Heads<const N: usize> {
 
 impl<const N: usize> Heads<N> {
     /// Removes all positions. `used` hashes, at most `N`, will be used.
-    pub fn clear(&mut self, used: usize) {
+    pub(super) fn clear(&mut self, used: usize) {
         self.used = used.min(N);
         self.heads[..self.used].fill(0);
     }
 
     /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
-    pub fn replace(&mut self, hash: usize, relative: u16) -> u16 {
+    pub(super) fn replace(&mut self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(std::mem::replace(&mut self.heads[hash % N], relative))
     }
 
     /// Returns the distance of a position to the last one with that hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
-    pub fn get(&self, hash: usize, relative: u16) -> u16 {
+    pub(super) fn get(&self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(self.heads[hash % N])
     }
 
     /// Moves the origin.
-    pub fn slide(&mut self, by: usize) {
+    pub(super) fn slide(&mut self, by: usize) {
         slide(&mut self.heads[..self.used], u16::try_from(by).unwrap_or(u16::MAX));
     }
 }
@@ -91,12 +91,12 @@ fn slide_anywhere(heads: &mut [u16], by: u16) {
 
 /// Returns the largest distance of a match at `at` in bytes.
 #[inline(always)]
-pub fn reach(at: usize) -> usize {
+pub(super) fn reach(at: usize) -> usize {
     at.min(FARTHEST)
 }
 
 /// The positions of each hash.
-pub struct Chain<const N: usize> {
+pub(super) struct Chain<const N: usize> {
     pub heads: Heads<N>,
     /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than [`reach`] if there is none in
     /// reach.
@@ -106,7 +106,7 @@ pub struct Chain<const N: usize> {
 impl<const N: usize> Chain<N> {
     /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
     #[inline(always)]
-    pub fn enter(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
+    pub(super) fn enter(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
         let distance = self.heads.replace(hash, relative);
         self.back.set(at, distance);
         distance
@@ -114,7 +114,7 @@ impl<const N: usize> Chain<N> {
 
     /// As [`enter`](Self::enter), for a position whose number is positive but may be less than `FARTHEST`.
     #[inline(always)]
-    pub fn enter_earlier(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
+    pub(super) fn enter_earlier(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
         let distance = self.heads.replace(hash, relative);
         // The number before it is 0, which stands for no position.
         let distance = if distance == relative { LEFT_OUT } else { distance };
@@ -126,7 +126,7 @@ impl<const N: usize> Chain<N> {
     ///
     /// `origin` is the position whose number is [`WINDOW`], and `shift` what hashes are shifted by.
     #[inline]
-    pub fn enter_words<const UP_TO_RUN: bool>(
+    pub(super) fn enter_words<const UP_TO_RUN: bool>(
         &mut self,
         src: &[u8],
         positions: Range<usize>,
@@ -186,16 +186,16 @@ impl<const N: usize> Chain<N> {
     }
 
     /// Marks positions, at most [`WINDOW`], that are not put in.
-    pub fn leave_out(&mut self, positions: Range<usize>) {
+    pub(super) fn leave_out(&mut self, positions: Range<usize>) {
         self.back.fill(positions, LEFT_OUT);
     }
 }
 
 /// Returns the hash of four bytes; the highest `shift` bits are 0.
 #[inline(always)]
-pub fn hash(word: u32, shift: u32) -> usize {
+pub(super) fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> shift) as usize
 }
 
 /// What [`Chain::back`] has of positions that were left out: more than any distance.
-pub const LEFT_OUT: u16 = u16::MAX;
+pub(super) const LEFT_OUT: u16 = u16::MAX;

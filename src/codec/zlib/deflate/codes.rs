@@ -6,14 +6,14 @@ use super::bits::Bits;
 use super::huffman::{self, Code};
 
 /// Numbers of symbols of literals with match lengths, and of distances.
-pub const LITERALS: usize = 286;
-pub const DISTANCES: usize = 30;
+pub(super) const LITERALS: usize = 286;
+pub(super) const DISTANCES: usize = 30;
 /// The symbol of the end of a block, and the first one of match lengths.
-pub const END: usize = 256;
-pub const FIRST_LENGTH: usize = 257;
+pub(super) const END: usize = 256;
+pub(super) const FIRST_LENGTH: usize = 257;
 
 /// For each match length less 3: its symbol less [`FIRST_LENGTH`], and the first length of that symbol less 3.
-pub const LENGTH_SYMBOLS: [(u8, u8); 256] = {
+pub(super) const LENGTH_SYMBOLS: [(u8, u8); 256] = {
     let mut table = [(0, 0); 256];
     let mut len = 0;
     while len < 256 {
@@ -32,18 +32,18 @@ pub const LENGTH_SYMBOLS: [(u8, u8); 256] = {
 };
 
 /// Returns the number of extra bits of a symbol of lengths.
-pub const fn length_extra(symbol: usize) -> u32 {
+pub(super) const fn length_extra(symbol: usize) -> u32 {
     if symbol < 8 || symbol == 28 { 0 } else { (symbol as u32 - 4) / 4 }
 }
 
 /// Returns the number of extra bits of a symbol of distances.
-pub const fn distance_extra(symbol: usize) -> u32 {
+pub(super) const fn distance_extra(symbol: usize) -> u32 {
     if symbol < 4 { 0 } else { (symbol as u32 - 2) / 2 }
 }
 
 /// Returns the symbol of a distance, and the value of its extra bits.
 #[inline(always)]
-pub fn distance_symbol(distance: u16) -> (usize, u32) {
+pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
     let d = u32::from(distance) - 1;
     if d < 4 {
         return (d as usize, 0);
@@ -53,7 +53,7 @@ pub fn distance_symbol(distance: u16) -> (usize, u32) {
 }
 
 /// Lengths in bits of the fixed codes (RFC 1951 3.2.6).
-pub const FIXED_LITERALS: [u8; 288] = {
+pub(super) const FIXED_LITERALS: [u8; 288] = {
     let mut lens = [8; 288];
     let mut i = 144;
     while i < 280 {
@@ -62,10 +62,10 @@ pub const FIXED_LITERALS: [u8; 288] = {
     }
     lens
 };
-pub const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
+pub(super) const FIXED_DISTANCES: [u8; DISTANCES] = [5; DISTANCES];
 
 /// The codes of a block, as they are written.
-pub struct Codes {
+pub(super) struct Codes {
     literals: [Code; 288],
     distances: [Code; DISTANCES],
     /// For each match length less 3: the code with its extra bits, and their number.
@@ -73,11 +73,11 @@ pub struct Codes {
 }
 
 /// The fixed codes.
-pub static FIXED: LazyLock<Codes> = LazyLock::new(|| Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES));
+pub(super) static FIXED: LazyLock<Codes> = LazyLock::new(|| Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES));
 
 impl Codes {
     /// Returns the canonical codes of these lengths in bits.
-    pub fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
+    pub(super) fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
         let mut literals = [Code::default(); 288];
         let mut distances = [Code::default(); DISTANCES];
         huffman::codes(literal_lens, &mut literals);
@@ -93,7 +93,7 @@ impl Codes {
 
     /// Writes literals, `AT_ONCE` before each flush: their codes have 57 bits at the most, with those that wait.
     #[inline(always)]
-    pub fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
+    pub(super) fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
         let (parts, rest) = bytes.as_chunks::<AT_ONCE>();
         for part in parts {
             part.iter().for_each(|&byte| self.put(byte, bits));
@@ -105,14 +105,14 @@ impl Codes {
 
     /// Adds the code of a literal: 15 bits at the most.
     #[inline(always)]
-    pub fn put(&self, byte: u8, bits: &mut Bits<'_>) {
+    pub(super) fn put(&self, byte: u8, bits: &mut Bits<'_>) {
         let code = self.literals[usize::from(byte)];
         bits.put(u64::from(code.bits), u32::from(code.len));
     }
 
     /// Writes a match of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes.
     #[inline(always)]
-    pub fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
+    pub(super) fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
         // 15 + 5 bits, and 15 + 13.
         let (code, count) = self.lengths[usize::from(len) - 3];
         bits.put(u64::from(code), count);
@@ -125,7 +125,7 @@ impl Codes {
 
     /// Writes the end of the block.
     #[inline(always)]
-    pub fn end(&self, bits: &mut Bits<'_>) -> Option<()> {
+    pub(super) fn end(&self, bits: &mut Bits<'_>) -> Option<()> {
         let end = self.literals[END];
         bits.put(u64::from(end.bits), u32::from(end.len));
         bits.flush()

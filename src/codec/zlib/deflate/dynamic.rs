@@ -10,7 +10,7 @@ const META_ORDER: [usize; META_SYMBOLS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11,
 const META_LIMIT: usize = 7;
 
 /// The codes of a block with codes of its own, and its header.
-pub struct Dynamic {
+pub(super) struct Dynamic {
     /// Lengths in bits of the codes of literals and match lengths, and of distances.
     pub literals: [u8; LITERALS],
     pub distances: [u8; DISTANCES],
@@ -53,7 +53,7 @@ fn meta_extra(symbol: u8) -> u32 {
 
 impl Dynamic {
     /// Returns optimal codes for symbols with these counts.
-    pub fn of(literal_counts: &[u32; LITERALS], distance_counts: &[u32; DISTANCES]) -> Dynamic {
+    pub(super) fn of(literal_counts: &[u32; LITERALS], distance_counts: &[u32; DISTANCES]) -> Dynamic {
         let mut literals = [0; LITERALS];
         let mut distances = [0; DISTANCES];
         huffman::lengths(literal_counts, huffman::MAX_LEN, &mut literals);
@@ -80,7 +80,7 @@ impl Dynamic {
     }
 
     /// Writes the header. Returns `None` if there is no room.
-    pub fn write(&self, bits: &mut Bits<'_>) -> Option<()> {
+    pub(super) fn write(&self, bits: &mut Bits<'_>) -> Option<()> {
         bits.put((self.nliterals - FIRST_LENGTH) as u64, 5);
         bits.put((self.ndistances - 1) as u64, 5);
         bits.put((self.nmeta - 4) as u64, 4);

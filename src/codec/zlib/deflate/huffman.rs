@@ -1,20 +1,20 @@
 //! Huffman codes for deflate: lengths from counts, and codes from lengths (RFC 1951 3.2.2). Pure.
 
 /// The longest code of a block, in bits.
-pub const MAX_LEN: usize = 15;
+pub(super) const MAX_LEN: usize = 15;
 /// Symbols of the largest alphabet.
-pub const MOST_SYMBOLS: usize = 288;
+pub(super) const MOST_SYMBOLS: usize = 288;
 
 /// A code, its bits in the order in which they are written, and how many they are.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Code {
+pub(super) struct Code {
     pub bits: u16,
     pub len: u8,
 }
 
 /// The lengths of an optimal prefix code for symbols with these counts, none longer than `limit` bits; 0 for symbols that do
 /// not occur. Where fewer than two do, two get a code nevertheless, so that every decoder takes it.
-pub fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
+pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
     debug_assert_eq!(counts.len(), lens.len());
     lens.fill(0);
     let mut sorted = [0u64; MOST_SYMBOLS];
@@ -113,7 +113,7 @@ fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
 }
 
 /// The canonical codes of these lengths, bits reversed as deflate writes them.
-pub fn codes(lens: &[u8], codes: &mut [Code]) {
+pub(super) fn codes(lens: &[u8], codes: &mut [Code]) {
     let mut of_length = [0u16; MAX_LEN + 1];
     for &len in lens {
         of_length[usize::from(len)] += 1;

@@ -7,7 +7,7 @@ use super::block::{self, Counts};
 const PORTION: usize = 4 << 10;
 
 /// Writes `src` as literals, with blocks that end where the frequencies of the values change. Returns `None` if there is no room.
-pub fn write(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
+pub(super) fn write(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let (mut start, mut at) = (0, 0);
     let (mut counts, mut cost) = (Counts::NONE, 0.0);
     for portion in src.chunks(PORTION) {

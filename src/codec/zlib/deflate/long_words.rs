@@ -22,7 +22,7 @@ const HEADS_LOG2: u32 = 14;
 const PART: u32 = 128;
 
 /// Chains of words of two lengths.
-pub struct LongWords {
+pub(super) struct LongWords {
     chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
     /// The number of each position within its chain of four bytes, modulo 2^16.
     ordinals: Ring,
@@ -36,13 +36,13 @@ pub struct LongWords {
 
 impl LongWords {
     /// Removes all positions.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         // The first byte is in no chain.
         (self.is_used, self.next, self.start) = (false, 1, 1);
     }
 
     /// Moves the origin of positions.
-    pub fn slide(&mut self, by: usize) {
+    pub(super) fn slide(&mut self, by: usize) {
         if self.is_used {
             self.chains.iter_mut().for_each(|chain| chain.heads.slide(by));
         }
@@ -50,12 +50,12 @@ impl LongWords {
 
     /// Returns how many positions a search at `at` would have to put in.
     #[inline(always)]
-    pub fn missing(&self, at: usize) -> usize {
+    pub(super) fn missing(&self, at: usize) -> usize {
         (at - self.next.min(at)).min(WINDOW)
     }
 
     /// Leaves out positions.
-    pub fn skip(&mut self, positions: Range<usize>) {
+    pub(super) fn skip(&mut self, positions: Range<usize>) {
         if self.next >= positions.start {
             self.next = self.next.max(positions.end);
         }
@@ -63,7 +63,13 @@ impl LongWords {
 
     /// Puts the positions before `at` in that are in the chain `short` of four bytes.
     #[inline(never)]
-    pub fn catch_up<const N: usize>(&mut self, src: &[u8], at: usize, origin: usize, short: &Chain<N>) {
+    pub(super) fn catch_up<const N: usize>(
+        &mut self,
+        src: &[u8],
+        at: usize,
+        origin: usize,
+        short: &Chain<N>,
+    ) {
         if !self.is_used {
             self.is_used = true;
             self.chains.iter_mut().for_each(|chain| chain.heads.clear(usize::MAX));
@@ -106,7 +112,7 @@ impl LongWords {
 
     /// Searches for longer matches than `found` of the bytes at `place.at`, from a distance of `from` on. Returns the longest one so far,
     /// and whether there are no longer ones; `None` if the words at hand say nothing about it.
-    pub fn longer(
+    pub(super) fn longer(
         &self,
         place: &Place<'_>,
         from: usize,
@@ -162,7 +168,7 @@ impl LongWords {
 }
 
 /// A position that is searched for.
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     pub src: &'a [u8],
     pub at: usize,
     /// Its number in the tables.

@@ -1,13 +1,13 @@
 //! Matches: the limits of the format, and comparing bytes with earlier ones.
 
 /// The shortest and the longest match of deflate in bytes, and the largest distance (RFC 1951 3.2.5).
-pub const LEAST: usize = 3;
-pub const MOST: usize = 258;
-pub const REACH: usize = 1 << 15;
+pub(super) const LEAST: usize = 3;
+pub(super) const MOST: usize = 258;
+pub(crate) const REACH: usize = 1 << 15;
 
 /// A repetition of earlier bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Match {
+pub(super) struct Match {
     /// Length in bytes; 0 if there is no match.
     pub len: usize,
     /// How many bytes before its position the earlier bytes are.
@@ -16,7 +16,7 @@ pub struct Match {
 
 /// Returns the four bytes at `at`, or `None` near the end of `src`.
 #[inline(always)]
-pub fn word(src: &[u8], at: usize) -> Option<u32> {
+pub(super) fn word(src: &[u8], at: usize) -> Option<u32> {
     src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
@@ -25,7 +25,7 @@ pub fn word(src: &[u8], at: usize) -> Option<u32> {
 /// # Panics
 /// If fewer than four bytes are there.
 #[inline(always)]
-pub fn read32(src: &[u8], at: usize) -> u32 {
+pub(super) fn read32(src: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(src[at..at + 4].try_into().expect("four bytes"))
 }
 
@@ -34,19 +34,19 @@ pub fn read32(src: &[u8], at: usize) -> u32 {
 /// # Panics
 /// If fewer than eight bytes are there.
 #[inline(always)]
-pub fn read64(src: &[u8], at: usize) -> u64 {
+pub(super) fn read64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(src[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// Returns the number of bytes from `at` on that equal those `distance` before, up to the end of `src`.
 #[inline(always)]
-pub fn matching(src: &[u8], at: usize, distance: usize) -> usize {
+pub(super) fn matching(src: &[u8], at: usize, distance: usize) -> usize {
     matching_up_to(src, at, distance, src.len())
 }
 
 /// Returns the number of bytes from `at` on that equal those `distance` before, up to the position `end`.
 #[inline(always)]
-pub fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+pub(super) fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
     let (here, there) = (&src[at..end], &src[at - distance..end - distance]);
     let mut len = 0;
     // Most matches are short; the others are compared in larger pieces.
@@ -74,7 +74,7 @@ pub fn matching_up_to(src: &[u8], at: usize, distance: usize, end: usize) -> usi
 
 /// Returns the number of bytes from `at` on that equal the byte at `at`, up to the position `end`, which is behind `at`.
 #[inline]
-pub fn run_length(src: &[u8], at: usize, end: usize) -> usize {
+pub(super) fn run_length(src: &[u8], at: usize, end: usize) -> usize {
     let bytes = &src[at..end];
     let (byte, word) = (bytes[0], u64::from_ne_bytes([bytes[0]; 8]));
     let is_run = |chunk: &&[u8; 64]| {
@@ -88,7 +88,7 @@ pub fn run_length(src: &[u8], at: usize, end: usize) -> usize {
 }
 
 /// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, that a match of `len` bytes is written as.
-pub fn parts(len: usize) -> impl Iterator<Item = u16> {
+pub(super) fn parts(len: usize) -> impl Iterator<Item = u16> {
     let mut left = len;
     std::iter::from_fn(move || {
         // The last part must not be shorter than `LEAST`.

@@ -26,21 +26,21 @@ use super::segments::Segment;
 use parse::{Choose, Way};
 use search::Search;
 
-pub use matches::REACH;
-pub use quick::{Positions, compress as compress_quickly};
+pub(super) use matches::REACH;
+pub(super) use quick::{Positions, compress as compress_quickly};
 
 /// Candidates of a level from which on runs are kept apart from words.
 const RUNS_FROM: u32 = 32;
 
 /// The working memory of a thread.
-pub struct State {
+pub(super) struct State {
     tables: search::Tables,
     symbols: output::Symbols,
 }
 
 impl State {
     /// Allocates working memory: 0.8 MiB.
-    pub fn new() -> Box<State> {
+    pub(super) fn new() -> Box<State> {
         // Zeros on the heap: a stack may be smaller than this.
         let mut state = Box::<State>::new_uninit();
         // SAFETY: `State` consists of integers and booleans, for which zeros are valid.
@@ -53,7 +53,7 @@ impl State {
 
 /// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes, or `None` if
 /// it does not fit.
-pub fn compress(
+pub(super) fn compress(
     state: &mut State,
     src: &[u8],
     segments: &[Segment],

@@ -9,7 +9,7 @@ use super::matches::Match;
 const MOST: usize = (1 << 14) - 1;
 
 /// The literals and matches of a block in their order, and their frequencies.
-pub struct Symbols {
+pub(super) struct Symbols {
     entries: [block::Entry; MOST],
     /// How many there are: fewer than `MOST` between two calls.
     len: usize,
@@ -24,7 +24,7 @@ impl Symbols {
 }
 
 /// Writes literals and matches as blocks.
-pub struct Output<'a, 'b> {
+pub(super) struct Output<'a, 'b> {
     src: &'a [u8],
     symbols: &'a mut Symbols,
     bits: Bits<'b>,
@@ -36,14 +36,14 @@ pub struct Output<'a, 'b> {
 
 impl<'a, 'b> Output<'a, 'b> {
     /// Returns a writer of the stream `src` to the start of `dest`.
-    pub fn new(symbols: &'a mut Symbols, src: &'a [u8], dest: &'b mut [u8]) -> Self {
+    pub(super) fn new(symbols: &'a mut Symbols, src: &'a [u8], dest: &'b mut [u8]) -> Self {
         symbols.clear();
         Output { src, symbols, bits: Bits::new(dest), start: 0, is_complete: false }
     }
 
     /// Writes the byte at `at`. Returns `None` if there is no room.
     #[inline(always)]
-    pub fn literal(&mut self, at: usize) -> Option<()> {
+    pub(super) fn literal(&mut self, at: usize) -> Option<()> {
         let byte = self.src[at];
         self.symbols.frequencies.literal(byte);
         self.push(block::Entry::literal(byte), at + 1)
@@ -51,7 +51,7 @@ impl<'a, 'b> Output<'a, 'b> {
 
     /// Writes a match at `at`. Returns `None` if there is no room.
     #[inline(always)]
-    pub fn repetition(&mut self, at: usize, found: Match) -> Option<()> {
+    pub(super) fn repetition(&mut self, at: usize, found: Match) -> Option<()> {
         self.symbols.frequencies.repetition(found);
         self.push(block::Entry::repetition(found), at + found.len)
     }
@@ -74,7 +74,7 @@ impl<'a, 'b> Output<'a, 'b> {
     }
 
     /// Writes the bytes up to `end` as blocks of literals. Returns `None` if there is no room.
-    pub fn literals(&mut self, at: usize, end: usize) -> Option<()> {
+    pub(super) fn literals(&mut self, at: usize, end: usize) -> Option<()> {
         if at > self.start {
             self.end_block(at, false)?;
         }
@@ -84,7 +84,7 @@ impl<'a, 'b> Output<'a, 'b> {
     }
 
     /// Ends the stream. Returns its length in bytes, or `None` if it does not fit.
-    pub fn finish(mut self) -> Option<usize> {
+    pub(super) fn finish(mut self) -> Option<usize> {
         if !self.is_complete {
             self.end_block(self.src.len(), true)?;
         }

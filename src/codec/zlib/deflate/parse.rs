@@ -16,7 +16,7 @@ const NEAR_THE_END: usize = MOST + WORD;
 
 /// What a level does.
 #[derive(Clone, Copy)]
-pub struct Level {
+pub(super) struct Level {
     pub way: Way,
     pub effort: Effort,
     /// Whether a match of three bytes is searched for where there is no longer one.
@@ -25,7 +25,7 @@ pub struct Level {
 
 /// How a level chooses matches.
 #[derive(Clone, Copy)]
-pub enum Way {
+pub(super) enum Way {
     First(First),
     Ahead(Ahead),
     Lazy(Lazy),
@@ -33,25 +33,25 @@ pub enum Way {
 
 /// The first match is taken.
 #[derive(Clone, Copy)]
-pub struct First {
+pub(super) struct First {
     entered: Entered,
 }
 
 /// The first match is taken, unless, if `is_ahead`, the next one can begin so far before its end that nothing remains of the first.
 #[derive(Clone, Copy)]
-pub struct Ahead {
+pub(super) struct Ahead {
     entered: Entered,
     is_ahead: bool,
 }
 
 /// A match of up to `longest_lazy` bytes is taken unless there is a longer one at the next position.
 #[derive(Clone, Copy)]
-pub struct Lazy {
+pub(super) struct Lazy {
     longest_lazy: usize,
 }
 
 /// A way to choose matches.
-pub trait Choose: Copy {
+pub(super) trait Choose: Copy {
     /// Writes the part of a stream at `range`, which does not begin with the first byte. Returns `None` if it does not fit.
     fn choose<const RUNS: bool, const THREES: bool>(
         self,
@@ -63,7 +63,7 @@ pub trait Choose: Copy {
 
 impl Level {
     /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's, but for those of candidates that come first.
-    pub fn of(clevel: i32) -> Level {
+    pub(super) fn of(clevel: i32) -> Level {
         let level = |way, (candidates, first), good, nice| Level {
             way,
             effort: Effort { candidates, first, good, nice },
@@ -89,7 +89,7 @@ impl Level {
 
 /// Writes the part of a stream at `range`. Returns `None` if it does not fit.
 #[inline(always)]
-pub fn parse<const RUNS: bool, const THREES: bool>(
+pub(super) fn parse<const RUNS: bool, const THREES: bool>(
     way: impl Choose,
     search: &mut Search<'_, RUNS, THREES>,
     range: Range<usize>,

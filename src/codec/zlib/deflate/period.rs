@@ -24,7 +24,7 @@ const SPARSE_FROM: u32 = 128;
 
 /// Which positions of matches are put in.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Entered {
+pub(super) enum Entered {
     All,
     /// All of matches up to this length in bytes, few of longer ones.
     UpTo(usize),
@@ -33,7 +33,7 @@ pub enum Entered {
 impl Entered {
     /// Puts positions of the match `found` in.
     #[inline(always)]
-    pub fn enter<const RUNS: bool, const THREES: bool>(
+    pub(super) fn enter<const RUNS: bool, const THREES: bool>(
         self,
         search: &mut Search<'_, RUNS, THREES>,
         positions: Range<usize>,
@@ -66,7 +66,7 @@ fn enter_few<const RUNS: bool, const THREES: bool>(
 
 /// The period that the longest matches repeat, one after another.
 #[derive(Default)]
-pub struct Period {
+pub(super) struct Period {
     /// The distance of the last of the longest matches; 0 if there was none.
     last: usize,
     /// The position behind it.
@@ -84,7 +84,7 @@ impl Period {
     /// long as it can, but for the last one, which it returns with its position. That is put in, and positions before it as `entered` says.
     #[cold]
     #[inline(never)]
-    pub fn follow<const RUNS: bool, const THREES: bool>(
+    pub(super) fn follow<const RUNS: bool, const THREES: bool>(
         &mut self,
         search: &mut Search<'_, RUNS, THREES>,
         at: usize,

@@ -24,10 +24,10 @@ const WORD: usize = 4;
 
 /// The last place of each word, modulo 2^16.
 #[derive(Default)]
-pub struct Positions(Vec<u16>);
+pub(crate) struct Positions(Vec<u16>);
 
 /// Compresses `src` as raw deflate; the length, or `None` if it does not fit.
-pub fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Option<usize> {
+pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let slots_log2 = (src.len().max(1).ilog2() + 2).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
     if positions.0.len() < slots {

@@ -10,13 +10,13 @@ use super::matches::{Match, matching_up_to, read32, run_length};
 use super::walk::Limits;
 
 /// The shortest run, in bytes: the positions of a run from which fewer bytes are left are words like others.
-pub const LEAST_RUN: usize = 4;
+pub(super) const LEAST_RUN: usize = 4;
 /// Number of runs that are kept. The window has at most `FARTHEST` / 5 of them that are whole, and those that were entered in parts.
 const KEPT: usize = 1 << 13;
 
 /// Returns whether four bytes are a run.
 #[inline(always)]
-pub fn is_run(word: u32) -> bool {
+pub(super) fn is_run(word: u32) -> bool {
     word == word.rotate_left(8)
 }
 
@@ -43,7 +43,7 @@ impl Run {
 }
 
 /// What [`Runs::longest`] finds.
-pub struct Found {
+pub(super) struct Found {
     pub longest: Match,
     /// Bytes of the run that is searched for.
     pub len: usize,
@@ -52,7 +52,7 @@ pub struct Found {
 }
 
 /// The runs of a stream.
-pub struct Runs {
+pub(super) struct Runs {
     /// The entry with number n is at n modulo `KEPT`.
     entries: [Run; KEPT],
     /// The number of the last entry of each byte; 0 if there is none.
@@ -63,7 +63,7 @@ pub struct Runs {
 
 impl Runs {
     /// Removes all runs.
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         self.last.fill(0);
         self.next = 1;
     }
@@ -77,7 +77,7 @@ impl Runs {
     /// Enters the positions of the run at `at`, where four equal bytes are: those before `to` from which four bytes of
     /// the run are left. Returns the position behind them.
     #[inline]
-    pub fn enter(&mut self, src: &[u8], at: usize, to: usize) -> usize {
+    pub(super) fn enter(&mut self, src: &[u8], at: usize, to: usize) -> usize {
         let byte = usize::from(src[at]);
         let number = self.last[byte];
         let known = self.get(number).copied();
@@ -102,7 +102,14 @@ impl Runs {
 
     /// Returns the longest match of the run at `at`, where four equal bytes are, or `found` if none is longer than that. After
     /// `most_runs` runs, the others are searched only for bytes of the run itself.
-    pub fn longest(&self, src: &[u8], at: usize, found: Match, limits: &Limits, most_runs: u32) -> Found {
+    pub(super) fn longest(
+        &self,
+        src: &[u8],
+        at: usize,
+        found: Match,
+        limits: &Limits,
+        most_runs: u32,
+    ) -> Found {
         let mut number = self.last[usize::from(src[at])];
         let mut budget = limits.positions as usize;
         let len = match self.get(number) {

@@ -36,7 +36,7 @@ const PART: usize = WINDOW - FARTHEST - 4;
 
 /// How hard a level searches.
 #[derive(Clone, Copy)]
-pub struct Effort {
+pub(super) struct Effort {
     /// Candidates that are compared.
     pub candidates: u32,
     /// Candidates of the chain of four bytes that are compared before long words are searched for.
@@ -48,7 +48,7 @@ pub struct Effort {
 }
 
 /// The tables of a thread. They carry nothing over from stream to stream.
-pub struct Tables {
+pub(super) struct Tables {
     short: Chain<{ 1 << HEADS_LOG2 }>,
     /// For matches of three bytes.
     threes: Chain<{ 1 << THREES_LOG2 }>,
@@ -60,7 +60,7 @@ pub struct Tables {
 
 /// A search through one stream. If `RUNS`, runs are kept apart; if `THREES`, a match of three bytes is searched for where there is no
 /// longer one. Positions are put in, or searched for, in ascending order, each once.
-pub struct Search<'a, const RUNS: bool, const THREES: bool> {
+pub(super) struct Search<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut Tables,
     src: &'a [u8],
     /// No match reaches beyond this position.
@@ -97,7 +97,7 @@ impl Target {
 
 impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Returns a search through `src`, which begins with empty tables.
-    pub fn new(tables: &'a mut Tables, src: &'a [u8], effort: Effort) -> Self {
+    pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], effort: Effort) -> Self {
         let heads_log2 = (src.len().max(1).ilog2() + SPARE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.short.heads.clear(1 << heads_log2);
         if THREES {
@@ -121,22 +121,22 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     }
 
     /// The bytes that are searched.
-    pub fn src(&self) -> &'a [u8] {
+    pub(super) fn src(&self) -> &'a [u8] {
         self.src
     }
 
     /// Returns how many candidates are compared.
-    pub fn candidates(&self) -> u32 {
+    pub(super) fn candidates(&self) -> u32 {
         self.effort.candidates
     }
 
     /// Returns the position that no match reaches beyond.
-    pub fn end(&self) -> usize {
+    pub(super) fn end(&self) -> usize {
         self.end
     }
 
     /// Sets the position that no match reaches beyond.
-    pub fn set_end(&mut self, end: usize) {
+    pub(super) fn set_end(&mut self, end: usize) {
         self.end = end;
     }
 
@@ -170,7 +170,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
 
     /// Puts positions in, but for the first one of the stream.
     #[inline(always)]
-    pub fn enter(&mut self, positions: Range<usize>) {
+    pub(super) fn enter(&mut self, positions: Range<usize>) {
         let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
         let mut at = positions.start.max(1);
         while at < end {
@@ -188,7 +188,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
 
     /// Puts one position of `step` in, but for those of runs.
     #[inline(never)]
-    pub fn enter_every(&mut self, step: usize, positions: Range<usize>) {
+    pub(super) fn enter_every(&mut self, step: usize, positions: Range<usize>) {
         let Some(last) = positions.end.checked_sub(1) else { return };
         self.relative(last);
         let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
@@ -205,7 +205,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
     /// Leaves out positions at which no match is searched for, but for a run that they begin with: that is one entry, and its positions
     /// count as candidates.
     #[inline(never)]
-    pub fn skip(&mut self, positions: Range<usize>) {
+    pub(super) fn skip(&mut self, positions: Range<usize>) {
         let Range { mut start, end } = positions;
         if RUNS && is_run(read32(self.src, start)) {
             start = self.tables.runs.enter(self.src, start, end);
@@ -222,7 +222,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
 
     /// Leaves out positions: no match will reach back to one of them as its beginning.
     #[inline(always)]
-    pub fn leave_out(&mut self, positions: Range<usize>) {
+    pub(super) fn leave_out(&mut self, positions: Range<usize>) {
         if self.effort.candidates > self.effort.first {
             self.tables.short.leave_out(positions);
         }
@@ -230,7 +230,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
 
     /// Puts `at` in, and returns the longest match there of more than `longer_than` bytes; of no bytes if there is none.
     #[inline(always)]
-    pub fn longest(&mut self, at: usize, longer_than: usize) -> Match {
+    pub(super) fn longest(&mut self, at: usize, longer_than: usize) -> Match {
         if at >= self.near_end {
             return self.longest_at_the_end(at, longer_than);
         }

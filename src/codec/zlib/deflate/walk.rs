@@ -4,7 +4,7 @@ use super::chain::{FARTHEST, Ring};
 use super::matches::{Match, matching_up_to, read64};
 
 /// The limits of one search.
-pub struct Limits {
+pub(super) struct Limits {
     /// Candidates that are compared.
     pub candidates: u32,
     /// How many positions with the same first four bytes are in reach.
@@ -17,7 +17,7 @@ pub struct Limits {
 
 /// What becomes of a candidate that may match longer than those before.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub(super) enum Verdict {
     Take,
     Skip,
     /// It is not taken, and neither are those behind it.
@@ -25,7 +25,7 @@ pub enum Verdict {
 }
 
 /// What candidates are compared with.
-pub struct Walk<'a> {
+pub(super) struct Walk<'a> {
     pub src: &'a [u8],
     /// The position, where eight bytes are.
     pub at: usize,
@@ -38,7 +38,7 @@ impl Walk<'_> {
     /// on with; `None` if there is none, if a match is long enough, or if `judge` says so. `judge` is called with the positions of
     /// candidates that may match longer than `found`: their first bytes are the same, and those at its end.
     #[inline(always)]
-    pub fn along(
+    pub(super) fn along(
         &self,
         back: &Ring,
         mut position: usize,
