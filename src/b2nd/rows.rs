@@ -325,7 +325,7 @@ impl Rows {
 }
 
 /// What is read of the source.
-impl crate::pipeline::decompress::Runs for Rows {
+impl crate::pipeline::decompress::ByteRanges for Rows {
     fn count(&self) -> (usize, usize) {
         (self.count(), self.count().saturating_mul(self.len))
     }

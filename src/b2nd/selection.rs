@@ -11,7 +11,7 @@ use super::geometry::Geometry;
 use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::decompress::{Content, Runs, Visit};
+use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::gathered::{Changes, Coverage};
@@ -483,7 +483,7 @@ impl BlockPart<'_> {
     }
 }
 
-impl Runs for BlockPart<'_> {
+impl ByteRanges for BlockPart<'_> {
     fn count(&self) -> (usize, usize) {
         let Some((last, others)) = self.pieces[..self.ndim].split_last() else { return (0, 0) };
         let times: usize = others.iter().map(|pieces| pieces.len()).product();
@@ -527,7 +527,7 @@ struct SelectionReader<'a> {
     one_by_one: Option<&'a Mutex<()>>,
 }
 
-impl Visit for SelectionReader<'_> {
+impl BlockSink for SelectionReader<'_> {
     fn wanted(&self, n: usize, len: usize) -> Range<usize> {
         let block = self.part.block(n);
         // Pieces go up.
@@ -536,20 +536,25 @@ impl Visit for SelectionReader<'_> {
         if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
     }
 
-    fn runs(&self, n: usize, len: usize, read: &mut dyn FnMut(&dyn Runs) -> Result<bool>) -> Result<bool> {
+    fn ranges(
+        &self,
+        n: usize,
+        len: usize,
+        decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
+    ) -> Result<bool> {
         let block = self.part.block(n);
-        if block.block_end > len { Ok(false) } else { read(&block) }
+        if block.block_end > len { Ok(false) } else { decode(&block) }
     }
 
-    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let _alone = self.one_by_one.map(Mutex::lock);
         let block = self.part.block(n);
         // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
         // one.
         unsafe {
             match content {
-                Content::Bytes(bytes) => block.gather(bytes, self.target),
-                Content::Zeros => block.clear(self.target),
+                BlockContent::Bytes(bytes) => block.gather(bytes, self.target),
+                BlockContent::Zeros => block.clear(self.target),
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::Context;
-use crate::pipeline::decompress::{Content, Runs, Visit};
+use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
@@ -274,7 +274,7 @@ impl BoxReader<'_> {
     }
 }
 
-impl Visit for BoxReader<'_> {
+impl BlockSink for BoxReader<'_> {
     fn wanted(&self, n: usize, len: usize) -> Range<usize> {
         let Ok(common) = self.common(n) else { return 0..len };
         let strides = &self.transfer.geometry.strides().item_block;
@@ -288,13 +288,18 @@ impl Visit for BoxReader<'_> {
         if end <= len { first..end } else { 0..len }
     }
 
-    fn runs(&self, n: usize, len: usize, read: &mut dyn FnMut(&dyn Runs) -> Result<bool>) -> Result<bool> {
+    fn ranges(
+        &self,
+        n: usize,
+        len: usize,
+        decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
+    ) -> Result<bool> {
         let (common, geometry) = (self.common(n)?, self.transfer.geometry);
         let ndim = self.transfer.ndim();
         // Where they go does not matter.
         let from = self.transfer.block_side(&common.start)?;
         let copy = BoxCopy::new(&common.shape[..ndim], geometry.typesize(), &from, &from)?;
-        if copy.rows().src_range().end > len { Ok(false) } else { read(copy.rows()) }
+        if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
     }
 
     fn in_place(&self, n: usize, decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
@@ -315,18 +320,18 @@ impl Visit for BoxReader<'_> {
         Some(decode(dest))
     }
 
-    fn visit(&self, n: usize, content: Content<'_>) -> Result<()> {
+    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let common = self.common(n)?;
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
         let to = self.transfer.buffer_side(&common.at)?;
         match content {
-            Content::Bytes(bytes) => {
+            BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_side(&common.start)?;
                 let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
                 // SAFETY: the buffer is as long, and no other block has these items.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
-            Content::Zeros => {
+            BlockContent::Zeros => {
                 let fill = BoxFill::new(&common.shape[..ndim], typesize, &to)?;
                 // SAFETY: as above.
                 unsafe { fill.rows().fill_shared(self.target.start, self.target.len, &[0]) }

@@ -1,8 +1,8 @@
 //! Buffers without a context: compress, decompress, read items (`abi.md` 2.3).
 
 use super::border::{code, destination, length, room, source};
-use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress::{ItemRange, getitem};
@@ -169,7 +169,7 @@ fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: &mut [u8]) -> Result<u
     let wanted = ItemRange::Items { start, nitems };
     let mut header = ChunkHeader::default();
     header.read(chunk)?;
-    Ok(getitem(&DecompressParams::default(), &header, chunk, wanted, dest)?.nbytes)
+    Ok(getitem(&DecompressParams::default(), &StoredChunk::new(&header, chunk), wanted, dest)?.nbytes)
 }
 
 /// A chunk that is as long as its header says.

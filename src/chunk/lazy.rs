@@ -1,24 +1,85 @@
-//! Lazy chunks (`chunk.md` 1.17): header, block starts and a trailer that says where the blocks are in a frame.
+//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer that says
+//! where the blocks are.
 
-use super::{ChunkHeader, read_i32};
+use super::{ChunkHeader, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
 
-/// The trailer of a lazy chunk.
+/// The place of a chunk in its frame, as the trailer of a lazy chunk gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Trailer<'a> {
+pub(crate) struct ChunkPlace {
     /// Index of the chunk in a contiguous frame; number of the chunk file in a sparse one.
     pub nchunk: i32,
     /// Byte offset of the chunk in a contiguous frame; number of the chunk file in a sparse one.
     pub offset: i64,
-    block_lengths: &'a [u8],
+}
+
+/// A frame, which holds the bytes of lazy chunks.
+pub(crate) trait BlockSource: Sync {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
+    ///
+    /// # Errors
+    /// `ReadBuffer` or `FileRead` when the chunk ends before, `FileOpen` when it cannot be reached.
+    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()>;
+}
+
+/// A lazy chunk that a frame has made, for a reader in this process.
+pub(crate) struct LazyChunk {
+    /// Header, with the lazy flag set, and block starts.
+    pub head: Vec<u8>,
+    /// Where the chunk lies.
+    pub place: ChunkPlace,
+    /// Bytes that each block takes in the frame.
+    pub block_lengths: Vec<i32>,
+}
+
+impl LazyChunk {
+    /// Length of the serialised form in bytes.
+    pub(crate) fn serialized_len(&self) -> usize {
+        self.head.len() + FIXED + 4 * self.block_lengths.len()
+    }
+
+    /// Writes the serialised form, which programs get, to `dest`.
+    ///
+    /// # Panics
+    /// If `dest` is not [`serialized_len`](Self::serialized_len) bytes long.
+    pub(crate) fn serialize(&self, dest: &mut [u8]) {
+        assert_eq!(dest.len(), self.serialized_len());
+        let (head, trailer) = dest.split_at_mut(self.head.len());
+        head.copy_from_slice(&self.head);
+        write_i32(trailer, 0, self.place.nchunk);
+        trailer[4..FIXED].copy_from_slice(&self.place.offset.to_le_bytes());
+        for (n, &length) in self.block_lengths.iter().enumerate() {
+            write_i32(trailer, FIXED + 4 * n, length);
+        }
+    }
+
+    /// The trailer of the chunk.
+    pub(crate) fn trailer(&self) -> Trailer<'_> {
+        Trailer { place: self.place, block_lengths: BlockLengths::Numbers(&self.block_lengths) }
+    }
+}
+
+/// The trailer of a lazy chunk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Trailer<'a> {
+    /// Where the chunk lies.
+    pub place: ChunkPlace,
+    block_lengths: BlockLengths<'a>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum BlockLengths<'a> {
+    /// Little-endian numbers of 4 bytes.
+    Serialized(&'a [u8]),
+    Numbers(&'a [i32]),
 }
 
 /// Bytes of the trailer before the table of block lengths.
 const FIXED: usize = 12;
 
 impl<'a> Trailer<'a> {
-    /// Reads the trailer of a lazy chunk of `nblocks` blocks.
+    /// Reads the trailer of a serialised lazy chunk of `nblocks` blocks.
     ///
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the trailer, `InvalidHeader` for a negative offset.
@@ -32,12 +93,16 @@ impl<'a> Trailer<'a> {
         if offset < 0 {
             return Err(err!(InvalidHeader, "a lazy chunk at offset {offset}"));
         }
-        Ok(Trailer { nchunk, offset, block_lengths: &trailer[FIXED..] })
+        let place = ChunkPlace { nchunk, offset };
+        Ok(Trailer { place, block_lengths: BlockLengths::Serialized(&trailer[FIXED..]) })
     }
 
     /// Bytes that block `nblock` takes in the frame; `None` beyond the table.
     pub(crate) fn block_length(&self, nblock: usize) -> Option<i32> {
-        read_i32(self.block_lengths, 4 * nblock)
+        match self.block_lengths {
+            BlockLengths::Serialized(bytes) => read_i32(bytes, 4 * nblock),
+            BlockLengths::Numbers(numbers) => numbers.get(nblock).copied(),
+        }
     }
 }
 
@@ -45,9 +110,8 @@ impl<'a> Trailer<'a> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn golden_vector_v15() {
-        let chunk: Vec<u8> = [
+    fn vector_v15() -> Vec<u8> {
+        [
             "050125042001000080000000c2000000",
             "00000000000101000000000000000008",
             "2c0000005c0000009e00000001000000",
@@ -58,11 +122,16 @@ mod tests {
         .as_bytes()
         .chunks(2)
         .map(|h| u8::from_str_radix(std::str::from_utf8(h).unwrap(), 16).unwrap())
-        .collect();
+        .collect()
+    }
+
+    #[test]
+    fn golden_vector_v15() {
+        let chunk = vector_v15();
         let header = ChunkHeader::parse(&chunk).unwrap();
         assert!(header.is_lazy());
         let trailer = Trailer::read(&header, &chunk, 3).unwrap();
-        assert_eq!((trailer.nchunk, trailer.offset), (1, 0x111));
+        assert_eq!(trailer.place, ChunkPlace { nchunk: 1, offset: 0x111 });
         assert_eq!(
             (0..4).map(|n| trailer.block_length(n)).collect::<Vec<_>>(),
             [Some(0x30), Some(0x42), Some(0x24), None]
@@ -70,5 +139,22 @@ mod tests {
         for len in 32..chunk.len() {
             assert!(Trailer::read(&header, &chunk[..len], 3).is_err());
         }
+    }
+
+    #[test]
+    fn a_lazy_chunk_of_a_frame_serializes_to_the_golden_vector() {
+        let golden = vector_v15();
+        let chunk = LazyChunk {
+            head: golden[..44].to_vec(),
+            place: ChunkPlace { nchunk: 1, offset: 0x111 },
+            block_lengths: vec![0x30, 0x42, 0x24],
+        };
+        let mut bytes = vec![0; chunk.serialized_len()];
+        chunk.serialize(&mut bytes);
+        assert_eq!(bytes, golden);
+        let (trailer, header) = (chunk.trailer(), ChunkHeader::parse(&golden).unwrap());
+        let read = Trailer::read(&header, &golden, 3).unwrap();
+        assert_eq!(trailer.place, read.place);
+        assert!((0..4).all(|n| trailer.block_length(n) == read.block_length(n)));
     }
 }

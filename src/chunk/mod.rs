@@ -12,6 +12,7 @@ pub(crate) mod format;
 pub(crate) mod header;
 pub(crate) mod lazy;
 pub(crate) mod special;
+mod stored;
 pub(crate) mod stream;
 pub(crate) mod varlen;
 
@@ -19,6 +20,7 @@ pub(crate) use blocks::Blocks;
 pub(crate) use container::{BlockShape, Container};
 pub(crate) use header::ChunkHeader;
 pub(crate) use special::Special;
+pub(crate) use stored::{LazyBlocks, StoredChunk};
 
 /// The little-endian `i32` at `pos`; `None` when fewer than four bytes are left.
 pub(crate) fn read_i32(bytes: &[u8], pos: usize) -> Option<i32> {

@@ -6,7 +6,7 @@ use super::index::{Place, place_of};
 use super::store::{Contents, Frame, block_error};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
-use crate::chunk::lazy::Trailer;
+use crate::chunk::lazy::{BlockSource, ChunkPlace, LazyChunk};
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
 use crate::err;
 use crate::error::{Error, Result};
@@ -15,7 +15,6 @@ use crate::malloc::Malloced;
 use crate::malloc::kept::KeptBuffer;
 use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::special_chunk;
-use crate::pipeline::decompress::BlockSource;
 use crate::pipeline::params::CompressParams;
 use crate::pipeline::stune::Choice;
 use std::ops::Deref;
@@ -37,8 +36,8 @@ pub(crate) enum Purpose {
     Keep,
 }
 
-/// A chunk that was fetched.
-pub(crate) enum Fetched<'a> {
+/// The bytes of a whole chunk that was fetched.
+pub(crate) enum ChunkBytes<'a> {
     /// Where the frame keeps it.
     Borrowed(&'a [u8]),
     /// A copy that is gone afterwards.
@@ -49,27 +48,52 @@ pub(crate) enum Fetched<'a> {
     Special([u8; EXTENDED_HEADER_LENGTH]),
 }
 
-impl Deref for Fetched<'_> {
+impl Deref for ChunkBytes<'_> {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
         match self {
-            Fetched::Borrowed(bytes) | Fetched::Lent(bytes) => bytes,
-            Fetched::Owned(bytes) => bytes,
-            Fetched::Special(bytes) => bytes,
+            ChunkBytes::Borrowed(bytes) | ChunkBytes::Lent(bytes) => bytes,
+            ChunkBytes::Owned(bytes) => bytes,
+            ChunkBytes::Special(bytes) => bytes,
         }
     }
 }
 
-impl Fetched<'_> {
+impl ChunkBytes<'_> {
     /// The chunk in memory of its own.
     ///
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn into_owned(self) -> Result<Malloced> {
         match self {
-            Fetched::Owned(bytes) => Ok(bytes),
+            ChunkBytes::Owned(bytes) => Ok(bytes),
             chunk => Malloced::copy_of(&chunk),
+        }
+    }
+}
+
+/// A chunk that was fetched for reading.
+pub(crate) enum FetchedChunk<'a> {
+    /// All of it.
+    Whole(ChunkBytes<'a>),
+    /// Its lazy form, and where its blocks are read.
+    Lazy(LazyChunk, ChunkSource<'a>),
+}
+
+impl FetchedChunk<'_> {
+    /// The chunk in memory of its own; the serialised form of a lazy one.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(crate) fn into_owned(self) -> Result<Malloced> {
+        match self {
+            FetchedChunk::Whole(chunk) => chunk.into_owned(),
+            FetchedChunk::Lazy(chunk, _) => {
+                let mut bytes = Malloced::zeroed(chunk.serialized_len())?;
+                chunk.serialize(&mut bytes);
+                Ok(bytes)
+            }
         }
     }
 }
@@ -122,7 +146,11 @@ impl Frame {
         if contents.nchunks == 0 {
             return Ok(0);
         }
-        self.with_lazy_chunk(0, header, |chunk, _| Ok(ChunkInfo::of(&chunk)?.flags2))
+        let info = |chunk: FetchedChunk<'_>| match chunk {
+            FetchedChunk::Whole(chunk) => ChunkInfo::of(&chunk),
+            FetchedChunk::Lazy(chunk, _) => ChunkInfo::of(&chunk.head),
+        };
+        self.with_lazy_chunk(0, header, |chunk| Ok(info(chunk)?.flags2))
             // Chunks of Blosc 1 and empty ones have no lazy form.
             .or_else(|_| self.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))
     }
@@ -136,19 +164,19 @@ impl Frame {
         nchunk: usize,
         header: &FrameHeader,
         purpose: Purpose,
-        then: impl FnOnce(Fetched<'_>) -> Result<R>,
+        then: impl FnOnce(ChunkBytes<'_>) -> Result<R>,
     ) -> Result<R> {
         let (code, nchunks) = self.code(nchunk)?;
         let offset = match place_of(code)? {
             Place::Special(special) => {
-                return then(Fetched::Special(synthesized(special, nchunk + 1 == nchunks, header)?));
+                return then(ChunkBytes::Special(synthesized(special, nchunk + 1 == nchunks, header)?));
             }
             Place::Payload(offset) => offset,
         };
         let Some(disk) = &self.disk else {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
-            return then(Fetched::Borrowed(chunk_in(inner.memory.bytes(), at, offset, header)?));
+            return then(ChunkBytes::Borrowed(chunk_in(inner.memory.bytes(), at, offset, header)?));
         };
         if self.kind == FrameKind::Sparse {
             let stream = disk.open_chunk_file(offset)?;
@@ -158,12 +186,12 @@ impl Frame {
             }
             if let Some(bytes) = stream.borrow_at(0, len)? {
                 check_file(bytes)?;
-                return then(Fetched::Borrowed(bytes));
+                return then(ChunkBytes::Borrowed(bytes));
             }
-            let mut room = Room::new(purpose, len)?;
-            stream.read_exact_at(0, room.bytes())?;
-            check_file(room.bytes())?;
-            return room.lend(len, then);
+            let mut buffer = ReadBuffer::new(purpose, len)?;
+            stream.read_exact_at(0, buffer.bytes())?;
+            check_file(buffer.bytes())?;
+            return buffer.lend(len, then);
         }
         let at = self.check_offset(offset, header)?;
         disk.check_reader();
@@ -173,26 +201,26 @@ impl Frame {
                 let cbytes = stored_cbytes(head, limit)?;
                 let bytes = stream.borrow_at(disk.base + at, cbytes)?;
                 let bytes = bytes.ok_or_else(|| err!(FileRead, "a back-end that lends only heads"))?;
-                return then(Fetched::Borrowed(bytes));
+                return then(ChunkBytes::Borrowed(bytes));
             }
             // Mostly the chunk ends where the next begins: then one read does it.
             let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
-            let mut room = Room::new(purpose, guess as usize)?;
-            let got = stream.read_at(disk.base + at, room.bytes())?;
+            let mut buffer = ReadBuffer::new(purpose, guess as usize)?;
+            let got = stream.read_at(disk.base + at, buffer.bytes())?;
             if got < EXTENDED_HEADER_LENGTH {
                 return Err(err!(FileRead, "{got} bytes of a chunk header"));
             }
-            let cbytes = stored_cbytes(room.bytes(), limit)?;
+            let cbytes = stored_cbytes(buffer.bytes(), limit)?;
             if cbytes > got {
-                room = Room::new(purpose, cbytes)?;
-                stream.read_exact_at(disk.base + at, room.bytes())?;
+                buffer = ReadBuffer::new(purpose, cbytes)?;
+                stream.read_exact_at(disk.base + at, buffer.bytes())?;
             }
-            room.lend(cbytes, then)
+            buffer.lend(cbytes, then)
         })
     }
 
-    /// Fetches chunk `nchunk` and lends it to `then`: lazily from disk, that is, header, block starts and a trailer that
-    /// tells where the blocks are. Chunks without blocks, and those in memory, are whole.
+    /// Fetches chunk `nchunk` and lends it to `then`: from disk in its lazy form. Chunks without blocks, and those in memory, are
+    /// whole.
     ///
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk of which no lazy form can be made.
@@ -200,14 +228,13 @@ impl Frame {
         &self,
         nchunk: usize,
         header: &FrameHeader,
-        then: impl FnOnce(Fetched<'_>, &ChunkSource<'_>) -> Result<R>,
+        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
         let (code, nchunks) = self.code(nchunk)?;
-        let nowhere = ChunkSource { frame: self, chunk_file: None };
         let offset = match place_of(code)? {
             Place::Special(special) => {
                 let chunk = synthesized(special, nchunk + 1 == nchunks, header)?;
-                return then(Fetched::Special(chunk), &nowhere);
+                return then(FetchedChunk::Whole(ChunkBytes::Special(chunk)));
             }
             Place::Payload(offset) => offset,
         };
@@ -215,24 +242,27 @@ impl Frame {
             let at = self.check_offset(offset, header)?;
             let inner = self.inner.read_recursive();
             let chunk = lazily_in(inner.memory.bytes(), at)?;
-            return then(Fetched::Borrowed(chunk), &nowhere);
+            return then(FetchedChunk::Whole(ChunkBytes::Borrowed(chunk)));
         };
         if self.kind == FrameKind::Sparse {
             let stream = disk.open_chunk_file(offset)?;
             let number = i64::try_from(offset).unwrap_or(i64::MAX);
-            let chunk = lazy_image(&stream, 0, LAZY_HEAD, None, header, (number as i32, number))?;
-            return then(chunk, &ChunkSource { frame: self, chunk_file: Some(stream) });
+            let place = ChunkPlace { nchunk: number as i32, offset: number };
+            let chunk = lazy_form(&stream, 0, LAZY_HEAD, None, header, place)?;
+            return then(chunk.read_from(ChunkSource { frame: self, chunk_file: Some(stream) }));
         }
         let at = self.check_offset(offset, header)?;
         let guess = usize::try_from(self.bound(nchunk, offset, header)).unwrap_or(LAZY_HEAD);
-        let place = i64::try_from(at).unwrap_or(i64::MAX);
-        let nchunk = i32::try_from(nchunk).unwrap_or(i32::MAX);
+        let place = ChunkPlace {
+            nchunk: i32::try_from(nchunk).unwrap_or(i32::MAX),
+            offset: i64::try_from(at).unwrap_or(i64::MAX),
+        };
         disk.check_reader();
         let chunk = disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0).saturating_sub(offset);
-            lazy_image(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, (nchunk, place))
+            lazy_form(stream, disk.base + at, guess.min(LAZY_HEAD), Some(limit), header, place)
         })?;
-        then(chunk, &nowhere)
+        then(chunk.read_from(ChunkSource { frame: self, chunk_file: None }))
     }
 
     /// Uncompressed and compressed size of chunk `nchunk`, in bytes, and its second flags byte.
@@ -307,27 +337,27 @@ impl ChunkInfo {
 }
 
 impl BlockSource for ChunkSource<'_> {
-    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         match &self.chunk_file {
             Some(stream) => stream.read_exact_at(position, dest).map_err(block_error),
-            None => self.frame.read_block(trailer, position, dest),
+            None => self.frame.read_block(place, position, dest),
         }
     }
 }
 
 impl BlockSource for Frame {
-    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
-        self.read_block(trailer, position, dest)
+    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+        self.read_block(place, position, dest)
     }
 }
 
 impl Frame {
-    /// Reads a part of the chunk that a lazy chunk's trailer tells of.
-    fn read_block(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+    /// Reads a part of the chunk at `place`.
+    fn read_block(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
             return Err(err!(InvalidParam, "a lazy chunk of a frame in memory"));
         };
-        let place = u64::try_from(trailer.offset).unwrap_or(u64::MAX);
+        let place = u64::try_from(place.offset).unwrap_or(u64::MAX);
         match self.kind {
             FrameKind::Sparse => disk.open_chunk_file(place)?.read_exact_at(position, dest),
             FrameKind::Contiguous => {
@@ -340,41 +370,41 @@ impl Frame {
 }
 
 /// Memory that a chunk is read into.
-enum Room {
+enum ReadBuffer {
     /// The thread's own, of which so many bytes are used.
     Kept(Vec<u8>, usize),
     /// A block of its own.
     Own(Malloced),
 }
 
-impl Room {
+impl ReadBuffer {
     /// Memory for `len` bytes.
-    fn new(purpose: Purpose, len: usize) -> Result<Room> {
+    fn new(purpose: Purpose, len: usize) -> Result<ReadBuffer> {
         // What a damaged frame claims must take no memory before it was read: fresh blocks do not.
         if purpose == Purpose::Keep || len > THREAD_BUFFER {
-            return Malloced::zeroed(len).map(Room::Own);
+            return Malloced::zeroed(len).map(ReadBuffer::Own);
         }
         // A thread on its way out keeps nothing.
         let memory = READ.try_with(|kept| kept.take(len)).unwrap_or_else(|_| KeptBuffer::new().take(len))?;
-        Ok(Room::Kept(memory, len))
+        Ok(ReadBuffer::Kept(memory, len))
     }
 
     fn bytes(&mut self) -> &mut [u8] {
         match self {
-            Room::Kept(memory, len) => &mut memory[..*len],
-            Room::Own(block) => block,
+            ReadBuffer::Kept(memory, len) => &mut memory[..*len],
+            ReadBuffer::Own(block) => block,
         }
     }
 
     /// Lends the first `len` bytes as a chunk.
-    fn lend<R>(self, len: usize, then: impl FnOnce(Fetched<'_>) -> Result<R>) -> Result<R> {
+    fn lend<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
         match self {
-            Room::Own(mut block) => {
+            ReadBuffer::Own(mut block) => {
                 block.shorten(len);
-                then(Fetched::Owned(block))
+                then(ChunkBytes::Owned(block))
             }
-            Room::Kept(memory, _) => {
-                let result = then(Fetched::Lent(&memory[..len]));
+            ReadBuffer::Kept(memory, _) => {
+                let result = then(ChunkBytes::Lent(&memory[..len]));
                 let _ = READ.try_with(|kept| kept.give_back(memory));
                 result
             }
@@ -463,16 +493,33 @@ pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
     Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }
 
+/// A chunk on disk that was asked for in its lazy form.
+enum LazyForm {
+    Lazy(LazyChunk),
+    /// The chunk has no blocks.
+    Whole(Malloced),
+}
+
+impl LazyForm {
+    /// The chunk with the source of its blocks, if it has blocks.
+    fn read_from(self, source: ChunkSource<'_>) -> FetchedChunk<'_> {
+        match self {
+            LazyForm::Whole(chunk) => FetchedChunk::Whole(ChunkBytes::Owned(chunk)),
+            LazyForm::Lazy(chunk) => FetchedChunk::Lazy(chunk, source),
+        }
+    }
+}
+
 /// Builds the lazy form of the chunk that begins at byte `at` of a stream, of which `guess` bytes are read at first.
-/// The chunk has `limit` bytes at most, or what its file has. `nchunk` and `place` are for its trailer.
-fn lazy_image<'a>(
+/// The chunk has `limit` bytes at most, or what its file has. `place` is for its trailer.
+fn lazy_form(
     stream: &Stream,
     at: u64,
     guess: usize,
     limit: Option<u64>,
     frame: &FrameHeader,
-    (nchunk, place): (i32, i64),
-) -> Result<Fetched<'a>> {
+    place: ChunkPlace,
+) -> Result<LazyForm> {
     // A program's back-end may refuse to read beyond the end.
     let guess = if stream.as_file().is_some() { guess } else { 0 };
     let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
@@ -487,7 +534,7 @@ fn lazy_image<'a>(
         let len = EXTENDED_HEADER_LENGTH + usize::try_from(frame.typesize).unwrap_or(0);
         let mut chunk = Malloced::zeroed(len)?;
         stream.read_exact_at(at, &mut chunk)?;
-        return Ok(Fetched::Owned(chunk));
+        return Ok(LazyForm::Whole(chunk));
     }
     let nblocks = if header.has_varlen_blocks() {
         usize::try_from(header.blocksize).unwrap_or(0)
@@ -510,22 +557,20 @@ fn lazy_image<'a>(
     if cbytes as u64 > there || (header.is_memcpyed() && header.nbytes() > cbytes) {
         return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {there} are there"));
     }
-    let mut image = Malloced::zeroed(tables + 12 + 4 * nblocks)?;
+    let mut head_and_starts = Vec::new();
+    head_and_starts.try_reserve_exact(tables).map_err(|_| err!(MemoryAlloc, "{nblocks} block starts"))?;
     if header.is_memcpyed() {
-        image[..EXTENDED_HEADER_LENGTH].copy_from_slice(&head[..EXTENDED_HEADER_LENGTH]);
+        head_and_starts.extend_from_slice(&head[..EXTENDED_HEADER_LENGTH]);
+        head_and_starts.resize(tables, 0);
     } else if tables <= got {
-        image[..tables].copy_from_slice(&head[..tables]);
+        head_and_starts.extend_from_slice(&head[..tables]);
     } else {
-        stream.read_exact_at(at, &mut image[..tables])?;
+        head_and_starts.resize(tables, 0);
+        stream.read_exact_at(at, &mut head_and_starts)?;
     }
-    image[offset::BLOSC2_FLAGS] |= flag2::LAZY;
-    write_i32(&mut image, tables, nchunk);
-    image[tables + 4..tables + 12].copy_from_slice(&place.to_le_bytes());
-    let lengths = block_lengths(&header, &image[EXTENDED_HEADER_LENGTH..tables])?;
-    for (n, length) in lengths.into_iter().enumerate() {
-        write_i32(&mut image, tables + 12 + 4 * n, length);
-    }
-    Ok(Fetched::Owned(image))
+    head_and_starts[offset::BLOSC2_FLAGS] |= flag2::LAZY;
+    let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
+    Ok(LazyForm::Lazy(LazyChunk { head: head_and_starts, place, block_lengths }))
 }
 
 /// The bytes that each block takes in the stored chunk: up to the start that comes next.

@@ -6,7 +6,7 @@
 use super::callbacks::{Postfilter, Prefilter};
 use super::compress::{self, Source, plan};
 use super::container;
-use super::decompress::{self, BlockSource, Decompressed, ItemRange, VarlenReader};
+use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
 use super::filters;
 use super::head::Head;
 use super::params::{CompressParams, DecompressParams, Handle, Handles};
@@ -17,7 +17,8 @@ use crate::abi::{
     blosc2_prefilter_params, blosc2_schunk,
 };
 use crate::chunk::format::{filter_id, flag2};
-use crate::chunk::{ChunkHeader, Container, Special};
+use crate::chunk::lazy::BlockSource;
+use crate::chunk::{ChunkHeader, Container, Special, StoredChunk};
 use crate::codec::{BuiltIn, Plugin};
 use crate::err;
 use crate::error::Result;
@@ -419,11 +420,11 @@ impl Context {
         let postfilter = self.postfilter();
         let container = self.container_for(&header);
         let params = DecompressParams {
-            source,
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), mask.as_deref())
         };
-        let done = decompress::decompress_otherwise(&params, &header, chunk, dest)?;
+        let done =
+            decompress::decompress_general(&params, &StoredChunk::with_source(&header, chunk, source), dest)?;
         self.publish_decompression(&header, &done);
         Ok(done.nbytes)
     }
@@ -445,11 +446,11 @@ impl Context {
         header.read(chunk)?;
         let container = self.container_for(&header);
         let params = DecompressParams {
-            source,
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), None)
         };
-        let done = decompress::getitem(&params, &header, chunk, wanted, dest)?;
+        let done =
+            decompress::getitem(&params, &StoredChunk::with_source(&header, chunk, source), wanted, dest)?;
         if self.head.do_compress() == 0 {
             self.publish_decompression(&header, &done);
         }
@@ -469,13 +470,13 @@ impl Context {
     ) -> Result<R> {
         self.check_decompression()?;
         let postfilter = self.postfilter();
-        let container = ChunkHeader::parse(chunk).ok().and_then(|header| self.container_for(&header));
+        let header = ChunkHeader::parse(chunk)?;
+        let container = self.container_for(&header);
         let params = DecompressParams {
-            source,
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), None)
         };
-        VarlenReader::open(&params, chunk, then)
+        VarlenReader::open(&params, &StoredChunk::with_source(&header, chunk, source), then)
     }
 
     fn check_decompression(&self) -> Result<()> {
@@ -496,7 +497,6 @@ impl Context {
             nthreads: threads(self.head.new_nthreads()),
             postfilter,
             mask,
-            source: None,
             nchunk: current_nchunk(schunk),
             schunk: Handle(schunk.cast()),
             container: None,

@@ -104,9 +104,9 @@ impl<'c> Chain<'c> {
         chain
     }
 
-    /// Whether decompression leaves blocks as the codec gives them.
-    pub(crate) fn undoes_nothing(&self) -> bool {
-        self.steps().iter().all(|step| !step.is_undone())
+    /// Whether there are no steps.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
     }
 
     fn steps(&self) -> &[Step] {
@@ -127,15 +127,6 @@ impl<'c> Chain<'c> {
     /// Whether the blocks of a chunk depend on its first block.
     pub(crate) fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
-    }
-
-    /// For a pipeline that at most shuffles: the number of bytes that are shuffled, 1 for none.
-    pub(crate) fn shuffled_unit(&self) -> Option<usize> {
-        match *self.steps() {
-            [] => Some(1),
-            [Step::Shuffle { nstreams }] => Some(nstreams.max(1)),
-            _ => None,
-        }
     }
 
     /// Whether decompression only works in place, so that a block may be decoded where it is wanted.

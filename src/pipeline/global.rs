@@ -8,7 +8,7 @@ use super::overrides;
 use super::params::DecompressParams;
 use super::stune::Choice;
 use super::{library, tuner};
-use crate::chunk::ChunkHeader;
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
 
 /// Compresses `src` into `dest`; the length of the chunk, or 0 if it does not fit.
@@ -43,5 +43,5 @@ pub(crate) fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
         DecompressParams { nthreads: usize::from(nthreads.unsigned_abs()), ..DecompressParams::default() };
     let mut header = ChunkHeader::default();
     header.read(chunk)?;
-    Ok(decompress::decompress(&params, &header, chunk, dest)?.nbytes)
+    Ok(decompress::decompress(&params, &StoredChunk::new(&header, chunk), dest)?.nbytes)
 }

@@ -1,7 +1,6 @@
 //! What a job needs to know of its context: a snapshot that workers share and nobody changes.
 
 use super::callbacks::{Postfilter, Prefilter};
-use super::decompress::BlockSource;
 use crate::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
 use crate::chunk::Container;
 use crate::chunk::format::{MAX_FILTERS, filter_id};
@@ -146,8 +145,6 @@ pub(crate) struct DecompressParams<'a> {
     pub postfilter: Option<&'a Postfilter>,
     /// Blocks to leave out, one byte each; non-zero means out.
     pub mask: Option<&'a [u8]>,
-    /// Where the blocks of lazy chunks are read from.
-    pub source: Option<&'a dyn BlockSource>,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// The context's super-chunk, for callbacks.
@@ -162,7 +159,6 @@ impl Default for DecompressParams<'_> {
             nthreads: 1,
             postfilter: None,
             mask: None,
-            source: None,
             nchunk: -1,
             schunk: Handle(ptr::null_mut()),
             container: None,

@@ -14,57 +14,43 @@ use std::ptr::{self, NonNull};
 /// Each buffer begins on such a boundary: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
 
-/// The buffers that a block needs on its way, all of the same length.
-pub(crate) struct Buffers<'a> {
-    /// Filter output, odd steps; a prefilter's output.
-    pub front: &'a mut [u8],
+/// The buffers and the codec state that decoding or encoding one block needs. Each buffer is empty until its first use.
+#[derive(Default)]
+pub(crate) struct BlockScratch {
+    /// Streams before their filters are undone; filter output, odd steps; a prefilter's output.
+    pub front: Buffer,
     /// Filter output, even steps.
-    pub back: &'a mut [u8],
-    /// A stream's codec output where it cannot go straight to its place; what a lazy block was read into.
-    pub stream: &'a mut [u8],
-    /// A whole encoded block, or a whole decoded one on its way to a postfilter.
-    pub block: &'a mut [u8],
-    /// A whole decoded block of which somebody wants a part.
-    pub item: &'a mut [u8],
+    pub back: Buffer,
+    /// A stream's codec output where it cannot go straight to its place; the bytes of a lazy block.
+    pub stream: Buffer,
+    /// A whole encoded block, or a whole decoded one before its postfilter.
+    pub block: Buffer,
+    /// State of the codecs.
+    pub workspace: Workspace,
 }
-
-/// How many buffers there are.
-const PARTS: usize = 5;
 
 /// One thread's working memory.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    buffers: Aligned,
-    workspace: Workspace,
+    /// For decoding or encoding a block.
+    pub coding: BlockScratch,
+    /// A whole decoded block of which a consumer takes parts.
+    pub decoded: Buffer,
 }
 
 impl Scratch {
-    /// One buffer of at least `len` bytes, and the codecs' state.
-    ///
-    /// # Errors
-    /// `MemoryAlloc` when there is no memory for it.
-    #[inline(always)]
-    pub(crate) fn front(&mut self, len: usize) -> Result<(&mut [u8], &mut Workspace)> {
-        self.buffers.reserve(len)?;
-        Ok((&mut self.buffers.bytes()[..len], &mut self.workspace))
+    /// Bytes of all buffers.
+    fn len(&self) -> usize {
+        let BlockScratch { front, back, stream, block, .. } = &self.coding;
+        [front, back, stream, block, &self.decoded].iter().map(|buffer| buffer.len).sum()
     }
 
-    /// The buffers, each at least `len` bytes long, and the codecs' state. Contents are left over from
-    /// earlier blocks.
-    ///
-    /// # Errors
-    /// `MemoryAlloc` when there is no memory for them.
-    // Handed out by value it would be copied, which small blocks notice.
-    #[inline(always)]
-    pub(crate) fn parts(&mut self, len: usize) -> Result<(Buffers<'_>, &mut Workspace)> {
-        let len = len.checked_next_multiple_of(ALIGNMENT).unwrap_or(usize::MAX / 8);
-        self.buffers.reserve(len.saturating_mul(PARTS))?;
-        let (front, rest) = self.buffers.bytes().split_at_mut(len);
-        let (back, rest) = rest.split_at_mut(len);
-        let (stream, rest) = rest.split_at_mut(len);
-        let (block, rest) = rest.split_at_mut(len);
-        let item = &mut rest[..len];
-        Ok((Buffers { front, back, stream, block, item }, &mut self.workspace))
+    /// Frees all buffers; the state of the codecs stays.
+    #[cold]
+    fn free_buffers(&mut self) {
+        let workspace = std::mem::take(&mut self.coding.workspace);
+        *self = Scratch::default();
+        self.coding.workspace = workspace;
     }
 }
 
@@ -120,8 +106,8 @@ impl<'a> Lent<'a> {
     /// Has the thread keep the memory for the next time.
     #[inline(always)]
     pub(crate) fn give_back(mut self) {
-        if self.scratch.buffers.len > limits::SCRATCH {
-            self.scratch.buffers.free();
+        if self.scratch.len() > limits::SCRATCH {
+            self.scratch.free_buffers();
         }
         if let Some(level) = &self.level {
             level.place().set(Some(self.scratch));
@@ -158,49 +144,46 @@ impl Drop for Level<'_> {
 ///
 /// It is asked for with an ordinary alignment: only then does the system hand out zeroed pages that take up memory
 /// when they are touched, so that a header which promises huge blocks costs nothing.
-struct Aligned {
+pub(crate) struct Buffer {
     allocation: NonNull<u8>,
     /// Where the bytes begin in the allocation.
     offset: usize,
     len: usize,
 }
 
-impl Default for Aligned {
+impl Default for Buffer {
     fn default() -> Self {
-        Aligned { allocation: NonNull::dangling(), offset: 0, len: 0 }
+        Buffer { allocation: NonNull::dangling(), offset: 0, len: 0 }
     }
 }
 
-impl Aligned {
+impl Buffer {
     /// The layout of an allocation for `len` bytes, which are not 0.
     fn layout(len: usize) -> Option<Layout> {
         Layout::from_size_align(len.checked_add(ALIGNMENT)?, 1).ok()
     }
 
-    /// Makes sure that `len` bytes are there; what was in them is lost when they were not.
+    /// The first `len` bytes. Their content is unspecified: zeros, or what an earlier use has left.
+    ///
+    /// # Errors
+    /// `MemoryAlloc` when there is no memory for them.
     #[inline(always)]
-    fn reserve(&mut self, len: usize) -> Result<()> {
-        if self.len >= len {
-            return Ok(());
+    pub(crate) fn get(&mut self, len: usize) -> Result<&mut [u8]> {
+        if self.len < len {
+            self.grow(len)?;
         }
-        self.grow(len)
-    }
-
-    #[cold]
-    fn free(&mut self) {
-        *self = Aligned::default();
+        Ok(&mut self.bytes()[..len])
     }
 
     #[cold]
     fn grow(&mut self, len: usize) -> Result<()> {
-        *self = Aligned::default();
+        *self = Buffer::default();
         // SAFETY: the layout's size is not zero.
-        let allocation =
-            Aligned::layout(len).and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) }));
+        let allocation = Buffer::layout(len).and_then(|layout| NonNull::new(unsafe { alloc_zeroed(layout) }));
         let Some(allocation) = allocation else {
             return Err(err!(MemoryAlloc, "{len} bytes of working memory"));
         };
-        *self = Aligned { allocation, offset: allocation.align_offset(ALIGNMENT).min(ALIGNMENT), len };
+        *self = Buffer { allocation, offset: allocation.align_offset(ALIGNMENT).min(ALIGNMENT), len };
         Ok(())
     }
 
@@ -215,10 +198,10 @@ impl Aligned {
     }
 }
 
-impl Drop for Aligned {
+impl Drop for Buffer {
     fn drop(&mut self) {
         if self.len > 0
-            && let Some(layout) = Aligned::layout(self.len)
+            && let Some(layout) = Buffer::layout(self.len)
         {
             // SAFETY: allocated in `reserve` with this very layout.
             unsafe { dealloc(self.allocation.as_ptr(), layout) }
@@ -231,45 +214,43 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_aligned_apart_and_stay() {
-        let mut scratch = Scratch::default();
+    fn buffers_are_aligned_and_stay() {
+        let mut buffer = Buffer::default();
         for len in [0, 1, 63, 64, 1000, 10] {
-            let (b, _) = scratch.parts(len).unwrap();
-            for part in [&b.front, &b.back, &b.stream, &b.block, &b.item] {
-                assert!(part.len() >= len);
-                assert!(len == 0 || (part.as_ptr() as usize).is_multiple_of(ALIGNMENT));
-            }
-            b.front.fill(1);
-            b.back.fill(2);
-            b.stream.fill(3);
-            b.block.fill(4);
-            assert!(b.front.iter().all(|&x| x == 1) && b.stream.iter().all(|&x| x == 3));
+            let bytes = buffer.get(len).unwrap();
+            assert_eq!(bytes.len(), len);
+            assert!(len == 0 || (bytes.as_ptr() as usize).is_multiple_of(ALIGNMENT));
+            bytes.fill(1);
         }
-        assert!(scratch.parts(usize::MAX).is_err());
-        assert!(scratch.parts(100).is_ok());
+        let (long, short) = (buffer.get(1000).unwrap().as_ptr(), buffer.get(10).unwrap().as_ptr());
+        assert_eq!(long, short);
+        assert!(buffer.get(usize::MAX).is_err());
+        assert!(buffer.get(100).is_ok());
     }
 
     #[test]
     fn no_more_than_the_limit_is_kept_on_either_level() {
-        let kept = |len| {
-            with(|scratch| scratch.parts(len / PARTS).map(|_| ())).unwrap();
-            with(|scratch| scratch.buffers.len)
+        let kept = |len: usize| {
+            with(|scratch| {
+                scratch.coding.front.get(len / 2).unwrap();
+                scratch.decoded.get(len - len / 2).unwrap();
+            });
+            with(|scratch| scratch.len())
         };
-        assert!(kept(limits::SCRATCH - PARTS * ALIGNMENT) > limits::SCRATCH / 2);
-        assert_eq!(kept(limits::SCRATCH + PARTS * ALIGNMENT), 0);
+        assert!(kept(limits::SCRATCH) > limits::SCRATCH / 2);
+        assert_eq!(kept(limits::SCRATCH + 2), 0);
         with(|_| {
-            assert!(kept(limits::SCRATCH - PARTS * ALIGNMENT) > limits::SCRATCH / 2);
-            assert_eq!(kept(limits::SCRATCH + PARTS * ALIGNMENT), 0);
+            assert!(kept(limits::SCRATCH) > limits::SCRATCH / 2);
+            assert_eq!(kept(limits::SCRATCH + 2), 0);
         });
     }
 
     #[test]
     fn nested_use_has_memory_of_its_own() {
         with(|outer| {
-            let (b, _) = outer.parts(100).unwrap();
-            b.front.fill(7);
-            with(|inner| inner.parts(100).unwrap().0.front.fill(8));
-            assert!(b.front.iter().all(|&x| x == 7));
+            outer.coding.front.get(100).unwrap().fill(7);
+            with(|inner| inner.coding.front.get(100).unwrap().fill(8));
+            assert!(outer.coding.front.get(100).unwrap().iter().all(|&x| x == 7));
         });
     }
 }

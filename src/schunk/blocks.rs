@@ -1,11 +1,11 @@
 //! Blocks of a chunk for those who know what is in them: array layers.
 
 use super::SuperChunk;
-use crate::chunk::{Blocks, ChunkHeader};
+use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::context::{Context, ReadSettings};
-use crate::pipeline::decompress::{self, BlockSource, Content, ItemRange, Visit};
+use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
 
@@ -43,34 +43,38 @@ impl SuperChunk {
         // What a lazy chunk has to read from disk is a block.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
-            let done =
-                self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk, header, source| {
-                    if header.nbytes() != chunksize || header.is_lazy() {
-                        return Ok(None);
-                    }
-                    let params = self.decompress_params(&settings, nchunk, source);
-                    let done =
-                        decompress::read_item(&params, header, chunk, start..start + dest.len(), dest)?;
-                    done.iter().for_each(|done| self.note_read(header, done));
-                    Ok(done)
-                })?;
-            if done.is_some() {
+            let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk| {
+                let header = chunk.header();
+                let typesize = usize::from(header.typesize);
+                let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
+                // Chunks of another geometry are refused below, on every read of the item.
+                let is_regular = header.nbytes() == chunksize && Blocks::of(header).blocksize() == blocksize;
+                if !is_regular || !is_aligned || !decompress::decodes_parts(header) {
+                    return Ok(false);
+                }
+                let params = self.decompress_params(&settings, nchunk);
+                let wanted = ItemRange::Bytes { start: start as i32, nbytes: dest.len() as i32 };
+                let done = decompress::getitem(&params, chunk, wanted, dest)?;
+                self.note_read(header, &done);
+                Ok(true)
+            })?;
+            if is_read {
                 return Ok(());
             }
         } else {
             drop(session);
         }
         let place = SharedOut::new(dest);
-        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &|_: usize, content: Content<'_>| {
+        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &|_: usize, content: BlockContent<'_>| {
             // SAFETY: the only block, so the only use of the bytes.
             let dest = unsafe { place.range(0..place.len()) };
             let at = start - nblock * blocksize;
             match content {
-                Content::Bytes(bytes) => match bytes.get(at..at + dest.len()) {
+                BlockContent::Bytes(bytes) => match bytes.get(at..at + dest.len()) {
                     Some(item) => dest.copy_from_slice(item),
                     None => return Err(err!(Data, "an item at {at} of {} bytes", bytes.len())),
                 },
-                Content::Zeros => dest.fill(0),
+                BlockContent::Zeros => dest.fill(0),
             }
             Ok(())
         })
@@ -83,20 +87,20 @@ impl SuperChunk {
         self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
     }
 
-    /// Shows the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `visit`; in no particular order, and
+    /// Gives the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order, and
     /// on several threads if the decompression context says so. The chunk has to be `chunksize` bytes long. A single
     /// block is kept for the next time.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk or block that is not there, `Data` for a chunk of another size, those of reading, and
-    /// what `visit` returns.
+    /// what `sink` returns.
     pub(crate) fn visit_blocks(
         &self,
         nchunk: i64,
         blocks: &[usize],
         blocksize: usize,
         chunksize: usize,
-        visit: &dyn Visit,
+        sink: &dyn BlockSink,
     ) -> Result<()> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
@@ -105,14 +109,15 @@ impl SuperChunk {
             && let Some(cache) = self.cache.try_lock()
             && let Some((bytes, typesize)) = cache.view(nchunk, nblock * blocksize..(nblock + 1) * blocksize)
         {
-            visit.visit(0, Content::Bytes(bytes))?;
+            sink.accept(0, BlockContent::Bytes(bytes))?;
             drop(cache);
             self.note_typesize(typesize);
             return Ok(());
         }
         let wanted = blocks.len().saturating_mul(blocksize);
         let lazily = wanted.saturating_mul(WHOLE) <= chunksize;
-        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk, header, source| {
+        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk| {
+            let header = chunk.header();
             let geometry = Blocks::of(header);
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
             if !is_regular || header.has_varlen_blocks() {
@@ -121,12 +126,12 @@ impl SuperChunk {
             }
             if let [nblock] = *blocks
                 && settings.postfilter.is_none()
-                && self.keeps(nchunk, nblock, blocksize, visit)
+                && self.keeps(nchunk, nblock, blocksize, sink)
             {
-                return self.visit_one(nchunk, nblock, chunk, header, source, &settings, visit);
+                return self.visit_one(nchunk, nblock, chunk, &settings, sink);
             }
-            let params = self.decompress_params(&settings, nchunk, source);
-            let done = decompress::visit_blocks(&params, header, chunk, blocks, visit)?;
+            let params = self.decompress_params(&settings, nchunk);
+            let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
             self.note_read(header, &done);
             Ok(())
         })
@@ -134,8 +139,8 @@ impl SuperChunk {
 
     /// Whether a block that is wanted alone is decoded as a whole, to be kept: always, unless a part of it does, and the
     /// part that was read before was of another block.
-    fn keeps(&self, nchunk: i64, nblock: usize, blocksize: usize, visit: &dyn Visit) -> bool {
-        !decompress::pays(&visit.wanted(0, blocksize), blocksize)
+    fn keeps(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
+        !decompress::skips_enough(&sink.wanted(0, blocksize), blocksize)
             || self.cache.try_lock().is_none_or(|mut cache| cache.touch(nchunk, nblock))
     }
 
@@ -150,35 +155,32 @@ impl SuperChunk {
     }
 
     /// Decodes one block, by way of the cache unless that is in use.
-    #[allow(clippy::too_many_arguments, reason = "what a read is made of")]
     fn visit_one(
         &self,
         nchunk: i64,
         nblock: usize,
-        chunk: &[u8],
-        header: &ChunkHeader,
-        source: Option<&dyn BlockSource>,
+        chunk: &StoredChunk<'_>,
         settings: &ReadSettings,
-        visit: &dyn Visit,
+        sink: &dyn BlockSink,
     ) -> Result<()> {
-        let params = self.decompress_params(settings, nchunk, source);
+        let header = chunk.header();
+        let params = self.decompress_params(settings, nchunk);
         let range = Blocks::of(header).range(nblock);
-        let is_coded = header.special_bits() == 0 && (!header.is_memcpyed() || header.is_lazy());
         let is_aligned = range.len().is_multiple_of(usize::from(header.typesize));
-        if is_coded
+        if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
             && let Some(mut cache) = self.cache_to_fill()
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
-            let done = decompress::getitem(&params, header, chunk, wanted, room)?;
-            visit.visit(0, Content::Bytes(room))?;
+            let done = decompress::getitem(&params, chunk, wanted, room)?;
+            sink.accept(0, BlockContent::Bytes(room))?;
             cache.keep(nchunk, range.start, header.typesize);
             self.note_read(header, &done);
             return Ok(());
         }
-        let done = decompress::visit_blocks(&params, header, chunk, &[nblock], visit)?;
+        let done = decompress::decode_into_sink(&params, chunk, &[nblock], sink)?;
         self.note_read(header, &done);
         Ok(())
     }

@@ -7,13 +7,13 @@ use super::snapshot::until_stored;
 use super::sync::ChangeSession;
 use super::{SuperChunk, room};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
-use crate::chunk::{ChunkHeader, Container};
+use crate::chunk::{ChunkHeader, Container, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::pipeline::compress::{Gather, Source};
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{BlockSource, Previous};
+use crate::pipeline::decompress::OldChunk;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -45,13 +45,13 @@ struct Blocks<'a> {
     sizes: Sizes,
     changes: &'a dyn Changes,
     /// What stays; zeros without it.
-    previous: Option<&'a Previous<'a>>,
+    previous: Option<&'a OldChunk<'a>>,
     /// Somebody wanted blocks of another size.
     is_other: AtomicBool,
 }
 
 impl<'a> Blocks<'a> {
-    fn new(sizes: Sizes, changes: &'a dyn Changes, previous: Option<&'a Previous<'a>>) -> Self {
+    fn new(sizes: Sizes, changes: &'a dyn Changes, previous: Option<&'a OldChunk<'a>>) -> Self {
         Blocks { sizes, changes, previous, is_other: AtomicBool::new(false) }
     }
 }
@@ -170,9 +170,9 @@ impl SuperChunk {
             return Ok(stored);
         }
         let access = session.access(target)?;
-        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk, header, source| {
-            check_size(header.nbytes(), sizes.chunk)?;
-            self.content(at, chunk, header, source, settings)
+        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk| {
+            check_size(chunk.header().nbytes(), sizes.chunk)?;
+            self.content(at, chunk, settings)
         })?;
         let Some(mut content) = content else { return Ok(Stored::CallsBack) };
         write_changes(&mut content, sizes, changes)?;
@@ -195,14 +195,15 @@ impl SuperChunk {
         // The gate comes before the context.
         let container = self.asked_container(self.cctx()?);
         room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
-            let mut patch = |chunk: &[u8], header: &ChunkHeader, source: Option<&dyn BlockSource>| {
+            let mut patch = |chunk: &StoredChunk<'_>| {
+                let header = chunk.header();
                 check_size(header.nbytes(), sizes.chunk)?;
                 let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
                 if header.has_varlen_blocks() || !is_regular {
                     return Ok(None);
                 }
-                let params = self.decompress_params(settings, at, source);
-                let (cbytes, done) = Previous::open(&params, header, chunk, |previous| {
+                let params = self.decompress_params(settings, at);
+                let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
                     let blocks = Blocks::new(sizes, changes, Some(previous));
                     self.compress_blocks(at, &blocks, container, room)
                 })?;

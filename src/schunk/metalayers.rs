@@ -4,8 +4,8 @@
 use super::SuperChunk;
 use super::live::Layer;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
-use crate::chunk::ChunkHeader;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::frame::metalayers::{MAX_NAME_LEN, MAX_WRITTEN};
@@ -232,6 +232,6 @@ fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced
 /// Decompresses a content, as it was stored: a postfilter is for chunks.
 pub(super) fn decompress_chunk(header: &ChunkHeader, chunk: &[u8]) -> Result<Malloced> {
     let mut content = Malloced::zeroed(header.nbytes())?;
-    decompress::decompress(&DecompressParams::default(), header, chunk, &mut content)?;
+    decompress::decompress(&DecompressParams::default(), &StoredChunk::new(header, chunk), &mut content)?;
     Ok(content)
 }

@@ -3,14 +3,15 @@
 use super::SuperChunk;
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
-use crate::chunk::{ChunkHeader, Container, Special};
+use crate::chunk::lazy::{BlockSource, ChunkPlace};
+use crate::chunk::{ChunkHeader, Container, Special, StoredChunk};
 use crate::err;
 use crate::error::{ErrorKind, Result};
-use crate::frame::fetch::{ChunkSource, Fetched, Purpose};
+use crate::frame::fetch::{ChunkBytes, FetchedChunk, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::container;
 use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_container, decoding_calls_back};
-use crate::pipeline::decompress::{self, BlockSource, Decompressed, VarlenReader};
+use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 
 /// A chunk for C.
@@ -21,8 +22,8 @@ pub(crate) enum Handed {
     Owned(Malloced),
 }
 
-/// What to do with a chunk, and where its blocks are if it is lazy.
-type Then<'t, R> = dyn FnMut(&[u8], &ChunkHeader, Option<&dyn BlockSource>) -> Result<R> + 't;
+/// What to do with a chunk.
+type Then<'t, R> = dyn FnMut(&StoredChunk<'_>) -> Result<R> + 't;
 
 impl SuperChunk {
     /// Sees that there is such a chunk, as far as is known, and tells filters that it is at work.
@@ -65,13 +66,11 @@ impl SuperChunk {
         &self,
         settings: &'a ReadSettings,
         nchunk: i64,
-        source: Option<&'a dyn BlockSource>,
     ) -> DecompressParams<'a> {
         DecompressParams {
             nthreads: settings.nthreads.max(1),
             postfilter: settings.postfilter.as_ref(),
             mask: settings.mask.as_deref(),
-            source,
             nchunk,
             schunk: self.handle(),
             container: settings.container.get(),
@@ -117,7 +116,7 @@ impl SuperChunk {
         nchunk: i64,
         lazily: bool,
         purpose: Purpose,
-        then: impl FnOnce(Fetched<'_>, Option<&ChunkSource<'_>>) -> Result<R>,
+        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
     ) -> Result<R> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
         let (Some(frame), Some(header)) = (self.frame(), access.header()) else {
@@ -125,16 +124,17 @@ impl SuperChunk {
             if nchunk >= self.counters().nchunks {
                 return Err(gone());
             }
-            return then(Fetched::Borrowed(self.chunk_in_memory(access, nchunk)?), None);
+            let chunk = ChunkBytes::Borrowed(self.chunk_in_memory(access, nchunk)?);
+            return then(FetchedChunk::Whole(chunk));
         };
         // So may another handle.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
         // A chunk in a mapped file is all there already.
         if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
-            frame.with_lazy_chunk(at, header, |chunk, source| then(chunk, Some(source)))
+            frame.with_lazy_chunk(at, header, then)
         } else {
-            frame.with_chunk(at, header, purpose, |chunk| then(chunk, None))
+            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
         }
     }
 
@@ -165,7 +165,7 @@ impl SuperChunk {
         }
         let copy = self.copy_at(session.access(), nchunk)?;
         drop(session);
-        then(&copy, &ChunkHeader::parse(&copy)?, None)
+        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy))
     }
 
     /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
@@ -180,13 +180,20 @@ impl SuperChunk {
     ) -> Result<Option<R>> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(access, nchunk, lazily, Purpose::Look, |chunk, source| {
-                let header = ChunkHeader::parse(&chunk)?;
+            self.fetch(access, nchunk, lazily, Purpose::Look, |chunk| {
+                let header = ChunkHeader::parse(match &chunk {
+                    FetchedChunk::Whole(chunk) => chunk,
+                    FetchedChunk::Lazy(chunk, _) => &chunk.head,
+                })?;
                 self.note_container(access, &header, settings);
                 if needs_copy(&header) {
                     return Ok(None);
                 }
-                then(&chunk, &header, source.map(|source| source as &dyn BlockSource)).map(Some)
+                then(&match &chunk {
+                    FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
+                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
+                })
+                .map(Some)
             })
         };
         match attempt(lazily) {
@@ -198,19 +205,18 @@ impl SuperChunk {
 
     /// A copy of a whole chunk.
     pub(super) fn copy_at(&self, access: Access<'_>, nchunk: i64) -> Result<Malloced> {
-        self.fetch(access, nchunk, false, Purpose::Keep, |chunk, _| chunk.into_owned())
+        self.fetch(access, nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
     }
 
     /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
     pub(super) fn decode(
         &self,
-        chunk: &[u8],
-        header: &ChunkHeader,
+        chunk: &StoredChunk<'_>,
         params: &DecompressParams<'_>,
         dest: &mut [u8],
     ) -> Result<usize> {
-        let done = decompress::decompress(params, header, chunk, dest)?;
-        self.note_read(header, &done);
+        let done = decompress::decompress(params, chunk, dest)?;
+        self.note_read(chunk.header(), &done);
         Ok(done.nbytes)
     }
 
@@ -235,7 +241,8 @@ impl SuperChunk {
     fn decompress_over(&self, nchunk: i64, dest: &mut [u8], zeros: bool) -> Result<usize> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
+        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+            let header = chunk.header();
             if header.nbytes() > dest.len() {
                 let (needed, there) = (header.nbytes, dest.len());
                 return match self.frame() {
@@ -250,7 +257,7 @@ impl SuperChunk {
                 let written = if writes_all { header.nbytes() } else { 0 };
                 dest[written..].fill(0);
             }
-            self.decode(chunk, header, &self.decompress_params(&settings, nchunk, source), dest)
+            self.decode(chunk, &self.decompress_params(&settings, nchunk), dest)
         })
     }
 
@@ -261,8 +268,10 @@ impl SuperChunk {
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk, _| match chunk {
-            Fetched::Borrowed(bytes) => Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len())),
+        self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk| match chunk {
+            FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
+                Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len()))
+            }
             chunk => chunk.into_owned().map(Handed::Owned),
         })
     }
@@ -284,8 +293,8 @@ impl SuperChunk {
     pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk, _, source| {
-            let params = self.decompress_params(&settings, nchunk, source);
+        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+            let params = self.decompress_params(&settings, nchunk);
             VarlenReader::open(&params, chunk, |reader| {
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
                 let nblock =
@@ -320,10 +329,10 @@ impl SuperChunk {
 pub(crate) struct LazyBlocks<'a>(pub &'a SuperChunk);
 
 impl BlockSource for LazyBlocks<'_> {
-    fn read(&self, trailer: &crate::chunk::lazy::Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
+    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.gate.read();
         match self.0.frame() {
-            Some(frame) => frame.read(trailer, position, dest),
+            Some(frame) => frame.read(place, position, dest),
             None => Err(err!(InvalidParam, "a lazy chunk without a frame")),
         }
     }

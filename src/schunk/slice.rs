@@ -4,12 +4,12 @@ use super::SuperChunk;
 use super::change::Incoming;
 use super::snapshot::until_stored;
 use super::sync::{Access, ChangeSession};
-use crate::chunk::{Blocks, ChunkHeader};
+use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, BlockSource, ItemRange};
+use crate::pipeline::decompress::{self, ItemRange};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -168,7 +168,12 @@ impl SuperChunk {
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
                     let copy = copy?;
-                    self.decode_part(&part, &copy, &ChunkHeader::parse(&copy)?, None, &settings, dest)
+                    self.decode_part(
+                        &part,
+                        &StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy),
+                        &settings,
+                        dest,
+                    )
                 });
             }
             next = parts.next();
@@ -197,10 +202,9 @@ impl SuperChunk {
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done =
-            self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk, header, source| {
-                self.decode_part(part, chunk, header, source, settings, dest)
-            })?;
+        let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk| {
+            self.decode_part(part, chunk, settings, dest)
+        })?;
         Ok(done.is_some())
     }
 
@@ -208,14 +212,12 @@ impl SuperChunk {
     fn decode_part(
         &self,
         part: &Part,
-        chunk: &[u8],
-        header: &ChunkHeader,
-        source: Option<&dyn BlockSource>,
+        chunk: &StoredChunk<'_>,
         settings: &ReadSettings,
         dest: &mut [u8],
     ) -> Result<()> {
         let dest = &mut dest[part.buffer.clone()];
-        if part.range == (0..header.nbytes()) {
+        if part.range == (0..chunk.header().nbytes()) {
             // A mask is for whole chunks.
             let mask = self.read_settings(true).mask;
             let whole = ReadSettings {
@@ -224,37 +226,34 @@ impl SuperChunk {
                 postfilter: settings.postfilter,
                 container: settings.container.clone(),
             };
-            let params = self.decompress_params(&whole, part.nchunk, source);
-            return self.decode(chunk, header, &params, dest).map(|_| ());
+            let params = self.decompress_params(&whole, part.nchunk);
+            return self.decode(chunk, &params, dest).map(|_| ());
         }
-        self.read_blocks(part.nchunk, chunk, header, source, settings, part.range.clone(), dest)
+        self.read_blocks(part.nchunk, chunk, settings, part.range.clone(), dest)
     }
 
     /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache, unless a part of a block
     /// takes less than the block and is the first one of it.
-    #[allow(clippy::too_many_arguments, reason = "what a read is made of")]
     fn read_blocks(
         &self,
         nchunk: i64,
-        chunk: &[u8],
-        header: &ChunkHeader,
-        source: Option<&dyn BlockSource>,
+        chunk: &StoredChunk<'_>,
         settings: &ReadSettings,
         range: Range<usize>,
         dest: &mut [u8],
     ) -> Result<()> {
-        let params = self.decompress_params(settings, nchunk, source);
+        let header = chunk.header();
+        let params = self.decompress_params(settings, nchunk);
         let items = |range: &Range<usize>, dest: &mut [u8]| {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
-            let done = decompress::getitem(&params, header, chunk, wanted, dest)?;
+            let done = decompress::getitem(&params, chunk, wanted, dest)?;
             self.note_read(header, &done);
             Ok(())
         };
         let typesize = usize::from(header.typesize);
         let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
-        let is_simple = header.special_bits() != 0 || (header.is_memcpyed() && !header.is_lazy());
         let blocks = Blocks::of(header);
-        if is_simple
+        if !decompress::is_worth_keeping(chunk)
             || !is_aligned
             || header.has_varlen_blocks()
             || settings.postfilter.is_some()
@@ -281,7 +280,7 @@ impl SuperChunk {
             let part = &mut dest[at - range.start..end - range.start];
             // What was not asked for lately is not decoded further than it takes.
             if 2 * part.len() <= block.len()
-                && decompress::stops_early(header)
+                && decompress::decodes_parts(header)
                 && !cache.touch(nchunk, at / blocks.blocksize())
             {
                 items(&(at..end), part)?;
@@ -372,8 +371,8 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let settings = new.settings(self);
         let access = session.access(target)?;
-        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk, header, source| {
-            self.content(nchunk, chunk, header, source, settings)
+        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk| {
+            self.content(nchunk, chunk, settings)
         })?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
@@ -407,22 +406,18 @@ impl SuperChunk {
     pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk, header, source| {
-            self.content(nchunk, chunk, header, source, &settings)
-        })
+        self.with_chunk(nchunk, false, &settings, &mut |chunk| self.content(nchunk, chunk, &settings))
     }
 
     /// Decodes a chunk into memory of its own.
     pub(super) fn content(
         &self,
         nchunk: i64,
-        chunk: &[u8],
-        header: &ChunkHeader,
-        source: Option<&dyn BlockSource>,
+        chunk: &StoredChunk<'_>,
         settings: &ReadSettings,
     ) -> Result<Malloced> {
-        let mut content = Malloced::zeroed(header.nbytes())?;
-        self.decode(chunk, header, &self.decompress_params(settings, nchunk, source), &mut content)?;
+        let mut content = Malloced::zeroed(chunk.header().nbytes())?;
+        self.decode(chunk, &self.decompress_params(settings, nchunk), &mut content)?;
         Ok(content)
     }
 

@@ -8,10 +8,10 @@
 
 use super::SuperChunk;
 use super::change::Incoming;
-use crate::chunk::ChunkHeader;
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
-use crate::frame::fetch::Purpose;
+use crate::frame::fetch::{FetchedChunk, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 
@@ -69,7 +69,7 @@ impl SuperChunk {
         snapshot: &ChunkSnapshot,
         settings: &ReadSettings,
     ) -> Result<Malloced> {
-        self.content(snapshot.nchunk, &snapshot.chunk, &snapshot.header, None, settings)
+        self.content(snapshot.nchunk, &StoredChunk::new(&snapshot.header, &snapshot.chunk), settings)
     }
 
     /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.
@@ -80,8 +80,8 @@ impl SuperChunk {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.changing(false)?;
         let is_same =
-            self.fetch(session.access(target)?, snapshot.nchunk, false, Purpose::Look, |stored, _| {
-                Ok(*stored == *snapshot.chunk)
+            self.fetch(session.access(target)?, snapshot.nchunk, false, Purpose::Look, |stored| {
+                Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
             })?;
         if is_same {
             target.update_in(&mut session, snapshot.nchunk, chunk)?;

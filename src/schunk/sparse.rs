@@ -3,24 +3,14 @@
 use super::SuperChunk;
 use super::rules::Counters;
 use crate::chunk::format::{filter_id, flag2};
-use crate::chunk::{Blocks, ChunkHeader};
+use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
-use crate::malloc::kept::KeptBuffer;
-use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, ItemRange, Runs};
+use crate::pipeline::decompress::{self, BlockContent, BlockSink, ByteRanges, ItemRange};
 use crate::pipeline::params::DecompressParams;
-use crate::pipeline::{jobs, shared_out::SharedOut};
-use crate::pool;
-use parking_lot::Mutex;
+use crate::pipeline::shared_out::SharedOut;
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-thread_local! {
-    /// A block that was decoded.
-    static BLOCK: KeptBuffer = const { KeptBuffer::new() };
-}
 
 /// Items that are wanted of one chunk: byte offset in the chunk, position in the result.
 type Wanted = (usize, usize);
@@ -100,44 +90,106 @@ impl SuperChunk {
         dest: &mut [u8],
     ) -> Result<()> {
         self.check_index(nchunk)?;
-        self.with_chunk(nchunk, true, settings, &mut |chunk, header, source| {
+        self.with_chunk(nchunk, true, settings, &mut |chunk| {
+            let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
             if last > header.nbytes() {
                 return Err(err!(InvalidParam, "an item at {last} of {} bytes", header.nbytes));
             }
-            let blocksize = header.blocksize.max(1) as usize;
-            let blocks: Vec<&[Wanted]> = wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize).collect();
-            let nthreads = settings.nthreads.max(1).min(blocks.len());
-            let gathering = Gathering {
-                params: &self.decompress_params(settings, nchunk, source),
-                header,
-                chunk,
-                typesize,
-                out: SharedOut::new(dest),
-            };
-            let nbytes = blocks.len() * blocksize;
-            gathering.run(jobs::nthreads_for(nthreads, nbytes, blocksize), &blocks)
+            if header.special().is_err() {
+                return Err(err!(SchunkSpecial, "a special value that is not defined"));
+            }
+            let params = self.decompress_params(settings, nchunk);
+            let geometry = Blocks::of(header);
+            if !geometry.blocksize().is_multiple_of(typesize) {
+                return gather_across_blocks(&params, chunk, wanted, typesize, dest);
+            }
+            let block_of = |&(at, _): &Wanted| at / geometry.blocksize();
+            let items: Vec<&[Wanted]> = wanted.chunk_by(|a, b| block_of(a) == block_of(b)).collect();
+            let blocks: Vec<usize> = items.iter().map(|items| block_of(&items[0])).collect();
+            let reader =
+                ItemReader { items, blocksize: geometry.blocksize(), typesize, out: SharedOut::new(dest) };
+            decompress::decode_into_sink(&params, chunk, &blocks, &reader).map(|_| ())
         })
     }
 }
 
-/// Reading items of one chunk.
-struct Gathering<'a> {
-    params: &'a DecompressParams<'a>,
-    header: &'a ChunkHeader,
-    chunk: &'a [u8],
+/// Reads the items one by one, since some may lie in two blocks.
+fn gather_across_blocks(
+    params: &DecompressParams<'_>,
+    chunk: &StoredChunk<'_>,
+    wanted: &[Wanted],
+    typesize: usize,
+    dest: &mut [u8],
+) -> Result<()> {
+    let unit = usize::from(chunk.header().typesize).max(1);
+    let mut bytes = Vec::new();
+    for &(at, place) in wanted {
+        // Whole items of the size that the chunk stores.
+        let start = at - at % unit;
+        let end = (at + typesize).next_multiple_of(unit).min(chunk.header().nbytes());
+        bytes.resize(end - start, 0);
+        let range = ItemRange::Bytes { start: start as i32, nbytes: (end - start) as i32 };
+        decompress::getitem(params, chunk, range, &mut bytes)?;
+        dest[place..place + typesize].copy_from_slice(&bytes[at - start..][..typesize]);
+    }
+    Ok(())
+}
+
+/// Takes items from the blocks of a chunk.
+struct ItemReader<'a> {
+    /// The items of each block.
+    items: Vec<&'a [Wanted]>,
+    blocksize: usize,
     typesize: usize,
     out: SharedOut<'a>,
 }
 
+impl ItemReader<'_> {
+    /// The items of the `n`-th block: offsets in the block, and positions in the result.
+    fn items(&self, n: usize) -> ItemsOfBlock<'_> {
+        let items = self.items[n];
+        ItemsOfBlock { items, start: items[0].0 / self.blocksize * self.blocksize, typesize: self.typesize }
+    }
+}
+
+impl BlockSink for ItemReader<'_> {
+    fn wanted(&self, n: usize, _len: usize) -> Range<usize> {
+        let ItemsOfBlock { items, start, typesize } = self.items(n);
+        items[0].0 - start..items[items.len() - 1].0 - start + typesize
+    }
+
+    fn ranges(
+        &self,
+        n: usize,
+        _len: usize,
+        decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
+    ) -> Result<bool> {
+        decode(&self.items(n))
+    }
+
+    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+        let ItemsOfBlock { items, start, typesize } = self.items(n);
+        for &(at, place) in items {
+            // SAFETY: each position of the result is written once.
+            let item = unsafe { self.out.range(place..place + typesize) };
+            match content {
+                BlockContent::Bytes(block) => item.copy_from_slice(&block[at - start..][..typesize]),
+                BlockContent::Zeros => item.fill(0),
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Items of one block, which begins at byte `start` of the chunk.
-struct Items<'a> {
+struct ItemsOfBlock<'a> {
     items: &'a [Wanted],
     start: usize,
     typesize: usize,
 }
 
-impl Runs for Items<'_> {
+impl ByteRanges for ItemsOfBlock<'_> {
     fn count(&self) -> (usize, usize) {
         (self.items.len(), self.items.len() * self.typesize)
     }
@@ -146,105 +198,6 @@ impl Runs for Items<'_> {
         for &(at, _) in self.items {
             then(at - self.start..at - self.start + self.typesize);
         }
-    }
-}
-
-impl Gathering<'_> {
-    /// Reads the items of all blocks. The decoder has its own working memory, so that no job of blocks is run here,
-    /// which would hold it already.
-    fn run(&self, nthreads: usize, blocks: &[&[Wanted]]) -> Result<()> {
-        if nthreads <= 1 {
-            return blocks.iter().try_for_each(|items| self.block(items));
-        }
-        let next = AtomicUsize::new(0);
-        let failed = Mutex::new(None);
-        pool::run(nthreads, &|_| {
-            while let Some(items) = blocks.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.block(items) {
-                    next.store(blocks.len(), Ordering::Relaxed);
-                    failed.lock().get_or_insert(error);
-                }
-            }
-        })?;
-        failed.into_inner().map_or(Ok(()), Err)
-    }
-
-    /// Reads the items of one block, which are in ascending order.
-    fn block(&self, items: &[Wanted]) -> Result<()> {
-        let (first, end) = (items[0].0, items[items.len() - 1].0 + self.typesize);
-        let mut span = self.span(first, end);
-        // A thread on its way out keeps nothing.
-        let mut bytes = BLOCK
-            .try_with(|kept| kept.take(span.len()))
-            .unwrap_or_else(|_| KeptBuffer::new().take(span.len()))?;
-        let read = if self.few(items, first..end, &span, &mut bytes[..span.len()])? {
-            Ok(())
-        } else if let Some(part) = self.part(first..end, &span, &mut bytes)? {
-            span = part;
-            Ok(())
-        } else {
-            let wanted = ItemRange::Bytes { start: span.start as i32, nbytes: span.len() as i32 };
-            decompress::getitem(self.params, self.header, self.chunk, wanted, &mut bytes[..span.len()])
-                .map(|_| ())
-        };
-        if read.is_ok() {
-            for &(at, place) in items {
-                // SAFETY: each position of the result is written once.
-                let item = unsafe { self.out.range(place..place + self.typesize) };
-                item.copy_from_slice(&bytes[at - span.start..at - span.start + self.typesize]);
-            }
-        }
-        let _ = BLOCK.try_with(|kept| kept.give_back(bytes));
-        read
-    }
-
-    /// Reads the items, all of which are in `wanted`, to their places in `bytes`, if that is a block and they are few; whether
-    /// it did.
-    fn few(
-        &self,
-        items: &[Wanted],
-        wanted: Range<usize>,
-        span: &Range<usize>,
-        bytes: &mut [u8],
-    ) -> Result<bool> {
-        let nblock = span.start / Blocks::of(self.header).blocksize().max(1);
-        if self.header.is_lazy() || Blocks::of(self.header).range(nblock) != *span {
-            return Ok(false);
-        }
-        let runs = Items { items, start: span.start, typesize: self.typesize };
-        let inside = wanted.start - span.start..wanted.end - span.start;
-        decompress::read_runs(self.params, self.header, self.chunk, nblock, &inside, &runs, bytes)
-    }
-
-    /// Reads the bytes `wanted` of the block that `span` is into `bytes`, if that pays and is possible; which those are.
-    fn part(
-        &self,
-        wanted: Range<usize>,
-        span: &Range<usize>,
-        bytes: &mut [u8],
-    ) -> Result<Option<Range<usize>>> {
-        let inside = wanted.start - span.start..wanted.end - span.start;
-        if *span == wanted || self.header.is_lazy() || !decompress::pays(&inside, span.len()) {
-            return Ok(None);
-        }
-        let place = &mut bytes[..wanted.len()];
-        let read = decompress::read_item(self.params, self.header, self.chunk, wanted.clone(), place)?;
-        Ok(read.map(|_| wanted))
-    }
-
-    /// What is read for bytes `first..end` of one block: the whole block where it has to be decoded, since then it is
-    /// decoded straight to its place; else as much as the items span, in whole items of the chunk's own size.
-    fn span(&self, first: usize, end: usize) -> Range<usize> {
-        let header = self.header;
-        let unit = usize::from(header.typesize).max(1);
-        let is_plain = header.special_bits() != 0 || (header.is_memcpyed() && !header.is_lazy());
-        let blocks = Blocks::of(header);
-        let block = blocks.range(first / blocks.blocksize().max(1));
-        let is_whole = block.start.is_multiple_of(unit) && block.end.is_multiple_of(unit);
-        if !is_plain && is_whole && block.start <= first && end <= block.end && block.len() <= THREAD_BUFFER {
-            return block;
-        }
-        first - first % unit..end.next_multiple_of(unit).min(header.nbytes())
     }
 }
 

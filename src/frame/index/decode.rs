@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use super::{ENTRY_LEN, Offsets};
-use crate::chunk::{ChunkHeader, Special};
+use crate::chunk::{ChunkHeader, Special, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress;
@@ -69,7 +69,7 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
     bytes.resize(nbytes, 0);
-    decompress::decompress(&DecompressParams::default(), header, chunk, &mut bytes)?;
+    decompress::decompress(&DecompressParams::default(), &StoredChunk::new(header, chunk), &mut bytes)?;
     Ok(bytes)
 }
 

@@ -6,6 +6,7 @@
 use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
 use super::super::filters::{Chain, Input};
 use super::super::jobs::Worker;
+use super::super::scratch::BlockScratch;
 use super::plan::Plan;
 use super::source::Source;
 use crate::abi::blosc2_instr;
@@ -71,6 +72,17 @@ impl BlockEncoder<'_> {
         self.prefilter.is_some() && self.chain.has_delta() && !self.is_varlen()
     }
 
+    /// Length in bytes of the buffer that a prefilter gets as its scratch: as large as the reference's, and long enough for the
+    /// prefilter's output.
+    fn prefilter_scratch_len(&self) -> usize {
+        self.buffer_len().max(self.ttmp_nbytes())
+    }
+
+    /// Length of the scratch of prefilters in bytes, as they are told.
+    fn ttmp_nbytes(&self) -> usize {
+        4 * (self.source.largest_block(self.blocks()) + 4 * self.plan.typesize)
+    }
+
     /// Has the prefilter fill `output` with block `nblock`. `ttmp` is the worker's scratch.
     fn run_prefilter(
         &self,
@@ -86,14 +98,13 @@ impl BlockEncoder<'_> {
             // NULL plus the offset, as in the reference; nobody may follow it.
             None => std::ptr::without_provenance(range.start),
         };
-        let largest = self.source.largest_block(self.blocks());
         let place = BlockPlace {
             nchunk: self.nchunk,
             nblock: if self.is_varlen() { 0 } else { nblock },
             offset: range.start,
             tid,
             ttmp,
-            ttmp_nbytes: 4 * (largest + 4 * self.plan.typesize),
+            ttmp_nbytes: self.ttmp_nbytes(),
         };
         prefilter.run(input, range.len(), output, self.plan.typesize, place)
     }
@@ -109,30 +120,35 @@ impl BlockEncoder<'_> {
         worker: &mut Worker<'_>,
         then: impl FnOnce(&[u8], &mut [u8], &mut [u8], &mut Workspace) -> Result<R>,
     ) -> Result<R> {
-        let (buffers, workspace) = worker.scratch.parts(self.buffer_len())?;
+        let BlockScratch { front, back, stream, block: encoded, workspace } = &mut worker.scratch.coding;
+        let buffer_len = self.buffer_len();
         let len = self.source.range(self.blocks(), nblock).len();
-        let input = match (&self.prefilter, self.source.block(self.blocks(), nblock)) {
-            (None, Some(block)) => Input::Block(block),
+        let (input, front) = match (&self.prefilter, self.source.block(self.blocks(), nblock)) {
+            (None, Some(block)) if self.chain.is_empty() => (Input::Block(block), &mut [][..]),
+            (None, Some(block)) => (Input::Block(block), front.get(buffer_len)?),
             (None, None) => {
                 let Source::Gathered(gather) = self.source else {
                     return Err(err!(NullPointer, "neither a source nor a prefilter"));
                 };
                 let range = self.source.range(self.blocks(), nblock);
-                gather.gather(nblock, range, &mut buffers.front[..len])?;
-                Input::Front(len)
+                let front = front.get(buffer_len)?;
+                gather.gather(nblock, range, &mut front[..len])?;
+                (Input::Front(len), front)
             }
             (Some(prefilter), _) => {
-                let ttmp = buffers.front.as_mut_ptr();
-                self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
+                let front = front.get(self.prefilter_scratch_len())?;
+                let ttmp = front.as_mut_ptr();
+                self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp)?;
                 if nblock == 0 && self.first_block_first() {
-                    self.prefiltered_reference.get_or_init(|| buffers.front[..len].to_vec());
+                    self.prefiltered_reference.get_or_init(|| front[..len].to_vec());
                 }
-                Input::Front(len)
+                (Input::Front(len), front)
             }
         };
+        let back = if self.chain.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
         let reference = self.delta_reference(nblock);
-        let block = self.chain.forward(input, reference, &self.cparams.0, buffers.front, buffers.back)?;
-        then(block, buffers.stream, buffers.block, workspace)
+        let block = self.chain.forward(input, reference, &self.cparams.0, front, back)?;
+        then(block, stream.get(buffer_len)?, encoded.get(buffer_len)?, workspace)
     }
 
     /// What delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
@@ -329,13 +345,13 @@ impl BlockEncoder<'_> {
             copy(block, dest);
             return Ok(());
         };
-        let (buffers, _) = worker.scratch.parts(self.buffer_len())?;
-        let ttmp = buffers.front.as_mut_ptr();
+        let front = worker.scratch.coding.front.get(self.prefilter_scratch_len())?;
+        let ttmp = front.as_mut_ptr();
         if prefilter.output_size(dest.len(), self.plan.typesize) <= dest.len() {
             return self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp);
         }
-        self.run_prefilter(prefilter, nblock, worker.tid, buffers.front, ttmp)?;
-        copy(&buffers.front[..dest.len()], dest);
+        self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp)?;
+        copy(&front[..dest.len()], dest);
         Ok(())
     }
 }

@@ -1,19 +1,9 @@
 //! Lazy chunks: fetching blocks, dictionary and sizes from the frame that holds them (`chunk.md` 1.17, 2.3).
 
-use crate::chunk::lazy::Trailer;
 use crate::chunk::varlen::{self, VarBlock};
-use crate::chunk::{ChunkHeader, dictionary};
+use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
 use crate::err;
 use crate::error::Result;
-
-/// Something that holds the bytes of lazy chunks: a frame.
-pub(crate) trait BlockSource: Sync {
-    /// Fills `dest` with the bytes that begin `position` bytes into the chunk that `trailer` tells of.
-    ///
-    /// # Errors
-    /// `ReadBuffer` or `FileRead` when there are not so many, `FileOpen` when they cannot be reached.
-    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()>;
-}
 
 /// Reads block `nblock`, which begins `start` bytes into the stored chunk, into `buffer`. It is at most `limit`
 /// bytes long.
@@ -21,14 +11,13 @@ pub(crate) trait BlockSource: Sync {
 /// # Errors
 /// `InvalidHeader` for a length that cannot be, or what the source says.
 pub(super) fn read_block<'b>(
-    trailer: &Trailer<'_>,
-    source: &dyn BlockSource,
+    blocks: &LazyBlocks<'_>,
     nblock: usize,
     start: usize,
     limit: usize,
     buffer: &'b mut [u8],
 ) -> Result<&'b [u8]> {
-    let len = trailer.block_length(nblock).unwrap_or(0);
+    let len = blocks.trailer.block_length(nblock).unwrap_or(0);
     let buffer = match usize::try_from(len) {
         Ok(len) if len > 0 && len <= limit => buffer.get_mut(..len),
         _ => None,
@@ -36,7 +25,7 @@ pub(super) fn read_block<'b>(
     let Some(buffer) = buffer else {
         return Err(err!(InvalidHeader, "lazy block {nblock} of {len} bytes, {limit} are the most"));
     };
-    source.read(trailer, start as u64, buffer)?;
+    blocks.read(start, buffer)?;
     Ok(buffer)
 }
 
@@ -46,8 +35,7 @@ pub(super) fn read_block<'b>(
 /// `InvalidHeader` when the chunk has no room for it, `CodecDict` for a bad size, or what the source says.
 pub(super) fn read_dictionary(
     header: &ChunkHeader,
-    trailer: &Trailer<'_>,
-    source: &dyn BlockSource,
+    blocks: &LazyBlocks<'_>,
     position: usize,
 ) -> Result<Vec<u8>> {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
@@ -56,13 +44,13 @@ pub(super) fn read_dictionary(
         return Err(err!(InvalidHeader, "a dictionary at {position} of {cbytes} bytes"));
     }
     let mut size = [0; dictionary::PREFIX];
-    source.read(trailer, position as u64, &mut size)?;
+    blocks.read(position, &mut size)?;
     let size = dictionary::checked_size(i32::from_le_bytes(size))?;
     if cbytes < start + size {
         return Err(err!(InvalidHeader, "a dictionary of {size} bytes at {position} of {cbytes}"));
     }
     let mut bytes = vec![0; size];
-    source.read(trailer, start as u64, &mut bytes)?;
+    blocks.read(start, &mut bytes)?;
     Ok(bytes)
 }
 
@@ -73,8 +61,7 @@ pub(super) fn read_dictionary(
 pub(super) fn varlen_table(
     header: &ChunkHeader,
     chunk: &[u8],
-    trailer: &Trailer<'_>,
-    source: &dyn BlockSource,
+    blocks: &LazyBlocks<'_>,
 ) -> Result<Vec<VarBlock>> {
     let mut offset = 0;
     let mut table = Vec::new();
@@ -83,7 +70,7 @@ pub(super) fn varlen_table(
         if span.len() <= size.len() {
             return Err(err!(InvalidHeader, "a lazy block spans {span:?}"));
         }
-        source.read(trailer, span.start as u64, &mut size)?;
+        blocks.read(span.start, &mut size)?;
         let size = i32::from_le_bytes(size);
         match usize::try_from(size) {
             Ok(nbytes) if nbytes > 0 && nbytes <= header.nbytes() - offset => {
@@ -103,18 +90,13 @@ pub(super) fn varlen_table(
 ///
 /// # Errors
 /// `InvalidHeader` for a length in the trailer that cannot be, `MemoryAlloc`, or what the source says.
-pub(super) fn read_payload(
-    trailer: &Trailer<'_>,
-    source: &dyn BlockSource,
-    table: &[VarBlock],
-    nblock: usize,
-) -> Result<Vec<u8>> {
+pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Vec<u8>> {
     let block = &table[nblock];
     // As the reference, whose buffer has room for the longest span or for this block, and for its prefix. Bytes behind the
     // span are read, so that it is an error if there are none, and belong to the next block.
     let longest = table.iter().map(|block| block.span.len()).max().unwrap_or(0);
     let limit = longest.max(block.nbytes) + varlen::PREFIX;
-    let stored = trailer.block_length(nblock).unwrap_or(0);
+    let stored = blocks.trailer.block_length(nblock).unwrap_or(0);
     let Some(stored) = usize::try_from(stored).ok().filter(|&len| len > varlen::PREFIX && len <= limit)
     else {
         return Err(err!(InvalidHeader, "lazy block {nblock} of {stored} bytes, {limit} are the most"));
@@ -123,7 +105,7 @@ pub(super) fn read_payload(
     let mut payload = Vec::new();
     payload.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a payload of {len} bytes"))?;
     payload.resize(len, 0);
-    source.read(trailer, (block.span.start + varlen::PREFIX) as u64, &mut payload)?;
+    blocks.read(block.span.start + varlen::PREFIX, &mut payload)?;
     payload.truncate(block.span.len() - varlen::PREFIX);
     Ok(payload)
 }

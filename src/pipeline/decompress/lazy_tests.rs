@@ -1,10 +1,10 @@
 //! Lazy chunks, made here of whole ones as a frame would make them (`chunk.md` 1.17), read through the hook.
 
-use super::{BlockSource, Decompressed, ItemRange, VarlenReader};
+use super::{Decompressed, ItemRange, VarlenReader};
 use crate::abi::{BLOSC_LZ4, BLOSC_ZSTD};
 use crate::chunk::format::{flag2, offset};
-use crate::chunk::lazy::Trailer;
-use crate::chunk::{ChunkHeader, read_i32, write_i32};
+use crate::chunk::lazy::{BlockSource, ChunkPlace};
+use crate::chunk::{ChunkHeader, StoredChunk, read_i32, write_i32};
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::pipeline::compress::{Source, compress};
@@ -16,9 +16,9 @@ const CHUNK_OFFSET: i64 = 77;
 struct Frame(Vec<u8>);
 
 impl BlockSource for Frame {
-    fn read(&self, trailer: &Trailer<'_>, position: u64, dest: &mut [u8]) -> Result<()> {
-        assert_eq!((trailer.nchunk, trailer.offset), (3, CHUNK_OFFSET));
-        let start = trailer.offset as usize + position as usize;
+    fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+        assert_eq!(place, ChunkPlace { nchunk: 3, offset: CHUNK_OFFSET });
+        let start = place.offset as usize + position as usize;
         match self.0.get(start..start + dest.len()) {
             Some(bytes) => dest.copy_from_slice(bytes),
             None => return Err(err!(ReadBuffer, "the frame ends")),
@@ -68,22 +68,17 @@ fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
     (lazy, Frame(frame))
 }
 
-/// As the functions of a context: the header first.
-fn decompress(params: &DecompressParams<'_>, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
-    super::decompress(params, &ChunkHeader::parse(chunk)?, chunk, dest)
+/// Decompresses the serialised lazy chunk, whose blocks are in `frame`, on `nthreads` threads.
+fn decompress(frame: Option<&Frame>, nthreads: usize, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
+    let params = DecompressParams { nthreads, ..DecompressParams::default() };
+    let source = frame.map(|frame| frame as &dyn BlockSource);
+    super::decompress(&params, &StoredChunk::with_source(&ChunkHeader::parse(chunk)?, chunk, source), dest)
 }
 
-fn getitem(
-    params: &DecompressParams<'_>,
-    chunk: &[u8],
-    wanted: ItemRange,
-    dest: &mut [u8],
-) -> Result<Decompressed> {
-    super::getitem(params, &ChunkHeader::parse(chunk)?, chunk, wanted, dest)
-}
-
-fn reading(frame: &Frame, nthreads: usize) -> DecompressParams<'_> {
-    DecompressParams { nthreads, source: Some(frame), ..DecompressParams::default() }
+fn getitem(frame: &Frame, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<Decompressed> {
+    let header = ChunkHeader::parse(chunk)?;
+    let chunk = StoredChunk::with_source(&header, chunk, Some(frame));
+    super::getitem(&DecompressParams::default(), &chunk, wanted, dest)
 }
 
 #[test]
@@ -102,13 +97,13 @@ fn lazy_chunks_of_every_kind_are_read() {
         let (lazy, frame) = lazy_of(&chunk_of(&params, Source::Buffer(&data)));
         for nthreads in [1, 3] {
             let mut dest = vec![0; data.len()];
-            let done = decompress(&reading(&frame, nthreads), &lazy, &mut dest).unwrap();
+            let done = decompress(Some(&frame), nthreads, &lazy, &mut dest).unwrap();
             assert_eq!(done.used_dictionary, params.use_dict);
             assert!(dest == data);
         }
         for (start, nitems) in [(0, 1), (999, 2), (5000, 7000), (24_999, 1)] {
             let mut dest = vec![0; nitems as usize * 4];
-            getitem(&reading(&frame, 1), &lazy, ItemRange::Items { start, nitems }, &mut dest).unwrap();
+            getitem(&frame, &lazy, ItemRange::Items { start, nitems }, &mut dest).unwrap();
             assert!(dest == data[start as usize * 4..][..nitems as usize * 4]);
         }
     }
@@ -120,9 +115,11 @@ fn lazy_variable_length_blocks_are_read() {
     let sources: Vec<&[u8]> = vec![&data[..100], &data[100..5000], &data[5000..5004], &data[5004..]];
     let (lazy, frame) = lazy_of(&chunk_of(&params(), Source::Blocks(&sources)));
     let mut dest = vec![0; data.len()];
-    decompress(&reading(&frame, 1), &lazy, &mut dest).unwrap();
+    decompress(Some(&frame), 1, &lazy, &mut dest).unwrap();
     assert!(dest == data);
-    VarlenReader::open(&reading(&frame, 1), &lazy, |reader| {
+    let header = ChunkHeader::parse(&lazy).unwrap();
+    let chunk = StoredChunk::with_source(&header, &lazy, Some(&frame));
+    VarlenReader::open(&DecompressParams::default(), &chunk, |reader| {
         for (nblock, source) in sources.iter().enumerate() {
             let mut dest = vec![0; reader.nbytes(nblock)];
             reader.decode(nblock, &mut dest)?;
@@ -137,18 +134,18 @@ fn lazy_variable_length_blocks_are_read() {
 fn bad_lazy_chunks_have_their_codes() {
     let data = data(20_000);
     let (lazy, frame) = lazy_of(&chunk_of(&params(), Source::Buffer(&data)));
-    let code = |lazy: &[u8], params: &DecompressParams<'_>| {
-        decompress(params, lazy, &mut vec![0; data.len()]).unwrap_err().kind()
+    let code = |lazy: &[u8], frame: Option<&Frame>| {
+        decompress(frame, 1, lazy, &mut vec![0; data.len()]).unwrap_err().kind()
     };
-    assert_eq!(code(&lazy, &DecompressParams::default()), ErrorKind::InvalidParam);
+    assert_eq!(code(&lazy, None), ErrorKind::InvalidParam);
     for len in 33..lazy.len() {
-        assert_eq!(code(&lazy[..len], &reading(&frame, 1)), ErrorKind::ReadBuffer, "{len}");
+        assert_eq!(code(&lazy[..len], Some(&frame)), ErrorKind::ReadBuffer, "{len}");
     }
     let trailer = 32 + 4 * 5;
     let with = |at: usize, value: i32| {
         let mut bad = lazy.clone();
         write_i32(&mut bad, at, value);
-        code(&bad, &reading(&frame, 1))
+        code(&bad, Some(&frame))
     };
     // A negative offset; lengths that cannot be.
     assert_eq!(with(trailer + 8, -1), ErrorKind::InvalidHeader);

@@ -1,12 +1,14 @@
 //! Parts of blocks against whole ones, and chunks that take blocks over from another.
 
-use super::{Previous, Runs, decompress, read_item, read_runs};
+use super::plan::DecodePlan;
+use super::{ByteRanges, OldChunk, decompress};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD};
-use crate::chunk::ChunkHeader;
+use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::compress::{Gather, Source, compress};
 use crate::pipeline::params::{CompressParams, DecompressParams};
+use crate::pipeline::scratch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -37,8 +39,34 @@ fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
 fn whole(chunk: &[u8]) -> Vec<u8> {
     let header = ChunkHeader::parse(chunk).unwrap();
     let mut dest = vec![0xa5; header.nbytes()];
-    decompress(&DecompressParams::default(), &header, chunk, &mut dest).unwrap();
+    decompress(&DecompressParams::default(), &StoredChunk::new(&header, chunk), &mut dest).unwrap();
     dest
+}
+
+/// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams; whether that was possible.
+fn read_part(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
+    let header = ChunkHeader::parse(chunk)?;
+    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
+        let nblock = range.start / Blocks::of(&header).blocksize();
+        let block = plan.range(nblock);
+        let inside = range.start - block.start..range.end - block.start;
+        scratch::with(|scratch| plan.decode_prefixes(nblock, inside, &mut scratch.coding, dest))
+    })
+}
+
+/// Reads the bytes `ranges` of block `nblock`, all in `wanted`, into `dest`, a whole block; whether that was worthwhile.
+fn read_ranges(
+    chunk: &[u8],
+    nblock: usize,
+    wanted: &Range<usize>,
+    ranges: &dyn ByteRanges,
+    dest: &mut [u8],
+) -> bool {
+    let header = ChunkHeader::parse(chunk).unwrap();
+    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
+        scratch::with(|scratch| plan.decode_ranges(nblock, wanted, ranges, &mut scratch.coding, dest))
+    })
+    .unwrap()
 }
 
 #[test]
@@ -58,7 +86,6 @@ fn parts_are_what_whole_blocks_have_there() {
                     ..CompressParams::default()
                 };
                 let chunk = chunk_of(&params, Source::Buffer(&data));
-                let header = ChunkHeader::parse(&chunk).unwrap();
                 let blocksize = blocksize as usize;
                 for n in 0..400 {
                     let start = n * 7919 % (data.len() - 1);
@@ -66,9 +93,7 @@ fn parts_are_what_whole_blocks_have_there() {
                     let len = 1 + n * 31 % room;
                     let mut dest = vec![0; len];
                     let range = start..start + len;
-                    let done =
-                        read_item(&DecompressParams::default(), &header, &chunk, range.clone(), &mut dest);
-                    if done.unwrap().is_none() {
+                    if !read_part(&chunk, range.clone(), &mut dest).unwrap() {
                         left += 1;
                         continue;
                     }
@@ -84,10 +109,10 @@ fn parts_are_what_whole_blocks_have_there() {
     assert!(read > 4000 && left > 4000, "{read} read, {left} left");
 }
 
-/// Runs at any places.
+/// Ranges at any places.
 struct Places(Vec<Range<usize>>);
 
-impl Runs for Places {
+impl ByteRanges for Places {
     fn count(&self) -> (usize, usize) {
         (self.0.len(), self.0.iter().map(Range::len).sum())
     }
@@ -98,7 +123,7 @@ impl Runs for Places {
 }
 
 #[test]
-fn runs_are_what_whole_blocks_have_there() {
+fn ranges_are_what_whole_blocks_have_there() {
     let data = data(200_000);
     let (mut read, mut left) = (0, 0);
     for (n, compcode) in [BLOSC_BLOSCLZ, BLOSC_LZ4, BLOSC_LZ4HC, BLOSC_ZSTD].into_iter().enumerate() {
@@ -116,7 +141,6 @@ fn runs_are_what_whole_blocks_have_there() {
                     ..CompressParams::default()
                 };
                 let chunk = chunk_of(&params, Source::Buffer(&data));
-                let header = ChunkHeader::parse(&chunk).unwrap();
                 let nblocks = data.len().div_ceil(blocksize as usize);
                 for nblock in 0..nblocks {
                     let start = nblock * blocksize as usize;
@@ -137,8 +161,7 @@ fn runs_are_what_whole_blocks_have_there() {
                         ..runs.iter().map(|run| run.end).max().unwrap();
                     let mut dest = vec![0xa5; block.len()];
                     let runs = Places(runs);
-                    let params = DecompressParams::default();
-                    if !read_runs(&params, &header, &chunk, nblock, &wanted, &runs, &mut dest).unwrap() {
+                    if !read_ranges(&chunk, nblock, &wanted, &runs, &mut dest) {
                         left += 1;
                         continue;
                     }
@@ -154,9 +177,8 @@ fn runs_are_what_whole_blocks_have_there() {
     assert!(read > 150 && left > 150, "{read} read, {left} left");
 }
 
-/// What is much is left to those who read whole blocks, and so is what is not in the chunk.
 #[test]
-fn runs_that_do_not_pay_are_left() {
+fn ranges_that_cost_more_than_the_block_are_left() {
     let data = data(48_000);
     let filters = [0, 0, 0, 0, 0, 1];
     let params = CompressParams {
@@ -167,24 +189,19 @@ fn runs_that_do_not_pay_are_left() {
         ..CompressParams::default()
     };
     let chunk = chunk_of(&params, Source::Buffer(&data));
-    let header = ChunkHeader::parse(&chunk).unwrap();
-    let read = |nblock, count, run_len, len| {
-        let mut dest = vec![0; len];
-        let runs = (0..count).map(|n| 4 * n..4 * n + run_len).collect();
-        let params = DecompressParams::default();
-        read_runs(&params, &header, &chunk, nblock, &(0..16_000), &Places(runs), &mut dest).unwrap()
+    let read = |count, range_len| {
+        let ranges = (0..count).map(|n| 4 * n..4 * n + range_len).collect();
+        read_ranges(&chunk, 0, &(0..16_000), &Places(ranges), &mut vec![0; 16_000])
     };
-    assert!(read(0, 1, 4, 16_000));
-    assert!(!read(0, 1, 16_000, 16_000));
-    assert!(!read(0, 4000, 1, 16_000));
-    assert!(!read(0, 1, 4, 12_000));
-    assert!(!read(3, 1, 4, 16_000));
+    assert!(read(1, 4));
+    assert!(!read(1, 16_000));
+    assert!(!read(4000, 1));
 }
 
 /// Some blocks anew, the others from another chunk.
 struct Mixed<'a> {
     data: &'a [u8],
-    previous: &'a Previous<'a>,
+    previous: &'a OldChunk<'a>,
     changed: fn(usize) -> bool,
     taken: AtomicUsize,
 }
@@ -232,7 +249,7 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
         for nthreads in [1, 3] {
             let params = CompressParams { nthreads, ..alike };
             let read = DecompressParams::default();
-            let (chunk, _) = Previous::open(&read, &header, &chunk, |previous| {
+            let (chunk, _) = OldChunk::open(&read, &StoredChunk::new(&header, &chunk), |previous| {
                 let mixed = Mixed { data: &new, previous, changed, taken: AtomicUsize::new(0) };
                 let made = chunk_of(&params, Source::Gathered(&mixed));
                 Ok((made, mixed.taken.load(Ordering::Relaxed)))
@@ -263,13 +280,10 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
         ..CompressParams::default()
     };
     let mut chunk = chunk_of(&params, Source::Buffer(&data));
-    let header = ChunkHeader::parse(&chunk).unwrap();
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
-    let read = |chunk: &[u8], dest: &mut [u8]| {
-        read_item(&DecompressParams::default(), &header, chunk, last.clone(), dest)
-    };
-    assert!(read(&chunk, &mut dest).unwrap().is_some());
+    let read = |chunk: &[u8], dest: &mut [u8]| read_part(chunk, last.clone(), dest);
+    assert!(read(&chunk, &mut dest).unwrap());
     assert_eq!(dest, data[last.clone()]);
     // The first sequence of the only stream becomes the last: all of its bytes are literals.
     let stream = 32 + 4 + 4;

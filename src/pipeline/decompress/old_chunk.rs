@@ -1,36 +1,35 @@
-//! The chunk that is there already, for whoever makes the next one of some of its blocks.
+//! The chunk that a changed chunk is made from: blocks that stay are decoded, or taken over as they are encoded.
 
 use super::super::params::DecompressParams;
 use super::super::scratch;
-use super::reader::ChunkReader;
-use super::{Decompressed, first_block};
-use crate::chunk::ChunkHeader;
+use super::outcome::Decompressed;
+use super::plan::DecodePlan;
 use crate::chunk::format::{flag, flag2};
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
 
 /// A chunk whose blocks are decoded, or taken as they are, one by one and on any thread.
-pub(crate) struct Previous<'a> {
-    reader: &'a ChunkReader<'a>,
+pub(crate) struct OldChunk<'a> {
+    plan: &'a DecodePlan<'a>,
     mask: Option<&'a [u8]>,
     reference: Option<Vec<u8>>,
 }
 
-impl Previous<'_> {
-    /// Opens `chunk`, whose parsed header is `header` and whose blocks are of one length, and hands it to `then`.
-    /// Returns what the read was, too.
+impl OldChunk<'_> {
+    /// Opens `chunk`, whose blocks are of one length, and hands it to `then`. Returns what `then` returns, and what was read.
     ///
     /// # Errors
     /// Those of decompression, or what `then` returns.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
-        header: &ChunkHeader,
-        chunk: &[u8],
-        then: impl FnOnce(&Previous<'_>) -> Result<R>,
+        chunk: &StoredChunk<'_>,
+        then: impl FnOnce(&OldChunk<'_>) -> Result<R>,
     ) -> Result<(R, Decompressed)> {
-        ChunkReader::open(header, chunk, params, |reader| {
-            let reference = if reader.needs_first_block() { Some(first_block(reader)?) } else { None };
-            let done = Decompressed { nbytes: header.nbytes(), used_dictionary: reader.has_dictionary() };
-            Ok((then(&Previous { reader, mask: params.mask, reference })?, done))
+        DecodePlan::with(chunk, params, |plan| {
+            let reference = if plan.needs_first_block() { Some(plan.reference_block()?) } else { None };
+            let nbytes = chunk.header().nbytes();
+            let done = Decompressed { nbytes, used_dictionary: plan.has_dictionary() };
+            Ok((then(&OldChunk { plan, mask: params.mask, reference })?, done))
         })
     }
 
@@ -42,17 +41,14 @@ impl Previous<'_> {
         if self.mask.and_then(|mask| mask.get(nblock)).is_some_and(|&out| out != 0) {
             return Ok(());
         }
-        scratch::with(|scratch| {
-            let (mut buffers, workspace) = self.reader.buffers(scratch)?;
-            let reference = self.reference.as_deref().filter(|_| nblock > 0);
-            self.reader.decode(nblock, 0, &mut buffers, workspace, dest, reference)
-        })
+        let reference = self.reference.as_deref().filter(|_| nblock > 0);
+        scratch::with(|scratch| self.plan.decode_block(nblock, 0, &mut scratch.coding, dest, reference))
     }
 
     /// The streams of block `nblock`, if a chunk with the header `next` would have them too: both are encoded in the same
     /// way, and without what depends on other blocks or a dictionary.
     pub(crate) fn encoded(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
-        let header = self.reader.header();
+        let header = self.plan.header();
         let is_same = header.version == next.version
             && header.versionlz == next.versionlz
             && header.flags == next.flags
@@ -68,6 +64,6 @@ impl Previous<'_> {
         let is_alone = self.mask.is_none()
             && header.flags & flag::DELTA == 0
             && header.blosc2_flags & (flag2::USEDICT | flag2::INSTR) == 0;
-        if is_same && is_alone { self.reader.encoded(nblock) } else { None }
+        if is_same && is_alone { self.plan.encoded(nblock) } else { None }
     }
 }

@@ -1,11 +1,10 @@
 //! Reading some items of a chunk (`chunk.md` 4.5): only the blocks that hold them are decoded.
 
 use super::super::params::DecompressParams;
-use super::super::scratch;
-use super::part::decode_part;
-use super::reader::{ChunkReader, Simple};
-use super::{Decompressed, first_block, plain_content};
-use crate::chunk::ChunkHeader;
+use super::super::scratch::{self, Scratch};
+use super::outcome::Decompressed;
+use super::plan::DecodePlan;
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -66,34 +65,29 @@ impl ItemRange {
     }
 }
 
-/// Reads a part of `chunk`, whose parsed header is `header`, into the start of `dest`.
+/// Reads a part of `chunk` into the start of `dest`.
 ///
 /// # Errors
 /// `InvalidParam` for a part that is not there or a chunk of variable-length blocks, `WriteBuffer` when `dest` is
 /// too short, and those of decompression.
 pub(crate) fn getitem(
     params: &DecompressParams<'_>,
-    header: &ChunkHeader,
-    chunk: &[u8],
+    chunk: &StoredChunk<'_>,
     wanted: ItemRange,
     dest: &mut [u8],
 ) -> Result<Decompressed> {
+    let header = chunk.header();
     if header.has_varlen_blocks() {
         return Err(err!(InvalidParam, "items of variable-length blocks"));
     }
     wanted.check_alignment(header)?;
-    if !header.is_lazy() && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes > chunk.len()) {
-        return Err(err!(InvalidHeader, "a chunk of {} bytes, {} are there", header.cbytes, chunk.len()));
+    let there = chunk.bytes().len();
+    if !header.is_lazy() && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes > there) {
+        return Err(err!(InvalidHeader, "a chunk of {} bytes, {there} are there", header.cbytes));
     }
     let range = wanted.resolve(header, dest.len())?;
     let nbytes = range.len();
     if nbytes == 0 {
-        return Ok(Decompressed { nbytes, used_dictionary: false });
-    }
-    if let Some(bytes) = plain_content(params, header, chunk)
-        && let Some(bytes) = bytes.get(range.clone())
-    {
-        copy(bytes, &mut dest[..nbytes]);
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
     if header.special().is_err() {
@@ -102,53 +96,58 @@ pub(crate) fn getitem(
     // A mask is for whole chunks (chunk.md 10.18).
     let params = DecompressParams { mask: None, ..*params };
     let dest = &mut dest[..nbytes];
-    ChunkReader::open(header, chunk, &params, |reader| {
-        match reader.as_simple() {
-            Some(Simple::Plain(bytes)) => match bytes.get(range) {
-                Some(bytes) => copy(bytes, dest),
-                None => return Err(err!(ReadBuffer, "items beyond {} plain bytes", bytes.len())),
-            },
-            Some(Simple::Special { kind, typesize, value }) => {
-                kind.fill(dest, range.start, typesize, value)?;
-            }
-            None => decode_range(reader, range, dest)?,
+    DecodePlan::with(chunk, &params, |plan| {
+        match plan.uncoded() {
+            Some(content) => content.read(range.start, dest)?,
+            None => decode_range(plan, range, dest)?,
         }
-        Ok(Decompressed { nbytes, used_dictionary: reader.has_dictionary() })
+        Ok(Decompressed { nbytes, used_dictionary: plan.has_dictionary() })
     })
 }
 
 /// Decodes the blocks that touch `range` and keeps what lies in it.
-fn decode_range(reader: &ChunkReader<'_>, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
-    let blocksize = reader.blocks().blocksize();
+fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    let blocksize = plan.blocks().blocksize();
     let touched = range.start / blocksize..range.end.div_ceil(blocksize);
     let reference =
-        if reader.needs_first_block() && touched.end > 1 { Some(first_block(reader)?) } else { None };
+        if plan.needs_first_block() && touched.end > 1 { Some(plan.reference_block()?) } else { None };
     scratch::with(|scratch| {
-        let (mut buffers, workspace) = reader.buffers(scratch)?;
-        let item = std::mem::take(&mut buffers.item);
         for nblock in touched {
-            let block = reader.range(nblock);
+            let block = plan.range(nblock);
             let part = block.start.max(range.start)..block.end.min(range.end);
             let place = &mut dest[part.start - range.start..part.end - range.start];
             let reference = reference.as_deref().filter(|_| nblock > 0);
             if part == block {
-                reader.decode(nblock, 0, &mut buffers, workspace, place, reference)?;
-                continue;
+                plan.decode_block(nblock, 0, &mut scratch.coding, place, reference)?;
+            } else {
+                let inside = part.start - block.start..part.end - block.start;
+                decode_inside(plan, nblock, inside, scratch, place, reference)?;
             }
-            let inside = part.start - block.start..part.end - block.start;
-            if reader.decode_part(nblock, inside.clone(), &mut buffers, place)? {
-                continue;
-            }
-            // Of a part that is not short the way over columns costs as much as it saves.
-            if 2 * inside.len() <= block.len()
-                && decode_part(reader, nblock, inside.clone(), &mut buffers, place)?
-            {
-                continue;
-            }
-            let whole = &mut item[..block.len()];
-            reader.decode(nblock, 0, &mut buffers, workspace, whole, reference)?;
-            copy(&whole[inside], place);
         }
         Ok(())
     })
+}
+
+/// Decodes the bytes `inside` of block `nblock`, which are not all of it, into `dest`, which is as long.
+fn decode_inside(
+    plan: &DecodePlan<'_>,
+    nblock: usize,
+    inside: Range<usize>,
+    scratch: &mut Scratch,
+    dest: &mut [u8],
+    reference: Option<&[u8]>,
+) -> Result<()> {
+    let Scratch { coding, decoded } = scratch;
+    if plan.decode_part_by_codec(nblock, inside.clone(), coding, dest)? {
+        return Ok(());
+    }
+    let len = plan.range(nblock).len();
+    // Copying planes of a longer part costs as much as decoding less saves.
+    if 2 * inside.len() <= len && plan.decode_prefixes(nblock, inside.clone(), coding, dest)? {
+        return Ok(());
+    }
+    let block = decoded.get(len)?;
+    plan.decode_block(nblock, 0, coding, block, reference)?;
+    copy(&block[inside], dest);
+    Ok(())
 }

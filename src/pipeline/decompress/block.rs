@@ -1,0 +1,233 @@
+//! Decoding one block as the plan says (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
+
+use super::super::callbacks::{BlockPlace, Postfilter};
+use super::super::scratch::{self, BlockScratch};
+use super::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
+use super::lazy;
+use super::plan::DecodePlan;
+use super::streams::{decode_bitshuffled, decode_payload, decode_shuffled, decode_split};
+use crate::chunk::{LazyBlocks, Special};
+use crate::codec::{WRITE_AHEAD, Workspace};
+use crate::err;
+use crate::error::Result;
+use crate::filter::{bitshuffle, shuffle};
+
+impl DecodePlan<'_> {
+    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the first
+    /// block, decoded, where [`needs_first_block`](Self::needs_first_block) says so and `nblock` is another one. `tid` is the
+    /// number of the worker.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    #[inline]
+    pub(crate) fn decode_block(
+        &self,
+        nblock: usize,
+        tid: usize,
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        match self.params.postfilter.filter(|_| !self.header.is_instrumented()) {
+            None => self.decode_unfiltered(nblock, scratch, dest, reference),
+            Some(postfilter) => self.decode_filtered(postfilter, (nblock, tid), scratch, dest, reference),
+        }
+    }
+
+    /// As [`decode_block`](Self::decode_block), of block `nblock` and by way of the scratch, with the postfilter.
+    fn decode_filtered(
+        &self,
+        postfilter: &Postfilter,
+        (nblock, tid): (usize, usize),
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        let header = self.header;
+        let typesize = match self.class {
+            ChunkClass::Special(Special::Value) => self.repeated_value().len(),
+            _ => usize::from(header.typesize),
+        };
+        let blocksize = if header.has_varlen_blocks() { self.largest() } else { self.blocks().blocksize() };
+        // As large as the reference's.
+        let ttmp_nbytes = 4 * (self.largest() + 4 * usize::from(header.typesize));
+        let len = dest.len();
+        let mut input = std::mem::take(&mut scratch.block);
+        let block = input.get(len)?;
+        let decoded = self.decode_unfiltered(nblock, scratch, block, reference);
+        let result = decoded.and_then(|()| {
+            let ttmp = scratch.front.get(ttmp_nbytes.max(len))?;
+            let place = BlockPlace {
+                nchunk: self.params.nchunk,
+                nblock,
+                offset: nblock * blocksize,
+                tid,
+                ttmp: ttmp.as_mut_ptr(),
+                ttmp_nbytes,
+            };
+            if self.class.coding().is_some() {
+                return postfilter.run(block, dest, typesize, place);
+            }
+            // There the callback finds its input at the start of the scratch.
+            ttmp[..len].copy_from_slice(block);
+            postfilter.run(&ttmp[..len], dest, typesize, place)
+        });
+        scratch.block = input;
+        result
+    }
+
+    /// As [`decode_block`](Self::decode_block), without the postfilter.
+    ///
+    /// # Errors
+    /// Those of `chunk.md` 2.3.
+    #[inline]
+    pub(super) fn decode_unfiltered(
+        &self,
+        nblock: usize,
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        match (self.class, &self.lazy) {
+            (ChunkClass::Blocks(coding), None) => {
+                let bytes = self.block_bytes(nblock)?;
+                self.decode_streams(nblock, coding, bytes, scratch, dest, reference)
+            }
+            (ChunkClass::Blocks(coding), Some(blocks)) => {
+                let mut buffer = std::mem::take(&mut scratch.stream);
+                let result = self
+                    .lazy_block_bytes(nblock, blocks, &mut buffer)
+                    .and_then(|bytes| self.decode_streams(nblock, coding, bytes, scratch, dest, reference));
+                scratch.stream = buffer;
+                result
+            }
+            (ChunkClass::VarBlocks(coding), None) => {
+                self.decode_var_block(coding, self.var_blocks[nblock].payload(self.chunk), scratch, dest)
+            }
+            (ChunkClass::VarBlocks(coding), Some(blocks)) => {
+                let payload = lazy::read_payload(blocks, &self.var_blocks, nblock)?;
+                self.decode_var_block(coding, &payload, scratch, dest)
+            }
+            (ChunkClass::Plain, Some(blocks)) => {
+                blocks.read(self.header.len() + self.range(nblock).start, dest)
+            }
+            (ChunkClass::Special(_) | ChunkClass::Plain, _) => match self.uncoded_before_postfilter() {
+                Some(content) => content.read(self.range(nblock).start, dest),
+                None => Err(err!(Failure, "block {nblock} is coded")),
+            },
+        }
+    }
+
+    /// Decodes block `nblock`, one of equal blocks, whose streams are at the start of `bytes`.
+    #[inline]
+    fn decode_streams(
+        &self,
+        nblock: usize,
+        coding: BlockCoding,
+        bytes: &[u8],
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+    ) -> Result<()> {
+        let len = dest.len();
+        let nstreams = self.nstreams(nblock);
+        let decoder = || self.decoder();
+        let BlockScratch { front, workspace, .. } = scratch;
+        match coding {
+            BlockCoding::Direct => decode_split(decoder, nstreams, bytes, workspace, dest, len),
+            BlockCoding::Shuffled { unit } => {
+                let front = front.get(len + WRITE_AHEAD)?;
+                decode_shuffled(decoder, (nstreams, unit), bytes, workspace, front, dest)
+            }
+            BlockCoding::Bitshuffled => {
+                let front = front.get(len + WRITE_AHEAD)?;
+                let typesize = usize::from(self.header.typesize);
+                decode_bitshuffled(decoder, (nstreams, typesize), bytes, workspace, front, dest)
+            }
+            BlockCoding::General => self.decode_general(scratch, dest, reference, |workspace, dest| {
+                let decoded = decode_split(decoder, nstreams, bytes, workspace, dest, len);
+                if decoded.is_err() && may_predate_the_split_mark(self.header) && self.lazy.is_none() {
+                    return decode_split(decoder, 1, bytes, workspace, dest, len).or(decoded);
+                }
+                decoded
+            }),
+        }
+    }
+
+    /// Decodes a block of variable length with that payload.
+    fn decode_var_block(
+        &self,
+        coding: BlockCoding,
+        payload: &[u8],
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let len = dest.len();
+        let decoder = self.decoder();
+        let BlockScratch { front, workspace, .. } = scratch;
+        let typesize = usize::from(self.header.typesize);
+        match coding {
+            BlockCoding::Direct => decode_payload(&decoder, payload, workspace, dest),
+            BlockCoding::Shuffled { unit } => {
+                let front = front.get(len)?;
+                decode_payload(&decoder, payload, workspace, front)?;
+                shuffle::unshuffle(unit, front, dest);
+                Ok(())
+            }
+            BlockCoding::Bitshuffled => {
+                let front = front.get(len)?;
+                decode_payload(&decoder, payload, workspace, front)?;
+                bitshuffle::bitunshuffle(typesize, front, dest);
+                Ok(())
+            }
+            BlockCoding::General => self.decode_general(scratch, dest, None, |workspace, dest| {
+                decode_payload(&decoder, payload, workspace, &mut dest[..len])
+            }),
+        }
+    }
+
+    /// Undoes the pipeline of filters on what `decode` writes to the start of the slice that it gets, into `dest`.
+    fn decode_general(
+        &self,
+        scratch: &mut BlockScratch,
+        dest: &mut [u8],
+        reference: Option<&[u8]>,
+        decode: impl FnOnce(&mut Workspace, &mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let BlockScratch { front, back, workspace, .. } = scratch;
+        if self.chain.works_in_place() {
+            decode(workspace, dest)?;
+            return self.chain.backward_in_place(dest, reference);
+        }
+        let front = front.get(dest.len() + WRITE_AHEAD)?;
+        decode(workspace, front)?;
+        let back = back.get(dest.len())?;
+        let dparams = self.params.for_callbacks(i32::from(self.header.typesize));
+        self.chain.backward(front, back, dest, reference, &dparams, self.header.version)
+    }
+
+    /// Reads the streams of block `nblock` of a lazy chunk into `buffer`.
+    pub(super) fn lazy_block_bytes<'b>(
+        &self,
+        nblock: usize,
+        blocks: &LazyBlocks<'_>,
+        buffer: &'b mut scratch::Buffer,
+    ) -> Result<&'b [u8]> {
+        let start = self.block_start(nblock)?;
+        let limit = self.blocks().blocksize() + 4 * usize::from(self.header.typesize);
+        lazy::read_block(blocks, nblock, start, limit, buffer.get(limit)?)
+    }
+
+    /// The first block as delta needs it: all filters undone, no postfilter.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).
+    pub(super) fn reference_block(&self) -> Result<Vec<u8>> {
+        let len = self.range(0).len();
+        let mut block = Vec::new();
+        block.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a block of {len} bytes"))?;
+        block.resize(len, 0);
+        scratch::with(|scratch| self.decode_unfiltered(0, &mut scratch.coding, &mut block, None))?;
+        Ok(block)
+    }
+}

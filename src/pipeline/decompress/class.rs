@@ -1,0 +1,189 @@
+//! What the content of a chunk is made of, as its header says. Every read goes by this classification.
+
+use crate::chunk::format::{MAX_FILTERS, filter_id, version};
+use crate::chunk::{ChunkHeader, Special, StoredChunk};
+use crate::codec::BuiltIn;
+use crate::error::Result;
+
+/// What the content of a chunk is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChunkClass {
+    /// Repetitions of a value that the header, or the bytes behind it, tell.
+    Special(Special),
+    /// The content as it is.
+    Plain,
+    /// Blocks of one size, each of one or more streams.
+    Blocks(BlockCoding),
+    /// Blocks of variable length, each of one stream.
+    VarBlocks(BlockCoding),
+}
+
+/// How the streams of a block become its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BlockCoding {
+    /// The decoded streams are the content.
+    Direct,
+    /// The decoded streams are unshuffled, in items of `unit` bytes, at least 2.
+    Shuffled {
+        /// Bytes of an item.
+        unit: usize,
+    },
+    /// The decoded streams are bitunshuffled.
+    Bitshuffled,
+    /// Any other filters, or a chunk of a Blosc 1 that did not mark whether blocks are split.
+    General,
+}
+
+impl ChunkClass {
+    /// The class of the chunk with that parsed header.
+    ///
+    /// # Errors
+    /// Those of [`ChunkHeader::special`].
+    #[inline]
+    pub(crate) fn of(header: &ChunkHeader) -> Result<ChunkClass> {
+        Ok(match header.special()? {
+            Some(kind) => ChunkClass::Special(kind),
+            None if header.is_memcpyed() => ChunkClass::Plain,
+            None if header.has_varlen_blocks() => ChunkClass::VarBlocks(BlockCoding::of(header)),
+            None => ChunkClass::Blocks(BlockCoding::of(header)),
+        })
+    }
+
+    /// How blocks are coded; `None` for content that no codec has seen.
+    pub(crate) fn coding(self) -> Option<BlockCoding> {
+        match self {
+            ChunkClass::Special(_) | ChunkClass::Plain => None,
+            ChunkClass::Blocks(coding) | ChunkClass::VarBlocks(coding) => Some(coding),
+        }
+    }
+}
+
+impl BlockCoding {
+    /// How the blocks of the chunk with that parsed header are coded.
+    #[inline(always)]
+    pub(crate) fn of(header: &ChunkHeader) -> BlockCoding {
+        if header.is_instrumented() {
+            // Records are not filtered.
+            return BlockCoding::Direct;
+        }
+        if may_predate_the_split_mark(header) {
+            return BlockCoding::General;
+        }
+        // The six ids in two loads that are no wider than the stores which wrote them: wider loads wait for the stores.
+        let [a, b, c, d, e, last] = header.filters;
+        if u32::from_ne_bytes([a, b, c, d]) == 0 && e == 0 {
+            return BlockCoding::of_filter(header, MAX_FILTERS - 1, last);
+        }
+        let mut active = (0..MAX_FILTERS).filter(|&slot| header.filters[slot] != filter_id::NONE);
+        match (active.next(), active.next()) {
+            (None, _) => BlockCoding::Direct,
+            (Some(slot), None) => BlockCoding::of_filter(header, slot, header.filters[slot]),
+            (Some(_), Some(_)) => BlockCoding::General,
+        }
+    }
+
+    /// As [`of`](Self::of), for a pipeline whose only filter is `id` in slot `slot`.
+    #[inline(always)]
+    fn of_filter(header: &ChunkHeader, slot: usize, id: u8) -> BlockCoding {
+        match id {
+            // Truncation is not undone.
+            filter_id::NONE | filter_id::TRUNC_PREC => BlockCoding::Direct,
+            filter_id::SHUFFLE => {
+                let meta = header.filters_meta[slot];
+                match usize::from(if meta == 0 { header.typesize } else { meta }) {
+                    0 | 1 => BlockCoding::Direct,
+                    unit => BlockCoding::Shuffled { unit },
+                }
+            }
+            // Version 2 bitshuffles in another way.
+            filter_id::BITSHUFFLE if header.version != version::BLOSC1 => BlockCoding::Bitshuffled,
+            _ => BlockCoding::General,
+        }
+    }
+}
+
+/// Returns whether the chunk may come from a Blosc 1 that did not mark yet whether blocks are split, so that a block which
+/// makes no sense as several streams may be one. The reference cannot read those (`chunk.md` 1.15).
+pub(super) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
+    !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
+}
+
+/// The codec of a chunk in the format's own list, if it can stop before the end of a stream.
+pub(super) fn prefix_codec(header: &ChunkHeader) -> Option<BuiltIn> {
+    BuiltIn::from_format(header.codec_format())
+        .filter(|codec| matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc))
+}
+
+/// Returns whether a few bytes of a block of the chunk can be decoded for less than the whole block.
+pub(crate) fn decodes_parts(header: &ChunkHeader) -> bool {
+    let is_simple = |coding| matches!(coding, BlockCoding::Direct | BlockCoding::Shuffled { .. });
+    prefix_codec(header).is_some()
+        && !header.is_lazy()
+        && !header.has_dictionary()
+        && matches!(ChunkClass::of(header), Ok(ChunkClass::Blocks(coding)) if is_simple(coding))
+}
+
+/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
+pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
+    let header = chunk.header();
+    match ChunkClass::of(header) {
+        Ok(ChunkClass::Plain) => header.is_lazy(),
+        Ok(class) => class.coding().is_some(),
+        Err(_) => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::chunk::format::flag;
+
+    const LZ4: u8 = 1 << flag::FORMAT_SHIFT;
+
+    fn header(filters: [u8; MAX_FILTERS], filters_meta: [u8; MAX_FILTERS]) -> ChunkHeader {
+        ChunkHeader {
+            version: version::STABLE,
+            flags: flag::EXTENDED | flag::DONT_SPLIT | LZ4,
+            typesize: 4,
+            nbytes: 4000,
+            blocksize: 400,
+            cbytes: 300,
+            filters,
+            filters_meta,
+            ..ChunkHeader::default()
+        }
+    }
+
+    #[test]
+    fn one_filter_in_any_slot_is_recognised() {
+        let none = [0; MAX_FILTERS];
+        assert_eq!(BlockCoding::of(&header(none, none)), BlockCoding::Direct);
+        for slot in 0..MAX_FILTERS {
+            let with = |id: u8, meta: u8| {
+                let (mut filters, mut metas) = (none, none);
+                (filters[slot], metas[slot]) = (id, meta);
+                BlockCoding::of(&header(filters, metas))
+            };
+            assert_eq!(with(filter_id::SHUFFLE, 0), BlockCoding::Shuffled { unit: 4 });
+            assert_eq!(with(filter_id::SHUFFLE, 7), BlockCoding::Shuffled { unit: 7 });
+            assert_eq!(with(filter_id::SHUFFLE, 1), BlockCoding::Direct);
+            assert_eq!(with(filter_id::BITSHUFFLE, 0), BlockCoding::Bitshuffled);
+            assert_eq!(with(filter_id::TRUNC_PREC, 10), BlockCoding::Direct);
+            assert_eq!(with(filter_id::DELTA, 0), BlockCoding::General);
+            assert_eq!(with(200, 0), BlockCoding::General);
+        }
+        for filters in [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1], [4, 0, 0, 0, 0, 1], [2, 1, 0, 0, 0, 0]] {
+            assert_eq!(BlockCoding::of(&header(filters, none)), BlockCoding::General);
+        }
+    }
+
+    #[test]
+    fn old_writers_are_told_from_new_ones() {
+        let filters = [0, 0, 0, 0, 0, filter_id::BITSHUFFLE];
+        let version2 = ChunkHeader { version: version::BLOSC1, ..header(filters, [0; MAX_FILTERS]) };
+        assert_eq!(BlockCoding::of(&version2), BlockCoding::General);
+        let unmarked = ChunkHeader { flags: LZ4, ..version2 };
+        assert!(may_predate_the_split_mark(&unmarked));
+        assert_eq!(BlockCoding::of(&unmarked), BlockCoding::General);
+    }
+}

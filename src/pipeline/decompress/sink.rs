@@ -1,0 +1,153 @@
+//! Decoding some blocks of a chunk for a consumer that takes parts of them.
+
+use super::super::jobs;
+use super::super::params::DecompressParams;
+use super::super::scratch::Scratch;
+use super::outcome::Decompressed;
+use super::part::skips_enough;
+use super::plan::{DecodePlan, Uncoded};
+use super::ranges::ByteRanges;
+use crate::chunk::{Special, StoredChunk};
+use crate::err;
+use crate::error::Result;
+use std::ops::Range;
+
+/// The content of a block.
+#[derive(Clone, Copy)]
+pub(crate) enum BlockContent<'a> {
+    /// Its bytes.
+    Bytes(&'a [u8]),
+    /// Zeros, or uninitialised bytes, which read as zeros.
+    Zeros,
+}
+
+/// A consumer of decoded blocks, which come as a list: `n` is the position of a block in that list.
+pub(crate) trait BlockSink: Sync {
+    /// Returns a range of the `n`-th block, of `len` bytes, outside of which the sink reads nothing.
+    fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
+        0..len
+    }
+
+    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result; `false`
+    /// if the sink knows no more than [`wanted`](Self::wanted).
+    ///
+    /// # Errors
+    /// Those of `decode`.
+    fn ranges(
+        &self,
+        _n: usize,
+        _len: usize,
+        _decode: &mut dyn FnMut(&dyn ByteRanges) -> Result<bool>,
+    ) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Calls `decode` with the place where the whole `n`-th block goes, and returns its result; `None` if there is no such
+    /// place. The place is as long as the block.
+    fn in_place(&self, _n: usize, _decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+        None
+    }
+
+    /// Takes the content of the `n`-th block. It is as long as the block, but only the bytes that are
+    /// [`wanted`](Self::wanted) are defined.
+    ///
+    /// # Errors
+    /// Whatever keeps the sink from taking it.
+    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()>;
+}
+
+impl<F: Fn(usize, BlockContent<'_>) -> Result<()> + Sync> BlockSink for F {
+    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+        self(n, content)
+    }
+}
+
+/// Decodes the blocks `blocks` of `chunk` and gives each to `sink`; in no particular order, and on several threads if the
+/// parameters allow it. Masks are ignored.
+///
+/// # Errors
+/// `InvalidParam` for a block that is not there or a chunk of variable-length blocks, those of decompression, and what
+/// `sink` returns.
+pub(crate) fn decode_into_sink(
+    params: &DecompressParams<'_>,
+    chunk: &StoredChunk<'_>,
+    blocks: &[usize],
+    sink: &dyn BlockSink,
+) -> Result<Decompressed> {
+    if chunk.header().has_varlen_blocks() {
+        return Err(err!(InvalidParam, "blocks of variable length"));
+    }
+    let params = DecompressParams { mask: None, ..*params };
+    DecodePlan::with(chunk, &params, |plan| {
+        if let Some(nblock) = blocks.iter().find(|&&nblock| nblock >= plan.nblocks()) {
+            return Err(err!(InvalidParam, "block {nblock} of {}", plan.nblocks()));
+        }
+        let done = Decompressed {
+            nbytes: blocks.iter().map(|&nblock| plan.range(nblock).len()).sum(),
+            used_dictionary: plan.has_dictionary(),
+        };
+        match plan.uncoded() {
+            Some(Uncoded::Repeated { kind: Special::Zero | Special::Uninit, .. }) => {
+                (0..blocks.len()).try_for_each(|n| sink.accept(n, BlockContent::Zeros))?;
+            }
+            Some(Uncoded::Plain(bytes)) => {
+                for (n, &nblock) in blocks.iter().enumerate() {
+                    let Some(bytes) = bytes.get(plan.range(nblock)) else {
+                        return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", bytes.len()));
+                    };
+                    sink.accept(n, BlockContent::Bytes(bytes))?;
+                }
+            }
+            content => {
+                let needs_first = plan.needs_first_block() && blocks.iter().any(|&nblock| nblock > 0);
+                let reference = if needs_first { Some(plan.reference_block()?) } else { None };
+                let source = SinkSource { plan, content, reference: reference.as_deref(), sink };
+                let nthreads =
+                    jobs::nthreads_for(params.nthreads, done.nbytes, plan.largest()).min(blocks.len().max(1));
+                jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
+                    source.decode(n, blocks[n], worker.tid, worker.scratch)
+                })?;
+            }
+        }
+        Ok(done)
+    })
+}
+
+/// Blocks on their way to a sink.
+struct SinkSource<'a> {
+    plan: &'a DecodePlan<'a>,
+    /// The content that the blocks repeat, where no codec has seen it.
+    content: Option<Uncoded<'a>>,
+    /// The first block, where others need it.
+    reference: Option<&'a [u8]>,
+    sink: &'a dyn BlockSink,
+}
+
+impl SinkSource<'_> {
+    /// Decodes block `nblock`, the `n`-th of the list, as far as the sink reads it, and gives it to the sink.
+    fn decode(&self, n: usize, nblock: usize, tid: usize, scratch: &mut Scratch) -> Result<()> {
+        let SinkSource { plan, content, reference, sink } = *self;
+        let reference = reference.filter(|_| nblock > 0);
+        let Scratch { coding, decoded } = scratch;
+        let done = sink.in_place(n, &mut |dest| plan.decode_block(nblock, tid, coding, dest, reference));
+        if let Some(done) = done {
+            return done;
+        }
+        let range = plan.range(nblock);
+        let len = range.len();
+        let wanted = sink.wanted(n, len);
+        let block = decoded.get(len)?;
+        if let Some(content) = content {
+            content.read(range.start + wanted.start, &mut block[wanted])?;
+            return sink.accept(n, BlockContent::Bytes(block));
+        }
+        let is_decoded = sink
+            .ranges(n, len, &mut |ranges| plan.decode_ranges(nblock, &wanted, ranges, coding, block))?
+            || (skips_enough(&wanted, len)
+                && plan.decode_prefixes(nblock, wanted.clone(), coding, &mut block[wanted])?);
+        if !is_decoded {
+            plan.decode_block(nblock, tid, coding, block, reference)?;
+        }
+        sink.accept(n, BlockContent::Bytes(block))
+    }
+}

@@ -1,0 +1,81 @@
+//! Decompressing a whole chunk.
+
+use super::super::jobs;
+use super::super::params::DecompressParams;
+use super::super::scratch::Scratch;
+use super::super::shared_out::SharedOut;
+use super::outcome::Decompressed;
+use super::plan::DecodePlan;
+use super::single::decompress_single;
+use crate::chunk::StoredChunk;
+use crate::err;
+use crate::error::Result;
+
+/// Decompresses the whole of `chunk` into `dest`, which may be longer. Blocks that are masked out are left alone.
+///
+/// # Errors
+/// Those of `chunk.md` 2: the content of `dest` is undefined then.
+pub(crate) fn decompress(
+    params: &DecompressParams<'_>,
+    chunk: &StoredChunk<'_>,
+    dest: &mut [u8],
+) -> Result<Decompressed> {
+    if params.postfilter.is_none()
+        && params.mask.is_none()
+        && let Some(done) = decompress_single(chunk.header(), chunk.bytes(), dest)
+    {
+        return Ok(done);
+    }
+    decompress_general(params, chunk, dest)
+}
+
+/// General decompression path, for chunks that [`decompress_single`] does not handle.
+///
+/// # Errors
+/// As [`decompress`].
+pub(crate) fn decompress_general(
+    params: &DecompressParams<'_>,
+    chunk: &StoredChunk<'_>,
+    dest: &mut [u8],
+) -> Result<Decompressed> {
+    let nbytes = chunk.header().nbytes();
+    let Some(dest) = dest.get_mut(..nbytes) else {
+        return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
+    };
+    DecodePlan::with(chunk, params, |plan| {
+        let nthreads = jobs::nthreads_for(params.nthreads, nbytes, plan.largest());
+        match (plan.uncoded(), params.mask, nthreads) {
+            (Some(content), None, 1) => content.read(0, dest)?,
+            _ => decode_blocks(plan, params.mask, nthreads, dest)?,
+        }
+        Ok(Decompressed { nbytes, used_dictionary: plan.has_dictionary() })
+    })
+}
+
+/// Decodes the blocks that `mask` does not leave out, each into its place in `dest`.
+fn decode_blocks(plan: &DecodePlan<'_>, mask: Option<&[u8]>, nthreads: usize, dest: &mut [u8]) -> Result<()> {
+    let is_masked = |nblock: usize| mask.is_some_and(|mask| mask[nblock] != 0);
+    // The block that others are coded against comes first, and in memory of its own unless the caller gets it as it is.
+    let is_private = plan.needs_first_block() && (is_masked(0) || plan.has_postfilter());
+    let reference = if is_private { Some(plan.reference_block()?) } else { None };
+    let out = SharedOut::new(dest);
+    let decode = |nblock: usize, tid: usize, scratch: &mut Scratch, reference: Option<&[u8]>| {
+        if is_masked(nblock) {
+            return Ok(());
+        }
+        // SAFETY: blocks are disjoint, and each is decoded once.
+        let dest = unsafe { out.range(plan.range(nblock)) };
+        plan.decode_block(nblock, tid, &mut scratch.coding, dest, reference.filter(|_| nblock > 0))
+    };
+    if !plan.needs_first_block() || is_private {
+        return jobs::for_each_block(nthreads, 0..plan.nblocks(), |nblock, worker| {
+            decode(nblock, worker.tid, worker.scratch, reference.as_deref())
+        });
+    }
+    jobs::for_each_block(1, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
+    // SAFETY: the first block is decoded, and the others are elsewhere.
+    let first = unsafe { out.finished(plan.range(0)) };
+    jobs::for_each_block(nthreads, 1..plan.nblocks(), |nblock, worker| {
+        decode(nblock, worker.tid, worker.scratch, Some(first))
+    })
+}
