@@ -16,6 +16,7 @@
 //! | [`io`] | files: plain, mapped, or behind a program's back-end; the lock between processes |
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
+//! | [`buffers`] | memory that is used again: idle blocks of threads and of the process |
 //! | [`malloc`] | memory that crosses the border to C |
 //! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
@@ -27,6 +28,7 @@
 
 pub mod abi;
 mod b2nd;
+mod buffers;
 pub mod capi;
 mod chunk;
 mod codec;
@@ -51,9 +53,9 @@ pub use error::{Error, ErrorKind, Result};
 /// interface: any release may change them.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::buffers::limits;
     pub use crate::codec::zfp;
     pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
-    pub use crate::malloc::limits;
 
     /// The worker pool.
     pub mod pool {

@@ -5,8 +5,8 @@ use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltIn;
 use crate::err;
 use crate::error::{Error, ErrorKind, Result, UNKNOWN};
-use crate::malloc::spare;
 use crate::pipeline::library;
+use crate::pipeline::scratch;
 use crate::{pool, registry};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
@@ -47,7 +47,7 @@ pub extern "C" fn blosc2_free_resources() -> c_int {
         if !library::is_up() {
             return Err(err!(Failure, "the library is not up"));
         }
-        spare::clear();
+        scratch::release(0);
         Ok(0)
     })
 }

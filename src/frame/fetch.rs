@@ -5,6 +5,7 @@ use super::header::FrameHeader;
 use super::index::{Place, place_of};
 use super::store::{Contents, Frame, block_error};
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
+use crate::buffers::{self, Buffer};
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MIN_HEADER_LENGTH, flag, flag2, offset};
 use crate::chunk::lazy::{BlockSource, ChunkPlace, LazyChunk};
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
@@ -12,8 +13,6 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::io::Stream;
 use crate::malloc::Malloced;
-use crate::malloc::kept::KeptBuffer;
-use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::special_chunk;
 use crate::pipeline::params::CompressParams;
 use crate::pipeline::stune::Choice;
@@ -22,15 +21,10 @@ use std::ops::Deref;
 /// The most bytes that are read in the hope that they are the header and the block starts of a chunk.
 const LAZY_HEAD: usize = 4 << 10;
 
-thread_local! {
-    /// A chunk that was read.
-    static READ: KeptBuffer = const { KeptBuffer::new() };
-}
-
 /// What a chunk is fetched for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A look while it is lent: a copy may be in memory that is used again.
+    /// A look while it is lent: a copy may be in a buffer of the pool.
     Look,
     /// To be kept.
     Keep,
@@ -371,43 +365,37 @@ impl Frame {
 
 /// Memory that a chunk is read into.
 enum ReadBuffer {
-    /// The thread's own, of which so many bytes are used.
-    Kept(Vec<u8>, usize),
-    /// A block of its own.
-    Own(Malloced),
+    /// This many bytes of a buffer of the pool.
+    Lent(Buffer, usize),
+    /// A block for the chunk alone.
+    Owned(Malloced),
 }
 
 impl ReadBuffer {
     /// Memory for `len` bytes.
     fn new(purpose: Purpose, len: usize) -> Result<ReadBuffer> {
-        // What a damaged frame claims must take no memory before it was read: fresh blocks do not.
-        if purpose == Purpose::Keep || len > THREAD_BUFFER {
-            return Malloced::zeroed(len).map(ReadBuffer::Own);
-        }
-        // A thread on its way out keeps nothing.
-        let memory = READ.try_with(|kept| kept.take(len)).unwrap_or_else(|_| KeptBuffer::new().take(len))?;
-        Ok(ReadBuffer::Kept(memory, len))
+        // What a damaged frame claims takes no memory before it is read: pages of either kind are mapped when they are touched.
+        Ok(match purpose {
+            Purpose::Keep => ReadBuffer::Owned(Malloced::zeroed(len)?),
+            Purpose::Look => ReadBuffer::Lent(buffers::take(len)?, len),
+        })
     }
 
     fn bytes(&mut self) -> &mut [u8] {
         match self {
-            ReadBuffer::Kept(memory, len) => &mut memory[..*len],
-            ReadBuffer::Own(block) => block,
+            ReadBuffer::Lent(buffer, len) => &mut buffer[..*len],
+            ReadBuffer::Owned(block) => block,
         }
     }
 
     /// Lends the first `len` bytes as a chunk.
     fn lend<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
         match self {
-            ReadBuffer::Own(mut block) => {
+            ReadBuffer::Owned(mut block) => {
                 block.shorten(len);
                 then(ChunkBytes::Owned(block))
             }
-            ReadBuffer::Kept(memory, _) => {
-                let result = then(ChunkBytes::Lent(&memory[..len]));
-                let _ = READ.try_with(|kept| kept.give_back(memory));
-                result
-            }
+            ReadBuffer::Lent(buffer, _) => then(ChunkBytes::Lent(&buffer[..len])),
         }
     }
 }

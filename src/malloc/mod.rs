@@ -2,15 +2,12 @@
 //!
 //! Chunks, frames and whatever else a caller may own are kept in [`Malloced`]; nothing else is.
 
+use crate::buffers;
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
-
-pub(crate) mod kept;
-pub mod limits;
-pub(crate) mod spare;
 
 /// Bytes in a `malloc` block, freed when dropped.
 pub(crate) struct Malloced {
@@ -46,7 +43,7 @@ impl Malloced {
             // SAFETY: any length may be asked for.
             NonNull::new(unsafe { libc::malloc(bytes.len().max(1)) }.cast::<u8>())
         };
-        let Some(start) = spare::take(bytes.len()).or_else(fresh) else {
+        let Some(start) = buffers::take_block(bytes.len()).or_else(fresh) else {
             return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
         };
         // SAFETY: a block of that length at least, which nobody else uses.

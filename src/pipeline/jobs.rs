@@ -49,6 +49,7 @@ pub(crate) fn for_each_block(
             let mut worker = Worker { tid, scratch };
             queue.work_off(|nblock| work(nblock, &mut worker));
         });
+        end_of_part(tid);
     });
     queue.finish(finished)
 }
@@ -68,8 +69,18 @@ pub(crate) fn for_each(
         return items.try_for_each(work);
     }
     let queue = Queue::new(items);
-    let finished = pool::run(nthreads, &|_| queue.work_off(&work));
+    let finished = pool::run(nthreads, &|tid| {
+        queue.work_off(&work);
+        end_of_part(tid);
+    });
     queue.finish(finished)
+}
+
+/// Leaves the working memory of a worker to the process, so that threads that wait for the next job keep none.
+fn end_of_part(tid: usize) {
+    if tid != 0 {
+        scratch::hand_over();
+    }
 }
 
 /// What is left to do of a job, and how it went.

@@ -3,11 +3,11 @@
 //! Everything works whether the library is up or not; being up only decides what `blosc2_init` does and whether
 //! `blosc2_free_resources` has anything to free. The settings are atomics: no call waits for another.
 
+use super::scratch;
 use crate::abi::{BLOSC_BLOSCLZ, BLOSC_FORWARD_COMPAT_SPLIT};
 use crate::codec::BuiltIn;
 use crate::err;
 use crate::error::Result;
-use crate::malloc::spare;
 use crate::{pool, registry};
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicI16, AtomicI32, Ordering};
@@ -42,7 +42,7 @@ pub(crate) fn destroy() {
         let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
         UP.store(false, Ordering::Release);
     }
-    spare::clear();
+    scratch::release(0);
     // Not under the lock: a callback in one of the threads that end may itself bring the library up.
     pool::shutdown();
 }

@@ -3,7 +3,7 @@
 //! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it, as
 //! does any read with a postfilter, whose result may differ from one time to the next.
 
-use crate::malloc::limits::DECODED_BLOCK;
+use crate::buffers::limits::DECODED_BLOCK;
 
 /// A block that was decoded.
 #[derive(Default)]

@@ -7,7 +7,8 @@ use super::gate::Changing;
 use super::live::Layer;
 use super::rules::{self, Counters};
 use super::sync::{Access, ChangeSession};
-use super::{Keeping, SuperChunk, room};
+use super::{Keeping, SuperChunk};
+use crate::buffers;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, flag, version};
 use crate::chunk::{ChunkHeader, Special, write_i32};
 use crate::err;
@@ -15,13 +16,16 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
 use crate::frame::plan::{Change, Payload, Target};
 use crate::malloc::Malloced;
-use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::{Source, special_chunk};
 use crate::pipeline::params::CompressParams;
 use std::sync::atomic::Ordering;
 
 /// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
 const MOST_CONVERSIONS: usize = 1 << 16;
+
+/// Uncompressed bytes above which a chunk in memory is compressed where it stays instead of copied from a buffer of the pool, so
+/// that appending takes no second copy of a large chunk.
+const LARGE_CHUNK: usize = 16 << 20;
 
 /// A chunk that is handed in.
 pub(crate) enum Incoming<'a> {
@@ -438,8 +442,7 @@ impl SuperChunk {
         }
         let at = self.counters().nchunks;
         self.note_current(at);
-        // What no thread keeps memory for is compressed where it stays.
-        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > THREAD_BUFFER {
+        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
             let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
             block.truncate(cbytes);
@@ -476,10 +479,10 @@ impl SuperChunk {
         nbytes: usize,
         then: impl FnOnce(&[u8]) -> Result<R>,
     ) -> Result<R> {
-        room::with(nbytes + EXTENDED_HEADER_LENGTH, |room| {
-            let cbytes = self.compress_into(nchunk, src, nbytes, room)?;
-            then(&room[..cbytes])
-        })
+        let room = nbytes + EXTENDED_HEADER_LENGTH;
+        let mut buffer = buffers::take(room)?;
+        let cbytes = self.compress_into(nchunk, src, nbytes, &mut buffer[..room])?;
+        then(&buffer[..cbytes])
     }
 
     /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;

@@ -2,10 +2,11 @@
 //! which block. No chunk is built first, untouched blocks are not even decoded, and all of it is done by the threads that
 //! compress.
 
+use super::SuperChunk;
 use super::change::Incoming;
 use super::snapshot::until_stored;
 use super::sync::ChangeSession;
-use super::{SuperChunk, room};
+use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, StoredChunk};
 use crate::err;
@@ -139,14 +140,10 @@ impl SuperChunk {
             // The gate comes before the context.
             let container = self.asked_container(self.cctx()?);
             let blocks = Blocks::new(sizes, changes, None);
-            let stored = room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
-                let Some(cbytes) = self.compress_blocks(at, &blocks, container, room)? else {
-                    return Ok(false);
-                };
-                self.update_chunk(at, Incoming::Copy(&room[..cbytes])).map(|_| true)
-            })?;
-            if stored {
-                return Ok(());
+            let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
+            let mut buffer = buffers::take(room)?;
+            if let Some(cbytes) = self.compress_blocks(at, &blocks, container, &mut buffer[..room])? {
+                return self.update_chunk(at, Incoming::Copy(&buffer[..cbytes])).map(|_| ());
             }
         }
         let mut content = Malloced::zeroed(sizes.chunk)?;
@@ -194,31 +191,31 @@ impl SuperChunk {
     ) -> Result<Option<Stored>> {
         // The gate comes before the context.
         let container = self.asked_container(self.cctx()?);
-        room::with(sizes.chunk + EXTENDED_HEADER_LENGTH, |room| {
-            let mut patch = |chunk: &StoredChunk<'_>| {
-                let header = chunk.header();
-                check_size(header.nbytes(), sizes.chunk)?;
-                let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
-                if header.has_varlen_blocks() || !is_regular {
-                    return Ok(None);
-                }
-                let params = self.decompress_params(settings, at);
-                let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
-                    let blocks = Blocks::new(sizes, changes, Some(previous));
-                    self.compress_blocks(at, &blocks, container, room)
-                })?;
-                self.note_read(header, &done);
-                Ok(cbytes)
-            };
-            match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
-                None => Ok(Some(Stored::CallsBack)),
-                Some(None) => Ok(None),
-                Some(Some(cbytes)) => {
-                    target.update_in(session, at, Incoming::Copy(&room[..cbytes]))?;
-                    Ok(Some(Stored::Yes))
-                }
+        let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
+        let mut buffer = buffers::take(room)?;
+        let mut patch = |chunk: &StoredChunk<'_>| {
+            let header = chunk.header();
+            check_size(header.nbytes(), sizes.chunk)?;
+            let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
+            if header.has_varlen_blocks() || !is_regular {
+                return Ok(None);
             }
-        })
+            let params = self.decompress_params(settings, at);
+            let (cbytes, done) = OldChunk::open(&params, chunk, |previous| {
+                let blocks = Blocks::new(sizes, changes, Some(previous));
+                self.compress_blocks(at, &blocks, container, &mut buffer[..room])
+            })?;
+            self.note_read(header, &done);
+            Ok(cbytes)
+        };
+        match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
+            None => Ok(Some(Stored::CallsBack)),
+            Some(None) => Ok(None),
+            Some(Some(cbytes)) => {
+                target.update_in(session, at, Incoming::Copy(&buffer[..cbytes]))?;
+                Ok(Some(Stored::Yes))
+            }
+        }
     }
 
     /// As [`put_patched`](Self::put_patched), without a lock while decoding and compressing run functions of the program.

@@ -14,6 +14,7 @@ use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS,
     blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_metalayer, blosc2_schunk, blosc2_storage,
 };
+use crate::buffers;
 use crate::chunk::{format::offset, read_i32};
 use crate::err;
 use crate::error::Result;
@@ -21,7 +22,7 @@ use crate::frame::FrameKind;
 use crate::frame::header::FrameHeader;
 use crate::frame::metalayers::Metalayer;
 use crate::frame::store::{Frame, OwnedMetalayer};
-use crate::malloc::{Malloced, spare};
+use crate::malloc::Malloced;
 use crate::pipeline::context::Context;
 use crate::pipeline::library;
 use crate::pipeline::params::Handle;
@@ -480,7 +481,7 @@ unsafe fn chunk_len(chunk: *const u8) -> usize {
 unsafe fn free_chunk(chunk: *mut u8) {
     if let Some(block) = NonNull::new(chunk) {
         // SAFETY: the caller's promise; chunks of such arrays are `malloc` blocks.
-        unsafe { spare::give(block, chunk_len(chunk)) }
+        unsafe { buffers::give_block(block, chunk_len(chunk)) }
     }
 }
 

@@ -11,7 +11,6 @@
 //! | [`gathered`] | chunks made of blocks that change, for arrays |
 //! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
-//! | [`room`] | memory to compress them into |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
@@ -32,7 +31,6 @@ pub(crate) mod live;
 pub(crate) mod metalayers;
 pub(crate) mod open;
 pub(crate) mod read;
-mod room;
 pub(crate) mod rules;
 pub(crate) mod slice;
 mod snapshot;
@@ -44,10 +42,12 @@ pub(crate) mod view;
 pub(crate) use rules::Keeping;
 
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
+use crate::buffers::limits;
 use crate::err;
 use crate::error::Result;
 use crate::io::Backend;
 use crate::pipeline::context::{Context, OwnedContext};
+use crate::pipeline::scratch;
 use cache::LastBlock;
 use gate::Gate;
 use live::Layer;
@@ -233,6 +233,9 @@ impl Drop for SuperChunk {
             }
             libc::free((*s).blockshape.cast());
             free_storage((*s).storage);
+        }
+        if !self.is_view() {
+            scratch::release(limits::AFTER_FREE);
         }
     }
 }

@@ -9,4 +9,3 @@
 mod arrays;
 mod errors;
 mod injection;
-mod kept;

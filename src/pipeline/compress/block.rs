@@ -6,7 +6,7 @@
 use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
 use super::super::filters::{Chain, Input};
 use super::super::jobs::Worker;
-use super::super::scratch::BlockScratch;
+use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::Plan;
 use super::source::Source;
 use crate::abi::blosc2_instr;
@@ -118,7 +118,7 @@ impl BlockEncoder<'_> {
         &self,
         nblock: usize,
         worker: &mut Worker<'_>,
-        then: impl FnOnce(&[u8], &mut [u8], &mut [u8], &mut Workspace) -> Result<R>,
+        then: impl FnOnce(&[u8], &mut ScratchBuffer, &mut ScratchBuffer, &mut Workspace) -> Result<R>,
     ) -> Result<R> {
         let BlockScratch { front, back, stream, block: encoded, workspace } = &mut worker.scratch.coding;
         let buffer_len = self.buffer_len();
@@ -148,7 +148,7 @@ impl BlockEncoder<'_> {
         let back = if self.chain.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
         let reference = self.delta_reference(nblock);
         let block = self.chain.forward(input, reference, &self.cparams.0, front, back)?;
-        then(block, stream.get(buffer_len)?, encoded.get(buffer_len)?, workspace)
+        then(block, stream, encoded, workspace)
     }
 
     /// What delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
@@ -203,7 +203,8 @@ impl BlockEncoder<'_> {
             return then(encoded);
         }
         let started = self.instrumented.then(Instant::now);
-        self.filtered(nblock, worker, |block, spare, out, workspace| {
+        self.filtered(nblock, worker, |block, spare, encoded, workspace| {
+            let out = encoded.get(self.buffer_len())?;
             let filter_time = started.map(|s| s.elapsed()).unwrap_or_default();
             match self.streams(nblock, block, spare, workspace, filter_time, out)? {
                 Some(len) => then(&out[..len]),
@@ -224,7 +225,7 @@ impl BlockEncoder<'_> {
         &self,
         nblock: usize,
         block: &[u8],
-        spare: &mut [u8],
+        spare: &mut ScratchBuffer,
         workspace: &mut Workspace,
         filter_time: Duration,
         out: &mut [u8],
@@ -261,7 +262,7 @@ impl BlockEncoder<'_> {
     fn stream(
         &self,
         bytes: &[u8],
-        spare: &mut [u8],
+        spare: &mut ScratchBuffer,
         workspace: &mut Workspace,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
@@ -270,7 +271,8 @@ impl BlockEncoder<'_> {
         let coded = if let Some(dest) = room.get_mut(..neblock) {
             self.code(bytes, workspace, dest)?
         } else {
-            let coded = self.code(bytes, workspace, &mut spare[..neblock])?;
+            let spare = spare.get(neblock)?;
+            let coded = self.code(bytes, workspace, spare)?;
             match room.get_mut(..coded.unwrap_or(neblock)) {
                 Some(dest) if coded.is_some() => copy(&spare[..dest.len()], dest),
                 _ => return Ok(None),
@@ -301,13 +303,13 @@ impl BlockEncoder<'_> {
     fn record(
         &self,
         bytes: &[u8],
-        spare: &mut [u8],
+        spare: &mut ScratchBuffer,
         workspace: &mut Workspace,
         filter_time: Duration,
         out: &mut [u8],
     ) -> Result<Option<usize>> {
         let started = Instant::now();
-        let coded = self.code(bytes, workspace, &mut spare[..bytes.len()])?.unwrap_or(bytes.len());
+        let coded = self.code(bytes, workspace, spare.get(bytes.len())?)?.unwrap_or(bytes.len());
         let neblock = bytes.len() as f32;
         let record = blosc2_instr {
             cratio: neblock / (coded + PREFIX) as f32,

@@ -1,7 +1,7 @@
 //! Decoding one block as the plan says (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
 
 use super::super::callbacks::{BlockPlace, Postfilter};
-use super::super::scratch::{self, BlockScratch};
+use super::super::scratch::{self, BlockScratch, ScratchBuffer};
 use super::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
 use super::lazy;
 use super::plan::DecodePlan;
@@ -211,7 +211,7 @@ impl DecodePlan<'_> {
         &self,
         nblock: usize,
         blocks: &LazyBlocks<'_>,
-        buffer: &'b mut scratch::Buffer,
+        buffer: &'b mut ScratchBuffer,
     ) -> Result<&'b [u8]> {
         let start = self.block_start(nblock)?;
         let limit = self.blocks().blocksize() + 4 * usize::from(self.header.typesize);
