@@ -39,6 +39,7 @@ use crate::chunk::ChunkHeader;
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
+use crate::malloc::Malloced;
 use reader::Simple;
 
 /// What a decompression did.
@@ -168,12 +169,10 @@ fn decode_blocks(
     })
 }
 
-/// The first block as delta needs it: all filters undone, no postfilter.
-fn first_block(reader: &ChunkReader<'_>) -> Result<Vec<u8>> {
-    let len = reader.range(0).len();
-    let mut block = Vec::new();
-    block.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a block of {len} bytes"))?;
-    block.resize(len, 0);
+/// The first block as delta needs it: all filters undone, no postfilter. Its size is a claim of the header, so the memory is
+/// zeroed by the system: only what the decoder writes takes up memory.
+fn first_block(reader: &ChunkReader<'_>) -> Result<Malloced> {
+    let mut block = Malloced::zeroed(reader.range(0).len())?;
     scratch::with(|scratch| {
         let (mut buffers, workspace) = reader.buffers(scratch)?;
         reader.decode_unfiltered(0, &mut buffers, workspace, &mut block, None)

@@ -7,12 +7,13 @@ use super::{Decompressed, first_block};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{flag, flag2};
 use crate::error::Result;
+use crate::malloc::Malloced;
 
 /// A chunk whose blocks are decoded, or taken as they are, one by one and on any thread.
 pub(crate) struct Previous<'a> {
     reader: &'a ChunkReader<'a>,
     mask: Option<&'a [u8]>,
-    reference: Option<Vec<u8>>,
+    reference: Option<Malloced>,
 }
 
 impl Previous<'_> {
