@@ -21,6 +21,7 @@
 //! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
 //! | [`b2nd`] | arrays of several dimensions over super-chunks |
+//! | [`internals`] | what tests, benchmarks and fuzz targets reach besides the C functions |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
 // Items that nothing uses show up as dead code.
@@ -36,6 +37,8 @@ mod environment;
 pub mod error;
 mod filter;
 mod frame;
+#[doc(hidden)]
+pub mod internals;
 mod io;
 mod malloc;
 mod pipeline;
@@ -48,17 +51,3 @@ mod thread;
 mod trace;
 
 pub use error::{Error, ErrorKind, Result};
-
-/// Modules and items that the tests and benchmarks of this repository use besides the C functions. They are no part of a public
-/// interface: any release may change them.
-#[doc(hidden)]
-pub mod internals {
-    pub use crate::buffers::limits;
-    pub use crate::codec::zfp;
-    pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
-
-    /// The worker pool.
-    pub mod pool {
-        pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
-    }
-}

@@ -30,7 +30,7 @@ pub(crate) struct BlockShape {
 
 impl BlockShape {
     /// A shape; `None` for more than 16 dimensions.
-    #[cfg(test)]
+    #[cfg(any(test, feature = "ndlz"))]
     pub(crate) fn new(extents: &[i32]) -> Option<BlockShape> {
         let mut shape = BlockShape { ndim: extents.len(), extents: [1; MAX_DIM] };
         shape.extents.get_mut(..extents.len())?.copy_from_slice(extents);

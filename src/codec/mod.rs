@@ -36,7 +36,7 @@ pub(crate) struct Workspace {
     blosclz: blosclz::Tables,
     lz4: lz4::State,
     #[cfg(feature = "ndlz")]
-    ndlz: ndlz::Tables,
+    pub(crate) ndlz: ndlz::Tables,
     zlib: zlib::State,
     zstd: zstd::State,
 }

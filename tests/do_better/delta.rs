@@ -17,6 +17,7 @@ use crate::support::data::Data;
 use crate::support::guard::GuardedBuffer;
 use crate::support::known_defects as defects;
 use crate::support::library::Library;
+use crate::support::memory::Gauge;
 use crate::support::random::Random;
 
 /// All pipelines of up to four filters with a delta in them, and some longer ones.
@@ -360,4 +361,32 @@ fn chunk_10_15_classic_delta_in_the_reference() {
         let params = Params { typesize: 8, ..params(filters) };
         assert_all_decode(&compressed(&params, &src), &src);
     }
+}
+
+/// A chunk of 62 bytes claims blocks of 512 MiB. Items of its second block need the first one, whose stream is bad: memory
+/// for a block is allocated, but not touched.
+#[test]
+fn filters_6_claimed_size_of_the_first_block() {
+    alone("delta::filters_6_claimed_size_of_the_first_block", || {
+        const BLOCKSIZE: i32 = 536_866_816;
+        for format in [0u8, 1, 3, 4] {
+            // An extended header, streams that are not split.
+            let mut chunk = vec![5, 1, 0x15 | 0x08 | format << 5, 4];
+            for field in [2 * BLOCKSIZE, BLOCKSIZE, 62] {
+                chunk.extend(field.to_le_bytes());
+            }
+            chunk.resize(32, 0);
+            chunk[0x15] = DELTA;
+            for field in [40i32, 40, 18] {
+                chunk.extend(field.to_le_bytes());
+            }
+            chunk.resize(62, 0xE0);
+            let gauge = Gauge::start();
+            let mut context = OwnedContext::decompressing(ours(), dparams(1));
+            let mut dest = [BEFORE; 40];
+            assert_eq!(context.getitem(&chunk, BLOCKSIZE / 4 + 1000, 10, &mut dest), -3, "format {format}");
+            let grown = gauge.grown();
+            assert!(grown < 16 << 20, "format {format}: {grown} bytes");
+        }
+    });
 }

@@ -11,6 +11,7 @@ use crate::codec::{WRITE_AHEAD, Workspace};
 use crate::err;
 use crate::error::Result;
 use crate::filter::{bitshuffle, shuffle};
+use crate::malloc::Malloced;
 
 impl DecodePlan<'_> {
     /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the first
@@ -218,15 +219,13 @@ impl DecodePlan<'_> {
         lazy::read_block(blocks, nblock, start, limit, buffer.get(limit)?)
     }
 
-    /// The first block as delta needs it: all filters undone, no postfilter.
+    /// The first block as delta needs it: all filters undone, no postfilter. Its size is a claim of the header, so the memory is
+    /// zeroed by the system: only what the decoder writes takes up memory.
     ///
     /// # Errors
     /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).
-    pub(super) fn reference_block(&self) -> Result<Vec<u8>> {
-        let len = self.range(0).len();
-        let mut block = Vec::new();
-        block.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a block of {len} bytes"))?;
-        block.resize(len, 0);
+    pub(super) fn reference_block(&self) -> Result<Malloced> {
+        let mut block = Malloced::zeroed(self.range(0).len())?;
         scratch::with(|scratch| self.decode_unfiltered(0, &mut scratch.coding, &mut block, None))?;
         Ok(block)
     }

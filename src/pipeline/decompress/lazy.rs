@@ -4,6 +4,7 @@ use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
 use crate::err;
 use crate::error::Result;
+use crate::malloc::Malloced;
 
 /// Reads block `nblock`, which begins `start` bytes into the stored chunk, into `buffer`. It is at most `limit`
 /// bytes long.
@@ -90,7 +91,7 @@ pub(super) fn varlen_table(
 ///
 /// # Errors
 /// `InvalidHeader` for a length in the trailer that cannot be, `MemoryAlloc`, or what the source says.
-pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Vec<u8>> {
+pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Malloced> {
     let block = &table[nblock];
     // As the reference, whose buffer has room for the longest span or for this block, and for its prefix. Bytes behind the
     // span are read, so that it is an error if there are none, and belong to the next block.
@@ -102,10 +103,9 @@ pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: 
         return Err(err!(InvalidHeader, "lazy block {nblock} of {stored} bytes, {limit} are the most"));
     };
     let len = stored - varlen::PREFIX;
-    let mut payload = Vec::new();
-    payload.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "a payload of {len} bytes"))?;
-    payload.resize(len, 0);
+    // The length is a claim: memory that the system zeroes takes up nothing before it is read into.
+    let mut payload = Malloced::zeroed(len)?;
     blocks.read(block.span.start + varlen::PREFIX, &mut payload)?;
-    payload.truncate(block.span.len() - varlen::PREFIX);
+    payload.shorten(block.span.len() - varlen::PREFIX);
     Ok(payload)
 }

@@ -7,12 +7,13 @@ use super::plan::DecodePlan;
 use crate::chunk::format::{flag, flag2};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
+use crate::malloc::Malloced;
 
 /// A chunk whose blocks are decoded, or taken as they are, one by one and on any thread.
 pub(crate) struct OldChunk<'a> {
     plan: &'a DecodePlan<'a>,
     mask: Option<&'a [u8]>,
-    reference: Option<Vec<u8>>,
+    reference: Option<Malloced>,
 }
 
 impl OldChunk<'_> {

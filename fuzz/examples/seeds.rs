@@ -1,0 +1,256 @@
+//! Writes the inputs that the fuzz targets start from, a folder for each target:
+//!
+//! ```text
+//! cargo run --release --example seeds -- corpus
+//! ```
+//!
+//! They are made from the fixtures of old releases and from chunks, streams, frames and arrays of this library. The same
+//! names and bytes come out each time.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use blosc2::internals::streams::{Codec, Streams};
+use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
+use libblosc2_fuzz::container::pack;
+use libblosc2_fuzz::support::calls::{Params, Special, compress, special_chunk, vlcompress};
+use libblosc2_fuzz::support::data::Data;
+use libblosc2_fuzz::support::random::Random;
+use libblosc2_fuzz::support::short_header::with_short_header;
+use libblosc2_fuzz::support::super_chunk::SuperChunk;
+use libblosc2_fuzz::{Form, PARAMETERS, array_originals, fields, frame_originals, library};
+
+/// Seeds above this many bytes are left out: mutating a long input rarely hits what matters in it.
+const LONGEST: usize = 12_000;
+/// The codecs of chunks.
+const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
+
+/// The targets that read chunks.
+const OF_CHUNKS: [&str; 2] = ["decompress", "getitem"];
+
+struct Corpus {
+    root: PathBuf,
+    counts: BTreeMap<&'static str, usize>,
+}
+
+impl Corpus {
+    /// Writes `data`, and the bytes that choose how it is used, for these targets.
+    fn add(&mut self, targets: &[&'static str], data: &[u8]) {
+        if data.len() > LONGEST {
+            return;
+        }
+        for &target in targets {
+            let count = self.counts.entry(target).or_default();
+            let parameters = Random::new(*count as u64).next().to_le_bytes();
+            let folder = self.root.join(target);
+            fs::create_dir_all(&folder).expect("a folder");
+            fs::write(folder.join(format!("seed-{count:05}")), [data, &parameters[..PARAMETERS]].concat())
+                .expect("a seed");
+            *count += 1;
+        }
+    }
+}
+
+/// Reads the parts of a fixture.
+struct Fixture<'a>(&'a [u8]);
+
+impl<'a> Fixture<'a> {
+    fn number(&mut self) -> usize {
+        let (head, tail) = self.0.split_first_chunk::<4>().expect("a number");
+        self.0 = tail;
+        u32::from_le_bytes(*head) as usize
+    }
+
+    fn sized(&mut self) -> &'a [u8] {
+        let len = self.number();
+        let (head, tail) = self.0.split_at(len);
+        self.0 = tail;
+        head
+    }
+}
+
+/// The contents of the files in a folder of fixtures, behind `magic`.
+fn fixtures(folder: &str, magic: &[u8]) -> Vec<Vec<u8>> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capi-tests/fixtures").join(folder);
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(folder).expect("the fixtures").map(|entry| entry.expect("an entry").path()).collect();
+    paths.sort();
+    paths
+        .iter()
+        .map(|path| {
+            fs::read(path).expect("a fixture").strip_prefix(magic).expect("the magic number").to_vec()
+        })
+        .collect()
+}
+
+fn old_chunks(corpus: &mut Corpus) {
+    for file in fixtures("chunks", b"B2FX") {
+        let mut fixture = Fixture(&file);
+        let count = fixture.number();
+        let mut taken = 0;
+        for number in 0..count {
+            let _description = fixture.sized();
+            let chunk = fixture.sized();
+            // The first record names the release. The files have hundreds of like chunks.
+            if number > 0 && chunk.len() <= LONGEST && taken < 40 {
+                corpus.add(&OF_CHUNKS, chunk);
+                taken += 1;
+            }
+        }
+    }
+}
+
+fn old_frames(corpus: &mut Corpus) {
+    for file in fixtures("frames", b"B2FR") {
+        let mut fixture = Fixture(&file);
+        for number in 0..fixture.number() {
+            let _description = fixture.sized();
+            let files = (0..fixture.number())
+                .map(|_| {
+                    let name = String::from_utf8(fixture.sized().to_vec()).expect("a name");
+                    (name, fixture.sized().to_vec())
+                })
+                .collect();
+            if number > 0 {
+                corpus.add(&["frame", "array"], &pack(&files));
+            }
+        }
+    }
+}
+
+fn chunks(corpus: &mut Corpus) {
+    let (library, random) = (library(), &mut Random::new(1));
+    let pipelines = [
+        [0; 6],
+        [0, 0, 0, 0, 0, 1],
+        [0, 0, 0, 0, 0, 2],
+        [0, 0, 0, 0, 3, 1],
+        [0, 0, 0, 0, 1, 35],
+        [1, 2, 1, 0, 3, 1],
+    ];
+    let shapes =
+        [(1, 100, 0), (4, 1000, 128), (8, 4096, 512), (17, 3000, 500), (300, 6000, 900), (4, 20_000, 8192)];
+    for codec in CODECS {
+        for (typesize, nbytes, blocksize) in shapes {
+            for filters in pipelines {
+                let mut params = Params { codec, typesize, blocksize, filters, ..Params::default() };
+                params.clevel = *random.pick(&[1, 5, 9]);
+                params.splitmode = *random.pick(&[1, 2, 4]);
+                params.metas[5] = if filters[5] == 35 { typesize.min(255) as u8 } else { 0 };
+                let kind = *random.pick(&[Data::Ramp, Data::Text, Data::Mixed, Data::Records, Data::Sparse]);
+                let src = kind.generate(random, typesize as usize, nbytes);
+                for use_dict in [false, nbytes >= 4000 && matches!(codec, 1 | 2 | 5)] {
+                    params.use_dict = use_dict;
+                    let Ok(chunk) = compress(library, &params, &src, 2 * nbytes + 50_000) else { continue };
+                    corpus.add(&OF_CHUNKS, &chunk);
+                    if let Some(short) = with_short_header(&chunk) {
+                        corpus.add(&OF_CHUNKS, &short);
+                    }
+                }
+            }
+        }
+        let params = Params { codec, typesize: 4, ..Params::default() };
+        for (count, largest, filter) in [(1, 200, 0), (3, 100, 1), (12, 300, 2), (7, 2000, 3), (30, 400, 1)] {
+            let blocks: Vec<Vec<u8>> = (0..count)
+                .map(|_| {
+                    let len = 4 * (1 + random.below(largest / 4));
+                    Data::Text.generate(random, 4, len)
+                })
+                .collect();
+            for use_dict in [false, matches!(codec, 1 | 2 | 5)] {
+                let params = Params { use_dict, filters: [0, 0, 0, 0, 0, filter], ..params.clone() };
+                corpus.add(&OF_CHUNKS, &vlcompress(library, &params, &blocks, 50_000).expect("a chunk"));
+            }
+        }
+        for (clevel, len) in [(0, 2000), (5, 20), (9, 2000)] {
+            let noise = random.bytes(len);
+            let chunk =
+                compress(library, &Params { clevel, ..params.clone() }, &noise, len + 32).expect("a chunk");
+            corpus.add(&OF_CHUNKS, &chunk);
+        }
+    }
+    let params = Params { typesize: 4, ..Params::default() };
+    for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(&[1, 2, 3, 4])] {
+        corpus.add(&OF_CHUNKS, &special_chunk(library, &params, special, 4000, 36).expect("a chunk"));
+    }
+}
+
+fn streams(corpus: &mut Corpus) {
+    let (random, streams) = (&mut Random::new(2), &mut Streams::default());
+    let mut dest = vec![0; 100_000];
+    for kind in Data::ALL {
+        for len in [40, 300, 2000, 9000] {
+            let src = kind.generate(random, 4, len);
+            corpus.add(&["context_round_trip", "vlmeta", "blosclz", "lz4", "inflate", "zfp", "ndlz"], &src);
+            for (target, codec) in [
+                ("blosclz", Codec::BloscLz),
+                ("lz4", Codec::Lz4),
+                ("lz4", Codec::Lz4Hc),
+                ("inflate", Codec::Zlib),
+            ] {
+                for clevel in [1, 5, 9] {
+                    let written = streams.encode(codec, clevel, &[], &src, &mut dest);
+                    if written > 0 {
+                        corpus.add(&[target], &dest[..written]);
+                    }
+                }
+            }
+            for cell in [4, 8] {
+                let rows = len / 20;
+                let written = streams.encode_cells(cell, [20, rows as i32], &src[..20 * rows], &mut dest);
+                if written > 0 {
+                    corpus.add(&["ndlz"], &dest[..written]);
+                }
+            }
+            for (mode, meta) in [(Mode::Accuracy, 0), (Mode::Precision, 10), (Mode::Rate, 30)] {
+                let array = Geometry { blockshape: &[len as i32 / 4], typesize: 4 };
+                if let Ok(written @ 1..) = (Zfp { mode, meta }).encode(array, &src[..len / 4 * 4], &mut dest)
+                {
+                    corpus.add(&["zfp"], &dest[..written]);
+                }
+            }
+        }
+    }
+}
+
+fn frames(corpus: &mut Corpus) {
+    for form in [Form::File, Form::Directory] {
+        for original in frame_originals::originals(form) {
+            let input = pack(&original.files);
+            corpus.add(&["frame", "array"], &input);
+            let main = &original.files[original.main_file()];
+            let trailer = &main[original.layout.trailer..];
+            corpus.add(&["vlmeta"], &trailer[..trailer.len() - 23]);
+            // A lazy chunk without its frame.
+            if form == Form::File {
+                let frame = &mut main.clone();
+                let path = libblosc2_fuzz::container::path();
+                fs::write(&path, frame).expect("a file");
+                let schunk = SuperChunk::open(library(), &path).expect("a super-chunk");
+                for nchunk in 0..schunk.nchunks().min(2) {
+                    let lazy = schunk.get_lazychunk(nchunk).expect("a lazy chunk");
+                    corpus.add(&OF_CHUNKS, &lazy);
+                }
+                libblosc2_fuzz::container::remove(&path);
+            }
+            assert!(fields::CBYTES.get(main) >= 0);
+        }
+    }
+    for original in array_originals::originals(false) {
+        corpus.add(&["array", "frame"], &pack(&original.files));
+    }
+}
+
+fn main() {
+    let root = std::env::args_os().nth(1).map_or_else(|| "corpus".into(), PathBuf::from);
+    let corpus = &mut Corpus { root, counts: BTreeMap::new() };
+    old_chunks(corpus);
+    old_frames(corpus);
+    chunks(corpus);
+    streams(corpus);
+    frames(corpus);
+    for (target, count) in &corpus.counts {
+        println!("{target}: {count} seeds");
+    }
+}

@@ -1,0 +1,86 @@
+//! BloscLZ streams: the decoder against the rules of the format written down as plainly as possible, and round trips.
+
+#![no_main]
+
+use std::cell::RefCell;
+
+use blosc2::internals::streams::Codec;
+use libblosc2_fuzz::split;
+use libblosc2_fuzz::streams::{Bench, CAPACITY};
+use libfuzzer_sys::fuzz_target;
+
+/// Returns the content of a stream, `None` if it is bad or longer than `room`.
+fn plain(stream: &[u8], room: usize) -> Option<Vec<u8>> {
+    let mut rest = stream;
+    let mut out: Vec<u8> = Vec::new();
+    let mut take = |least: usize| -> Option<usize> {
+        // The format wants `least` bytes to be left before this one is read.
+        let (&first, after) = rest.split_first().filter(|_| rest.len() >= least)?;
+        rest = after;
+        Some(usize::from(first))
+    };
+    let mut control = take(1)? & 31;
+    loop {
+        if control < 32 {
+            for _ in 0..=control {
+                out.push(take(1)? as u8);
+            }
+            if out.len() > room {
+                return None;
+            }
+        } else {
+            let mut length = (control >> 5) + 2;
+            if length == 9 {
+                loop {
+                    let extension = take(2)?;
+                    length += extension;
+                    if extension != 255 {
+                        break;
+                    }
+                }
+            }
+            let low = take(if control >> 5 == 7 { 1 } else { 2 })?;
+            let mut distance = (control & 31) << 8 | low;
+            if distance == 0x1FFF {
+                let high = take(2)?;
+                distance += high << 8 | take(1)?;
+            }
+            distance += 1;
+            if out.len() + length > room || distance > out.len() {
+                return None;
+            }
+            // A stream that ends with a match stands for nothing there: the decoder returns before it copies.
+            let Some(next) = take(1) else { return Some(out) };
+            for _ in 0..length {
+                out.push(out[out.len() - distance]);
+            }
+            control = next;
+            continue;
+        }
+        match take(1) {
+            Some(next) => control = next,
+            None => return Some(out),
+        }
+    }
+}
+
+thread_local! {
+    static BENCH: RefCell<Bench> = RefCell::default();
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((data, mut random)) = split(input) else { return };
+    BENCH.with_borrow_mut(|bench| {
+        if random.one_in(4) {
+            return bench.round_trip(Codec::BloscLz, &[], data, &mut random);
+        }
+        // The room decides about a match at the end, which is checked but not copied.
+        let whole = plain(data, CAPACITY).map_or(0, |content| content.len());
+        for len in [whole, random.below(CAPACITY)] {
+            let expected = plain(data, len).filter(|content| content.len() == len && len > 0);
+            let found = bench.decode(Codec::BloscLz, &[], data, len, &mut random);
+            let found = found.filter(|content| !content.is_empty());
+            assert!(found == expected, "{len} bytes: the format has others");
+        }
+    });
+});

@@ -1,0 +1,25 @@
+//! Items of chunks: whatever the bytes are, a partial read gives an error or the items that decompressing the whole chunk gives.
+
+#![no_main]
+
+use std::cell::RefCell;
+
+use libblosc2_fuzz::chunks::Reader;
+use libblosc2_fuzz::{library, split};
+use libfuzzer_sys::fuzz_target;
+
+thread_local! {
+    static READER: RefCell<Reader> = RefCell::new(Reader::new(library()));
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((data, mut random)) = split(input) else { return };
+    READER.with_borrow_mut(|reader| {
+        let choices = &mut random.clone();
+        reader.with_chunk(data, &mut random, |reader, chunk| {
+            for _ in 0..6 {
+                reader.read_items(chunk, choices);
+            }
+        });
+    });
+});

@@ -1,0 +1,72 @@
+//! NDLZ streams in both sizes of cells: the decoder gives the same each time, and what the encoder writes decodes to its
+//! source.
+
+#![no_main]
+
+use std::cell::RefCell;
+
+use blosc2::internals::streams::{Streams, decode_cells};
+use libblosc2_fuzz::split;
+use libblosc2_fuzz::support::guard::GuardedBuffer;
+use libfuzzer_sys::fuzz_target;
+
+/// The largest block of this target, in bytes.
+const CAPACITY: usize = 64 << 10;
+
+/// Decodes `stream` into `len` bytes that held `before`, against an inaccessible page.
+fn decode(cell: u8, stream: &[u8], len: usize, at_end: bool, before: u8) -> Option<Vec<u8>> {
+    let (mut src, mut dest) = (GuardedBuffer::new(stream.len()), GuardedBuffer::new(len));
+    let src = src.flush(stream.len(), at_end);
+    src.copy_from_slice(stream);
+    let dest = dest.flush(len, at_end);
+    dest.fill(before);
+    let written = decode_cells(cell, src, dest);
+    assert!(written <= len, "{written} bytes in {len}");
+    assert!(dest[written..].iter().all(|&byte| byte == before) || written == 0, "bytes behind the content");
+    (written > 0).then(|| dest[..written].to_vec())
+}
+
+fn check(cell: u8, stream: &[u8], len: usize) -> Option<Vec<u8>> {
+    let found = decode(cell, stream, len, true, 0xCC);
+    assert!(decode(cell, stream, len, false, 0x33) == found, "two outcomes of a stream");
+    found
+}
+
+thread_local! {
+    static STREAMS: RefCell<Streams> = RefCell::default();
+}
+
+fuzz_target!(|input: &[u8]| {
+    let Some((data, mut random)) = split(input) else { return };
+    let cell = *random.pick(&[4, 8]);
+    if !random.one_in(3) || data.is_empty() {
+        let claimed = match data {
+            [2, a, b, c, d, e, f, g, h, ..] => {
+                let extents =
+                    [[a, b, c, d], [e, f, g, h]].map(|word| u32::from_le_bytes(word.map(|byte| *byte)));
+                u64::from(extents[0]) * u64::from(extents[1])
+            }
+            _ => 0,
+        };
+        if claimed <= CAPACITY as u64 {
+            let found = check(cell, data, claimed as usize);
+            assert!(found.is_none_or(|content| content.len() as u64 == claimed));
+        }
+        let _ = check(cell, data, random.below(CAPACITY));
+        return;
+    }
+    let extents = [1 + random.below(70), 1 + random.below(70)];
+    let nbytes = extents[0] * extents[1];
+    let mut src = data.repeat(nbytes.div_ceil(data.len()));
+    src.truncate(nbytes);
+    let room = if random.one_in(3) { random.below(nbytes + 1) } else { nbytes + 100 };
+    let mut dest = GuardedBuffer::new(room);
+    let dest = dest.ending(room);
+    let extents = extents.map(|extent| extent as i32);
+    let len = STREAMS.with_borrow_mut(|streams| streams.encode_cells(cell, extents, &src, dest));
+    let fresh = Streams::default().encode_cells(cell, extents, &src, &mut vec![0; room]);
+    assert!(len <= room && len == fresh, "{len} and {fresh} bytes in {room}");
+    if len > 0 {
+        assert!(check(cell, &dest[..len], nbytes).as_ref() == Some(&src), "{extents:?} in cells of {cell}");
+    }
+});

@@ -1,0 +1,297 @@
+//! Everything that reads a chunk, on bytes that may be none.
+
+use crate::CAPACITY;
+use crate::support::calls::{BEFORE, Header, OwnedContext, dparams};
+use crate::support::guard::GuardedBuffer;
+use crate::support::library::Library;
+use crate::support::random::Random;
+
+/// Lengths and positions that overflow, or lie at a limit of the format.
+pub const EXTREMES: [i32; 12] =
+    [0, 1, -1, 255, 32_768, 65_536, 536_866_816, 1 << 30, i32::MAX - 31, i32::MAX, i32::MIN, -255];
+
+/// The largest size of all blocks of variable length, in bytes, with which they are read.
+const LONGEST_BLOCKS: i32 = 16 << 20;
+
+/// The contexts and buffers, which stay from input to input: contexts keep state, and it must not matter.
+pub struct Reader {
+    library: &'static Library,
+    serial: OwnedContext<'static>,
+    parallel: OwnedContext<'static>,
+    src: GuardedBuffer,
+    dest: GuardedBuffer,
+}
+
+/// A chunk, the sizes that its header claims, and the bytes that it decodes to.
+pub struct Chunk<'a> {
+    /// The chunk, against an inaccessible page.
+    pub bytes: &'a [u8],
+    /// Its header, if it has 32 bytes.
+    pub header: Option<Header>,
+    /// Its content, if it decodes and is not too long.
+    pub whole: Option<Vec<u8>>,
+    at_end: bool,
+}
+
+impl Reader {
+    /// A reader of the linked library.
+    pub fn new(library: &'static Library) -> Reader {
+        Reader {
+            library,
+            serial: OwnedContext::decompressing(library, dparams(1)),
+            parallel: OwnedContext::decompressing(library, dparams(3)),
+            src: GuardedBuffer::new(2 * CAPACITY),
+            dest: GuardedBuffer::new(CAPACITY),
+        }
+    }
+
+    /// Places the chunk against an inaccessible page, decodes it, and calls `body` with it.
+    pub fn with_chunk(
+        &mut self,
+        data: &[u8],
+        random: &mut Random,
+        body: impl FnOnce(&mut Reader, &Chunk<'_>),
+    ) {
+        if data.len() > 2 * CAPACITY {
+            return;
+        }
+        // The buffer is apart from the reader while `body` runs.
+        let mut src = std::mem::replace(&mut self.src, GuardedBuffer::new(1));
+        let at_end = !random.one_in(4);
+        let bytes = src.flush(data.len(), at_end);
+        bytes.copy_from_slice(data);
+        if random.one_in(20) {
+            self.serial = OwnedContext::decompressing(self.library, dparams(1));
+        }
+        let header = (data.len() >= 32).then(|| Header::of(data));
+        let mut chunk = Chunk { bytes, header, whole: None, at_end };
+        let claimed = match data.get(4..8) {
+            Some(field) => i32::from_le_bytes(field.try_into().expect("four bytes")),
+            None => 0,
+        };
+        if (0..=CAPACITY as i32).contains(&claimed) {
+            let size = claimed as usize;
+            chunk.whole = self.decompress(&chunk, size, false);
+            if random.one_in(8) {
+                let parallel = self.decompress(&chunk, size, true);
+                assert!(
+                    parallel.is_some() == chunk.whole.is_some(),
+                    "success depends on the number of threads"
+                );
+                assert!(parallel == chunk.whole, "the bytes depend on the number of threads");
+            }
+            if size > 0 {
+                let short = random.below(size);
+                assert!(self.decompress(&chunk, short, false).is_none(), "{size} bytes in {short}");
+            }
+            let long = size + random.below(CAPACITY - size + 1);
+            let again = self.decompress(&chunk, long, false);
+            assert!(again == chunk.whole, "the outcome depends on the size of the destination");
+        } else {
+            let found = self.decompress(&chunk, CAPACITY, false);
+            assert!(found.is_none(), "{claimed} bytes in {CAPACITY}");
+        }
+        body(self, &chunk);
+        assert!(chunk.bytes == data, "the chunk was written to");
+        self.src = src;
+    }
+
+    fn decompress(&mut self, chunk: &Chunk<'_>, destsize: usize, parallel: bool) -> Option<Vec<u8>> {
+        let context = if parallel { &mut self.parallel } else { &mut self.serial };
+        let dest = self.dest.flush(destsize, chunk.at_end);
+        dest.fill(BEFORE);
+        let rc = context.decompress(chunk.bytes, dest);
+        assert!(rc <= destsize as i32, "decompress: {rc} bytes into {destsize}");
+        let len = usize::try_from(rc).ok()?;
+        let nbytes = i32::from_le_bytes(chunk.bytes[4..8].try_into().expect("four bytes"));
+        assert_eq!(rc, nbytes, "a part of the content");
+        assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "bytes behind the content");
+        Some(dest[..len].to_vec())
+    }
+
+    /// Decodes with some blocks left out.
+    pub fn read_masked(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
+        let Some(header) = &chunk.header else { return };
+        if !(0..=CAPACITY as i32).contains(&header.nbytes) {
+            return;
+        }
+        let nbytes = header.nbytes as usize;
+        let nblocks = nbytes.div_ceil(header.blocksize.max(1) as usize).min(5000);
+        let mut mask: Vec<u8> = (0..nblocks).map(|_| random.byte() & 1).collect();
+        let context = if random.one_in(4) { &mut self.parallel } else { &mut self.serial };
+        assert_eq!(context.set_maskout(&mut mask), 0);
+        let dest = self.dest.flush(nbytes, chunk.at_end);
+        dest.fill(BEFORE);
+        let rc = context.decompress(chunk.bytes, dest);
+        assert!(rc < 0 || rc == header.nbytes, "masked: {rc}");
+        // Blocks of variable length are not where the block size says.
+        if let (Some(whole), true) =
+            (&chunk.whole, rc >= 0 && header.flags2 & 1 == 0 && header.flags & 5 == 5)
+        {
+            let blocksize = header.blocksize as usize;
+            for (nblock, masked) in mask.iter().enumerate() {
+                let block = nblock * blocksize..((nblock + 1) * blocksize).min(nbytes);
+                let right = if *masked == 0 {
+                    dest[block.clone()] == whole[block]
+                } else {
+                    dest[block].iter().all(|&byte| byte == BEFORE)
+                };
+                assert!(right, "block {nblock}, masked: {masked}");
+            }
+        }
+    }
+
+    /// Reads items with the functions that count items and bytes.
+    pub fn read_items(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
+        let unit = if chunk.bytes.len() >= 16 { i32::from(chunk.bytes[3]).max(1) } else { 1 };
+        let nitems = chunk.whole.as_ref().map_or(100, Vec::len) / unit as usize + 2;
+        let draw = |random: &mut Random| match random.below(12) {
+            0 => *random.pick(&EXTREMES),
+            _ => random.below(nitems) as i32,
+        };
+        let (start, count) = (draw(random), draw(random));
+        let exact = i64::from(count) * i64::from(unit);
+        let destsize = match random.below(4) {
+            0 => random.below(2000),
+            _ => exact.clamp(0, CAPACITY as i64) as usize,
+        };
+        for in_bytes in [false, true] {
+            let context = if random.one_in(8) { &mut self.parallel } else { &mut self.serial };
+            let dest = self.dest.flush(destsize, chunk.at_end);
+            dest.fill(BEFORE);
+            let (start, count, unit) = if in_bytes {
+                (start.wrapping_mul(unit), count.wrapping_mul(unit), 1)
+            } else {
+                (start, count, unit)
+            };
+            let rc = if in_bytes {
+                context.getitem_bytes(chunk.bytes, start, count, dest)
+            } else {
+                context.getitem(chunk.bytes, start, count, dest)
+            };
+            let what = format!("getitem({start}, {count}) of {unit} bytes into {destsize}: {rc}");
+            assert!(rc <= destsize as i32, "{what}");
+            let Ok(len) = usize::try_from(rc) else {
+                self.must_fail(chunk, (start, count, unit), destsize, &what);
+                continue;
+            };
+            assert_eq!(len as i64, i64::from(count) * i64::from(unit), "{what}");
+            assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "{what}: bytes behind the items");
+            if let (Some(whole), true) = (&chunk.whole, len > 0) {
+                let from = start as usize * unit as usize;
+                assert!(dest[..len] == whole[from..from + len], "{what}: other bytes than decompress");
+            }
+        }
+    }
+
+    /// An error is right unless the whole chunk decodes and the items lie in it.
+    fn must_fail(
+        &self,
+        chunk: &Chunk<'_>,
+        (start, count, unit): (i32, i32, i32),
+        destsize: usize,
+        what: &str,
+    ) {
+        let (Some(whole), Some(header)) = (&chunk.whole, &chunk.header) else { return };
+        // Special and variable-length chunks have their own limits for items, and so have short headers.
+        if header.flags2 & 1 != 0 || header.special() != 0 || header.flags & 5 != 5 || start < 0 || count < 0
+        {
+            return;
+        }
+        let whole_items =
+            whole.len() % unit as usize == 0 && header.blocksize % i32::from(header.typesize) == 0;
+        let end = (i64::from(start) + i64::from(count)) * i64::from(unit);
+        let inside = end <= whole.len() as i64 && i64::from(count) * i64::from(unit) <= destsize as i64;
+        let aligned = start % i32::from(header.typesize) == 0 && count % i32::from(header.typesize) == 0;
+        assert!(!(inside && whole_items && (unit > 1 || aligned)), "{what}, and decompress succeeds");
+    }
+
+    /// The functions of variable-length blocks.
+    pub fn read_variable_length(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
+        // A few bytes of Zstandard may honestly stand for all that the header claims, and take as long to decode.
+        if chunk.header.as_ref().is_some_and(|header| header.nbytes > LONGEST_BLOCKS) {
+            return;
+        }
+        let (mut nblocks, source) = (-1, chunk.bytes);
+        // SAFETY: a source of its stated length and a valid out-pointer.
+        let rc = unsafe {
+            (self.library.blosc2_vlchunk_get_nblocks)(
+                source.as_ptr().cast(),
+                source.len() as i32,
+                &mut nblocks,
+            )
+        };
+        assert!(rc <= 0, "vlchunk_get_nblocks: {rc}");
+        let stated = chunk.header.as_ref().map_or(1, |header| header.blocksize.clamp(1, 2000));
+        let most = if random.one_in(4) { 1 + random.below(100) as i32 } else { stated };
+        let context = if random.one_in(8) { &mut self.parallel } else { &mut self.serial };
+        if let Ok(blocks) = context.vldecompress(source, most as usize) {
+            assert_eq!((rc, blocks.len() as i32), (0, nblocks), "the number of blocks");
+            let all = blocks.concat();
+            assert!(chunk.whole.as_ref().is_none_or(|whole| *whole == all), "blocks and the whole chunk");
+            let nblock = random.below(blocks.len());
+            let block = self.serial.vldecompress_block(source, nblock as i32);
+            assert_eq!(block.as_ref(), Ok(&blocks[nblock]), "vldecompress_block({nblock})");
+        }
+        let nblock = if random.one_in(5) { *random.pick(&EXTREMES) } else { random.below(16) as i32 };
+        let _ = self.serial.vldecompress_block(source, nblock);
+    }
+
+    /// The functions that take no size and read 16 bytes.
+    pub fn inspect(&self, source: &[u8]) {
+        let (library, mut size) = (self.library, 77usize);
+        let chunk = source.as_ptr().cast();
+        // SAFETY: a source of its stated length and a valid out-pointer.
+        let rc = unsafe { (library.blosc1_cbuffer_validate)(chunk, source.len(), &mut size) };
+        assert!(rc <= 0 && (rc == 0 || size == 0), "validate: {rc}, {size}");
+        if source.len() < 16 {
+            return;
+        }
+        let (mut nbytes, mut cbytes, mut blocksize) = (-1, -1, -1);
+        let (mut typesize, mut flags, mut version, mut versionlz) = (77usize, -1, -1, -1);
+        // SAFETY: 16 readable bytes and valid out-pointers; the name is static text or NULL.
+        unsafe {
+            let rc = (library.blosc2_cbuffer_sizes)(chunk, &mut nbytes, &mut cbytes, &mut blocksize);
+            assert!(rc == 0 || rc == -11 && (nbytes, cbytes, blocksize) == (0, 0, 0), "sizes: {rc}");
+            (library.blosc1_cbuffer_metainfo)(chunk, &mut typesize, &mut flags);
+            (library.blosc2_cbuffer_versions)(chunk, &mut version, &mut versionlz);
+            let name = (library.blosc2_cbuffer_complib)(chunk);
+            assert!(name.is_null() || !std::ffi::CStr::from_ptr(name).to_bytes().is_empty());
+        }
+        assert!(typesize <= 255 && (0..=255).contains(&flags));
+        assert!((0..=255).contains(&version) && (0..=255).contains(&versionlz));
+    }
+
+    /// The functions of Blosc 1, which trust the header: the source is as long as it says.
+    pub fn read_without_sizes(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
+        let Some(header) = &chunk.header else { return };
+        if header.cbytes != chunk.bytes.len() as i32 || !(0..=CAPACITY as i32).contains(&header.nbytes) {
+            return;
+        }
+        let (library, source) = (self.library, chunk.bytes.as_ptr().cast());
+        let nbytes = header.nbytes as usize;
+        let dest = self.dest.flush(nbytes, chunk.at_end);
+        dest.fill(BEFORE);
+        // SAFETY: a source as long as its header says, and a destination of its stated length.
+        let rc = unsafe { (library.blosc1_decompress)(source, dest.as_mut_ptr().cast(), nbytes) };
+        assert_eq!(
+            rc > 0,
+            chunk.whole.as_ref().is_some_and(|whole| !whole.is_empty()),
+            "blosc1_decompress: {rc}"
+        );
+        assert!(chunk.whole.as_ref().is_none_or(|whole| *dest == *whole), "blosc1_decompress: other bytes");
+        let unit = usize::from(header.typesize).max(1);
+        let start = random.below(nbytes / unit + 2);
+        let count = random.below(CAPACITY / unit / 4);
+        let dest = self.dest.flush(count * unit, chunk.at_end);
+        // SAFETY: as above, with room for `count` items.
+        let rc =
+            unsafe { (library.blosc1_getitem)(source, start as i32, count as i32, dest.as_mut_ptr().cast()) };
+        if let (Some(whole), Ok(len)) = (&chunk.whole, usize::try_from(rc))
+            && len > 0
+        {
+            assert_eq!(len, count * unit, "blosc1_getitem");
+            assert!(*dest == whole[start * unit..][..len], "blosc1_getitem: other bytes");
+        }
+    }
+}

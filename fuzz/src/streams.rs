@@ -1,0 +1,125 @@
+//! Decoding of single streams between inaccessible pages, in every way that the library has, with the same result each time.
+
+use blosc2::internals::streams::{Codec, Streams, decode_prefix};
+
+use crate::support::guard::GuardedBuffer;
+use crate::support::random::Random;
+
+/// The largest content of a stream in these targets, in bytes.
+pub const CAPACITY: usize = 64 << 10;
+/// The longest stream, in bytes.
+const LONGEST: usize = 256 << 10;
+/// Room behind streams and contents, in bytes: more than `WRITE_AHEAD` of the library.
+const AHEAD: usize = 256;
+
+/// The buffers and the codecs' state, which stay from input to input as they do in a thread.
+pub struct Bench {
+    streams: Streams,
+    src: GuardedBuffer,
+    dest: GuardedBuffer,
+}
+
+impl Default for Bench {
+    fn default() -> Bench {
+        Bench {
+            streams: Streams::default(),
+            src: GuardedBuffer::new(LONGEST),
+            dest: GuardedBuffer::new(CAPACITY + AHEAD),
+        }
+    }
+}
+
+impl Bench {
+    /// Decodes `stream` into `len` bytes that held `before`. The buffers have `ahead` bytes more, and lie against an
+    /// inaccessible page at that side. Returns what is there if the decoder reports `len` bytes.
+    fn once(
+        &mut self,
+        codec: Codec,
+        dictionary: &[u8],
+        stream: &[u8],
+        len: usize,
+        (at_end, ahead, before): (bool, usize, u8),
+    ) -> Option<Vec<u8>> {
+        let src = self.src.flush(stream.len() + ahead, at_end);
+        src[..stream.len()].copy_from_slice(stream);
+        src[stream.len()..].fill(before);
+        let dest = self.dest.flush(len + ahead, at_end);
+        dest.fill(before);
+        let written = self.streams.decode(codec, dictionary, (src, stream.len()), (dest, len));
+        assert!(written <= len, "{codec:?}: {written} bytes in {len}");
+        assert!(src[..stream.len()] == *stream, "{codec:?}: the stream was written to");
+        assert!(
+            src[stream.len()..].iter().all(|&byte| byte == before),
+            "{codec:?}: the source was written to"
+        );
+        (written == len).then(|| dest[..len].to_vec())
+    }
+
+    /// Returns the `len` bytes that `stream` stands for, `None` if it is bad. The outcome must depend on nothing else.
+    pub fn decode(
+        &mut self,
+        codec: Codec,
+        dictionary: &[u8],
+        stream: &[u8],
+        len: usize,
+        random: &mut Random,
+    ) -> Option<Vec<u8>> {
+        if stream.len() + AHEAD > LONGEST || len > CAPACITY {
+            return None;
+        }
+        let found = self.once(codec, dictionary, stream, len, (true, 0, 0xCC));
+        for how in [(false, 0, 0x33), (true, AHEAD, 0x5A), (true, random.below(AHEAD), random.byte())] {
+            let again = self.once(codec, dictionary, stream, len, how);
+            assert!(again == found, "{codec:?}: {} bytes decode in two ways: {how:?}", stream.len());
+        }
+        self.streams = Streams::default();
+        let fresh = self.once(codec, dictionary, stream, len, (true, 0, 0));
+        assert!(fresh == found, "{codec:?}: the outcome depends on the streams before");
+        if dictionary.is_empty() {
+            self.prefix(codec, stream, len, found.as_deref(), random);
+        }
+        found
+    }
+
+    fn prefix(&mut self, codec: Codec, stream: &[u8], len: usize, whole: Option<&[u8]>, random: &mut Random) {
+        let wanted = random.below(len + 1);
+        let src = self.src.ending(stream.len());
+        src.copy_from_slice(stream);
+        let dest = self.dest.ending(len);
+        dest.fill(0xCC);
+        let Some(written) = decode_prefix(codec, src, dest, wanted) else { return };
+        assert!(written <= len, "{codec:?}: {written} bytes in {len}");
+        if let Some(whole) = whole {
+            assert!(written >= wanted, "{codec:?}: {written} of {wanted} bytes of a good stream");
+            assert!(dest[..wanted] == whole[..wanted], "{codec:?}: other bytes in a part of the stream");
+        }
+    }
+
+    /// Encodes `src` into some room at some level; what the encoder returns must decode to `src`.
+    pub fn round_trip(&mut self, codec: Codec, dictionary: &[u8], src: &[u8], random: &mut Random) {
+        if src.is_empty() || src.len() > CAPACITY {
+            return;
+        }
+        let clevel = random.below(10) as i32;
+        let room = if random.one_in(4) { 2 * src.len() + 64 } else { random.below(src.len() + 40) };
+        let plain = self.src.ending(src.len());
+        plain.copy_from_slice(src);
+        let mut dest = GuardedBuffer::new(room);
+        let dest = dest.ending(room);
+        let len = self.streams.encode(codec, clevel, dictionary, plain, dest);
+        assert!(len <= room && plain == src, "{codec:?}: {len} bytes in {room}");
+        if len == 0 {
+            return;
+        }
+        let stream = dest[..len].to_vec();
+        let mut second = vec![0; room];
+        let again = self.streams.encode(codec, clevel, dictionary, src, &mut second);
+        assert!(second[..again] == stream, "{codec:?}: two streams of the same bytes");
+        let decoded = self.decode(codec, dictionary, &stream, src.len(), random);
+        assert!(
+            decoded.as_deref() == Some(src),
+            "{codec:?} level {clevel}: {} bytes, room {room}",
+            src.len()
+        );
+    }
+}

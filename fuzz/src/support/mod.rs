@@ -1,0 +1,31 @@
+//! The modules of `tests/support` that fuzz targets use, over the library that is linked into the target instead of a
+//! shared object: only code of the target itself is instrumented.
+
+// The tests have these types for themselves; here they are public.
+#![allow(clippy::new_without_default, clippy::should_implement_trait)]
+
+pub mod library;
+
+#[path = "../../../tests/support/array/mod.rs"]
+pub mod array;
+#[path = "../../../tests/support/calls.rs"]
+pub mod calls;
+#[path = "../../../tests/support/data.rs"]
+pub mod data;
+#[path = "../../../tests/support/guard.rs"]
+pub mod guard;
+#[path = "../../../tests/support/random.rs"]
+pub mod random;
+#[path = "../../../tests/support/short_header.rs"]
+pub mod short_header;
+#[path = "../../../tests/support/super_chunk/mod.rs"]
+pub mod super_chunk;
+#[path = "../../../tests/support/watchdog.rs"]
+pub mod watchdog;
+
+use library::Library;
+
+/// Returns the libraries that make originals: the linked one.
+pub fn all() -> Vec<&'static Library> {
+    vec![Library::ours()]
+}

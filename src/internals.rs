@@ -1,0 +1,117 @@
+//! Modules and items that the tests, benchmarks and fuzz targets of this repository use besides the C functions. They are no
+//! part of a public interface: any release may change them.
+
+pub use crate::buffers::limits;
+#[cfg(feature = "zfp")]
+pub use crate::codec::zfp;
+pub use crate::filter::{bitshuffle, cpu, delta, shuffle, trunc_prec};
+
+/// The worker pool.
+pub mod pool {
+    pub use crate::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
+}
+
+/// Single streams of the library's own codecs, without a chunk around them.
+pub mod streams {
+    use crate::codec::{BuiltIn, Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace};
+    #[cfg(feature = "ndlz")]
+    use crate::{
+        chunk::{BlockShape, Container},
+        codec::ndlz,
+    };
+
+    /// A codec whose decoder is in this repository.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Codec {
+        /// BloscLZ.
+        BloscLz,
+        /// LZ4 blocks, by the fast encoder.
+        Lz4,
+        /// LZ4 blocks, by the high-compression encoder.
+        Lz4Hc,
+        /// Deflate data in a zlib wrapper.
+        Zlib,
+    }
+
+    impl Codec {
+        fn built_in(self) -> BuiltIn {
+            match self {
+                Codec::BloscLz => BuiltIn::BloscLz,
+                Codec::Lz4 => BuiltIn::Lz4,
+                Codec::Lz4Hc => BuiltIn::Lz4Hc,
+                Codec::Zlib => BuiltIn::Zlib,
+            }
+        }
+    }
+
+    /// The codecs with the state that a thread keeps between streams.
+    #[derive(Default)]
+    pub struct Streams {
+        workspace: Workspace,
+    }
+
+    impl Streams {
+        /// Compresses `src` into `dest` at `clevel` 0..=9, with `dictionary` unless it is empty. Returns the length of the
+        /// stream in bytes; 0 if it does not fit, if the encoder gives up, or if the codec refuses the dictionary.
+        pub fn encode(
+            &mut self,
+            codec: Codec,
+            clevel: i32,
+            dictionary: &[u8],
+            src: &[u8],
+            dest: &mut [u8],
+        ) -> usize {
+            let codec = codec.built_in();
+            let Ok(dictionary) =
+                (!dictionary.is_empty()).then(|| EncoderDictionary::new(codec, dictionary)).transpose()
+            else {
+                return 0;
+            };
+            codec.encoder(clevel, dictionary.as_ref()).encode(&mut self.workspace, src, dest).unwrap_or(0)
+        }
+
+        /// Decompresses the first `src_len` bytes of `src` into the first `dest_len` of `dest`, with `dictionary` unless it
+        /// is empty. What lies behind them is room that the decoder may read and write. Returns the number of bytes
+        /// written; 0 for a bad stream or a dictionary that the codec refuses.
+        ///
+        /// # Panics
+        /// If the buffers are shorter than that.
+        pub fn decode(
+            &mut self,
+            codec: Codec,
+            dictionary: &[u8],
+            (src, src_len): (&[u8], usize),
+            (dest, dest_len): (&mut [u8], usize),
+        ) -> usize {
+            let codec = codec.built_in();
+            let Ok(dictionary) =
+                (!dictionary.is_empty()).then(|| DecoderDictionary::new(codec, dictionary)).transpose()
+            else {
+                return 0;
+            };
+            let decoder = codec.decoder(dictionary.as_ref());
+            decoder.decode_ahead(&mut self.workspace, src, src_len, dest, dest_len).unwrap_or(0)
+        }
+
+        /// Compresses the block `src` of `extents` bytes with NDLZ in cells of `cell` (4 or 8) bytes a side. Returns the
+        /// length of the stream in bytes; 0 if it is no shorter than `src`, or if the arguments do not fit together.
+        #[cfg(feature = "ndlz")]
+        pub fn encode_cells(&mut self, cell: u8, extents: [i32; 2], src: &[u8], dest: &mut [u8]) -> usize {
+            let container = Container { typesize: 1, blockshape: BlockShape::new(&extents) };
+            ndlz::compress(&mut self.workspace.ndlz, cell, Some(&container), src, dest).unwrap_or(0)
+        }
+    }
+
+    /// Decompresses the bytes `..wanted` at least of what `src` stands for into `dest`, which has room for all of it. Returns
+    /// the number of bytes that are there, fewer for a bad stream; `None` for a codec that decompresses whole streams only.
+    pub fn decode_prefix(codec: Codec, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
+        codec.built_in().decode_prefix(src, dest, wanted)
+    }
+
+    /// Decompresses an NDLZ stream in cells of `cell` (4 or 8) bytes a side. Returns the number of bytes written; 0 for a
+    /// bad stream.
+    #[cfg(feature = "ndlz")]
+    pub fn decode_cells(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
+        ndlz::decompress(cell, src, dest)
+    }
+}

@@ -1,0 +1,160 @@
+//! Chunks and frames put together by hand, field by field (chunk.md 1, frame.md 1).
+
+/// Bits 5-7 of a chunk's flags.
+pub const BLOSCLZ: u8 = 0;
+pub const ZLIB: u8 = 3;
+pub const REGISTERED: u8 = 6;
+/// Flags: the header has 32 bytes.
+const EXTENDED: u8 = 0x05;
+/// Flags: the content is stored as it is.
+const STORED: u8 = 0x02;
+/// Flags: one stream in each block.
+const NOT_SPLIT: u8 = 0x10;
+/// The length of a chunk's header.
+pub const CHUNK_HEADER: usize = 32;
+/// The length of a frame's header without metalayers.
+const FRAME_HEADER: usize = 97;
+
+/// A chunk with this body behind its header of 32 bytes.
+fn with_header(flags: u8, typesize: u8, sizes: [i32; 2], body: &[u8]) -> Vec<u8> {
+    let mut chunk = vec![5, 1, EXTENDED | flags, typesize];
+    let [nbytes, blocksize] = sizes;
+    for field in [nbytes, blocksize, (CHUNK_HEADER + body.len()) as i32] {
+        chunk.extend(field.to_le_bytes());
+    }
+    chunk.resize(CHUNK_HEADER, 0);
+    chunk.extend(body);
+    chunk
+}
+
+/// A chunk of one block, whose only stream is `stream`.
+pub fn of_stream(format: u8, typesize: u8, nbytes: i32, stream: &[u8]) -> Vec<u8> {
+    let mut body = (CHUNK_HEADER as i32 + 4).to_le_bytes().to_vec();
+    body.extend((stream.len() as i32).to_le_bytes());
+    body.extend(stream);
+    with_header(format << 5 | NOT_SPLIT, typesize, [nbytes, nbytes], &body)
+}
+
+/// A chunk whose content is stored as it is.
+pub fn stored(typesize: u8, blocksize: i32, content: &[u8]) -> Vec<u8> {
+    with_header(STORED, typesize, [content.len() as i32, blocksize], content)
+}
+
+/// A value in the index of a frame.
+#[derive(Clone, Copy)]
+pub enum Entry {
+    /// The offset of a chunk behind the header.
+    At(i64),
+    /// A chunk of zeros, which has no bytes.
+    Zeros,
+}
+
+/// A contiguous frame.
+pub struct Frame {
+    pub typesize: i32,
+    /// The size of each chunk but the last one.
+    pub chunksize: i32,
+    /// The size of all chunks.
+    pub nbytes: i64,
+    pub codec: u8,
+    pub codec_meta: u8,
+    pub metalayers: Vec<(&'static str, Vec<u8>)>,
+    /// The chunks one after the other.
+    pub payload: Vec<u8>,
+    pub index: Vec<Entry>,
+}
+
+impl Frame {
+    /// The length of the header.
+    pub fn header_len(&self) -> usize {
+        let of = |(name, content): &(&str, Vec<u8>)| 6 + name.len() + 5 + content.len();
+        FRAME_HEADER + self.metalayers.iter().map(of).sum::<usize>()
+    }
+
+    /// The bytes of the frame.
+    pub fn bytes(&self) -> Vec<u8> {
+        let mut frame = self.header();
+        frame.extend(&self.payload);
+        let mut offsets = Vec::new();
+        for entry in &self.index {
+            let value = match *entry {
+                Entry::At(offset) => offset,
+                Entry::Zeros => i64::MIN | 1 << 56,
+            };
+            offsets.extend(value.to_le_bytes());
+        }
+        frame.extend(stored(8, offsets.len() as i32, &offsets));
+        frame.extend([0x94, 1, 0x93, 0xCD, 0, 6, 0xDE, 0, 0, 0xDC, 0, 0, 0xCE, 0, 0, 0, 35, 0xD8, 0]);
+        frame.extend([0; 16]);
+        let len = frame.len() as u64;
+        frame[16..24].copy_from_slice(&len.to_be_bytes());
+        frame
+    }
+
+    fn header(&self) -> Vec<u8> {
+        let mut header = vec![0x9E, 0xA8];
+        header.extend(b"b2frame\0\xD2");
+        header.extend((self.header_len() as i32).to_be_bytes());
+        header.push(0xCF);
+        header.extend([0; 8]);
+        header.extend([0xA4, 0x12, 0, 0x50 | self.codec.min(6), 3, 0xD3]);
+        header.extend(self.nbytes.to_be_bytes());
+        header.push(0xD3);
+        header.extend((self.payload.len() as i64).to_be_bytes());
+        for field in [self.typesize, 0, self.chunksize] {
+            header.push(0xD2);
+            header.extend(field.to_be_bytes());
+        }
+        header.extend([0xD1, 0, 1, 0xD1, 0, 1, 0xC2, 0xD8, 6, 0, 0, 0, 0, 0, 0]);
+        header.extend([self.codec, self.codec_meta, 0, 0, 0, 0, 0, 0, 0, 0]);
+        self.add_metalayers(&mut header);
+        assert_eq!(header.len(), self.header_len());
+        header
+    }
+
+    fn add_metalayers(&self, header: &mut Vec<u8>) {
+        let count = (self.metalayers.len() as u16).to_be_bytes();
+        let map: usize = self.metalayers.iter().map(|(name, _)| 6 + name.len()).sum();
+        header.extend([0x93, 0xCD]);
+        header.extend((7 + map as u16).to_be_bytes());
+        header.push(0xDE);
+        header.extend(count);
+        // The contents begin behind the map and the marker with their number.
+        let mut at = header.len() + map + 3;
+        for (name, content) in &self.metalayers {
+            header.push(0xA0 | name.len() as u8);
+            header.extend(name.bytes());
+            header.push(0xD2);
+            header.extend((at as i32).to_be_bytes());
+            at += 5 + content.len();
+        }
+        header.push(0xDC);
+        header.extend(count);
+        for (_, content) in &self.metalayers {
+            header.push(0xC6);
+            header.extend((content.len() as i32).to_be_bytes());
+            header.extend(content);
+        }
+    }
+}
+
+/// The metalayer `b2nd` of an array of floats or bytes (b2nd.md 2).
+pub fn array_metalayer(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], dtype: &str) -> Vec<u8> {
+    let ndim = shape.len() as u8;
+    let mut content = vec![0x97, 0, ndim, 0x90 | ndim];
+    for extent in shape {
+        content.push(0xD3);
+        content.extend(extent.to_be_bytes());
+    }
+    for shape in [chunkshape, blockshape] {
+        content.push(0x90 | ndim);
+        for extent in shape {
+            content.push(0xD2);
+            content.extend(extent.to_be_bytes());
+        }
+    }
+    content.extend([0, 0xDB]);
+    content.extend((dtype.len() as i32).to_be_bytes());
+    content.extend(dtype.bytes());
+    content
+}

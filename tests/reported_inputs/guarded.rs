@@ -1,0 +1,41 @@
+//! Reading chunks between inaccessible pages: behind source and destination, then before them.
+
+use crate::support::calls::{BEFORE, Outcome, OwnedContext, dparams};
+use crate::support::guard::GuardedBuffer;
+use crate::support::library::Library;
+
+/// Calls `call` with the chunk and a destination of `destsize` bytes. The outcome must not depend on the side of the pages, and
+/// bytes behind the result must be untouched.
+#[track_caller]
+fn read(chunk: &[u8], destsize: usize, mut call: impl FnMut(&[u8], &mut [u8]) -> i32) -> Outcome {
+    let mut source = GuardedBuffer::new(chunk.len());
+    let mut dest = GuardedBuffer::new(destsize);
+    let mut both = [true, false].map(|at_end| {
+        let source = source.flush(chunk.len(), at_end);
+        source.copy_from_slice(chunk);
+        let dest = dest.flush(destsize, at_end);
+        dest.fill(BEFORE);
+        let rc = call(source, dest);
+        assert!(source == chunk, "the chunk was written to");
+        assert!(rc <= destsize as i32, "{rc} bytes in {destsize}");
+        let len = usize::try_from(rc).map_err(|_| rc)?;
+        assert!(dest[len..].iter().all(|&byte| byte == BEFORE), "bytes behind the result");
+        Ok(dest[..len].to_vec())
+    });
+    assert_eq!(both[0], both[1], "the outcome depends on the place of the buffers");
+    std::mem::replace(&mut both[0], Err(0))
+}
+
+/// Decompresses the whole chunk with a fresh context.
+#[track_caller]
+pub fn decompress(library: &Library, nthreads: i16, chunk: &[u8], destsize: usize) -> Outcome {
+    let mut context = OwnedContext::decompressing(library, dparams(nthreads));
+    read(chunk, destsize, |chunk, dest| context.decompress(chunk, dest))
+}
+
+/// Reads `nitems` items of `size` bytes from item `start` on with a fresh context.
+#[track_caller]
+pub fn getitem(library: &Library, chunk: &[u8], start: i32, nitems: i32, size: usize) -> Outcome {
+    let mut context = OwnedContext::decompressing(library, dparams(1));
+    read(chunk, nitems as usize * size, |chunk, dest| context.getitem(chunk, start, nitems, dest))
+}
