@@ -1,5 +1,7 @@
 //! The decoder against the format, byte by byte, and against what our encoders and the C library's write.
 
+use super::sample::Kind;
+use super::walk::SECOND_WINDOW;
 use super::*;
 use crate::codec::lz4::{State, compress_fast, compress_hc};
 
