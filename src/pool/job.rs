@@ -11,14 +11,9 @@ use crate::error::Result;
 use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
-#[cfg(not(loom))]
-thread_local! {
+crate::sync::per_thread! {
     /// Whether this thread is inside a job. Has no destructor, so it can be read at any time in a thread's life.
     static IN_JOB: Cell<bool> = const { Cell::new(false) };
-}
-#[cfg(loom)]
-loom::thread_local! {
-    static IN_JOB: Cell<bool> = Cell::new(false);
 }
 
 /// Returns whether this thread is inside a job.

@@ -19,25 +19,7 @@ use super::callback::{JobFn, Route};
 use super::job::{Outcome, in_job};
 use super::worker_set::WorkerSet;
 use crate::sync::atomic::AtomicUsize;
-
-/// Runs `scenario` in all executions with at most `preemptions` preemptions, prints how many there were, and checks that
-/// there was more than one.
-fn explore(name: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
-    static EXECUTIONS: [Counter; 16] = [const { Counter::new(0) }; 16];
-    static TESTS: Counter = Counter::new(0);
-    let executions = &EXECUTIONS[TESTS.fetch_add(1, Relaxed)];
-    let mut model = loom::model::Builder::new();
-    model.preemption_bound.get_or_insert(preemptions);
-    model.max_branches = 10_000;
-    let bound = model.preemption_bound;
-    model.check(move || {
-        executions.fetch_add(1, Relaxed);
-        scenario();
-    });
-    let executions = executions.load(Relaxed);
-    println!("{name}: {executions} executions, preemption bound {bound:?}");
-    assert!(executions > 1);
-}
+use crate::sync::explore;
 
 /// Gives `scenario` a worker set, ends its workers and frees it.
 fn with_workers(scenario: impl FnOnce(&'static WorkerSet)) {

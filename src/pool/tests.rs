@@ -308,11 +308,10 @@ unsafe extern "C" fn in_threads(
     size: usize,
     jobs: *mut c_void,
 ) {
-    let jobs = jobs.addr();
     thread::scope(|scope| {
         for i in 0..n as usize {
-            let record = ptr::with_exposed_provenance_mut(jobs + i * size);
-            let record = SendPtr(record);
+            // SAFETY: the pool passes `n` records of `size` bytes.
+            let record = SendPtr(unsafe { jobs.byte_add(i * size) });
             // SAFETY: the pool passes its records, which outlive the scope.
             scope.spawn(move || unsafe { dojob.unwrap()({ record }.0) });
         }

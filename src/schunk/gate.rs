@@ -8,10 +8,12 @@
 
 use crate::err;
 use crate::error::Result;
+#[cfg(loom)]
+use crate::sync::WithBorrow;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{pool, thread};
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The gate.
 pub(crate) struct Gate {
@@ -37,7 +39,7 @@ pub(crate) struct Changing<'a> {
     _lock: Option<RwLockWriteGuard<'a, ()>>,
 }
 
-thread_local! {
+crate::sync::per_thread! {
     /// The gates through which this thread has gone to read.
     static HELD: RefCell<Vec<*const Gate>> = const { RefCell::new(Vec::new()) };
 }
@@ -115,7 +117,7 @@ impl Drop for Changing<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
