@@ -490,7 +490,7 @@ mod tests {
         };
         for values in [2, 3, 4, 8] {
             for first in [4, 32] {
-                let len = if cfg!(miri) { 1000 } else { 50_000 };
+                let len = if cfg!(miri) { 200 } else { 50_000 };
                 let src: Vec<u8> = (0..len).map(|_| random(values) as u8).collect();
                 for (at, [with, without]) in both(&src, first, &mut random) {
                     assert_eq!(with, without, "{values} values, {first} first, at {at}");
