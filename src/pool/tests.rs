@@ -21,6 +21,11 @@ fn worker_set() -> &'static WorkerSet {
     Box::leak(Box::new(WorkerSet::new()))
 }
 
+/// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
+fn rounds(all: usize) -> usize {
+    if cfg!(miri) { all.div_ceil(50) } else { all }
+}
+
 /// A job as the pipeline makes them: blocks from a counter. Checks that each is done once, and the numbers.
 fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize) + Sync)) -> Outcome) {
     let next = AtomicUsize::new(0);
@@ -60,8 +65,9 @@ impl Meeting {
 #[test]
 fn every_block_is_done_once_whatever_the_size() {
     let set = worker_set();
-    for nthreads in [2, 3, 4, 7, 16, 70] {
-        for blocks in [0, 1, 2, 3, 10, 1000] {
+    let sizes: &[usize] = if cfg!(miri) { &[2, 4, 70] } else { &[2, 3, 4, 7, 16, 70] };
+    for &nthreads in sizes {
+        for blocks in [0, 1, 2, 3, 10, if cfg!(miri) { 50 } else { 1000 }] {
             count_blocks(nthreads, blocks, |work| set.run(nthreads, work));
         }
     }
@@ -84,7 +90,7 @@ fn the_set_grows_to_the_largest_request_and_no_further() {
 fn all_the_threads_asked_for_work_at_the_same_time() {
     let set = worker_set();
     for nthreads in [2, 5, 67] {
-        for _ in 0..20 {
+        for _ in 0..if cfg!(miri) { 2 } else { 20 } {
             let meeting = Meeting::new();
             let seen = AtomicU64::new(0);
             let outcome = set.run(nthreads, &|tid| {
@@ -135,7 +141,7 @@ fn a_job_does_not_wait_for_busy_workers() {
             })
         });
         (0..3).for_each(|_| begun.recv().unwrap());
-        for _ in 0..100 {
+        for _ in 0..rounds(100) {
             count_blocks(3, 10, |work| set.run(3, work));
         }
         release.store(true, Relaxed);
@@ -147,10 +153,10 @@ fn a_job_does_not_wait_for_busy_workers() {
 fn a_withdrawn_offer_leaves_the_worker_usable() {
     let set = worker_set();
     assert_eq!(set.grow(2), 2);
-    for round in 0..2000 {
+    for round in 0..rounds(2000) {
         // Nothing to do: the offers are mostly withdrawn, from workers awake, waking and asleep.
         assert_eq!(set.run(3, &|_| ()), Outcome::Done);
-        if round % 100 == 0 {
+        if round % rounds(100) == 0 {
             thread::sleep(Duration::from_millis(1));
             let meeting = Meeting::new();
             assert_eq!(set.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
@@ -163,9 +169,9 @@ fn a_withdrawn_offer_leaves_the_worker_usable() {
 fn concurrent_callers_share_the_workers() {
     let set = worker_set();
     thread::scope(|scope| {
-        for caller in 0..8 {
+        for caller in 0..if cfg!(miri) { 3 } else { 8 } {
             scope.spawn(move || {
-                for round in 0..2000 {
+                for round in 0..rounds(2000) {
                     let nthreads = 2 + (caller + round) % 5;
                     count_blocks(nthreads, round % 40, |work| set.run(nthreads, work));
                 }
@@ -231,7 +237,7 @@ fn a_panic_in_a_serial_job_is_an_error_too() {
 #[test]
 fn the_caller_sleeps_until_a_slow_worker_is_done() {
     let set = worker_set();
-    for _ in 0..20 {
+    for _ in 0..if cfg!(miri) { 2 } else { 20 } {
         let meeting = Meeting::new();
         let done = AtomicUsize::new(0);
         let outcome = set.run(3, &|tid| {
@@ -256,7 +262,7 @@ fn shutdown_and_jobs_may_overlap() {
                 }
             });
         }
-        for _ in 0..200 {
+        for _ in 0..rounds(200) {
             set.shutdown();
             set.grow(3);
         }
