@@ -25,7 +25,7 @@ mkdir -p "$programs"
 # The programs ask for the library by its SONAME, cargo names the file without the number.
 ln -sf libblosc2.so "$libraries/libblosc2.so.9"
 for name in "$@"; do
-    echo "=== $name"
+    echo "=== program $name"
     ${CC:-cc} -std=c99 -g -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests "capi-tests/$name.c" -o "$programs/$name" \
         -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread
     # What is still reachable at the end (the workers, the registries) is the process's.

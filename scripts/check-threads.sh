@@ -52,6 +52,7 @@ tsan() {
             -o "$libraries/libblosc2_probe_$kind.so"
     done
     for name in "threads --ours" schunk_threads "registry_threads probe_codec probe_filter"; do
+        echo "=== program $name"
         program=$target/${name%% *}-tsan
         # The runtime of rustc, not that of the C compiler, and once, in the program.
         $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name%% *}.c" -o "$program.o"
@@ -73,6 +74,7 @@ helgrind() {
     # One unit of code, so that valgrind finds the names of inlined functions, which the suppressions name.
     CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_TARGET_DIR="$target/helgrind" cargo build --quiet --lib
     compile "$target/threads-helgrind" "$target/helgrind/debug"
+    echo "=== program threads --serial"
     valgrind --quiet --tool=helgrind --fair-sched=try --num-callers=20 --error-exitcode=1 \
         --suppressions=capi-tests/helgrind.supp "$target/threads-helgrind" --serial
     ran=1

@@ -8,6 +8,7 @@
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
 //! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
+//! | [`sync`] | the atomics, locks and threads that the model tests replace |
 //! | [`thread`] | which thread this is, and whether there are others |
 //! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; pure bytes |
 //! | [`codec`] | the compressors of single streams |
@@ -47,6 +48,7 @@ mod pool;
 mod reference_library;
 mod registry;
 mod schunk;
+mod sync;
 mod thread;
 mod trace;
 

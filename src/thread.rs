@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 /// A number that no other living thread has; never 0.
 #[inline]
 pub(crate) fn id() -> usize {
-    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri)))]
+    #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri), not(loom)))]
     {
         let id: usize;
         // SAFETY: the ABI keeps the address of the thread's own control block in the first word of that block.
@@ -16,9 +16,11 @@ pub(crate) fn id() -> usize {
         };
         id
     }
-    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri))))]
+    #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(miri), not(loom))))]
     {
-        thread_local!(static PLACE: std::cell::Cell<u8> = const { std::cell::Cell::new(0) });
+        crate::sync::per_thread! {
+            static PLACE: std::cell::Cell<u8> = const { std::cell::Cell::new(0) };
+        }
         PLACE.with(|place| ptr::from_ref(place).addr())
     }
 }
@@ -33,6 +35,10 @@ static TOLD: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 /// be in its way, nor come in. `false` where the C library does not tell (glibc 2.32 and later do).
 #[inline]
 pub(crate) fn is_alone() -> bool {
+    // The threads of a model are not threads of the process.
+    if cfg!(loom) {
+        return false;
+    }
     let mut told = TOLD.load(Ordering::Relaxed);
     if told.is_null() {
         told = ask();

@@ -3,12 +3,14 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
+use std::sync::atomic::AtomicPtr;
 use std::time::Duration;
 
-use super::fork;
+use super::generation;
 use super::job::{Outcome, attempt_inside};
+use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicBool, AtomicU8};
+use crate::sync::thread;
 
 /// What the callback is given to run one record.
 pub type JobFn = unsafe extern "C" fn(*mut c_void);
@@ -106,10 +108,10 @@ impl Record<'_> {
         }
         // Only a callback that returns too early, against its contract, makes this wait.
         while self.state.load(Acquire) != OVER {
-            if fork::generation() != generation {
+            if generation::current() != generation {
                 return Closed::RunsElsewhere;
             }
-            std::thread::sleep(Duration::from_micros(50));
+            thread::sleep(Duration::from_micros(50));
         }
         Closed::HasRun
     }
@@ -141,7 +143,7 @@ impl Route {
 
     /// Runs one job of `nthreads` records through the callback.
     pub(super) fn run(&self, nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Outcome {
-        let generation = fork::generation();
+        let generation = generation::current();
         let panicked = AtomicBool::new(false);
         let mut records = Vec::new();
         let numjobs = match c_int::try_from(nthreads) {

@@ -1,15 +1,30 @@
 //! The record of one job. It lives on the stack of the caller of `run` and is shared with the workers that
-//! took the job; this file never decides who they are.
+//! took the job; which workers those are is decided elsewhere.
 
+use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
 
-use super::IN_JOB;
-use super::crew::BANKS;
-use super::park::{Gate, spin_until};
+use super::park::{WaitQueue, spin_until};
+use super::worker_bits::BANKS;
 use crate::err;
 use crate::error::Result;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize};
+
+crate::sync::per_thread! {
+    /// Whether this thread is inside a job. Has no destructor, so it can be read at any time in a thread's life.
+    static IN_JOB: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether this thread is inside a job.
+pub(super) fn in_job() -> bool {
+    IN_JOB.with(Cell::get)
+}
+
+/// Notes that this thread is inside a job, or that it is not. Returns what was noted before.
+pub(super) fn set_in_job(inside: bool) -> bool {
+    IN_JOB.with(|in_job| in_job.replace(inside))
+}
 
 /// How a job ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +38,7 @@ pub(super) enum Outcome {
 }
 
 impl Outcome {
-    /// The result that `run` gives for it.
+    /// Returns the result that `run` returns for this outcome.
     pub(super) fn into_result(self) -> Result<()> {
         match self {
             Outcome::Done => Ok(()),
@@ -33,13 +48,13 @@ impl Outcome {
     }
 }
 
-/// Calls `work(tid)`; a panic ends here.
+/// Calls `work(tid)` and catches a panic.
 pub(super) fn attempt(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
-    // Whoever sees the state a panic left behind is told by `Outcome::Panicked`.
+    // The caller learns from `Outcome::Panicked` that the state which `work` changes may be inconsistent.
     match catch_unwind(AssertUnwindSafe(|| work(tid))) {
         Ok(()) => Outcome::Done,
         Err(payload) => {
-            // Dropping a payload may panic in its turn, with nobody left to catch it.
+            // Dropping a payload may panic too, and nothing would catch that panic.
             std::mem::forget(payload);
             Outcome::Panicked
         }
@@ -48,9 +63,9 @@ pub(super) fn attempt(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
 
 /// [`attempt`], with this thread marked as being inside a job, so that jobs it starts run inline.
 pub(super) fn attempt_inside(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
-    let before = IN_JOB.replace(true);
+    let before = set_in_job(true);
     let outcome = attempt(work, tid);
-    IN_JOB.set(before);
+    set_in_job(before);
     outcome
 }
 
@@ -66,13 +81,13 @@ pub(super) struct Job<'a> {
     pending: AtomicU32,
     panicked: AtomicBool,
     forked: AtomicBool,
-    /// Workers that were asleep when the job was offered to them, as bits of their banks. Who clears a bit
-    /// wakes that worker.
+    /// Workers that were asleep when the job was offered to them, as bits of their banks. The thread that clears a
+    /// bit wakes that worker.
     pub(super) asleep: [AtomicU64; BANKS],
 }
 
 impl<'a> Job<'a> {
-    /// A job that `offers` workers will be offered.
+    /// Returns a job that is going to be offered to `offers` workers.
     pub(super) fn new(work: &'a (dyn Fn(usize) + Sync), offers: u32) -> Self {
         Job {
             work,
@@ -80,38 +95,38 @@ impl<'a> Job<'a> {
             pending: AtomicU32::new(offers),
             panicked: AtomicBool::new(false),
             forked: AtomicBool::new(false),
-            asleep: [const { AtomicU64::new(0) }; BANKS],
+            asleep: std::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
 
-    /// The caller's own share.
-    pub(super) fn lead(&self) {
+    /// Makes the caller's own call.
+    pub(super) fn run_on_caller(&self) {
         if attempt_inside(self.work, 0) == Outcome::Panicked {
             self.panicked.store(true, Relaxed);
         }
     }
 
-    /// The share of a worker that took the offer.
-    pub(super) fn help(&self) {
+    /// Makes the call of a worker that took the offer.
+    pub(super) fn run_on_worker(&self) {
         let tid = self.next_tid.fetch_add(1, Relaxed);
         if attempt(self.work, tid) == Outcome::Panicked {
             self.panicked.store(true, Relaxed);
         }
     }
 
-    /// Takes `offers` off the count; whether nobody is left to wait for.
+    /// Subtracts `offers` from the count. Returns whether no worker is left to wait for.
     pub(super) fn withdraw(&self, offers: u32) -> bool {
-        // Acquire: with nobody left, what the workers wrote is visible to the caller.
+        // Acquire: if no worker is left, what the workers wrote is visible to the caller.
         self.pending.fetch_sub(offers, Acquire) == offers
     }
 
-    /// Waits, as the caller, until every worker that began has left.
-    pub(super) fn wait(&self, gate: &Gate, spin: bool) {
+    /// Waits, as the caller, until every worker that began has finished.
+    pub(super) fn wait(&self, queue: &WaitQueue, spin: bool) {
         if spin_until(spin, || self.pending.load(Acquire) == 0) {
             return;
         }
         self.pending.fetch_or(CALLER_SLEEPS, Relaxed);
-        gate.sleep_while(|| self.pending.load(Acquire) != CALLER_SLEEPS);
+        queue.sleep_while(|| self.pending.load(Acquire) != CALLER_SLEEPS);
     }
 
     /// Notes that the workers that began are in another process.
@@ -119,7 +134,7 @@ impl<'a> Job<'a> {
         self.forked.store(true, Relaxed);
     }
 
-    /// How the job ended; final when nobody is pending.
+    /// Returns how the job ended; final when no offer is pending.
     pub(super) fn outcome(&self) -> Outcome {
         if self.forked.load(Relaxed) {
             Outcome::Forked
@@ -130,11 +145,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Signs a worker off; whether the caller must be woken, for which the job is no longer needed.
+    /// Takes the calling worker off the count. Returns whether the worker has to wake the caller, which needs
+    /// nothing of the job but its address.
     ///
     /// # Safety
     /// `job` is live, and the calling worker is counted in it. The job may be gone when this returns.
-    pub(super) unsafe fn leave(job: *const Job<'_>) -> bool {
+    pub(super) unsafe fn finish(job: *const Job<'_>) -> bool {
         // SAFETY: the job is live until its count is 0, and the caller of this function is in the count. The
         // one reference made here is to the atomic itself and is not used after the subtraction took effect.
         let before = unsafe { &(*job).pending }.fetch_sub(1, Release);

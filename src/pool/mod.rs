@@ -3,42 +3,48 @@
 //!
 //! A job is a closure over its own work counter: [`run`] calls it with thread number 0 on the calling thread
 //! and offers it, with other numbers, to idle workers. It never waits for a worker to begin: when the caller's
-//! own call has returned, offers nobody has taken are withdrawn, and only workers that began are waited for. So
-//! a job must be correct, and finish its work, when only number 0 runs; and when every worker sleeps or is busy
+//! own call has returned, offers that no worker has taken are withdrawn, and only workers that began are waited for.
+//! So a job must be correct, and finish its work, when only number 0 runs; and when every worker sleeps or is busy
 //! it takes as long as serial work.
 //!
 //! | file | owns |
 //! |---|---|
-//! | `job` | the record of one job, on the caller's stack while `run` lasts |
-//! | `worker` | the slot in which a worker is offered jobs, and the loop the worker runs |
-//! | `crew` | the set of slots: growing, claiming idle workers, withdrawing offers, ending |
+//! | `job` | the record of one job, on the caller's stack while `run` lasts; whether a thread is inside a job |
+//! | `slot` | the place in which one worker is offered jobs |
+//! | `worker_bits` | how a set of workers is stored in words |
+//! | `worker_set` | the slots, which workers are idle, and where callers wait |
+//! | `worker` | the threads: starting them, the loop that each runs, ending them |
+//! | `offers` | running one job: offering it, withdrawing offers, waiting for the workers that took one |
 //! | `park` | spinning and sleeping |
 //! | `callback` | the caller's own threads |
-//! | `fork` | which set belongs to this process |
+//! | `generation` | the number of forks |
+//! | `process_set` | which set belongs to this process |
 //!
-//! This room knows nothing of contexts, blocks or codecs, takes no lock except to start and end threads (and to
+//! Contexts, blocks and codecs are unknown here. The pool takes no lock except to start and end threads (and to
 //! go to sleep), and allocates nothing for a job that its own workers run.
+//!
+//! The atomics, locks and threads of everything that a job passes through come from `crate::sync`: `model_tests` runs
+//! this code under loom.
 
 mod callback;
-mod crew;
-mod fork;
+mod generation;
 mod job;
+#[cfg(all(test, loom))]
+mod model_tests;
+mod offers;
 mod park;
-#[cfg(test)]
+mod process_set;
+mod slot;
+#[cfg(all(test, not(loom)))]
 mod tests;
 mod worker;
-
-use std::cell::Cell;
+mod worker_bits;
+mod worker_set;
 
 pub use callback::{JobFn, set_callback};
 
 use crate::err;
 use crate::error::Result;
-
-thread_local! {
-    /// Whether this thread is inside a job. Has no destructor, so it can be read at any time in a thread's life.
-    static IN_JOB: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Calls `work(0)` on this thread and, at the same time, `work(tid)` for distinct `tid` in `1..nthreads` on
 /// those workers that are idle, or through the threads callback if one is installed.
@@ -50,26 +56,26 @@ thread_local! {
 /// `Failure` when a call panicked (the other calls still ran to their end and the workers live on), or when
 /// the job itself forked the process and this is the child, where the blocks the workers held are lost.
 pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
-    let outcome = if nthreads <= 1 || IN_JOB.get() {
+    let outcome = if nthreads <= 1 || job::in_job() {
         job::attempt(work, 0)
     } else if let Some(route) = callback::installed() {
         route.run(nthreads, work)
-    } else if let Some(crew) = fork::current_crew() {
-        crew.run(nthreads, work)
+    } else if let Some(set) = process_set::current() {
+        set.run(nthreads, work)
     } else {
         job::attempt_inside(work, 0)
     };
     outcome.into_result()
 }
 
-/// Whether jobs go through the caller's own threads.
+/// Returns whether jobs go through the caller's own threads.
 pub(crate) fn has_callback() -> bool {
     callback::installed().is_some()
 }
 
-/// Whether this thread is inside a job.
+/// Returns whether this thread is inside a job.
 pub(crate) fn in_job() -> bool {
-    IN_JOB.get()
+    job::in_job()
 }
 
 /// Starts the workers that jobs of `nthreads` threads use, now rather than with the first such job.
@@ -81,11 +87,11 @@ pub fn prestart(nthreads: usize) -> Result<()> {
     if nthreads <= 1 || callback::installed().is_some() {
         return Ok(());
     }
-    let Some(crew) = fork::current_crew() else {
+    let Some(set) = process_set::current() else {
         return Err(err!(ThreadCreate, "the fork handler could not be registered"));
     };
     // Inside a job nothing may wait for the lock: `shutdown` may hold it and wait for this very job.
-    let alive = if IN_JOB.get() { crew.try_grow(nthreads - 1) } else { crew.grow(nthreads - 1) };
+    let alive = if job::in_job() { set.try_grow(nthreads - 1) } else { set.grow(nthreads - 1) };
     if alive == 0 {
         Err(err!(ThreadCreate, "not one of {} workers could be started", nthreads - 1))
     } else {
@@ -97,14 +103,14 @@ pub fn prestart(nthreads: usize) -> Result<()> {
 /// meanwhile run on their caller's thread; a later one starts workers afresh. Does nothing inside a job, which
 /// would wait for itself.
 pub fn shutdown() {
-    if let Some(crew) = fork::existing_crew()
-        && !IN_JOB.get()
+    if let Some(set) = process_set::existing()
+        && !job::in_job()
     {
-        crew.shutdown();
+        set.shutdown();
     }
 }
 
 /// The number of workers alive in this process.
 pub fn workers() -> usize {
-    fork::existing_crew().map_or(0, crew::Crew::workers)
+    process_set::existing().map_or(0, worker_set::WorkerSet::workers)
 }

@@ -1,18 +1,20 @@
-//! Waiting: a short spin, then sleep. Holds no thread handles, so that it works on every thread at every
-//! time of its life, and in memory that a fork leaves behind. Never knows what is waited for.
+//! Waiting: a short spin, then sleep. Keeps no thread handles, so that a wait queue works on every thread at every
+//! time of its life, and in memory that a child has from its parent.
 
-use std::sync::{Condvar, Mutex, PoisonError};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
-/// How long a waiting thread looks again before it sleeps: about what falling asleep and being woken cost.
+use crate::sync::{Condvar, Mutex};
+
+/// How long a waiting thread spins before it sleeps: about the time that falling asleep and being woken take.
 const SPIN: Duration = Duration::from_micros(5);
 
-/// How many looks pass between two looks at the clock.
-const LOOKS: u32 = 16;
+/// The number of checks between two readings of the clock.
+const CHECKS: u32 = 16;
 
-/// Looks at `ready` again and again for a short while (just once if `spin` is false); whether it was true.
-pub(super) fn spin_until(spin: bool, mut ready: impl FnMut() -> bool) -> bool {
-    if ready() {
+/// Calls `is_ready` until it returns true, for a short while (only once if `spin` is false). Returns its last result.
+pub(super) fn spin_until(spin: bool, mut is_ready: impl FnMut() -> bool) -> bool {
+    if is_ready() {
         return true;
     }
     if !spin {
@@ -20,9 +22,9 @@ pub(super) fn spin_until(spin: bool, mut ready: impl FnMut() -> bool) -> bool {
     }
     let start = Instant::now();
     loop {
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS {
             std::hint::spin_loop();
-            if ready() {
+            if is_ready() {
                 return true;
             }
         }
@@ -32,35 +34,37 @@ pub(super) fn spin_until(spin: bool, mut ready: impl FnMut() -> bool) -> bool {
     }
 }
 
-/// Whether spinning can help at all: with one core, whoever is waited for needs that core.
-pub(super) fn spinning_helps() -> bool {
-    std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
+/// Returns whether spinning can shorten a wait: on one core, the thread that is waited for needs that core. A model
+/// has no clock that would end a spin, and the orders of its threads contain those in which the spin was too short.
+pub(super) fn is_spinning_useful() -> bool {
+    !cfg!(loom) && std::thread::available_parallelism().is_ok_and(|cores| cores.get() > 1)
 }
 
-/// A place where threads sleep until an atomic, owned by somebody else, changes.
-pub(super) struct Gate {
+/// Threads that sleep until an atomic changes, which another type owns.
+pub(super) struct WaitQueue {
     lock: Mutex<()>,
-    bell: Condvar,
+    changed: Condvar,
 }
 
-impl Gate {
-    pub(super) const fn new() -> Self {
-        Gate { lock: Mutex::new(()), bell: Condvar::new() }
+impl WaitQueue {
+    /// Returns an empty queue.
+    pub(super) fn new() -> Self {
+        WaitQueue { lock: Mutex::new(()), changed: Condvar::new() }
     }
 
-    /// Sleeps as long as `asleep` holds. Who makes it false calls [`Gate::wake`] afterwards.
-    pub(super) fn sleep_while(&self, asleep: impl Fn() -> bool) {
+    /// Sleeps while `is_asleep` returns true. A thread that makes it return false calls [`WaitQueue::wake`] afterwards.
+    pub(super) fn sleep_while(&self, is_asleep: impl Fn() -> bool) {
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        while asleep() {
-            guard = self.bell.wait(guard).unwrap_or_else(PoisonError::into_inner);
+        while is_asleep() {
+            guard = self.changed.wait(guard).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
-    /// Makes all who sleep here look again.
+    /// Makes every thread of the queue check its condition again.
     pub(super) fn wake(&self) {
-        // A sleeper that looked before the change holds the lock until it hears the bell: having passed
-        // through the lock, the bell cannot ring too early.
+        // A sleeper that checked before the change holds the lock until it waits for the condition variable. This
+        // thread has had the lock after the change: the notification cannot come before that wait.
         drop(self.lock.lock().unwrap_or_else(PoisonError::into_inner));
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 }

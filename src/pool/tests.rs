@@ -1,5 +1,5 @@
-//! Every test works on a crew of its own (or on a route that is not installed), so that tests of other rooms,
-//! which share the process-wide crew, neither disturb it nor are disturbed. What belongs to the whole process
+//! Every test works on a worker set of its own (or on a route that is not installed), so that tests of other modules,
+//! which share the process-wide set, neither disturb it nor are disturbed. What belongs to the whole process
 //! is tested in `tests/pool_fork.rs`.
 
 use std::ffi::{c_int, c_void};
@@ -11,13 +11,19 @@ use std::thread;
 use std::time::Duration;
 
 use super::callback::{JobFn, Route, ThreadsCallback};
-use super::crew::{Crew, MAX_WORKERS};
 use super::job::Outcome;
 use super::run;
+use super::worker_bits::{BANKS, MAX_WORKERS};
+use super::worker_set::WorkerSet;
 use crate::error::ErrorKind;
 
-fn crew() -> &'static Crew {
-    Box::leak(Box::new(Crew::new()))
+fn worker_set() -> &'static WorkerSet {
+    Box::leak(Box::new(WorkerSet::new()))
+}
+
+/// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
+fn rounds(all: usize) -> usize {
+    if cfg!(miri) { all.div_ceil(50) } else { all }
 }
 
 /// A job as the pipeline makes them: blocks from a counter. Checks that each is done once, and the numbers.
@@ -58,35 +64,36 @@ impl Meeting {
 
 #[test]
 fn every_block_is_done_once_whatever_the_size() {
-    let crew = crew();
-    for nthreads in [2, 3, 4, 7, 16, 70] {
-        for blocks in [0, 1, 2, 3, 10, 1000] {
-            count_blocks(nthreads, blocks, |work| crew.run(nthreads, work));
+    let set = worker_set();
+    let sizes: &[usize] = if cfg!(miri) { &[2, 4, 70] } else { &[2, 3, 4, 7, 16, 70] };
+    for &nthreads in sizes {
+        for blocks in [0, 1, 2, 3, 10, if cfg!(miri) { 50 } else { 1000 }] {
+            count_blocks(nthreads, blocks, |work| set.run(nthreads, work));
         }
     }
-    assert_eq!(crew.workers(), 69);
-    crew.shutdown();
+    assert_eq!(set.workers(), 69);
+    set.shutdown();
 }
 
 #[test]
-fn the_crew_grows_to_the_largest_request_and_no_further() {
-    let crew = crew();
+fn the_set_grows_to_the_largest_request_and_no_further() {
+    let set = worker_set();
     for (nthreads, workers) in [(2, 1), (5, 4), (3, 4), (5, 4), (6, 5)] {
-        assert_eq!(crew.run(nthreads, &|_| ()), Outcome::Done);
-        assert_eq!(crew.workers(), workers);
+        assert_eq!(set.run(nthreads, &|_| ()), Outcome::Done);
+        assert_eq!(set.workers(), workers);
     }
-    crew.shutdown();
-    assert_eq!(crew.workers(), 0);
+    set.shutdown();
+    assert_eq!(set.workers(), 0);
 }
 
 #[test]
 fn all_the_threads_asked_for_work_at_the_same_time() {
-    let crew = crew();
+    let set = worker_set();
     for nthreads in [2, 5, 67] {
-        for _ in 0..20 {
+        for _ in 0..if cfg!(miri) { 2 } else { 20 } {
             let meeting = Meeting::new();
             let seen = AtomicU64::new(0);
-            let outcome = crew.run(nthreads, &|tid| {
+            let outcome = set.run(nthreads, &|tid| {
                 seen.fetch_add(1 << (tid % 64), Relaxed);
                 meeting.wait_for(nthreads);
             });
@@ -95,37 +102,37 @@ fn all_the_threads_asked_for_work_at_the_same_time() {
             assert_eq!(seen.load(Relaxed), expected);
         }
     }
-    crew.shutdown();
+    set.shutdown();
 }
 
 #[test]
 fn more_threads_than_the_limit_are_served_by_those_there_are() {
-    let mut claimed = [0; super::crew::BANKS];
-    let crew = crew();
-    assert_eq!(crew.grow(3), 3);
-    assert_eq!(crew.claim(MAX_WORKERS, &mut claimed), 3);
+    let mut claimed = [0; BANKS];
+    let set = worker_set();
+    assert_eq!(set.grow(3), 3);
+    assert_eq!(set.claim(MAX_WORKERS, &mut claimed), 3);
     assert_eq!(claimed[0], 0b111);
-    assert_eq!(claimed[1..], [0; super::crew::BANKS - 1]);
+    assert_eq!(claimed[1..], [0; BANKS - 1]);
     // Nobody is idle now: the job is the caller's alone.
     let calls = AtomicUsize::new(0);
-    let outcome = crew.run(4, &|_| {
+    let outcome = set.run(4, &|_| {
         calls.fetch_add(1, Relaxed);
     });
     assert_eq!(outcome, Outcome::Done);
     assert_eq!(calls.load(Relaxed), 1);
-    (0..3).for_each(|index| crew.set_idle(index));
-    crew.shutdown();
+    (0..3).for_each(|index| set.set_idle(index));
+    set.shutdown();
 }
 
 #[test]
 fn a_job_does_not_wait_for_busy_workers() {
-    let crew = crew();
+    let set = worker_set();
     let (started, begun) = mpsc::channel();
     let release = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             let meeting = Meeting::new();
-            crew.run(3, &|_| {
+            set.run(3, &|_| {
                 meeting.wait_for(3);
                 started.send(()).unwrap();
                 while !release.load(Relaxed) {
@@ -134,58 +141,58 @@ fn a_job_does_not_wait_for_busy_workers() {
             })
         });
         (0..3).for_each(|_| begun.recv().unwrap());
-        for _ in 0..100 {
-            count_blocks(3, 10, |work| crew.run(3, work));
+        for _ in 0..rounds(100) {
+            count_blocks(3, 10, |work| set.run(3, work));
         }
         release.store(true, Relaxed);
     });
-    crew.shutdown();
+    set.shutdown();
 }
 
 #[test]
 fn a_withdrawn_offer_leaves_the_worker_usable() {
-    let crew = crew();
-    assert_eq!(crew.grow(2), 2);
-    for round in 0..2000 {
+    let set = worker_set();
+    assert_eq!(set.grow(2), 2);
+    for round in 0..rounds(2000) {
         // Nothing to do: the offers are mostly withdrawn, from workers awake, waking and asleep.
-        assert_eq!(crew.run(3, &|_| ()), Outcome::Done);
-        if round % 100 == 0 {
+        assert_eq!(set.run(3, &|_| ()), Outcome::Done);
+        if round % rounds(100) == 0 {
             thread::sleep(Duration::from_millis(1));
             let meeting = Meeting::new();
-            assert_eq!(crew.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
+            assert_eq!(set.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
         }
     }
-    crew.shutdown();
+    set.shutdown();
 }
 
 #[test]
 fn concurrent_callers_share_the_workers() {
-    let crew = crew();
+    let set = worker_set();
     thread::scope(|scope| {
-        for caller in 0..8 {
+        for caller in 0..if cfg!(miri) { 3 } else { 8 } {
             scope.spawn(move || {
-                for round in 0..2000 {
+                for round in 0..rounds(2000) {
                     let nthreads = 2 + (caller + round) % 5;
-                    count_blocks(nthreads, round % 40, |work| crew.run(nthreads, work));
+                    count_blocks(nthreads, round % 40, |work| set.run(nthreads, work));
                 }
             });
         }
     });
     let meeting = Meeting::new();
-    assert_eq!(crew.run(6, &|_| meeting.wait_for(6)), Outcome::Done);
-    assert_eq!(crew.workers(), 5);
-    crew.shutdown();
+    assert_eq!(set.run(6, &|_| meeting.wait_for(6)), Outcome::Done);
+    assert_eq!(set.workers(), 5);
+    set.shutdown();
 }
 
 #[test]
 fn a_job_inside_a_job_runs_inline() {
-    let crew = crew();
+    let set = worker_set();
     let inner = AtomicUsize::new(0);
     let meeting = Meeting::new();
-    let outcome = crew.run(4, &|_| {
+    let outcome = set.run(4, &|_| {
         meeting.wait_for(4);
         let here = thread::current().id();
-        // Through the front door, which would start the process-wide crew if it did not notice.
+        // Through `pool::run`, which would start the process-wide set if it did not check for this.
         run(4, &|tid| {
             assert_eq!((tid, thread::current().id()), (0, here));
             inner.fetch_add(1, Relaxed);
@@ -194,17 +201,17 @@ fn a_job_inside_a_job_runs_inline() {
     });
     assert_eq!(outcome, Outcome::Done);
     assert_eq!(inner.load(Relaxed), 4);
-    assert!(!super::IN_JOB.get());
-    crew.shutdown();
+    assert!(!super::job::in_job());
+    set.shutdown();
 }
 
 #[test]
 fn a_panic_is_an_error_and_the_workers_live_on() {
-    let crew = crew();
+    let set = worker_set();
     for culprit in [0, 1, 2] {
         let meeting = Meeting::new();
         let survivors = AtomicUsize::new(0);
-        let outcome = crew.run(3, &|tid| {
+        let outcome = set.run(3, &|tid| {
             meeting.wait_for(3);
             if tid == culprit {
                 std::panic::resume_unwind(Box::new("on purpose"));
@@ -213,12 +220,12 @@ fn a_panic_is_an_error_and_the_workers_live_on() {
         });
         assert_eq!(outcome, Outcome::Panicked);
         assert_eq!(survivors.load(Relaxed), 2);
-        assert!(!super::IN_JOB.get());
+        assert!(!super::job::in_job());
     }
     let meeting = Meeting::new();
-    assert_eq!(crew.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
-    assert_eq!(crew.workers(), 2);
-    crew.shutdown();
+    assert_eq!(set.run(3, &|_| meeting.wait_for(3)), Outcome::Done);
+    assert_eq!(set.workers(), 2);
+    set.shutdown();
 }
 
 #[test]
@@ -229,45 +236,45 @@ fn a_panic_in_a_serial_job_is_an_error_too() {
 
 #[test]
 fn the_caller_sleeps_until_a_slow_worker_is_done() {
-    let crew = crew();
-    for _ in 0..20 {
+    let set = worker_set();
+    for _ in 0..if cfg!(miri) { 2 } else { 20 } {
         let meeting = Meeting::new();
         let done = AtomicUsize::new(0);
-        let outcome = crew.run(3, &|tid| {
+        let outcome = set.run(3, &|tid| {
             meeting.wait_for(3);
             thread::sleep(Duration::from_millis(tid as u64));
             done.fetch_add(1, Relaxed);
         });
         assert_eq!((outcome, done.load(Relaxed)), (Outcome::Done, 3));
     }
-    crew.shutdown();
+    set.shutdown();
 }
 
 #[test]
 fn shutdown_and_jobs_may_overlap() {
-    let crew = crew();
+    let set = worker_set();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         for _ in 0..3 {
             scope.spawn(|| {
                 while !over.load(Relaxed) {
-                    count_blocks(4, 20, |work| crew.run(4, work));
+                    count_blocks(4, 20, |work| set.run(4, work));
                 }
             });
         }
-        for _ in 0..200 {
-            crew.shutdown();
-            crew.grow(3);
+        for _ in 0..rounds(200) {
+            set.shutdown();
+            set.grow(3);
         }
         over.store(true, Relaxed);
     });
-    crew.shutdown();
-    assert_eq!(crew.workers(), 0);
+    set.shutdown();
+    assert_eq!(set.workers(), 0);
     // The bits that say who is idle came through it all: every worker of a fresh start is found.
-    crew.grow(3);
+    set.grow(3);
     let meeting = Meeting::new();
-    assert_eq!(crew.run(4, &|_| meeting.wait_for(4)), Outcome::Done);
-    crew.shutdown();
+    assert_eq!(set.run(4, &|_| meeting.wait_for(4)), Outcome::Done);
+    set.shutdown();
 }
 
 type Seen = (AtomicUsize, AtomicUsize);
@@ -307,11 +314,10 @@ unsafe extern "C" fn in_threads(
     size: usize,
     jobs: *mut c_void,
 ) {
-    let jobs = jobs.addr();
     thread::scope(|scope| {
         for i in 0..n as usize {
-            let record = ptr::with_exposed_provenance_mut(jobs + i * size);
-            let record = SendPtr(record);
+            // SAFETY: the pool passes `n` records of `size` bytes.
+            let record = SendPtr(unsafe { jobs.byte_add(i * size) });
             // SAFETY: the pool passes its records, which outlive the scope.
             scope.spawn(move || unsafe { dojob.unwrap()({ record }.0) });
         }

@@ -17,10 +17,7 @@ use crate::error::{Error, Result};
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::LazyLock;
-use table::{Entry, Table, Verdict};
-
-/// The first id that callers may register.
-pub(crate) const FIRST_USER_ID: i32 = 160;
+use table::{Entry, FIRST_USER_ID, Table, Verdict};
 
 pub(crate) use loading::{load_codec, load_filter, load_tuner};
 

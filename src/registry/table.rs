@@ -1,9 +1,11 @@
 //! A table of registered things, looked up by id or name in the order of registration.
 
-use super::FIRST_USER_ID;
 use std::collections::HashSet;
 use std::ffi::CStr;
 use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
+
+/// The first id that callers may register.
+pub(super) const FIRST_USER_ID: i32 = 160;
 
 /// Entries of a table, the library's own included.
 const CAPACITY: usize = 255;

@@ -8,10 +8,12 @@
 
 use crate::err;
 use crate::error::Result;
+#[cfg(loom)]
+use crate::sync::WithBorrow;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{pool, thread};
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The gate.
 pub(crate) struct Gate {
@@ -37,7 +39,7 @@ pub(crate) struct Changing<'a> {
     _lock: Option<RwLockWriteGuard<'a, ()>>,
 }
 
-thread_local! {
+crate::sync::per_thread! {
     /// The gates through which this thread has gone to read.
     static HELD: RefCell<Vec<*const Gate>> = const { RefCell::new(Vec::new()) };
 }
@@ -115,7 +117,7 @@ impl Drop for Changing<'_> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
 
@@ -177,6 +179,7 @@ mod tests {
 
     #[test]
     fn changes_exclude_each_other_and_readers() {
+        const ROUNDS: u64 = if cfg!(miri) { 20 } else { 1000 };
         let gate = Gate::new(false);
         struct Shared(std::cell::UnsafeCell<u64>);
         // SAFETY: only used behind the gate.
@@ -190,14 +193,14 @@ mod tests {
         std::thread::scope(|scope| {
             for _ in 0..4 {
                 scope.spawn(|| {
-                    for _ in 0..1000 {
+                    for _ in 0..ROUNDS {
                         let _changing = gate.change().unwrap();
                         // SAFETY: the gate lets one thread through.
                         unsafe { *shared.get() += 1 };
                     }
                 });
                 scope.spawn(|| {
-                    for _ in 0..1000 {
+                    for _ in 0..ROUNDS {
                         let _reading = gate.read();
                         // SAFETY: the gate keeps changes out.
                         let before = unsafe { *shared.get() };
@@ -209,6 +212,6 @@ mod tests {
             }
         });
         // SAFETY: the other threads are gone.
-        assert_eq!(unsafe { *shared.get() }, 4000);
+        assert_eq!(unsafe { *shared.get() }, 4 * ROUNDS);
     }
 }

@@ -28,6 +28,8 @@ pub(crate) mod create;
 pub(crate) mod gate;
 pub(crate) mod gathered;
 pub(crate) mod live;
+#[cfg(all(test, loom))]
+mod lock_model_tests;
 pub(crate) mod metalayers;
 pub(crate) mod open;
 pub(crate) mod read;

@@ -5,68 +5,28 @@
 //!
 //! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
 
+mod format;
 mod kernel;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 use std::mem::MaybeUninit;
 use std::slice;
 
 use crate::codec::match_copy::copy_match_checked;
 
+use format::{MIN_MATCH, length};
 use kernel::{READ_AHEAD, ROOM_BEHIND, WRITE_AHEAD};
-use sample::Kind;
+use walk::Walk;
 
-/// The length in a token's nibble that says that more bytes follow.
-const MORE: usize = 15;
-const MIN_MATCH: usize = 4;
-
-/// The number of bytes of a block that are decoded with one form of the loop: at first, then, and at most, as long as the kind of the
-/// sequences stays the same. To find out the kind takes as long as to decode 100 bytes.
-const FIRST_WINDOW: usize = 1024;
-const SECOND_WINDOW: usize = 4096;
-const LONGEST_WINDOW: usize = 32 << 10;
+pub(super) use walk::Source;
 
 /// Blocks up to this length, in bytes, are copied where there is room to read ahead.
 const SMALL: usize = 256;
 /// The end of a longer block that is, if there is none behind it.
 const TAIL: usize = 96;
-
-/// How far a block is decoded.
-struct Walk {
-    /// The position in the block, and that in its content. A position one behind the end tells that all is done.
-    at: usize,
-    out: usize,
-    /// What the sequences in the window are taken as.
-    kind: Kind,
-    /// The length of the window, in bytes of the block.
-    window: usize,
-}
-
-impl Walk {
-    const START: Walk = Walk { at: 0, out: 0, kind: Kind::Mixed, window: FIRST_WINDOW };
-
-    /// Sets the kind of the sequences in the next window of `block`, and the length of that window.
-    #[inline]
-    fn next_window(&mut self, block: &[u8]) {
-        let kind = sample::kind(block, self.at);
-        self.window = if kind == self.kind {
-            (2 * self.window).clamp(SECOND_WINDOW, LONGEST_WINDOW)
-        } else {
-            SECOND_WINDOW
-        };
-        self.kind = kind;
-    }
-}
-
-/// Where a block is, and how far its surroundings may be touched.
-pub(super) struct Source<'a> {
-    /// The block, and what may be read behind it.
-    pub ahead: &'a [u8],
-    /// Length of the block, in bytes, at most that of `ahead`.
-    pub len: usize,
-}
 
 /// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns how many bytes it has. `None` if it is bad or needs
 /// more. What lies behind those bytes is room to write ahead, and garbage afterwards. Matches may reach back into `dictionary`,
@@ -220,22 +180,4 @@ fn sequence(
         copy_match_checked(dest, out + before, back, length - before)?;
     }
     Some((at, out + length))
-}
-
-/// A length whose nibble in the token is `nibble`, with the bytes at `src[at]` that continue it.
-#[inline(always)]
-fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
-    let mut length = nibble;
-    if nibble == MORE {
-        loop {
-            let more = *src.get(*at)?;
-            *at += 1;
-            // At most 255 for each byte of `src`, so it cannot overflow.
-            length += usize::from(more);
-            if more != 255 {
-                break;
-            }
-        }
-    }
-    Some(length)
 }

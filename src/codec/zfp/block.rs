@@ -4,10 +4,12 @@
 //! Owns the way between the bytes of a block and cells.
 
 use super::bits::{Reader, Writer};
+use super::cell;
 use super::level::at_levels;
+use super::limits::Limits;
 use super::matrix::{FromPlanes, ToPlanes};
+use super::shape::{MAX_DIM, SIDE, Shape};
 use super::value::Value;
-use super::{Limits, MAX_DIM, SIDE, Shape, cell};
 
 /// For cells that the block ends in: from which of the values that are there the missing ones are taken.
 const PADDING: [[usize; SIDE]; SIDE] = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0], [0, 1, 2, 3]];

@@ -2,9 +2,9 @@
 //!
 //! Owns the order of the steps. Never knows where in a block the cell lies.
 
-use super::Limits;
 use super::bits::{Reader, Writer};
 use super::integer::Integer;
+use super::limits::Limits;
 use super::matrix::{FromPlanes, GROUP, Planes, ToPlanes};
 use super::value::Value;
 use super::{planes, transform};

@@ -1,10 +1,8 @@
 //! The whole numbers that a cell's values become: one trait over `i32` and `i64`, with what the transform and the planes
 //! of bits want of them.
 
-use super::transform::Rows;
-
 /// A signed integer as wide as the values that it stands for. Arithmetic wraps around.
-pub(super) trait Integer: Copy + Default + Rows {
+pub(super) trait Integer: Copy + Default {
     /// Something for every byte, which is every group of eight bit planes.
     type Bytes<T: Copy>: AsRef<[T]> + AsMut<[T]>;
 

@@ -7,9 +7,11 @@ use std::ops::Range;
 
 use super::bits::Reader;
 use super::level::at_levels;
+use super::limits::Limits;
 use super::matrix::{Columns, FromPlanes, Lanes};
+use super::shape::{SIDE, Scalar, Shape};
 use super::value::Value;
-use super::{Array, Limits, Mode, SIDE, Scalar, Shape, Zfp, cell, line};
+use super::{Array, Mode, Zfp, cell, line};
 use crate::err;
 use crate::error::Result;
 

@@ -41,22 +41,23 @@ mod cell;
 mod integer;
 mod items;
 mod level;
+mod limits;
 mod line;
 mod matrix;
 mod order;
 mod planes;
+mod shape;
 mod transform;
 mod value;
 
 use crate::err;
 use crate::error::Result;
+use limits::Limits;
 use matrix::{Columns, Lanes, LargeNumbers, Square, ToPlanes};
+use shape::{SIDE, Scalar, Shape};
 use value::Value;
 
-/// The most dimensions that ZFP knows.
-pub const MAX_DIM: usize = 4;
-/// Values along each side of a cell, which is what ZFP codes at once (it calls a cell a block).
-const SIDE: usize = 4;
+pub use shape::MAX_DIM;
 
 /// Fewest and most bits of a cell where the rate is not fixed.
 const FREE_BITS: (u32, u32) = (1, 16658);
@@ -92,85 +93,6 @@ pub struct Array<'a> {
     pub blockshape: &'a [i32],
     /// Bytes of an item: 4 means floats, 8 doubles.
     pub typesize: i32,
-}
-
-/// Extents that were checked: 1 to 4 of them, each at least 1, and their product is no overflow.
-#[derive(Clone, Copy, Debug)]
-struct Shape {
-    ndim: usize,
-    /// Slowest dimension first, as the array has them; unused ones are 1.
-    extents: [usize; MAX_DIM],
-    nitems: usize,
-}
-
-/// The type of the values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Scalar {
-    Float,
-    Double,
-}
-
-impl Scalar {
-    fn of(typesize: i32) -> Result<Scalar> {
-        match typesize {
-            4 => Ok(Scalar::Float),
-            8 => Ok(Scalar::Double),
-            _ => Err(err!(Failure, "ZFP wants a type size of 4 or 8, not {typesize}")),
-        }
-    }
-
-    fn size(self) -> usize {
-        match self {
-            Scalar::Float => 4,
-            Scalar::Double => 8,
-        }
-    }
-
-    /// Bits that every cell with a value other than 0 begins with: a flag and the exponent.
-    fn header_bits(self) -> u32 {
-        match self {
-            Scalar::Float => 1 + 8,
-            Scalar::Double => 1 + 11,
-        }
-    }
-}
-
-impl Shape {
-    fn of(blockshape: &[i32]) -> Result<Shape> {
-        let ndim = blockshape.len();
-        if !(1..=MAX_DIM).contains(&ndim) {
-            return Err(err!(Failure, "ZFP wants 1 to {MAX_DIM} dimensions, not {ndim}"));
-        }
-        let mut shape = Shape { ndim, extents: [1; MAX_DIM], nitems: 1 };
-        for (extent, &given) in shape.extents.iter_mut().zip(blockshape) {
-            let size = usize::try_from(given).ok().filter(|&size| size > 0);
-            let product = size.and_then(|size| shape.nitems.checked_mul(size));
-            let (Some(size), Some(nitems)) = (size, product) else {
-                return Err(err!(Failure, "ZFP cannot work on blocks of shape {blockshape:?}"));
-            };
-            (*extent, shape.nitems) = (size, nitems);
-        }
-        Ok(shape)
-    }
-
-    fn extents(&self) -> &[usize] {
-        &self.extents[..self.ndim]
-    }
-
-    /// Bytes of a block; `None` if nothing can be that large.
-    fn nbytes(&self, typesize: i32) -> Option<usize> {
-        self.nitems.checked_mul(usize::try_from(typesize).ok()?)
-    }
-
-    /// Values of a cell.
-    fn cell_len(&self) -> usize {
-        SIDE.pow(self.ndim as u32)
-    }
-
-    /// Cells of a block.
-    fn ncells(&self) -> usize {
-        self.extents().iter().map(|extent| extent.div_ceil(SIDE)).product()
-    }
 }
 
 impl Zfp {
@@ -273,19 +195,6 @@ impl Zfp {
         // Exact for 0; every other power of 10 in reach is far from a power of 2.
         (power * std::f64::consts::LOG2_10).floor() as i32
     }
-}
-
-/// What bounds the bits of a cell, in the terms of ZFP.
-#[derive(Clone, Copy, Debug)]
-struct Limits {
-    /// Fewest bits; shorter cells are padded.
-    min_bits: u32,
-    /// Most bits; never below the header's.
-    max_bits: u32,
-    /// Most bit planes.
-    precision: u32,
-    /// The lowest bit plane that matters, as a power of 2.
-    min_exponent: i32,
 }
 
 /// Compresses the block `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.

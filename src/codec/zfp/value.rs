@@ -1,12 +1,12 @@
 //! Floats and doubles as ZFP sees them: an exponent that the values of a cell share, and whole numbers (`codecs.md` 10.3
 //! and 10.7).
 
-use super::integer::Integer;
+use super::transform::Rows;
 
 /// A type of values.
 pub(super) trait Value: Copy + Default {
     /// What its values become.
-    type Int: Integer;
+    type Int: Rows;
     /// Bytes of a value.
     const SIZE: usize;
     /// Bits of a value.

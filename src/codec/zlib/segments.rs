@@ -184,6 +184,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes many minutes for 100 KB")]
     fn noise_between_other_planes_is_a_segment() {
         let (noise, zeros) = (noise(100_000), vec![0; 40_960]);
         assert_eq!(found(&noise), [(100_000, true)]);
@@ -201,6 +202,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes many minutes for 120 KB")]
     fn three_bytes_that_come_again_count_if_they_are_searched_for() {
         // Items of 6 bytes, three of which are the same in all.
         let items: Vec<u8> =
@@ -210,6 +212,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes many minutes for 120 KB")]
     fn noise_that_comes_again_in_reach_is_searched() {
         let noise = noise(100_000);
         for period in [1000, 4000, 9000, 20_000, 32_000] {

@@ -3,7 +3,7 @@
 
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE};
 use super::super::columns::pieces;
-use super::{GROUP, generic};
+use super::generic::{self, GROUP};
 use std::arch::x86_64::*;
 
 /// Tiles whose bit rows fill a vector together.

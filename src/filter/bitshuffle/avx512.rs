@@ -5,7 +5,8 @@ use super::super::columns::avx512::{
     Columns, Packed, Slotted, TILE, Tiles, WIDE, Wide, WideFew, join, load, split,
 };
 use super::super::columns::pieces;
-use super::{GROUP, avx2};
+use super::avx2;
+use super::generic::GROUP;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 

@@ -3,7 +3,9 @@
 
 use super::super::columns::pieces;
 use super::super::transpose;
-use super::GROUP;
+
+/// Elements are shuffled in groups of this many; a rest is copied.
+pub(super) const GROUP: usize = 8;
 
 /// Groups that are worked on together: their bit rows fill a word.
 const GROUPS: usize = 8;

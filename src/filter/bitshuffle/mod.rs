@@ -16,9 +16,7 @@ mod tests;
 
 use super::copy::copy;
 use super::cpu::{self, Level};
-
-/// Elements are shuffled in groups of this many; a rest is copied.
-const GROUP: usize = 8;
+use generic::GROUP;
 
 /// Bit-shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
 ///

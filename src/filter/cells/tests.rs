@@ -47,12 +47,13 @@ const SHAPES: [&[i32]; 12] = [
 
 #[test]
 fn cells_of_any_shape() {
-    for shape in SHAPES {
+    let step = if cfg!(miri) { 3 } else { 1 };
+    for shape in SHAPES.into_iter().step_by(step) {
         let nitems: i32 = shape.iter().product();
-        for typesize in [1, 2, 3, 4, 8, 16, 200] {
+        for typesize in [1, 2, 3, 4, 8, 16, 200].into_iter().step_by(step) {
             let src = golden((nitems * typesize) as usize);
             let (item, container) = (typesize as usize, array(typesize, shape));
-            for side in (0..=9).chain([100, 255]) {
+            for side in (0..=9).chain([100, 255]).step_by(step) {
                 let mut out = vec![0x5a; src.len()];
                 let done = gather(side, item, Some(&container), &src, &mut out);
                 let volume = (0..shape.len()).try_fold(1i64, |v, _| v.checked_mul(side.into()));
@@ -134,12 +135,13 @@ fn dumps_of_ndmean() {
 
 #[test]
 fn means_come_back_to_their_places() {
-    for shape in SHAPES {
+    let step = if cfg!(miri) { 4 } else { 1 };
+    for shape in SHAPES.into_iter().step_by(step) {
         let nitems: i32 = shape.iter().product();
         let values: Vec<f64> = (0..nitems).map(|i| f64::from(i * i % 97) / 8.0).collect();
         let src: Vec<u8> = values.iter().flat_map(|v| v.to_ne_bytes()).collect();
         let container = array(8, shape);
-        for side in 1..=9 {
+        for side in (1..=9).step_by(step) {
             let (mut out, mut back) = (vec![0; src.len()], vec![0; src.len()]);
             if gather_means(side, 8, Some(&container), &src, &mut out).is_err() {
                 let error = scatter_means(side, Some(&container), &src, &mut back).unwrap_err();

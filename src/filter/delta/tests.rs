@@ -59,7 +59,7 @@ fn word_widths() {
 #[test]
 fn every_short_length() {
     for typesize in [1, 2, 3, 4, 8, 16, 24] {
-        for len in 0..200 {
+        for len in (0..200).step_by(if cfg!(miri) { 41 } else { 1 }) {
             let src = golden(len);
             for reference in [0, 1, 7, 8, 63, 64, len, len + 9] {
                 check(typesize, &src, &golden(reference + 11)[11..]);
@@ -71,8 +71,8 @@ fn every_short_length() {
 proptest! {
     #[test]
     fn random_blocks(
-        src in prop::collection::vec(any::<u8>(), 0..3000),
-        reference in prop::collection::vec(any::<u8>(), 0..3000),
+        src in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 300 } else { 3000 }),
+        reference in prop::collection::vec(any::<u8>(), 0..if cfg!(miri) { 300 } else { 3000 }),
         typesize in prop_oneof![prop::sample::select(vec![1usize, 2, 4, 8]), 1usize..=256],
     ) {
         check(typesize, &src, &reference);

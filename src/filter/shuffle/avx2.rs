@@ -5,7 +5,8 @@
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
 use super::super::columns::{expect, groups, pieces};
-use super::{elements, fours, generic};
+use super::fours;
+use super::generic::{self, elements};
 use std::arch::x86_64::*;
 
 /// Tiles of which 16 columns are done before the next 16 are, where elements are wider.

@@ -5,7 +5,9 @@
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
 use super::super::columns::{expect, groups, pieces};
-use super::{avx2, elements, fours};
+use super::avx2;
+use super::fours;
+use super::generic::elements;
 use std::arch::x86_64::*;
 
 /// Tiles of which 16 columns are done before the next 16 are, where elements are wider: lines of a stream that are written

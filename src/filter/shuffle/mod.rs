@@ -20,6 +20,7 @@ mod tests;
 
 use super::copy::copy;
 use super::cpu::{self, Level};
+use generic::elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
 ///
@@ -166,12 +167,6 @@ fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
         Level::Avx2 => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
         _ => unreachable!("other levels take no planes"),
     }
-}
-
-/// Whole elements of `typesize` bytes in `len`. Short blocks notice a division.
-#[inline(always)]
-fn elements(len: usize, typesize: usize) -> usize {
-    if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
 }
 
 #[derive(Clone, Copy)]

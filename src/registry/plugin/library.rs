@@ -1,12 +1,14 @@
 //! A plugin's shared object and what it exports. The only place that reads a plugin's memory: its descriptor.
 
-use super::Reason;
 use crate::trace;
 use libloading::os::unix::{Library as Loaded, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::mem::{self, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
+
+/// Why a plugin cannot be used, for `BLOSC_TRACE`.
+pub(in crate::registry) type Reason = String;
 
 /// The name of a plugin's descriptor: a struct of the names of its functions (`abi.md` 3.14).
 const DESCRIPTOR: &CStr = c"info";

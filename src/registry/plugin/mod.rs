@@ -9,11 +9,8 @@ mod python;
 
 use crate::{environment, trace};
 use library::Library;
-pub(super) use library::Symbol;
+pub(super) use library::{Reason, Symbol};
 use std::ffi::{CStr, CString};
-
-/// Why a plugin cannot be used, for `BLOSC_TRACE`.
-pub(super) type Reason = String;
 
 /// The functions that the plugin for `name` exports, in the order of its descriptor, `COUNT` of them.
 ///

@@ -9,7 +9,8 @@ use crate::codec::match_copy::{
     LARGE, OVERSHOOT, Periods, Portable, align_loop, copy_8, copy_large, copy_match, move_chunk, unlikely,
 };
 
-use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE, State};
+use super::state::State;
+use crate::codec::blosclz::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
 /// The number of bytes that are read without a check at the start of a token: a control byte and the most literals. A match has fewer
 /// bytes behind those of its length.

@@ -13,7 +13,7 @@ const GUARD: usize = 64;
 
 /// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
 fn rounds(all: usize) -> usize {
-    if cfg!(miri) { all.div_ceil(20) } else { all }
+    if cfg!(miri) { all.div_ceil(60) } else { all }
 }
 
 /// Compresses with `maxout` bytes of room; panics if anything behind them is written.

@@ -11,8 +11,9 @@ use crate::codec::match_copy::{
     OVERSHOOT, Periods, Portable, SHORT, align_loop, copy_match, copy_short, move_chunk, unlikely,
 };
 
+use super::format::{MIN_MATCH, MORE};
 use super::sample::Kind;
-use super::{MIN_MATCH, MORE, Source, Walk};
+use super::walk::{Source, Walk};
 
 /// The most literals whose number fits into a token.
 const SHORT_LITERALS: usize = MORE - 1;

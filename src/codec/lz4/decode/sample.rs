@@ -4,7 +4,7 @@
 
 #![forbid(unsafe_code)]
 
-use super::{MORE, length};
+use super::format::{MORE, length};
 
 /// What the sequences of a window are like.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,5 +1,7 @@
 //! The decoder against the format, byte by byte, and against what our encoders and the C library's write.
 
+use super::sample::Kind;
+use super::walk::SECOND_WINDOW;
 use super::*;
 use crate::codec::lz4::{State, compress_fast, compress_hc};
 
@@ -219,10 +221,11 @@ fn decodes_what_the_library_encodes() {
 
 #[test]
 fn lengths_without_end_are_refused() {
+    let many = if cfg!(miri) { 2000 } else { 100_000 };
     for tail in [0, 1, 100] {
-        let stream = [vec![0xf0], vec![255; 100_000], vec![7; tail]].concat();
+        let stream = [vec![0xf0], vec![255; many], vec![7; tail]].concat();
         assert_eq!(ours(&stream, 1000, &[]), None);
-        let stream = [vec![0x1f, 1, 1, 0], vec![255; 100_000], vec![0; tail]].concat();
+        let stream = [vec![0x1f, 1, 1, 0], vec![255; many], vec![0; tail]].concat();
         assert_eq!(ours(&stream, 1000, &[]), None);
     }
     assert_eq!(ours(&[], 10, &[]), None);

@@ -212,7 +212,8 @@ fn kinds(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
 #[test]
 fn short_inputs_of_every_length() {
     let (mut encoders, mut random) = (Encoders::default(), Random(1));
-    for len in (0..300).chain((300..2000).step_by(23)) {
+    let step = if cfg!(miri) { 150 } else { 1 };
+    for len in (0..300).chain((300..2000).step_by(23)).step_by(step) {
         for (kind, src) in kinds(len, &mut random) {
             check(&mut encoders, &src, kind);
         }
@@ -222,8 +223,9 @@ fn short_inputs_of_every_length() {
 #[test]
 fn long_inputs() {
     let (mut encoders, mut random) = (Encoders::default(), Random(2));
-    for len in [4096, 30_000, 65_535, 65_536, 65_537, 140_000, 300_001] {
-        for (kind, src) in kinds(len, &mut random) {
+    let (lens, kind_step) = if cfg!(miri) { (1, 8) } else { (7, 1) };
+    for len in [4096, 30_000, 65_535, 65_536, 65_537, 140_000, 300_001].into_iter().take(lens) {
+        for (kind, src) in kinds(len, &mut random).into_iter().step_by(kind_step) {
             check(&mut encoders, &src, kind);
         }
     }
@@ -231,6 +233,7 @@ fn long_inputs() {
 
 /// A copy this far back can be referred to; one byte farther, not.
 #[test]
+#[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
 fn distances_at_the_limit() {
     let (mut encoders, mut random) = (Encoders::default(), Random(3));
     let marker: Vec<u8> = random.bytes(1000, 256);
@@ -256,9 +259,10 @@ fn distances_at_the_limit() {
 fn calls_do_not_depend_on_those_before() {
     let mut random = Random(4);
     let mut used = Encoders::default();
-    for round in 0..60 {
+    let (rounds, step) = if cfg!(miri) { (2, 4) } else { (60, 1) };
+    for round in 0..rounds {
         let len = [10, 100, 5000, 70_000][round % 4];
-        for (kind, src) in kinds(len, &mut random) {
+        for (kind, src) in kinds(len, &mut random).into_iter().step_by(step) {
             for which in 0..COUNT {
                 let compress = |encoders: &mut Encoders, capacity: usize| {
                     let mut dest = vec![0; capacity];
@@ -303,11 +307,13 @@ fn runs_are_found_whole() {
 fn dictionaries() {
     let (mut encoders, mut random) = (Encoders::default(), Random(6));
     let mut id = 0;
-    for dictionary_len in [1, 3, 7, 8, 9, 100, 1000, 4096, 32_768] {
-        for (kind, bytes) in kinds(dictionary_len, &mut random) {
+    let (lens, step) = if cfg!(miri) { (6, 5) } else { (10, 1) };
+    for dictionary_len in [1, 3, 7, 8, 9, 100, 1000, 4096, 32_768].into_iter().take(lens).step_by(step) {
+        for (kind, bytes) in kinds(dictionary_len, &mut random).into_iter().step_by(step) {
             id += 1;
             let dictionary = Dictionary { id, bytes: &bytes };
-            for len in [0, 1, 12, 13, 14, 40, 300, 3000, 32_768, 40_000] {
+            for len in [0, 1, 12, 13, 14, 40, 300, 3000, 32_768, 40_000].into_iter().take(lens).step_by(step)
+            {
                 if len >= 32_768 && id % 7 > 0 {
                     continue;
                 }
@@ -328,6 +334,7 @@ fn dictionaries() {
 /// As if the dictionary came right before the content: the first byte of a dictionary of 65535 can be referred to from the first byte
 /// of the content, not from the second.
 #[test]
+#[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
 fn distances_at_the_limit_into_a_dictionary() {
     let (mut encoders, mut random) = (Encoders::default(), Random(7));
     let bytes = random.bytes(65_535, 256);
@@ -345,6 +352,7 @@ fn distances_at_the_limit_into_a_dictionary() {
 
 /// What an encoder keeps of a dictionary from call to call changes nothing.
 #[test]
+#[cfg_attr(miri, ignore = "takes many minutes for 24 dictionaries")]
 fn streams_with_a_dictionary_do_not_depend_on_those_before() {
     let mut random = Random(8);
     let mut used = Encoders::default();

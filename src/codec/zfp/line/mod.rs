@@ -10,11 +10,10 @@ mod tests;
 use super::bits::{Reader, Writer};
 use super::integer::Integer;
 use super::level::at_levels;
+use super::limits::Limits;
+use super::transform;
 use super::value::Value;
-use super::{Limits, transform};
-
-/// Values of a cell.
-const CELL: usize = 4;
+use planes::CELL;
 
 /// Bit planes of a cell with that exponent.
 #[inline(always)]

@@ -2,8 +2,10 @@
 //!
 //! Planes travel as nibbles: sixteen in a word, the highest plane in the highest nibble.
 
-use super::CELL;
 use crate::codec::zfp::bits::{Reader, Writer};
+
+/// Values of a cell.
+pub(super) const CELL: usize = 4;
 
 /// Planes of a word.
 const PER_PIECE: u32 = 16;

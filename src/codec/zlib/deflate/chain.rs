@@ -2,16 +2,14 @@
 
 use std::ops::Range;
 
-use super::runs::{LEAST_RUN, is_run};
+use super::matches::{FARTHEST, LEAST_RUN, REACH, is_run};
 
 /// Bytes of the word of the chain that has all positions but those of runs.
 pub(super) const WORD: usize = LEAST_RUN;
 /// The least number of positions that are put in four at a time.
 const MANY: usize = 24;
 /// Number of positions that chains hold.
-pub(super) const WINDOW: usize = 1 << 15;
-/// The largest distance of a match in bytes: that of zlib, which needs 262 bytes of its window for what follows.
-pub(super) const FARTHEST: usize = WINDOW - 262;
+pub(super) const WINDOW: usize = REACH;
 const MASK: usize = WINDOW - 1;
 
 /// A value of each position in the window.

@@ -9,8 +9,7 @@
 use std::ops::Range;
 
 use super::chain::{Chain, LEFT_OUT, Ring, WINDOW, reach};
-use super::matches::{Match, read32, read64, run_length};
-use super::runs::{LEAST_RUN, is_run};
+use super::matches::{LEAST_RUN, Match, is_run, read32, read64, run_length};
 use super::walk::{Limits, Verdict, Walk};
 
 /// Bytes of the word of each chain.

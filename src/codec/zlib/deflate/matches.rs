@@ -4,6 +4,11 @@
 pub(super) const LEAST: usize = 3;
 pub(super) const MOST: usize = 258;
 pub(crate) const REACH: usize = 1 << 15;
+/// The largest distance of a match of levels 2 to 9, in bytes: that of zlib, which needs 262 bytes of its window for what
+/// follows.
+pub(super) const FARTHEST: usize = REACH - 262;
+/// The shortest run of one byte, in bytes: positions of a run from which fewer bytes are left are entered as words.
+pub(super) const LEAST_RUN: usize = 4;
 
 /// A repetition of earlier bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -36,6 +41,12 @@ pub(super) fn read32(src: &[u8], at: usize) -> u32 {
 #[inline(always)]
 pub(super) fn read64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(src[at..at + 8].try_into().expect("eight bytes"))
+}
+
+/// Returns whether four bytes are a run.
+#[inline(always)]
+pub(super) fn is_run(word: u32) -> bool {
+    word == word.rotate_left(8)
 }
 
 /// Returns the number of bytes from `at` on that equal those `distance` before, up to the end of `src`.

@@ -196,11 +196,11 @@ mod tests {
         let mut random = numbers();
         let mut encoders = Encoders { positions: Positions::default(), state: State::new() };
         let mut inflater = Inflater::default();
-        for round in 0..if cfg!(miri) { 24 } else { 800 } {
+        for round in 0..if cfg!(miri) { 8 } else { 800 } {
             let clevel = 1 + random(9) as i32;
             let len = [round, random(5000), random(5000), random(200_000)][round % 4];
             // Miri is a thousand times slower.
-            let len = if cfg!(miri) { len % 3000 } else { len };
+            let len = if cfg!(miri) { len % 1000 } else { len };
             let src = stream(len, &mut random);
             // Any part may be literals.
             let cuts = [0, random(src.len() + 1), random(src.len() + 1), src.len()];

@@ -5,20 +5,11 @@
 //! each earlier run can match longer than the run that is searched for: the one from which both runs end together. The
 //! result is that of a search through the chain with all these positions.
 
-use super::chain::FARTHEST;
-use super::matches::{Match, matching_up_to, read32, run_length};
+use super::matches::{FARTHEST, LEAST_RUN, Match, matching_up_to, read32, run_length};
 use super::walk::Limits;
 
-/// The shortest run, in bytes: the positions of a run from which fewer bytes are left are words like others.
-pub(super) const LEAST_RUN: usize = 4;
 /// Number of runs that are kept. The window has at most `FARTHEST` / 5 of them that are whole, and those that were entered in parts.
 const KEPT: usize = 1 << 13;
-
-/// Returns whether four bytes are a run.
-#[inline(always)]
-pub(super) fn is_run(word: u32) -> bool {
-    word == word.rotate_left(8)
-}
 
 /// Positions of one run.
 #[derive(Clone, Copy, Default)]

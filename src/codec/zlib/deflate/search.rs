@@ -8,10 +8,10 @@
 
 use std::ops::Range;
 
-use super::chain::{Chain, FARTHEST, WINDOW, WORD, hash, reach};
+use super::chain::{Chain, WINDOW, WORD, hash, reach};
 use super::long_words::{LongWords, Place};
-use super::matches::{LEAST, MOST, Match, matching_up_to, read32};
-use super::runs::{Found, Runs, is_run};
+use super::matches::{FARTHEST, LEAST, MOST, Match, is_run, matching_up_to, read32};
+use super::runs::{Found, Runs};
 use super::walk::{Limits, Verdict, Walk};
 
 /// log2 of the number of hashes of four bytes: the largest (zlib-ng's) and the smallest, and what is added to that of the length of a
@@ -490,7 +490,7 @@ mod tests {
         };
         for values in [2, 3, 4, 8] {
             for first in [4, 32] {
-                let len = if cfg!(miri) { 1000 } else { 50_000 };
+                let len = if cfg!(miri) { 200 } else { 50_000 };
                 let src: Vec<u8> = (0..len).map(|_| random(values) as u8).collect();
                 for (at, [with, without]) in both(&src, first, &mut random) {
                     assert_eq!(with, without, "{values} values, {first} first, at {at}");

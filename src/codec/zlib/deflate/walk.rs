@@ -1,7 +1,7 @@
 //! Going through the candidates of a chain.
 
-use super::chain::{FARTHEST, Ring};
-use super::matches::{Match, matching_up_to, read64};
+use super::chain::Ring;
+use super::matches::{FARTHEST, Match, matching_up_to, read64};
 
 /// The limits of one search.
 pub(super) struct Limits {

@@ -6,9 +6,22 @@ use std::ptr;
 
 use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
 
-use super::Stop;
 use super::bits::{Bits, READ_AHEAD};
 use super::symbol::Codes;
+
+/// Why a run of symbols stopped.
+pub(super) enum Stop {
+    EndOfBlock,
+    /// One of the buffers is nearly used up.
+    NearEnd,
+    /// There have been many literals in a row.
+    Literals,
+    /// The destination is nearly used up by a match that has been decoded, and not copied yet.
+    Match {
+        back: usize,
+        length: usize,
+    },
+}
 
 /// How far the literals of one round may reach. Matches look for themselves whether they have room.
 const WRITE_AHEAD: usize = 8;

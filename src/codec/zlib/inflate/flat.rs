@@ -7,10 +7,10 @@
 
 use crate::codec::match_copy::Periods;
 
-use super::LitlenTable;
 use super::bits::Bits;
 use super::output::Output;
 use super::symbol::Codes;
+use super::table::LitlenTable;
 
 /// How many codes of eight bits a word has from any bit on.
 const GROUP: usize = 7;

@@ -4,8 +4,8 @@
 
 use crate::codec::match_copy::Portable;
 
-use super::Stop;
 use super::bits::Bits;
+use super::fast::Stop;
 use super::lanes::{Lanes, Outcome};
 use super::symbol::Codes;
 use super::{fast, flat};

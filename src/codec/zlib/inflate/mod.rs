@@ -17,16 +17,15 @@ mod symbol;
 mod table;
 
 use bits::Bits;
+use fast::Stop;
 use lanes::{Lanes, Outcome};
 use symbol::Codes;
-use table::{DISTANCE_SYMBOLS, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, Table};
+use table::{DISTANCE_SYMBOLS, DistanceTable, LENGTH_CODE_SYMBOLS, LITLEN_SYMBOLS, LitlenTable, Table};
 
-use super::ADLER_LEN;
 use crate::codec::match_copy::copy_match_checked;
 
-/// Index bits and size of each table: the size is what the worst code needs.
-type LitlenTable = Table<11, 2342>;
-type DistanceTable = Table<8, 402>;
+/// The length in bytes of the checksum of the plain bytes that ends a stream.
+pub(super) const ADLER_LEN: usize = 4;
 
 /// How many times three literals in a row make a run that is worth lanes, at first.
 const RUN: usize = 15;
@@ -85,20 +84,6 @@ impl Likely {
             Likely::Matches
         }
     }
-}
-
-/// Why a run of symbols stopped.
-enum Stop {
-    EndOfBlock,
-    /// One of the buffers is nearly used up.
-    NearEnd,
-    /// There have been many literals in a row.
-    Literals,
-    /// The destination is nearly used up by a match that has been decoded, and not copied yet.
-    Match {
-        back: usize,
-        length: usize,
-    },
 }
 
 impl Inflater {

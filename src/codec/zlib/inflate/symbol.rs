@@ -7,7 +7,7 @@
 use crate::codec::match_copy::Periods;
 
 use super::output::Output;
-use super::{DistanceTable, LitlenTable};
+use super::table::{DistanceTable, LitlenTable};
 
 /// What a code stands for.
 pub(super) enum Symbol {

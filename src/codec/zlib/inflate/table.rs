@@ -13,6 +13,10 @@ const MAX_CODE_LEN: usize = 15;
 /// The symbol that ends a block.
 const END_OF_BLOCK: usize = 256;
 
+/// Index bits and size of each table: the size is what the worst code needs.
+pub(super) type LitlenTable = Table<11, 2342>;
+pub(super) type DistanceTable = Table<8, 402>;
+
 /// What the next bits mean.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry(u32);

@@ -141,10 +141,11 @@ impl Writer {
 #[test]
 fn every_level_and_kind_round_trips() {
     let mut random = Random(1);
-    for len in [0, 1, 5, 300, 400, 2000, 70_000, 200_000] {
-        for _ in 0..3 {
+    let (lens, times) = if cfg!(miri) { (5, 1) } else { (8, 3) };
+    for len in [0, 1, 5, 300, 400, 2000, 70_000, 200_000].into_iter().take(lens) {
+        for _ in 0..times {
             let plain = matches_of_all_kinds(len, &mut random);
-            for level in [1, 2, 5, 6, 9] {
+            for level in [1, 2, 5, 6, 9].into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
                 let stream = deflated(&plain, level);
                 assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {level}");
                 assert_eq!(ours(&stream, len.wrapping_sub(1).min(len)).is_some(), len == 0);
@@ -158,9 +159,10 @@ fn every_level_and_kind_round_trips() {
 #[test]
 fn noise_of_every_kind_round_trips() {
     let mut random = Random(6);
-    for len in [380, 500, 1000, 2300, 9000, 70_000] {
-        for kinds in [2, 16, 60, 100, 144, 200, 256] {
-            for calm in [4, 20, 60, 500, 100_000] {
+    let (lens, step) = if cfg!(miri) { (1, 4) } else { (6, 1) };
+    for len in [380, 500, 1000, 2300, 9000, 70_000].into_iter().take(lens) {
+        for kinds in [2, 16, 60, 100, 144, 200, 256].into_iter().step_by(step) {
+            for calm in [4, 20, 60, 500, 100_000].into_iter().step_by(step) {
                 let plain = noise(len, kinds, random.below(2) == 0, calm, &mut random);
                 let level = [1, 2, 5, 6, 9][random.below(5)];
                 let stream = deflated(&plain, level);
@@ -232,7 +234,7 @@ fn near_and_far_matches_take_turns() {
 #[test]
 fn lanes_meet_in_noise() {
     let mut random = Random(7);
-    for kinds in [40, 100, 144, 256] {
+    for kinds in [40, 100, 144, 256].into_iter().step_by(if cfg!(miri) { 4 } else { 1 }) {
         let plain = noise(12_000, kinds, true, 300, &mut random);
         let (out, likely, outcome) = first_block(&plain, &deflated(&plain, 6));
         assert!(likely == Likely::Runs && outcome == Some(Outcome::Ahead), "{kinds}");
@@ -260,10 +262,11 @@ fn lanes_are_of_no_use_in_short_streams() {
 fn a_state_serves_streams_of_all_kinds_in_turn() {
     let mut random = Random(2);
     let mut inflater = Inflater::default();
-    for round in 0..200 {
+    let shorter = if cfg!(miri) { 10 } else { 1 };
+    for round in 0..if cfg!(miri) { 3 } else { 200 } {
         let plain = match round % 2 {
-            0 => matches_of_all_kinds(1 + random.below(5000), &mut random),
-            _ => noise(1 + random.below(9000), 1 + random.below(256), true, 40, &mut random),
+            0 => matches_of_all_kinds(1 + random.below(5000) / shorter, &mut random),
+            _ => noise(1 + random.below(9000) / shorter, 1 + random.below(256), true, 40, &mut random),
         };
         let mut stream = deflated(&plain, 1 + round % 9);
         if round % 3 == 0 {
@@ -290,8 +293,9 @@ fn a_match_of_every_distance_and_length() {
         (last, value - base(last), symbols[last].bits() as usize)
     };
     use table::Entry;
-    for back in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]) {
-        for length in 3..=258 {
+    let (back_step, length_step) = if cfg!(miri) { (35, 85) } else { (1, 1) };
+    for back in (1..=70).chain([127, 128, 129, 255, 256, 257, 399, 400]).step_by(back_step) {
+        for length in (3..=258).step_by(length_step) {
             let mut bits = Writer::default();
             bits.put(1, 1).put(1, 2);
             let literal = |bits: &mut Writer, byte: u8| {
@@ -332,15 +336,16 @@ fn a_match_of_every_distance_and_length() {
 fn decides_as_zlib_does_on_damaged_streams() {
     let mut random = Random(4);
     let (mut accepted, mut refused) = (0, 0);
-    for round in 0..300 {
-        let len = 1 + random.below(if round % 10 == 0 { 20_000 } else { 700 });
+    let (rounds, damages) = if cfg!(miri) { (2, 5) } else { (300, 40) };
+    for round in 0..rounds {
+        let len = 1 + random.below(if round % 10 == 0 && !cfg!(miri) { 20_000 } else { 700 });
         let (kinds, bell) = (2 + random.below(255), random.below(2) == 0);
         let plain = match round % 3 {
             0 => noise(len.max(600), kinds, bell, 1 + random.below(200), &mut random),
             _ => matches_of_all_kinds(len, &mut random),
         };
         let stream = deflated(&plain, 1 + round % 9);
-        for _ in 0..40 {
+        for _ in 0..damages {
             let mut bad = stream.clone();
             for _ in 0..1 + random.below(3) {
                 // Mostly the head, where the codes are.
@@ -363,7 +368,11 @@ fn decides_as_zlib_does_on_damaged_streams() {
             if a.is_some() { accepted += 1 } else { refused += 1 }
         }
     }
-    assert!(accepted > 500 && refused > 500, "{accepted} accepted, {refused} refused");
+    let least = if cfg!(miri) { 0 } else { 500 };
+    assert!(
+        accepted + refused == rounds * damages && accepted >= least && refused > least,
+        "{accepted} accepted, {refused} refused"
+    );
 }
 
 /// What the deflate data behind the header decodes to, and its length.
@@ -382,13 +391,14 @@ fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
 #[test]
 fn every_truncation_is_refused() {
     let mut random = Random(5);
+    let (len, step) = if cfg!(miri) { (400, 80) } else { (3000, 1) };
     for level in [1, 6, 9] {
         let plain = match level {
-            9 => noise(3000, 100, true, 50, &mut random),
-            _ => matches_of_all_kinds(3000, &mut random),
+            9 => noise(len, 100, true, 50, &mut random),
+            _ => matches_of_all_kinds(len, &mut random),
         };
         let stream = deflated(&plain, level);
-        for cut in 0..stream.len() {
+        for cut in (0..stream.len()).step_by(step) {
             assert_eq!(ours(&stream[..cut], plain.len()), None, "{cut} of {}", stream.len());
         }
     }
@@ -398,8 +408,9 @@ fn every_truncation_is_refused() {
 fn headers() {
     let stream = deflated(b"some text", 6);
     let with = |method: u8, flags: u8| [&[method, flags], &stream[2..]].concat();
-    for method in 0..=255 {
-        for flags in 0..=255 {
+    let step = if cfg!(miri) { 30 } else { 1 };
+    for method in (0..=255).step_by(step) {
+        for flags in (0..=255).step_by(step) {
             let stream = with(method, flags);
             let good = u16::from_be_bytes([method, flags]) % 31 == 0
                 && method & 0xf == 8
@@ -474,7 +485,7 @@ fn matches_before_the_start_are_refused() {
 #[test]
 fn a_match_before_the_start_is_refused_in_any_lane() {
     let plain = noise(2900, 256, true, 100_000, &mut Random(10));
-    for at in (0..2900).step_by(50) {
+    for at in (0..2900).step_by(if cfg!(miri) { 1000 } else { 50 }) {
         let mut bits = Writer::default();
         bits.put(1, 1).put(1, 2);
         for (i, byte) in plain.iter().map(|&byte| usize::from(byte)).enumerate() {

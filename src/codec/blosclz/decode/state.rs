@@ -1,0 +1,94 @@
+//! How far a stream is decoded, and its tokens, read with every check.
+
+#![forbid(unsafe_code)]
+
+use crate::codec::blosclz::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use crate::codec::match_copy::copy_match_checked;
+
+/// A match token but for its first byte.
+pub(super) struct Match {
+    pub length: usize,
+    pub distance: usize,
+}
+
+/// How much of the input is consumed, `ip`, and how much output there is, `op`.
+pub(super) struct State<'a> {
+    pub src: &'a [u8],
+    /// The stream, and what may be read behind it.
+    pub ahead: &'a [u8],
+    /// The output, and what may be written behind it.
+    pub dest: &'a mut [u8],
+    pub dest_len: usize,
+    /// With so many bytes of output there is no need for more.
+    pub enough: usize,
+    pub ip: usize,
+    pub op: usize,
+}
+
+impl State<'_> {
+    /// Returns the control byte of the token at `ip`, which is inside the stream.
+    #[inline(always)]
+    pub(super) fn control(&self) -> usize {
+        let control = usize::from(self.src[self.ip]);
+        // The first token is always literals.
+        if self.op == 0 { control % MAX_LITERALS } else { control }
+    }
+
+    /// A run of literals, whose control byte is already consumed.
+    #[inline(always)]
+    pub(super) fn literals(&mut self, run: usize) -> Option<()> {
+        let from = self.src.get(self.ip..self.ip + run)?;
+        self.dest[..self.dest_len].get_mut(self.op..self.op + run)?.copy_from_slice(from);
+        self.ip += run;
+        self.op += run;
+        Some(())
+    }
+
+    /// Reads what follows the control byte of a match.
+    #[inline(always)]
+    pub(super) fn match_token(&mut self, control: usize) -> Option<Match> {
+        let mut length = control >> 5;
+        if length == LONG_CODE {
+            loop {
+                // Two bytes must remain, so that the low distance byte is there whichever extension byte is the last.
+                let &[extension, _, ..] = self.src.get(self.ip..)? else { return None };
+                self.ip += 1;
+                length = length.checked_add(extension as usize)?;
+                if extension != 255 {
+                    break;
+                }
+            }
+        } else if self.src.len() - self.ip < 2 {
+            return None;
+        }
+        let low = self.src[self.ip] as usize;
+        self.ip += 1;
+        let mut distance = (control % 32) << 8 | low;
+        if distance == NEAR_DISTANCE {
+            let &[high, low, ..] = self.src.get(self.ip..)? else { return None };
+            self.ip += 2;
+            distance += (high as usize) << 8 | low as usize;
+        }
+        Some(Match { length: length + 2, distance: distance + 1 })
+    }
+
+    /// One token, with every check and copies of the exact size.
+    #[inline(never)]
+    pub(super) fn careful(&mut self) -> Option<()> {
+        let control = self.control();
+        self.ip += 1;
+        if control < MAX_LITERALS {
+            return self.literals(control + 1);
+        }
+        let found = self.match_token(control)?;
+        if found.length > self.dest_len - self.op || found.distance > self.op {
+            return None;
+        }
+        // A match that ends the input is checked but not copied.
+        if self.ip < self.src.len() {
+            copy_match_checked(self.dest, self.op, found.distance, found.length)?;
+            self.op += found.length;
+        }
+        Some(())
+    }
+}

@@ -1,0 +1,26 @@
+//! Lengths in the sequences of a block.
+
+#![forbid(unsafe_code)]
+
+/// The length in a token's nibble that says that more bytes follow.
+pub(super) const MORE: usize = 15;
+/// The length of a match whose nibble is 0.
+pub(super) const MIN_MATCH: usize = 4;
+
+/// A length whose nibble in the token is `nibble`, with the bytes at `src[at]` that continue it.
+#[inline(always)]
+pub(super) fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
+    let mut length = nibble;
+    if nibble == MORE {
+        loop {
+            let more = *src.get(*at)?;
+            *at += 1;
+            // At most 255 for each byte of `src`, so it cannot overflow.
+            length += usize::from(more);
+            if more != 255 {
+                break;
+            }
+        }
+    }
+    Some(length)
+}

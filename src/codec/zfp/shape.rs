@@ -1,0 +1,88 @@
+//! The shape of a block, checked, and the type of its values.
+
+use crate::err;
+use crate::error::Result;
+
+/// The most dimensions that ZFP knows.
+pub const MAX_DIM: usize = 4;
+/// Values along each side of a cell, which is what ZFP codes at once (it calls a cell a block).
+pub(super) const SIDE: usize = 4;
+
+/// Extents that were checked: 1 to 4 of them, each at least 1, and their product is no overflow.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) ndim: usize,
+    /// Slowest dimension first, as the array has them; unused ones are 1.
+    pub(super) extents: [usize; MAX_DIM],
+    pub(super) nitems: usize,
+}
+
+/// The type of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Scalar {
+    Float,
+    Double,
+}
+
+impl Scalar {
+    pub(super) fn of(typesize: i32) -> Result<Scalar> {
+        match typesize {
+            4 => Ok(Scalar::Float),
+            8 => Ok(Scalar::Double),
+            _ => Err(err!(Failure, "ZFP wants a type size of 4 or 8, not {typesize}")),
+        }
+    }
+
+    pub(super) fn size(self) -> usize {
+        match self {
+            Scalar::Float => 4,
+            Scalar::Double => 8,
+        }
+    }
+
+    /// Bits that every cell with a value other than 0 begins with: a flag and the exponent.
+    pub(super) fn header_bits(self) -> u32 {
+        match self {
+            Scalar::Float => 1 + 8,
+            Scalar::Double => 1 + 11,
+        }
+    }
+}
+
+impl Shape {
+    pub(super) fn of(blockshape: &[i32]) -> Result<Shape> {
+        let ndim = blockshape.len();
+        if !(1..=MAX_DIM).contains(&ndim) {
+            return Err(err!(Failure, "ZFP wants 1 to {MAX_DIM} dimensions, not {ndim}"));
+        }
+        let mut shape = Shape { ndim, extents: [1; MAX_DIM], nitems: 1 };
+        for (extent, &given) in shape.extents.iter_mut().zip(blockshape) {
+            let size = usize::try_from(given).ok().filter(|&size| size > 0);
+            let product = size.and_then(|size| shape.nitems.checked_mul(size));
+            let (Some(size), Some(nitems)) = (size, product) else {
+                return Err(err!(Failure, "ZFP cannot work on blocks of shape {blockshape:?}"));
+            };
+            (*extent, shape.nitems) = (size, nitems);
+        }
+        Ok(shape)
+    }
+
+    pub(super) fn extents(&self) -> &[usize] {
+        &self.extents[..self.ndim]
+    }
+
+    /// Bytes of a block; `None` if nothing can be that large.
+    pub(super) fn nbytes(&self, typesize: i32) -> Option<usize> {
+        self.nitems.checked_mul(usize::try_from(typesize).ok()?)
+    }
+
+    /// Values of a cell.
+    pub(super) fn cell_len(&self) -> usize {
+        SIDE.pow(self.ndim as u32)
+    }
+
+    /// Cells of a block.
+    pub(super) fn ncells(&self) -> usize {
+        self.extents().iter().map(|extent| extent.div_ceil(SIDE)).product()
+    }
+}

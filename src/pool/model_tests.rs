@@ -1,0 +1,223 @@
+//! Runs the pool under loom, in every order of its threads (up to a number of preemptions) and with every value that
+//! the memory model lets a load return:
+//!
+//!     RUSTFLAGS="--cfg loom" cargo test --release --lib loom
+//!
+//! What must hold in each execution: no deadlock, and no data race between the calls of a job and what its caller does
+//! before and after `run`. The caller's data is a loom cell, whose accesses loom compares.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::AtomicUsize as Counter;
+use std::sync::atomic::Ordering::Relaxed;
+
+use loom::cell::UnsafeCell;
+use loom::sync::Arc;
+use loom::thread;
+
+use super::callback::{JobFn, Route};
+use super::job::{Outcome, in_job};
+use super::worker_set::WorkerSet;
+use crate::sync::atomic::AtomicUsize;
+use crate::sync::explore;
+
+/// Gives `scenario` a worker set, ends its workers and frees it.
+fn with_workers(scenario: impl FnOnce(&'static WorkerSet)) {
+    let set = Box::into_raw(Box::new(WorkerSet::new()));
+    // SAFETY: the set is freed below only.
+    let shared: &'static WorkerSet = unsafe { &*set };
+    scenario(shared);
+    shared.shutdown();
+    assert_eq!(shared.workers(), 0);
+    // SAFETY: `shutdown` joined the workers, the scenarios join their threads: no reference to the set is left.
+    drop(unsafe { Box::from_raw(set) });
+}
+
+/// The data of a job: one cell for each call. A call reads what the caller wrote and writes its own cell.
+struct Data {
+    input: UnsafeCell<usize>,
+    output: [UnsafeCell<usize>; 3],
+}
+
+// SAFETY: loom reports every pair of accesses that is not ordered.
+unsafe impl Sync for Data {}
+// SAFETY: as above.
+unsafe impl Send for Data {}
+
+impl Data {
+    fn new(input: usize) -> Self {
+        Data { input: UnsafeCell::new(input), output: std::array::from_fn(|_| UnsafeCell::new(0)) }
+    }
+
+    fn call(&self, tid: usize) {
+        // SAFETY: loom reports an access that is not ordered after the caller's write.
+        let input = self.input.with(|input| unsafe { *input });
+        // SAFETY: loom reports an access that is not ordered before the caller's read.
+        self.output[tid].with_mut(|output| unsafe { *output += input });
+    }
+
+    /// Checks that each call was made at most once, and that of the caller, of which there is no doubt, exactly once.
+    /// Overwrites the input, which no call may read any more. Returns how many workers took part.
+    fn check(&self) -> usize {
+        // SAFETY: loom reports an access that is not ordered after all calls.
+        let input = self.input.with_mut(|input| unsafe { std::mem::take(&mut *input) });
+        // SAFETY: as above.
+        let sums = self.output.each_ref().map(|output| output.with(|output| unsafe { *output }));
+        assert_eq!(sums[0], input);
+        assert!(sums.iter().all(|&sum| sum == 0 || sum == input));
+        sums[1..].iter().filter(|&&sum| sum != 0).count()
+    }
+}
+
+/// Runs one job of `nthreads` threads and checks it. Returns how many workers took part.
+fn run_job(set: &'static WorkerSet, nthreads: usize) -> usize {
+    let data = Data::new(7);
+    assert_eq!(set.run(nthreads, &|tid| data.call(tid)), Outcome::Done);
+    data.check()
+}
+
+/// Notes the numbers of workers that took part in jobs. Every number must occur in one execution or another: else the
+/// model would not have reached what it is for.
+struct Seen([Counter; 3]);
+
+impl Seen {
+    const fn new() -> Self {
+        Seen([const { Counter::new(0) }; 3])
+    }
+
+    fn note(&self, workers: usize) {
+        self.0[workers].fetch_add(1, Relaxed);
+    }
+
+    fn check(&self, most: usize) {
+        assert!(self.0[..=most].iter().all(|count| count.load(Relaxed) > 0));
+    }
+}
+
+#[test]
+fn loom_jobs_one_after_another_on_one_worker() {
+    static SEEN: Seen = Seen::new();
+    explore("jobs one after another, one worker", 3, || {
+        with_workers(|set| {
+            SEEN.note(run_job(set, 2));
+            SEEN.note(run_job(set, 2));
+        });
+    });
+    SEEN.check(1);
+}
+
+#[test]
+fn loom_workers_wake_each_other() {
+    static SEEN: Seen = Seen::new();
+    explore("one job, two workers", 2, || {
+        with_workers(|set| {
+            assert_eq!(set.grow(2), 2);
+            SEEN.note(run_job(set, 3));
+        });
+    });
+    SEEN.check(2);
+}
+
+#[test]
+fn loom_callers_share_a_worker() {
+    static SEEN: Seen = Seen::new();
+    explore("two callers, one worker", 2, || {
+        with_workers(|set| {
+            let other = thread::spawn(move || run_job(set, 2));
+            SEEN.note(run_job(set, 2));
+            SEEN.note(other.join().unwrap());
+        });
+    });
+    SEEN.check(1);
+}
+
+#[test]
+fn loom_shutdown_while_a_job_runs() {
+    static SEEN: Seen = Seen::new();
+    explore("shutdown while a job runs, one worker", 2, || {
+        with_workers(|set| {
+            assert_eq!(set.grow(1), 1);
+            let other = thread::spawn(move || set.shutdown());
+            SEEN.note(run_job(set, 2));
+            other.join().unwrap();
+            // A worker that the job started after the shutdown, or none.
+            SEEN.note(run_job(set, 2));
+        });
+    });
+    SEEN.check(1);
+}
+
+#[test]
+fn loom_a_panic_reaches_the_caller() {
+    static SEEN: Seen = Seen::new();
+    explore("a worker panics", 2, || {
+        with_workers(|set| {
+            let calls = AtomicUsize::new(0);
+            let outcome = set.run(2, &|tid| {
+                if tid == 1 {
+                    calls.fetch_add(1, Relaxed);
+                    std::panic::resume_unwind(Box::new("on purpose"));
+                }
+            });
+            let workers = calls.load(Relaxed);
+            assert_eq!(outcome, if workers == 1 { Outcome::Panicked } else { Outcome::Done });
+            SEEN.note(workers);
+            // The worker lives on.
+            SEEN.note(run_job(set, 2));
+        });
+    });
+    SEEN.check(1);
+}
+
+#[test]
+fn loom_a_job_inside_a_job_is_known_as_one() {
+    explore("nested jobs", 2, || {
+        with_workers(|set| {
+            assert!(!in_job());
+            assert_eq!(set.run(2, &|_| assert!(in_job())), Outcome::Done);
+            assert!(!in_job());
+        });
+    });
+}
+
+/// Runs the last record on another thread, which may still be inside it when this returns.
+unsafe extern "C" fn returns_early(
+    data: *mut c_void,
+    dojob: Option<JobFn>,
+    n: c_int,
+    size: usize,
+    jobs: *mut c_void,
+) {
+    struct Record(*mut c_void);
+    // SAFETY: a record may be run in any thread.
+    unsafe impl Send for Record {}
+    // SAFETY: the test passes an `Arc`'s address, which it keeps; the pool passes `n` records of `size` bytes.
+    unsafe {
+        let started = &*data.cast::<Arc<AtomicUsize>>();
+        let last = Record(jobs.byte_add((n as usize - 1) * size));
+        let (mine, dojob) = (started.clone(), dojob.unwrap());
+        // The thread is inside the record when it counts: the pool has to wait for it then.
+        thread::spawn(move || dojob({ last }.0));
+        while mine.load(Relaxed) == 0 {
+            thread::yield_now();
+        }
+        dojob(jobs);
+    }
+}
+
+#[test]
+fn loom_a_callback_that_returns_early_is_waited_for() {
+    explore("the threads callback", 2, || {
+        let started = Arc::new(AtomicUsize::new(0));
+        let data = Data::new(7);
+        let route = Route::new(returns_early, ptr::from_ref(&started).cast_mut().cast());
+        let outcome = route.run(2, &|tid| {
+            if tid == 1 {
+                started.store(1, Relaxed);
+            }
+            data.call(tid);
+        });
+        assert_eq!(outcome, Outcome::Done);
+        assert_eq!(data.check(), 1);
+    });
+}

@@ -1,0 +1,147 @@
+//! The slot in which one worker is offered jobs.
+
+use std::ptr;
+use std::time::Duration;
+
+use super::job::Job;
+use super::park::{WaitQueue, spin_until};
+use crate::sync::atomic::AtomicPtr;
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::thread;
+
+/// The word of a slot is the address of the job on offer, or one of these small numbers.
+const EMPTY: usize = 0;
+/// Nothing is on offer, and the worker sleeps or is about to.
+const ASLEEP: usize = 1;
+/// The worker has to end.
+const END: usize = 2;
+/// There is no worker.
+const VACANT: usize = 3;
+
+type Word = *mut Job<'static>;
+
+const fn word(state: usize) -> Word {
+    ptr::without_provenance_mut(state)
+}
+
+/// Returns the word for an offer of `job`. The lifetime of the job is erased here: `Offers` of `offers.rs` makes sure
+/// that the address is in no slot, and that every worker that took it has finished, before the borrow of the job ends.
+fn address(job: &Job<'_>) -> Word {
+    ptr::from_ref(job).cast::<Job<'static>>().cast_mut()
+}
+
+/// Where one worker is offered jobs.
+///
+/// The worker may access a job only after it changed the word from the job's address to `EMPTY`. If the thread that
+/// made an offer changes the word back first, the worker has not accessed the job, and the job may end.
+pub(super) struct Slot {
+    word: AtomicPtr<Job<'static>>,
+    queue: WaitQueue,
+}
+
+/// The result of [`Slot::offer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Offer {
+    /// The worker is awake and will read the offer.
+    Made,
+    /// The worker sleeps: a thread has to [`Slot::wake`] it, or withdraw the offer as unheard.
+    MadeAsleep,
+    /// There is no worker, or it has an offer already.
+    Refused,
+}
+
+impl Slot {
+    /// Returns a slot without a worker.
+    pub(super) fn vacant() -> Self {
+        Slot { word: AtomicPtr::new(word(VACANT)), queue: WaitQueue::new() }
+    }
+
+    /// Offers `job`. The caller keeps the job alive until the offer is withdrawn or the worker has finished the job.
+    pub(super) fn offer(&self, job: &Job<'_>) -> Offer {
+        let mut seen = self.word.load(Relaxed);
+        loop {
+            let made = match seen.addr() {
+                EMPTY => Offer::Made,
+                ASLEEP => Offer::MadeAsleep,
+                _ => return Offer::Refused,
+            };
+            match self.word.compare_exchange_weak(seen, address(job), Release, Relaxed) {
+                Ok(_) => return made,
+                Err(now) => seen = now,
+            }
+        }
+    }
+
+    /// Withdraws an offer of `job`; false if the worker took it. `unheard`: the offer was [`Offer::MadeAsleep`] and
+    /// no thread has woken the worker, nor will.
+    pub(super) fn withdraw(&self, job: &Job<'_>, unheard: bool) -> bool {
+        let back = word(if unheard { ASLEEP } else { EMPTY });
+        self.word.compare_exchange(address(job), back, Relaxed, Relaxed).is_ok()
+    }
+
+    /// Wakes the worker after an offer.
+    pub(super) fn wake(&self) {
+        self.queue.wake();
+    }
+
+    /// Opens a vacant slot for a worker that is about to be started.
+    pub(super) fn occupy(&self) {
+        debug_assert_eq!(self.word.load(Relaxed).addr(), VACANT);
+        self.word.store(word(EMPTY), Relaxed);
+    }
+
+    /// Tells the worker to end after the job that it runs. Every later offer is refused.
+    pub(super) fn dismiss(&self) {
+        self.close(END);
+        self.queue.wake();
+    }
+
+    /// Marks that the worker has ended.
+    pub(super) fn vacate(&self) {
+        self.word.store(word(VACANT), Relaxed);
+    }
+
+    /// Marks that the worker could not be started.
+    pub(super) fn close_unused(&self) {
+        self.close(VACANT);
+    }
+
+    fn close(&self, state: usize) {
+        let mut seen = self.word.load(Relaxed);
+        loop {
+            match seen.addr() {
+                END | VACANT => return,
+                EMPTY | ASLEEP => match self.word.compare_exchange(seen, word(state), Relaxed, Relaxed) {
+                    Ok(_) => return,
+                    Err(now) => seen = now,
+                },
+                // An offer: its worker takes it, or the caller of the job withdraws it, in a short time.
+                _ => {
+                    thread::sleep(Duration::from_micros(50));
+                    seen = self.word.load(Relaxed);
+                }
+            }
+        }
+    }
+
+    /// Waits, as the worker, for the next job; `None` when the worker has to end.
+    pub(super) fn take(&self, spin: bool) -> Option<*const Job<'static>> {
+        loop {
+            spin_until(spin, || self.word.load(Relaxed).addr() != EMPTY);
+            let seen = self.word.load(Relaxed);
+            match seen.addr() {
+                // If this fails there is an offer, which the next round reads.
+                EMPTY => {
+                    let _ = self.word.compare_exchange(seen, word(ASLEEP), Relaxed, Relaxed);
+                }
+                ASLEEP => self.queue.sleep_while(|| self.word.load(Relaxed).addr() == ASLEEP),
+                END | VACANT => return None,
+                _ => {
+                    if self.word.compare_exchange(seen, word(EMPTY), Acquire, Relaxed).is_ok() {
+                        return Some(seen);
+                    }
+                }
+            }
+        }
+    }
+}

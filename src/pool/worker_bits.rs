@@ -1,0 +1,31 @@
+//! Sets of workers as bits: worker `index` is bit `index % BANK` of word `index / BANK`.
+
+/// Workers per bank: the number of bits of a word.
+pub(super) const BANK: usize = if cfg!(loom) { 2 } else { 64 };
+
+/// The number of banks.
+pub(super) const BANKS: usize = if cfg!(loom) { 1 } else { 16 };
+
+/// The largest number of workers. A job that asks for more threads runs on this many.
+pub(super) const MAX_WORKERS: usize = BANKS * BANK;
+
+/// Returns the lowest `count` bits of `set`.
+pub(super) fn lowest(set: u64, count: usize) -> u64 {
+    let mut rest = set;
+    for _ in 0..count {
+        if rest == 0 {
+            break;
+        }
+        rest &= rest - 1;
+    }
+    set & !rest
+}
+
+/// Returns the positions of the bits of `set`, in ascending order.
+pub(super) fn positions(mut set: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (set != 0).then(|| set.trailing_zeros() as usize);
+        set &= set.wrapping_sub(1);
+        bit
+    })
+}

@@ -1,0 +1,147 @@
+//! The set of workers: their slots, which of them are idle, and the queues in which callers wait. Callers share
+//! atomics only; the one lock is for starting and ending threads (`worker.rs`).
+
+use crossbeam_utils::CachePadded;
+
+use super::generation;
+use super::job::Job;
+use super::park::{WaitQueue, is_spinning_useful};
+use super::slot::Slot;
+use super::worker_bits::{BANK, BANKS, lowest};
+use crate::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use crate::sync::atomic::{AtomicU64, AtomicUsize};
+use crate::sync::thread::JoinHandle;
+use crate::sync::{Mutex, OnceLock};
+
+/// Sleeping callers are spread over this many queues by the addresses of their jobs.
+const QUEUES: usize = if cfg!(loom) { 1 } else { 16 };
+
+struct Bank {
+    /// A bit for each worker that no caller has claimed. A hint: an offer to a worker that is not idle after all
+    /// is refused, or stays in its slot until it is withdrawn.
+    idle: CachePadded<AtomicU64>,
+    slots: [CachePadded<Slot>; BANK],
+}
+
+impl Bank {
+    fn new() -> Box<Bank> {
+        let slots = std::array::from_fn(|_| CachePadded::new(Slot::vacant()));
+        Box::new(Bank { idle: CachePadded::new(AtomicU64::new(0)), slots })
+    }
+
+    /// Claims up to `want` idle workers, those with the lowest numbers first: they are the most likely to be awake.
+    fn claim(&self, want: usize) -> u64 {
+        let mut idle = self.idle.load(Relaxed);
+        loop {
+            let chosen = lowest(idle, want);
+            if chosen == 0 {
+                return 0;
+            }
+            match self.idle.compare_exchange_weak(idle, idle & !chosen, Acquire, Relaxed) {
+                Ok(_) => return chosen,
+                Err(now) => idle = now,
+            }
+        }
+    }
+}
+
+/// The workers of one process. The set of a process is never freed: workers, and callers that claim late, may access
+/// it at any time.
+pub(super) struct WorkerSet {
+    banks: [OnceLock<Box<Bank>>; BANKS],
+    /// The number of workers alive; they have the numbers below it. Written under `threads` only.
+    pub(super) count: AtomicUsize,
+    pub(super) threads: Mutex<Vec<JoinHandle<()>>>,
+    queues: [CachePadded<WaitQueue>; QUEUES],
+    /// Whether waiting threads spin before they sleep.
+    pub(super) spin: bool,
+    /// The process (counted in forks) to which these threads belong.
+    generation: u32,
+}
+
+impl WorkerSet {
+    /// Returns a set without workers.
+    pub(super) fn new() -> Self {
+        WorkerSet {
+            banks: std::array::from_fn(|_| OnceLock::new()),
+            count: AtomicUsize::new(0),
+            threads: Mutex::new(Vec::new()),
+            queues: std::array::from_fn(|_| CachePadded::new(WaitQueue::new())),
+            spin: is_spinning_useful(),
+            generation: generation::current(),
+        }
+    }
+
+    /// Returns the number of workers alive.
+    pub(super) fn workers(&self) -> usize {
+        self.count.load(Relaxed)
+    }
+
+    /// Returns whether the workers are threads of this process, and not of the one it was forked from.
+    pub(super) fn is_ours(&self) -> bool {
+        self.generation == generation::current()
+    }
+
+    /// Claims up to `want` idle workers into a set of bits for each bank. Returns the number of claimed workers.
+    pub(super) fn claim(&self, want: usize, claimed: &mut [u64; BANKS]) -> u32 {
+        let mut got = 0;
+        for (bank, chosen) in self.banks.iter().map_while(OnceLock::get).zip(claimed) {
+            *chosen = bank.claim(want - got as usize);
+            got += chosen.count_ones();
+            if got as usize == want {
+                break;
+            }
+        }
+        got
+    }
+
+    /// Returns the slot of worker number `index`.
+    pub(super) fn slot(&self, index: usize) -> &Slot {
+        &self.bank(index / BANK).slots[index % BANK]
+    }
+
+    fn bank(&self, bank: usize) -> &Bank {
+        self.banks[bank].get_or_init(Bank::new)
+    }
+
+    /// Lets jobs claim worker number `index`.
+    pub(super) fn set_idle(&self, index: usize) {
+        self.set_all_idle(index / BANK, 1 << (index % BANK));
+    }
+
+    /// Lets jobs claim the `workers` of a bank.
+    pub(super) fn set_all_idle(&self, bank: usize, workers: u64) {
+        self.bank(bank).idle.fetch_or(workers, Release);
+    }
+
+    /// Keeps jobs from claiming worker number `index`, which has ended, and frees its slot.
+    pub(super) fn vacate(&self, index: usize) {
+        self.bank(index / BANK).idle.fetch_and(!(1 << (index % BANK)), Relaxed);
+        self.slot(index).vacate();
+    }
+
+    /// Wakes up to `left` of the workers that slept when `job` was offered to them and have not been woken yet.
+    pub(super) fn wake(&self, job: &Job<'_>, mut left: usize) {
+        for (bank, asleep) in job.asleep.iter().enumerate() {
+            while left > 0 {
+                let set = asleep.load(Relaxed);
+                if set == 0 {
+                    break;
+                }
+                let bit = set & set.wrapping_neg();
+                // Acquire pairs with the caller's release of the bit; the offer itself is in the slot's word.
+                if asleep.fetch_and(!bit, Acquire) & bit != 0 {
+                    self.bank(bank).slots[bit.trailing_zeros() as usize].wake();
+                    left -= 1;
+                }
+            }
+        }
+    }
+
+    /// Returns the queue in which the caller of `job` sleeps. Uses the address only.
+    pub(super) fn queue_of(&self, job: *const Job<'_>) -> &WaitQueue {
+        // The stacks of threads differ in high bits, often only there: mix all bits (Fibonacci hashing).
+        let hash = (job.addr() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        &self.queues[(hash >> 60) as usize % QUEUES]
+    }
+}

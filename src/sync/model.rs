@@ -1,0 +1,177 @@
+//! Types that loom does not have, made of its types.
+
+use std::cell::RefCell;
+use std::ptr;
+#[cfg(test)]
+use std::sync::{Arc, atomic::AtomicUsize, atomic::Ordering};
+
+use loom::sync::atomic::AtomicPtr;
+use loom::sync::atomic::Ordering::{Acquire, Release};
+use loom::sync::{Condvar, Mutex};
+use loom::thread::LocalKey;
+
+/// `std::thread_local!` of one constant value.
+macro_rules! per_thread {
+    ($(#[$attribute:meta])* static $name:ident: $type:ty = const $value:block;) => {
+        loom::thread_local! {
+            $(#[$attribute])*
+            static $name: $type = $value;
+        }
+    };
+}
+pub(crate) use per_thread;
+
+/// The functions of `std::thread::LocalKey<RefCell<T>>`.
+pub(crate) trait WithBorrow<T> {
+    fn with_borrow<R>(&'static self, f: impl FnOnce(&T) -> R) -> R;
+    fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut T) -> R) -> R;
+}
+
+impl<T: 'static> WithBorrow<T> for LocalKey<RefCell<T>> {
+    fn with_borrow<R>(&'static self, f: impl FnOnce(&T) -> R) -> R {
+        self.with(|cell| f(&cell.borrow()))
+    }
+
+    fn with_borrow_mut<R>(&'static self, f: impl FnOnce(&mut T) -> R) -> R {
+        self.with(|cell| f(&mut cell.borrow_mut()))
+    }
+}
+
+/// `std::sync::OnceLock`.
+pub(crate) struct OnceLock<T> {
+    /// A box, or null.
+    value: AtomicPtr<T>,
+    /// Held while the value is made.
+    lock: Mutex<()>,
+}
+
+impl<T> OnceLock<T> {
+    /// Returns a cell without a value.
+    pub(crate) fn new() -> Self {
+        OnceLock { value: AtomicPtr::new(ptr::null_mut()), lock: Mutex::new(()) }
+    }
+
+    /// Returns the value if there is one.
+    pub(crate) fn get(&self) -> Option<&T> {
+        // SAFETY: the pointer is null or was released by `get_or_init`, which stores a box once; only `drop` frees it.
+        unsafe { self.value.load(Acquire).as_ref() }
+    }
+
+    /// Returns the value, which `make` makes if there is none.
+    pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
+        if let Some(value) = self.get() {
+            return value;
+        }
+        let _guard = self.lock.lock();
+        if self.get().is_none() {
+            self.value.store(Box::into_raw(Box::new(make())), Release);
+        }
+        self.get().expect("it was stored under the lock that is held")
+    }
+}
+
+impl<T> Drop for OnceLock<T> {
+    fn drop(&mut self) {
+        let value = self.value.with_mut(|value| *value);
+        if !value.is_null() {
+            // SAFETY: the pointer comes from `Box::into_raw` in `get_or_init`, and nothing else owns the box.
+            drop(unsafe { Box::from_raw(value) });
+        }
+    }
+}
+
+/// `parking_lot::RwLock` at its strictest: a reader that comes while a writer waits always waits for that writer, unless
+/// it reads recursively. (The real lock lets such a reader in now and then.)
+pub(crate) struct RwLock<T> {
+    users: Mutex<Users>,
+    changed: Condvar,
+    _content: T,
+}
+
+/// The threads that hold the lock or wait for it.
+#[derive(Default)]
+struct Users {
+    readers: usize,
+    has_writer: bool,
+    waiting_writers: usize,
+}
+
+/// Shared access, released on drop.
+pub(crate) struct RwLockReadGuard<'a, T>(&'a RwLock<T>);
+
+/// Exclusive access, released on drop.
+pub(crate) struct RwLockWriteGuard<'a, T>(&'a RwLock<T>);
+
+impl<T> RwLock<T> {
+    /// Returns a lock that no thread holds.
+    pub(crate) fn new(content: T) -> Self {
+        RwLock { users: Mutex::new(Users::default()), changed: Condvar::new(), _content: content }
+    }
+
+    /// Waits until no thread writes or waits to write.
+    pub(crate) fn read(&self) -> RwLockReadGuard<'_, T> {
+        self.read_unless(|users| users.has_writer || users.waiting_writers > 0)
+    }
+
+    /// Waits until no thread writes.
+    pub(crate) fn read_recursive(&self) -> RwLockReadGuard<'_, T> {
+        self.read_unless(|users| users.has_writer)
+    }
+
+    fn read_unless(&self, is_barred: impl Fn(&Users) -> bool) -> RwLockReadGuard<'_, T> {
+        let mut users = self.users.lock().unwrap();
+        while is_barred(&users) {
+            users = self.changed.wait(users).unwrap();
+        }
+        users.readers += 1;
+        RwLockReadGuard(self)
+    }
+
+    /// Waits until no other thread reads or writes.
+    pub(crate) fn write(&self) -> RwLockWriteGuard<'_, T> {
+        let mut users = self.users.lock().unwrap();
+        users.waiting_writers += 1;
+        while users.has_writer || users.readers > 0 {
+            users = self.changed.wait(users).unwrap();
+        }
+        users.waiting_writers -= 1;
+        users.has_writer = true;
+        RwLockWriteGuard(self)
+    }
+
+    fn release(&self, change: impl FnOnce(&mut Users)) {
+        change(&mut self.users.lock().unwrap());
+        self.changed.notify_all();
+    }
+}
+
+impl<T> Drop for RwLockReadGuard<'_, T> {
+    fn drop(&mut self) {
+        self.0.release(|users| users.readers -= 1);
+    }
+}
+
+impl<T> Drop for RwLockWriteGuard<'_, T> {
+    fn drop(&mut self) {
+        self.0.release(|users| users.has_writer = false);
+    }
+}
+
+/// Runs `scenario` in all executions with at most `preemptions` preemptions, prints how many there were, and checks that
+/// there was more than one.
+#[cfg(test)]
+pub(crate) fn explore(name: &str, preemptions: usize, scenario: impl Fn() + Send + Sync + 'static) {
+    let executions = Arc::new(AtomicUsize::new(0));
+    let counter = executions.clone();
+    let mut model = loom::model::Builder::new();
+    model.preemption_bound.get_or_insert(preemptions);
+    model.max_branches = 10_000;
+    let bound = model.preemption_bound;
+    model.check(move || {
+        counter.fetch_add(1, Ordering::Relaxed);
+        scenario();
+    });
+    let executions = executions.load(Ordering::Relaxed);
+    println!("{name}: {executions} executions, preemption bound {bound:?}");
+    assert!(executions > 1);
+}
