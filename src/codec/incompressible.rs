@@ -101,10 +101,12 @@ mod tests {
 
     #[test]
     fn noise_is_incompressible_unless_it_comes_again_within_reach() {
-        let (most, shorter) = if cfg!(miri) { (4000, 1000) } else { (1 << 20, 1) };
+        let (most, shorter) = if cfg!(miri) { (1000, 500) } else { (1 << 20, 1) };
         let noise = noise(2_000_000 / shorter);
         for len in [SHORTEST, 500, 1000, 4000, 32_000, 100_000, 300_000] {
-            let len = len.min(noise.len());
+            if len > noise.len() {
+                continue;
+            }
             assert!(is_incompressible(&noise[..len], usize::MAX), "{len}");
         }
         for period in [300, 1000, 4000, 20_000, 32_000, 100_000, 1 << 20] {
@@ -144,7 +146,7 @@ mod tests {
     #[test]
     fn every_length_is_accepted() {
         let noise = noise(3000);
-        for len in (0..noise.len()).step_by(if cfg!(miri) { 377 } else { 1 }) {
+        for len in (0..noise.len()).step_by(if cfg!(miri) { 977 } else { 1 }) {
             assert_eq!(is_incompressible(&noise[..len], usize::MAX), len >= SHORTEST, "{len}");
             assert!(!is_incompressible(&vec![1; len], usize::MAX), "{len}");
         }

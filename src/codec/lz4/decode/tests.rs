@@ -102,7 +102,7 @@ fn in_one_form(
 
 /// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
 fn rounds(all: usize) -> usize {
-    if cfg!(miri) { all.div_ceil(500) } else { all }
+    if cfg!(miri) { all.div_ceil(1000) } else { all }
 }
 
 struct Random(u64);
