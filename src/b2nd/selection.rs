@@ -8,12 +8,12 @@
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
+use super::shape_access::SteadyArray;
 use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress::{Content, Runs, Visit};
 use crate::pipeline::jobs;
-use crate::schunk::SuperChunk;
 use crate::schunk::gathered::{Changes, Coverage};
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -600,23 +600,23 @@ impl Array {
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
     pub(crate) fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
-        self.writing(|schunk, geometry| write(schunk, &selection.under(geometry)?, src))
+        self.writing(|steady| write(steady, &selection.under(&self.geometry())?, src))
     }
 }
 
-fn write(schunk: &SuperChunk, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
     if selection.is_empty() {
         return Ok(());
     }
     selection.check_room(src.len())?;
     if selection.lists.is_empty() {
-        return schunk.put_content(0, &src[..selection.span]).map_err(failed);
+        return steady.schunk.put_content(0, &src[..selection.span]).map_err(failed);
     }
     let sorted = selection.sort(Repeated::Last)?;
     let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.each_chunk(|part| {
         let changes = SelectedChanges { numbers: part.numbers()?, part, src };
-        schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
+        steady.schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
     })
 }
 

@@ -7,6 +7,7 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill};
 use super::geometry::Geometry;
+use super::shape_access::SteadyArray;
 use super::tiles::Part;
 use super::transfer::{Transfer, covers, one_item};
 use crate::chunk::Special;
@@ -120,44 +121,7 @@ impl Array {
     /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
     /// Chunks before the one that failed are written.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
-        self.writing(|schunk, geometry| self.write_box(schunk, geometry, start, stop, buffershape, src))
-    }
-
-    /// As [`set_box`](Self::set_box), for callers that keep changes of the shape out.
-    pub(super) fn write_box(
-        &self,
-        schunk: &SuperChunk,
-        geometry: &Geometry,
-        start: &[i64],
-        stop: &[i64],
-        buffershape: &[i64],
-        src: &[u8],
-    ) -> Result<()> {
-        if geometry.ndim() == 0 {
-            let len = usize::try_from(geometry.typesize()).unwrap_or(0);
-            let Some(item) = src.get(..len) else {
-                return Err(err!(InvalidParam, "an item of {len} bytes"));
-            };
-            return schunk.put_content(0, item).map_err(failed);
-        }
-        let Some(transfer) = Transfer::new(geometry, start, stop, buffershape, src.len())? else {
-            return Ok(());
-        };
-        if let Some(number) = transfer.whole_chunk()
-            && write_whole(schunk, &transfer, number, src).map_err(failed)?
-        {
-            return Ok(());
-        }
-        let sizes = transfer.sizes()?;
-        let mut chunks = geometry.chunks_of_box(start, stop);
-        for _ in 0..transfer.chunks_to_transfer(&chunks) {
-            let Some(part) = chunks.next_part() else { break };
-            let extents = transfer.extents_of_chunk(part.number);
-            let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
-            let changes = BoxChanges { transfer: &transfer, part, src };
-            schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
-        }
-        transfer.check_end()
+        self.writing(|steady| steady.write_box(start, stop, buffershape, src))
     }
 
     /// Reads the whole array into `dest`.
@@ -183,11 +147,50 @@ impl Array {
         if self.geometry().nitems() == 0 {
             return check_room(&self.geometry(), src.len());
         }
-        self.writing(|schunk, geometry| {
-            check_room(geometry, src.len())?;
+        self.writing(|steady| {
+            let geometry = self.geometry();
+            check_room(&geometry, src.len())?;
             let start = &[0; MAX_DIM][..geometry.ndim()];
-            self.write_box(schunk, geometry, start, geometry.shape(), geometry.shape(), src)
+            steady.write_box(start, geometry.shape(), geometry.shape(), src)
         })
+    }
+}
+
+impl SteadyArray<'_> {
+    /// As [`Array::set_box`].
+    pub(super) fn write_box(
+        &self,
+        start: &[i64],
+        stop: &[i64],
+        buffershape: &[i64],
+        src: &[u8],
+    ) -> Result<()> {
+        let (geometry, schunk) = (&*self.array.geometry(), self.schunk);
+        if geometry.ndim() == 0 {
+            let len = usize::try_from(geometry.typesize()).unwrap_or(0);
+            let Some(item) = src.get(..len) else {
+                return Err(err!(InvalidParam, "an item of {len} bytes"));
+            };
+            return schunk.put_content(0, item).map_err(failed);
+        }
+        let Some(transfer) = Transfer::new(geometry, start, stop, buffershape, src.len())? else {
+            return Ok(());
+        };
+        if let Some(number) = transfer.whole_chunk()
+            && write_whole(schunk, &transfer, number, src).map_err(failed)?
+        {
+            return Ok(());
+        }
+        let sizes = transfer.sizes()?;
+        let mut chunks = geometry.chunks_of_box(start, stop);
+        for _ in 0..transfer.chunks_to_transfer(&chunks) {
+            let Some(part) = chunks.next_part() else { break };
+            let extents = transfer.extents_of_chunk(part.number);
+            let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
+            let changes = BoxChanges { transfer: &transfer, part, src };
+            schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
+        }
+        transfer.check_end()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Copies of super-chunks, and frames for others: in memory, in a file, behind what a file has (`schunk.md` 8).
 
 use super::SuperChunk;
+use super::access_lock::WriteGuard;
+use super::c_struct::metalayer_lists::Layer;
 use super::change::Incoming;
 use super::create::Storage;
-use super::live::Layer;
 use super::metalayers::decompress_chunk;
 use super::rules::Counters;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
@@ -93,9 +94,10 @@ impl SuperChunk {
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
         // SAFETY: by the caller's word.
-        let copy = unsafe { SuperChunk::create(&storage) }?;
+        let mut copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.counters();
-        copy.set_counters(&Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() });
+        let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
+        WriteGuard::unshared(&mut *copy).set_counters(&counters);
         for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
             copy.meta_add(&as_name(name)?, &content)?;
         }
@@ -114,8 +116,8 @@ impl SuperChunk {
 
     /// Copies of the metalayers of a list, all as they are at one time.
     fn copies_of_metalayers(&self, layer: Layer) -> Vec<OwnedMetalayer> {
-        let _reading = self.gate.read();
-        self.metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+        let reading = self.read_lock();
+        reading.locked().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
     /// Adds the metalayers of variable length to another super-chunk, compressed anew.
@@ -196,7 +198,7 @@ impl SuperChunk {
             &copy
         };
         let bytes = {
-            let _reading = holder.gate.read();
+            let _reading = holder.read_lock();
             holder.frame().and_then(|frame| frame.with_memory(|memory| memory.bytes().to_vec()))
         };
         then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)

@@ -53,7 +53,8 @@ impl SuperChunk {
                 kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
             return self.fill_in_memory(kind, nfull, chunksize, left);
         }
-        let _session = self.changing(true)?;
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
         let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
         if nchunks > MAX_CHUNKS {
@@ -62,13 +63,14 @@ impl SuperChunk {
         let kind = kind.ok_or_else(|| err!(FrameSpecial, "special value {special}, {chunksize} bytes"))?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();
-        self.set_blocksize(special_blocksize(&self.frame_header(&after))?);
-        let filled = self.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
+        let blocksize = special_blocksize(&guard.locked().frame_header(&after))?;
+        guard.set_blocksize(blocksize);
+        let filled = guard.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
         if let Err(error) = filled {
-            self.set_blocksize(before);
+            guard.set_blocksize(before);
             return Err(error);
         }
-        self.set_counters(&after);
+        guard.set_counters(&after);
         Ok(nchunks)
     }
 
