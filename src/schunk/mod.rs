@@ -46,9 +46,10 @@ pub(crate) mod view;
 pub(crate) use rules::Keeping;
 
 use crate::abi::{blosc2_schunk, blosc2_storage};
+use crate::chunk::ChunkHeader;
 use crate::error::Result;
 use crate::io::Backend;
-use crate::pipeline::context::OwnedContext;
+use crate::pipeline::context::{OwnedContext, decoding_calls_back};
 use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use c_struct::metalayer_lists::Layer;
 use cache::LastBlock;
@@ -193,8 +194,12 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    /// Returns the cache, to put a block into; `None` while another thread uses it.
-    fn cache_to_fill(&self) -> Option<MutexGuard<'_, LastBlock>> {
+    /// Returns the cache, to put a block of a chunk with that header into; `None` while another thread uses it. Also `None`
+    /// where decoding runs a program's functions: a change is not kept out meanwhile, so that the block may be an old one.
+    fn cache_to_fill(&self, header: &ChunkHeader) -> Option<MutexGuard<'_, LastBlock>> {
+        if decoding_calls_back(header) {
+            return None;
+        }
         let cache = self.cache.try_lock()?;
         self.has_block.store(true, Ordering::Relaxed);
         Some(cache)

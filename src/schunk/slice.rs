@@ -263,7 +263,7 @@ impl SuperChunk {
         {
             return items(&range, dest);
         }
-        let Some(mut cache) = self.cache_to_fill() else { return items(&range, dest) };
+        let Some(mut cache) = self.cache_to_fill(header) else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
             let block = blocks.range(at / blocks.blocksize());
