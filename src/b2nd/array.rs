@@ -385,3 +385,35 @@ impl Drop for Array {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_geometry_is_not_taken_over() {
+        let mut cparams = *Storage::default().cparams;
+        (cparams.typesize, cparams.blocksize) = (4, 8);
+        let spec = Spec {
+            shape: &[4],
+            chunkshape: &[2],
+            blockshape: &[2],
+            dtype: None,
+            dtype_format: 0,
+            storage: Storage { cparams: &cparams, ..Storage::default() },
+            metalayers: &[],
+        };
+        // SAFETY: the default parameters have no pointers but to literals.
+        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        let other = |shape: i64| Arc::new(array.geometry().with_shape(&[shape]).unwrap());
+        let tick = array.last_tick();
+        // SAFETY: the struct of the array; no other thread uses it.
+        let shown = || unsafe { (*array.as_ptr()).shape[0] };
+        array.take_over(other(6), tick + 2);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
+        array.take_over(other(5), tick + 1);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
+        array.take_over(other(7), tick + 2);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[7][..], 7, tick + 2));
+    }
+}

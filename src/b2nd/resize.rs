@@ -12,7 +12,6 @@ use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
 
@@ -284,9 +283,9 @@ impl Slab {
 fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-    // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-    let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
-    context.special_chunk(Special::Zero, chunksize, &[], &mut chunk).map_err(failed)?;
+    let made =
+        schunk.with_new_context(|context| context.special_chunk(Special::Zero, chunksize, &[], &mut chunk));
+    made.map_err(failed)?;
     Ok(chunk)
 }
 

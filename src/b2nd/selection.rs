@@ -437,15 +437,15 @@ impl BlockPart<'_> {
     /// Copies the items from the block to the buffer.
     ///
     /// # Safety
-    /// The target is that long, and nobody else uses the bytes of these items meanwhile.
-    unsafe fn gather(&self, block: &[u8], target: &Target) -> Result<()> {
-        self.check(block.len(), target.len)?;
+    /// No other code uses the bytes of these items in the target meanwhile.
+    unsafe fn gather(&self, block: &[u8], target: &Target<'_>) -> Result<()> {
+        self.check(block.len(), target.len())?;
         self.each_piece(|in_block, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: the check above: no piece ends behind the ends of all; the rest is the caller's word.
                 unsafe {
                     let from = block.as_ptr().add(in_block + piece.in_block);
-                    move_piece(from, target.start.add(in_buffer + piece.in_buffer), piece.len);
+                    move_piece(from, target.start().add(in_buffer + piece.in_buffer), piece.len);
                 }
             }
         });
@@ -456,12 +456,12 @@ impl BlockPart<'_> {
     ///
     /// # Safety
     /// As [`gather`](Self::gather).
-    unsafe fn clear(&self, target: &Target) -> Result<()> {
-        self.check(usize::MAX, target.len)?;
+    unsafe fn clear(&self, target: &Target<'_>) -> Result<()> {
+        self.check(usize::MAX, target.len())?;
         self.each_piece(|_, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: as above.
-                unsafe { target.start.add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
+                unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
             }
         });
         Ok(())
@@ -522,7 +522,7 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
 /// Takes from the blocks of a chunk what is selected of them.
 struct SelectionReader<'a> {
     part: &'a ChunkPart<'a>,
-    target: &'a Target,
+    target: &'a Target<'a>,
     /// Where blocks have places in common.
     one_by_one: Option<&'a Mutex<()>>,
 }
@@ -576,7 +576,7 @@ impl Array {
             return expect(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;
-        let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
+        let target = Target::new(dest);
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;

@@ -239,7 +239,7 @@ impl WriteGuard<'_, SuperChunk> {
         let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
         self.note_current(at);
         let stored = chunk.into_stored(info.cbytes as usize, info.nbytes.max(0) as usize);
-        self.insert_in_memory(at, stored.map_err(&failed)?).map_err(&failed)?;
+        stored.and_then(|stored| self.insert_in_memory(at, stored)).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
         self.last_nbytes.store(last, Ordering::Relaxed);
@@ -260,7 +260,7 @@ impl WriteGuard<'_, SuperChunk> {
         };
         if !is_overwritten {
             let stored = chunk.into_stored(info.cbytes as usize, info.nbytes.max(0) as usize);
-            self.replace_in_memory(at, stored.map_err(&failed)?).map_err(&failed)?;
+            stored.and_then(|stored| self.replace_in_memory(at, stored)).map_err(&failed)?;
         }
         self.set_counters(&after);
         self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);

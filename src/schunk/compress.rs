@@ -8,6 +8,7 @@ use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::malloc::limits::THREAD_BUFFER;
 use crate::pipeline::compress::Source;
+use crate::pipeline::context::Context;
 
 impl SuperChunk {
     /// Compresses `src`, or what the prefilter makes of nothing, and appends the chunk; the number of chunks then.
@@ -91,5 +92,16 @@ impl SuperChunk {
             return Err(err!(Failure, "{nbytes} bytes could not be compressed"));
         }
         Ok(cbytes)
+    }
+
+    /// Runs `then` with a new compression context, of the parameters that the super-chunk was made with.
+    ///
+    /// # Errors
+    /// Those of [`Context::for_compression`] and of `then`.
+    pub(crate) fn with_new_context<R>(&self, then: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
+        // SAFETY: the library's copy of the parameters, which `with_storage` has set, and of which the super-chunk's own contexts
+        // were made. Pointers in there are valid for as long as the super-chunk lives.
+        let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
+        then(&context)
     }
 }

@@ -110,7 +110,8 @@ impl SuperChunk {
                 copy.append_buffer(Some(&content), content.len())?;
             }
         }
-        self.add_vlmetalayers_to(&copy, None)?;
+        // SAFETY: no parameters.
+        unsafe { self.add_vlmetalayers_to(&copy, None) }?;
         Ok(copy)
     }
 
@@ -121,10 +122,14 @@ impl SuperChunk {
     }
 
     /// Adds the metalayers of variable length to another super-chunk, compressed anew.
-    fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
+    ///
+    /// # Safety
+    /// As [`vlmeta_add`](Self::vlmeta_add).
+    unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
             let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
-            copy.vlmeta_add(&as_name(name)?, &content, cparams)?;
+            // SAFETY: by the caller's word.
+            unsafe { copy.vlmeta_add(&as_name(name)?, &content, cparams) }?;
         }
         Ok(())
     }
@@ -134,7 +139,8 @@ impl SuperChunk {
     /// # Errors
     /// `Data` for one that cannot be decompressed, those of adding.
     pub(crate) fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
-        self.add_vlmetalayers_to(other, Some(&other.cparams()))
+        // SAFETY: `cparams` returns numbers, and the address of a super-chunk that is there during the call.
+        unsafe { self.add_vlmetalayers_to(other, Some(&other.cparams())) }
     }
 
     /// Copies of all metalayers but the one with that name.

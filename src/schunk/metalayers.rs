@@ -122,10 +122,13 @@ impl SuperChunk {
 
     /// Adds a metalayer of variable length; its position.
     ///
+    /// # Safety
+    /// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+    ///
     /// # Errors
     /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
     /// in a frame; those of compression and of writing the frame; `Lock`.
-    pub(crate) fn vlmeta_add(
+    pub(crate) unsafe fn vlmeta_add(
         &self,
         name: &CStr,
         content: &[u8],
@@ -133,7 +136,8 @@ impl SuperChunk {
     ) -> Result<usize> {
         self.poll()?;
         self.read_lock().locked().check_new(Layer::Variable, name)?;
-        let chunk = compress(content, cparams)?;
+        // SAFETY: by the caller's word.
+        let chunk = unsafe { compress(content, cparams) }?;
         let mut session = self.changing(true)?;
         let guard = session.guard();
         // Another handle may have been faster.
@@ -152,16 +156,20 @@ impl SuperChunk {
 
     /// Gives a metalayer of variable length another content; its position.
     ///
+    /// # Safety
+    /// As [`vlmeta_add`](Self::vlmeta_add).
+    ///
     /// # Errors
     /// As [`vlmeta_add`](Self::vlmeta_add); `NotFound`.
-    pub(crate) fn vlmeta_update(
+    pub(crate) unsafe fn vlmeta_update(
         &self,
         name: &CStr,
         content: &[u8],
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        let chunk = compress(content, cparams)?;
+        // SAFETY: by the caller's word.
+        let chunk = unsafe { compress(content, cparams) }?;
         let mut session = self.changing(true)?;
         let guard = session.guard();
         let at = guard.locked().position(Layer::Variable, name)?;
@@ -235,12 +243,15 @@ impl SuperChunk {
 }
 
 /// Compresses a content with the given parameters, or the default ones.
-fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
+///
+/// # Safety
+/// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
         return Err(err!(InvalidParam, "a content of {} bytes", content.len()));
     }
-    // SAFETY: the defaults, or what the caller of the C function has vouched for.
+    // SAFETY: the defaults, or by the caller's word.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     let mut chunk = Malloced::zeroed(room)?;

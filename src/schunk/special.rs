@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::frame::fetch::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
-use crate::pipeline::context::Context;
 
 impl SuperChunk {
     /// Fills with chunks of `chunksize` bytes, and a shorter one if need be, that stand for `nitems` items; the number of
@@ -77,9 +76,8 @@ impl SuperChunk {
     fn fill_in_memory(&self, kind: Special, nfull: i64, chunksize: i32, left: i32) -> Result<i64> {
         let make = |nbytes: i32| {
             let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-            // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-            let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
-            context.special_chunk(kind, nbytes as usize, &[], &mut chunk).map(|_| chunk)
+            self.with_new_context(|context| context.special_chunk(kind, nbytes as usize, &[], &mut chunk))?;
+            Ok(chunk)
         };
         let failed = |error: crate::Error| err!(SchunkSpecial, "{error}");
         if nfull > 0 {

@@ -40,8 +40,10 @@ impl StoredChunk {
 /// Sees that a chunk is as long as its header says, or longer.
 #[inline(always)]
 fn check_chunk_len(chunk: &[u8]) -> Result<()> {
-    let cbytes = read_i32(chunk, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
-    if cbytes.is_none_or(|cbytes| cbytes > chunk.len()) || chunk.len() < MIN_HEADER_LENGTH {
+    let head = chunk.first_chunk::<MIN_HEADER_LENGTH>();
+    let cbytes = head.and_then(|head| read_i32(head, offset::CBYTES));
+    // A negative number becomes one that no chunk has.
+    if cbytes.is_none_or(|cbytes| cbytes as usize > chunk.len()) {
         return Err(err!(InvalidHeader, "a chunk in {} bytes, its header says {cbytes:?}", chunk.len()));
     }
     Ok(())
@@ -74,7 +76,7 @@ impl<'a> Locked<'a, SuperChunk> {
     /// `Data` when the array has no such chunk, `Failure` when the owner of a view is gone.
     pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
         let owner = self.object().owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
-        let nchunks = owner.counters().nchunks;
+        let nchunks = owner.nchunks();
         let at = usize::try_from(nchunk).ok().filter(|_| nchunk < nchunks);
         let missing = || err!(Data, "chunk {nchunk} of {nchunks} is not there");
         // SAFETY: the rule of `c_struct` and of this module. A view and its owner have one lock; changes need a `WriteGuard`,
@@ -115,7 +117,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// `InvalidParam` for a view, `Data` when there are fewer slots than chunks.
     #[inline(always)]
     fn chunks_in_memory(&mut self) -> Result<&mut [*mut u8]> {
-        let nchunks = self.counters().nchunks;
+        let nchunks = self.nchunks();
         let slots = self.chunk_slots()?;
         let there = slots.len();
         let used = usize::try_from(nchunks).ok().and_then(|nchunks| slots.get_mut(..nchunks));
@@ -138,30 +140,37 @@ impl WriteGuard<'_, SuperChunk> {
     /// `MemoryAlloc`, `Data` when there is no such place; nothing changes then.
     #[inline(always)]
     pub(in crate::schunk) fn insert_in_memory(&mut self, at: i64, chunk: StoredChunk) -> Result<()> {
-        let nchunks = self.counters().nchunks;
+        let nchunks = self.nchunks();
         let mut slots = self.chunk_slots()?;
-        let place = usize::try_from(nchunks).ok().filter(|&nchunks| nchunks <= slots.len());
-        let place = place.zip(usize::try_from(at).ok()).filter(|&(nchunks, at)| at <= nchunks);
-        let (nchunks, at) = place.ok_or_else(|| err!(Data, "place {at} of {nchunks} chunks"))?;
-        if nchunks == slots.len() {
-            self.grow_array()?;
-            slots = self.chunk_slots()?;
+        if nchunks as u64 >= slots.len() as u64 {
+            slots = self.grow_array(nchunks)?;
         }
-        let behind = &mut slots[at..=nchunks];
-        if behind.len() > 1 {
-            behind.copy_within(..nchunks - at, 1);
+        // From the place on, with the free slot behind the chunks; a place that is not there has none.
+        match slots.get_mut(at as usize..nchunks as usize + 1) {
+            Some([slot]) => *slot = chunk.0.into_raw(),
+            Some(behind @ [_, ..]) => {
+                behind.copy_within(..behind.len() - 1, 1);
+                behind[0] = chunk.0.into_raw();
+            }
+            Some([]) | None => return Err(err!(Data, "place {at} of {nchunks} chunks")),
         }
-        behind[0] = chunk.0.into_raw();
         Ok(())
     }
 
-    /// Makes room for more chunks.
+    /// Makes room for more chunks than there are slots; the slots.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`, `Data` when there are fewer slots than chunks.
     #[cold]
-    fn grow_array(&mut self) -> Result<()> {
+    fn grow_array(&mut self, nchunks: i64) -> Result<&mut [*mut u8]> {
+        let there = self.chunk_slots()?.len();
+        if usize::try_from(nchunks).ok() != Some(there) {
+            return Err(err!(Data, "{nchunks} chunks in {there} slots"));
+        }
         let s = self.for_change().as_ptr();
         // SAFETY: the rule of `c_struct` and of this module; exclusive access. NULL in the slots that are new.
         unsafe {
-            let old_len = if (*s).data.is_null() { 0 } else { (*s).data_len };
+            let old_len = there * size_of::<*mut u8>();
             let len = old_len + DATA_STEP;
             let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
             if data.is_null() {
@@ -171,7 +180,7 @@ impl WriteGuard<'_, SuperChunk> {
             (*s).data = data;
             (*s).data_len = len;
         }
-        Ok(())
+        self.chunk_slots()
     }
 
     /// Writes another chunk over chunk `at`, if it needs just as much memory. Returns whether it did.

@@ -71,6 +71,12 @@ impl SuperChunk {
         }
     }
 
+    /// Returns the number of chunks as it is now.
+    #[inline]
+    pub(super) fn nchunks(&self) -> i64 {
+        self.counter_fields().nchunks.load(Ordering::Relaxed)
+    }
+
     /// The fields that readers look at before they wait for the lock: only touched atomically.
     fn counter_fields(&self) -> CounterFields<'_> {
         let s = self.as_ptr();
@@ -227,6 +233,7 @@ impl Locked<'_, SuperChunk> {
 
 impl WriteGuard<'_, SuperChunk> {
     /// Publishes counters.
+    #[inline(always)]
     pub(super) fn set_counters(&mut self, counters: &Counters) {
         let fields = self.for_change().counter_fields();
         fields.nchunks.store(counters.nchunks, Ordering::Relaxed);
