@@ -20,6 +20,7 @@ use std::ffi::{CStr, CString};
 use std::mem;
 use std::ptr;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// An array. It begins with the struct that C sees.
 #[repr(C)]
@@ -29,8 +30,8 @@ pub(crate) struct Array {
     shape_lock: ShapeLock,
 }
 
-// SAFETY: the public struct is written when the array is made and behind the super-chunk's bracket of changes; the
-// pointers in it are the library's own.
+// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `geometry`; the tick is only
+// touched atomically. The pointers in the struct are the library's own.
 unsafe impl Sync for Array {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for Array {}
@@ -77,13 +78,13 @@ impl Description {
         public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
         public.last_tick = tick;
         public.sc = schunk.into_raw();
-        let array = Box::new(Array {
+        // SAFETY: a struct of this function.
+        unsafe { show(&geometry, &raw mut public) };
+        Box::new(Array {
             public: UnsafeCell::new(public),
-            geometry: RwLock::new(Arc::clone(&geometry)),
+            geometry: RwLock::new(geometry),
             shape_lock: ShapeLock::new(),
-        });
-        array.show(&geometry);
-        array
+        })
     }
 }
 
@@ -172,48 +173,26 @@ impl Array {
         unsafe { (*self.as_ptr()).dtype_format }
     }
 
-    /// Takes over another geometry and shows it.
-    pub(super) fn set_geometry(&self, geometry: Arc<Geometry>) {
+    /// Takes over the geometry that the metalayer had at that change tick of the super-chunk, and shows it. Nothing happens if
+    /// a geometry of a later tick is known by now: several threads may find a new one at once.
+    pub(super) fn take_over(&self, geometry: Arc<Geometry>, tick: i64) {
         let mut place = self.geometry.write();
-        self.show(&geometry);
-        *place = geometry;
-    }
-
-    /// Writes the public fields.
-    fn show(&self, geometry: &Geometry) {
-        let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.whole_shapes();
-        let strides = geometry.strides();
-        let a = self.as_ptr();
-        // SAFETY: the struct is ours; changes of arrays exclude each other.
-        unsafe {
-            (*a).ndim = geometry.ndim() as i8;
-            (*a).shape = *shape;
-            (*a).chunkshape = *chunkshape;
-            (*a).blockshape = *blockshape;
-            (*a).extshape = *extshape;
-            (*a).extchunkshape = *extchunkshape;
-            (*a).nitems = geometry.nitems();
-            (*a).chunknitems = geometry.chunknitems();
-            (*a).extnitems = geometry.extnitems();
-            (*a).blocknitems = geometry.blocknitems();
-            (*a).extchunknitems = geometry.extchunknitems();
-            (*a).item_array_strides = strides.item_array;
-            (*a).item_chunk_strides = strides.item_chunk;
-            (*a).item_extchunk_strides = strides.item_extchunk;
-            (*a).item_block_strides = strides.item_block;
-            (*a).block_chunk_strides = strides.block_chunk;
-            (*a).chunk_array_strides = strides.chunk_array;
+        if tick < self.last_tick() {
+            return;
         }
+        // SAFETY: the struct is ours; `place` holds the lock with which alone its geometry is written.
+        unsafe { show(&geometry, self.as_ptr()) };
+        *place = geometry;
+        self.last_tick_field().store(tick, Ordering::Relaxed);
     }
 
     fn last_tick(&self) -> i64 {
-        // SAFETY: the struct is ours.
-        unsafe { (*self.as_ptr()).last_tick }
+        self.last_tick_field().load(Ordering::Relaxed)
     }
 
-    fn set_last_tick(&self, tick: i64) {
-        // SAFETY: the struct is ours; changes of arrays exclude each other.
-        unsafe { (*self.as_ptr()).last_tick = tick }
+    fn last_tick_field(&self) -> &AtomicI64 {
+        // SAFETY: the struct is ours; an aligned field that the library only touches atomically once the array is made.
+        unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).last_tick) }
     }
 
     /// Makes an array whose chunks are all special.
@@ -233,8 +212,8 @@ impl Array {
         let description = Description::new(geometry, dtype, spec.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: by the caller's word.
-        let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
-        let filled = fill(&schunk, &description.geometry, &meta, spec, special);
+        let mut schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
+        let filled = fill(&mut schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
             drop(schunk);
             // The file is ours, and there is no array in it.
@@ -302,30 +281,57 @@ impl Array {
         {
             return Err(err!(Data, "the array has got other chunks or blocks"));
         }
-        self.set_geometry(Arc::new(old.with_shape(&meta.shape[..dims])?));
-        self.set_last_tick(tick);
+        self.take_over(Arc::new(old.with_shape(&meta.shape[..dims])?), tick);
         Ok(true)
     }
+}
 
-    /// Writes a shape into the metalayer (`b2nd.md` 6.14), with the data type that is there already.
-    ///
-    /// # Errors
-    /// `Failure` when it cannot be written.
-    pub(super) fn publish(&self, geometry: &Geometry) -> Result<()> {
-        let schunk = self.schunk()?;
-        let failed = |error: Error| err!(Failure, "{error}");
-        let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
-        let mut bytes = stored_bytes(schunk)?;
-        metalayer::put_shape(&mut bytes, geometry.shape())?;
-        schunk.meta_update(name, &bytes).map_err(failed)?;
-        self.set_last_tick(schunk.change_tick());
-        Ok(())
+/// Writes a shape into the metalayer of a super-chunk (`b2nd.md` 6.14); the change tick then. For the holder of a
+/// [`ShapeChange`](super::shape_access::ShapeChange).
+///
+/// # Errors
+/// `Failure` when it cannot be written.
+pub(super) fn write_shape(schunk: &SuperChunk, shape: &[i64]) -> Result<i64> {
+    let failed = |error: Error| err!(Failure, "{error}");
+    let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
+    let mut bytes = stored_bytes(schunk)?;
+    metalayer::put_shape(&mut bytes, shape)?;
+    schunk.meta_update(name, &bytes).map_err(failed)?;
+    Ok(schunk.change_tick())
+}
+
+/// Writes the public fields of a geometry.
+///
+/// # Safety
+/// `public` points at a struct that no other code writes meanwhile, and to which no code has a reference.
+unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
+    let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.whole_shapes();
+    let strides = geometry.strides();
+    // SAFETY: by the caller's word.
+    unsafe {
+        (*public).ndim = geometry.ndim() as i8;
+        (*public).shape = *shape;
+        (*public).chunkshape = *chunkshape;
+        (*public).blockshape = *blockshape;
+        (*public).extshape = *extshape;
+        (*public).extchunkshape = *extchunkshape;
+        (*public).nitems = geometry.nitems();
+        (*public).chunknitems = geometry.chunknitems();
+        (*public).extnitems = geometry.extnitems();
+        (*public).blocknitems = geometry.blocknitems();
+        (*public).extchunknitems = geometry.extchunknitems();
+        (*public).item_array_strides = strides.item_array;
+        (*public).item_chunk_strides = strides.item_chunk;
+        (*public).item_extchunk_strides = strides.item_extchunk;
+        (*public).item_block_strides = strides.item_block;
+        (*public).block_chunk_strides = strides.block_chunk;
+        (*public).chunk_array_strides = strides.chunk_array;
     }
 }
 
 /// Gives a new super-chunk its metalayers and chunks.
 fn fill(
-    schunk: &SuperChunk,
+    schunk: &mut SuperChunk,
     geometry: &Geometry,
     meta: &[u8],
     spec: &Spec<'_>,
@@ -377,5 +383,37 @@ impl Drop for Array {
             }
             libc::free((*a).dtype.cast());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_older_geometry_is_not_taken_over() {
+        let mut cparams = *Storage::default().cparams;
+        (cparams.typesize, cparams.blocksize) = (4, 8);
+        let spec = Spec {
+            shape: &[4],
+            chunkshape: &[2],
+            blockshape: &[2],
+            dtype: None,
+            dtype_format: 0,
+            storage: Storage { cparams: &cparams, ..Storage::default() },
+            metalayers: &[],
+        };
+        // SAFETY: the default parameters have no pointers but to literals.
+        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        let other = |shape: i64| Arc::new(array.geometry().with_shape(&[shape]).unwrap());
+        let tick = array.last_tick();
+        // SAFETY: the struct of the array; no other thread uses it.
+        let shown = || unsafe { (*array.as_ptr()).shape[0] };
+        array.take_over(other(6), tick + 2);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
+        array.take_over(other(5), tick + 1);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
+        array.take_over(other(7), tick + 2);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[7][..], 7, tick + 2));
     }
 }

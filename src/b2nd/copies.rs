@@ -3,7 +3,7 @@
 use super::MAX_DIM;
 use super::array::{Array, Description, Spec};
 use super::geometry::Geometry;
-use super::shape_lock::ShapeChange;
+use super::shape_access::ShapeChange;
 use crate::chunk::Special;
 use crate::err;
 use crate::error::{Error, Result};
@@ -167,8 +167,7 @@ fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64;
 
 /// Copies all chunks of `other`, which had that geometry when it was looked at, behind `offset` along `axis`.
 fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize, offset: i64) -> Result<()> {
-    let ShapeChange { array: target, schunk, .. } = *change;
-    let new = target.geometry();
+    let new = change.array.geometry();
     let ndim = new.ndim();
     let chunk = i64::from(new.chunkshape()[axis]);
     let is_aligned = theirs.chunkshape() == new.chunkshape()
@@ -190,7 +189,7 @@ fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize,
                 rest /= along;
             }
             let chunk = other.schunk()?.chunk_copy(part.number).map_err(failed)?;
-            let kept = schunk.update_chunk(number, Incoming::Take(&mut Some(chunk)));
+            let kept = change.schunk.update_chunk(number, Incoming::Take(&mut Some(chunk)));
             kept.map_err(failed)?;
             continue;
         }
@@ -207,7 +206,7 @@ fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize,
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
         other.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
-        target.write_box(schunk, &new, &to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+        change.write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Arrays of up to 16 dimensions on top of super-chunks (`b2nd.md`).
 //!
-//! | room | owns |
+//! | module | owns |
 //! |---|---|
 //! | [`geometry`] | a checked shape with its chunks and blocks, and everything that follows from it |
 //! | [`tiles`] | the chunks that a box of items touches, and the blocks of a chunk |
@@ -8,7 +8,7 @@
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
-//! | `shape_lock` | who may use the shape of an array: writers of items, or one that changes it |
+//! | `shape_lock`, `shape_access` | the lock of the shape: for writers of items, or for one change; access with it |
 //! | `transfer` | a box and its buffer, checked |
 //! | [`slices`] | reading and writing boxes |
 //! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
@@ -26,6 +26,7 @@ pub(crate) mod overrun;
 pub(crate) mod resize;
 pub(crate) mod rows;
 pub(crate) mod selection;
+mod shape_access;
 mod shape_lock;
 pub(crate) mod slices;
 pub(crate) mod sparse;

@@ -7,12 +7,11 @@ use std::sync::Arc;
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
-use super::shape_lock::ShapeChange;
+use super::shape_access::ShapeChange;
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
-use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
 
@@ -63,7 +62,7 @@ impl Array {
 impl ShapeChange<'_> {
     /// As [`Array::resize`].
     pub(super) fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
-        let ShapeChange { array, schunk, .. } = *self;
+        let (array, schunk) = (self.array, self.schunk);
         let old = array.geometry();
         let ndim = old.ndim();
         if let Some(start) = start {
@@ -103,14 +102,13 @@ impl ShapeChange<'_> {
     fn shrink(&self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
         let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
-        self.array.publish(&new)?;
-        self.array.set_geometry(new);
+        self.publish(new)?;
         gone.each(true, |nchunk| self.schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
     }
 
     fn grow(&self, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        let ShapeChange { array, schunk, .. } = *self;
+        let (array, schunk) = (self.array, self.schunk);
         let old = array.geometry();
         // Chunks may be there already: an appended one is.
         if new.nchunks() != schunk.counters().nchunks {
@@ -120,9 +118,7 @@ impl ShapeChange<'_> {
                 schunk.insert_chunk(nchunk, Incoming::Copy(&zeros)).map(|_| ()).map_err(failed)
             })?;
         }
-        array.publish(&new)?;
-        array.set_geometry(new);
-        Ok(())
+        self.publish(new)
     }
 
     fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
@@ -156,14 +152,7 @@ impl ShapeChange<'_> {
         buffershape[..ndim].copy_from_slice(shape);
         stop[axis] = at + count;
         buffershape[axis] = count;
-        self.array.write_box(
-            self.schunk,
-            &self.array.geometry(),
-            &start[..ndim],
-            &stop[..ndim],
-            &buffershape[..ndim],
-            src,
-        )
+        self.write_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
     }
 
     fn append(&self, src: &[u8], axis: usize) -> Result<()> {
@@ -294,9 +283,9 @@ impl Slab {
 fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-    // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-    let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
-    context.special_chunk(Special::Zero, chunksize, &[], &mut chunk).map_err(failed)?;
+    let made =
+        schunk.with_new_context(|context| context.special_chunk(Special::Zero, chunksize, &[], &mut chunk));
+    made.map_err(failed)?;
     Ok(chunk)
 }
 

@@ -8,12 +8,12 @@
 use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
+use super::shape_access::SteadyArray;
 use super::slices::{Target, expect, failed, threads_for};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
-use crate::schunk::SuperChunk;
 use crate::schunk::gathered::{Changes, Coverage};
 use parking_lot::Mutex;
 use std::ops::Range;
@@ -437,15 +437,15 @@ impl BlockPart<'_> {
     /// Copies the items from the block to the buffer.
     ///
     /// # Safety
-    /// The target is that long, and nobody else uses the bytes of these items meanwhile.
-    unsafe fn gather(&self, block: &[u8], target: &Target) -> Result<()> {
-        self.check(block.len(), target.len)?;
+    /// No other code uses the bytes of these items in the target meanwhile.
+    unsafe fn gather(&self, block: &[u8], target: &Target<'_>) -> Result<()> {
+        self.check(block.len(), target.len())?;
         self.each_piece(|in_block, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: the check above: no piece ends behind the ends of all; the rest is the caller's word.
                 unsafe {
                     let from = block.as_ptr().add(in_block + piece.in_block);
-                    move_piece(from, target.start.add(in_buffer + piece.in_buffer), piece.len);
+                    move_piece(from, target.start().add(in_buffer + piece.in_buffer), piece.len);
                 }
             }
         });
@@ -456,12 +456,12 @@ impl BlockPart<'_> {
     ///
     /// # Safety
     /// As [`gather`](Self::gather).
-    unsafe fn clear(&self, target: &Target) -> Result<()> {
-        self.check(usize::MAX, target.len)?;
+    unsafe fn clear(&self, target: &Target<'_>) -> Result<()> {
+        self.check(usize::MAX, target.len())?;
         self.each_piece(|_, in_buffer, pieces| {
             for piece in pieces {
                 // SAFETY: as above.
-                unsafe { target.start.add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
+                unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
             }
         });
         Ok(())
@@ -522,7 +522,7 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
 /// Takes from the blocks of a chunk what is selected of them.
 struct SelectionReader<'a> {
     part: &'a ChunkPart<'a>,
-    target: &'a Target,
+    target: &'a Target<'a>,
     /// Where blocks have places in common.
     one_by_one: Option<&'a Mutex<()>>,
 }
@@ -581,7 +581,7 @@ impl Array {
             return expect(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;
-        let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
+        let target = Target::new(dest);
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
@@ -605,23 +605,23 @@ impl Array {
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
     pub(crate) fn set_orthogonal(&self, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
-        self.writing(|schunk, geometry| write(schunk, &selection.under(geometry)?, src))
+        self.writing(|steady| write(steady, &selection.under(&self.geometry())?, src))
     }
 }
 
-fn write(schunk: &SuperChunk, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
+fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Result<()> {
     if selection.is_empty() {
         return Ok(());
     }
     selection.check_room(src.len())?;
     if selection.lists.is_empty() {
-        return schunk.put_content(0, &src[..selection.span]).map_err(failed);
+        return steady.schunk.put_content(0, &src[..selection.span]).map_err(failed);
     }
     let sorted = selection.sort(Repeated::Last)?;
     let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.each_chunk(|part| {
         let changes = SelectedChanges { numbers: part.numbers()?, part, src };
-        schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
+        steady.schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
     })
 }
 

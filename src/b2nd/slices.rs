@@ -7,6 +7,7 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill};
 use super::geometry::Geometry;
+use super::shape_access::SteadyArray;
 use super::tiles::Part;
 use super::transfer::{Transfer, covers, one_item};
 use crate::chunk::Special;
@@ -14,25 +15,43 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
-use crate::pipeline::context::Context;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
 use crate::schunk::gathered::{Changes, Coverage};
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 
 /// A buffer that several threads write, each its own bytes.
-pub(super) struct Target {
-    pub start: *mut u8,
-    pub len: usize,
+pub(super) struct Target<'a> {
+    start: *mut u8,
+    len: usize,
+    buffer: PhantomData<&'a mut [u8]>,
 }
 
-// SAFETY: whoever has one writes only bytes that nobody else does.
-unsafe impl Send for Target {}
+// SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer keeps the bytes of threads apart.
+unsafe impl Send for Target<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Target {}
+unsafe impl Sync for Target<'_> {}
+
+impl<'a> Target<'a> {
+    /// Shares a buffer.
+    pub(super) fn new(buffer: &'a mut [u8]) -> Self {
+        Target { start: buffer.as_mut_ptr(), len: buffer.len(), buffer: PhantomData }
+    }
+
+    /// Returns the start of the buffer, of which [`len`](Self::len) bytes may be written.
+    pub(super) fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    /// Returns the length of the buffer in bytes.
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+}
 
 pub(super) fn failed(error: Error) -> Error {
     match error.kind() {
@@ -93,10 +112,10 @@ impl Array {
         if let Some(number) = transfer.whole_chunk() {
             return read_whole(schunk, &transfer, number, dest).map_err(failed);
         }
-        let target = Target { start: dest.as_mut_ptr(), len: dest.len() };
+        let target = Target::new(dest);
         let mut chunks = geometry.chunks_of_box(start, stop);
         let count = usize::try_from(transfer.chunks_to_transfer(&chunks)).unwrap_or(usize::MAX);
-        let nthreads = threads_for(schunk, count, dest.len());
+        let nthreads = threads_for(schunk, count, target.len());
         if nthreads > 1 {
             jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
@@ -120,19 +139,51 @@ impl Array {
     /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
     /// Chunks before the one that failed are written.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
-        self.writing(|schunk, geometry| self.write_box(schunk, geometry, start, stop, buffershape, src))
+        self.writing(|steady| steady.write_box(start, stop, buffershape, src))
     }
 
-    /// As [`set_box`](Self::set_box), for callers that keep changes of the shape out.
+    /// Reads the whole array into `dest`.
+    ///
+    /// # Errors
+    /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
+    pub(crate) fn read(&self, dest: &mut [u8]) -> Result<()> {
+        self.reading(|geometry| {
+            check_room(geometry, dest.len())?;
+            if geometry.nitems() == 0 {
+                return Ok(());
+            }
+            let start = &[0; MAX_DIM][..geometry.ndim()];
+            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest)
+        })
+    }
+
+    /// Writes the whole array from `src`.
+    ///
+    /// # Errors
+    /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
+    pub(crate) fn write(&self, src: &[u8]) -> Result<()> {
+        if self.geometry().nitems() == 0 {
+            return check_room(&self.geometry(), src.len());
+        }
+        self.writing(|steady| {
+            let geometry = self.geometry();
+            check_room(&geometry, src.len())?;
+            let start = &[0; MAX_DIM][..geometry.ndim()];
+            steady.write_box(start, geometry.shape(), geometry.shape(), src)
+        })
+    }
+}
+
+impl SteadyArray<'_> {
+    /// As [`Array::set_box`].
     pub(super) fn write_box(
         &self,
-        schunk: &SuperChunk,
-        geometry: &Geometry,
         start: &[i64],
         stop: &[i64],
         buffershape: &[i64],
         src: &[u8],
     ) -> Result<()> {
+        let (geometry, schunk) = (&*self.array.geometry(), self.schunk);
         if geometry.ndim() == 0 {
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
             let Some(item) = src.get(..len) else {
@@ -159,36 +210,6 @@ impl Array {
         }
         transfer.check_end()
     }
-
-    /// Reads the whole array into `dest`.
-    ///
-    /// # Errors
-    /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
-    pub(crate) fn read(&self, dest: &mut [u8]) -> Result<()> {
-        self.reading(|geometry| {
-            check_room(geometry, dest.len())?;
-            if geometry.nitems() == 0 {
-                return Ok(());
-            }
-            let start = &[0; MAX_DIM][..geometry.ndim()];
-            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest)
-        })
-    }
-
-    /// Writes the whole array from `src`.
-    ///
-    /// # Errors
-    /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
-    pub(crate) fn write(&self, src: &[u8]) -> Result<()> {
-        if self.geometry().nitems() == 0 {
-            return check_room(&self.geometry(), src.len());
-        }
-        self.writing(|schunk, geometry| {
-            check_room(geometry, src.len())?;
-            let start = &[0; MAX_DIM][..geometry.ndim()];
-            self.write_box(schunk, geometry, start, geometry.shape(), geometry.shape(), src)
-        })
-    }
 }
 
 impl Array {
@@ -204,11 +225,11 @@ impl Array {
 fn fill(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
-    // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-    let context = unsafe { Context::for_compression(&*schunk.storage().cparams) }.map_err(failed)?;
-    if geometry.nchunks() > 0 {
-        context.special_chunk(Special::Value, chunksize, value, &mut chunk).map_err(failed)?;
-    }
+    let made = schunk.with_new_context(|context| match geometry.nchunks() {
+        0 => Ok(0),
+        _ => context.special_chunk(Special::Value, chunksize, value, &mut chunk),
+    });
+    made.map_err(failed)?;
     for nchunk in 0..geometry.nchunks() {
         schunk.update_chunk(nchunk, Incoming::Copy(&chunk)).map_err(failed)?;
     }
@@ -237,7 +258,7 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
 }
 
 /// Reads a part of a chunk, block by block.
-fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: &Target) -> Result<()> {
+fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: &Target<'_>) -> Result<()> {
     if part.is_empty() {
         return Ok(());
     }
@@ -264,7 +285,7 @@ struct BoxReader<'a> {
     /// The blocks, and bytes of one.
     blocks: &'a [usize],
     blocksize: usize,
-    target: &'a Target,
+    target: &'a Target<'a>,
 }
 
 impl BoxReader<'_> {

@@ -46,25 +46,34 @@ impl Shapes {
 impl Array {
     /// A view without the dimensions of extent 1.
     ///
+    /// # Safety
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
+    /// after it.
+    ///
     /// # Errors
     /// As [`squeeze_index`](Self::squeeze_index).
-    pub(crate) fn squeeze(&self) -> Result<Box<Array>> {
+    pub(crate) unsafe fn squeeze(&self) -> Result<Box<Array>> {
         // As the shape is known: a shape that another handle has changed is for the next look.
         let geometry = self.geometry();
         let mut index = [false; MAX_DIM];
         for (flag, &extent) in index.iter_mut().zip(geometry.shape()) {
             *flag = extent == 1;
         }
-        self.squeeze_index(&index[..geometry.ndim()])
+        // SAFETY: by the caller's word.
+        unsafe { self.squeeze_index(&index[..geometry.ndim()]) }
     }
 
     /// A view without the dimensions that `index` names; it has a flag for each dimension.
+    ///
+    /// # Safety
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
+    /// after it.
     ///
     /// # Errors
     /// `InvalidParam` for an array with metalayers besides its own, a flag too few, or a dimension along which chunks
     /// have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of making the
     /// view.
-    pub(crate) fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
+    pub(crate) unsafe fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
         let geometry = self.geometry();
@@ -83,16 +92,21 @@ impl Array {
                 return Err(err!(InvalidParam, "chunks have padding along dimension {dim}"));
             }
         }
-        self.view(&shapes)
+        // SAFETY: by the caller's word.
+        unsafe { self.view(&shapes) }
     }
 
     /// A view with more dimensions: `axis` tells for each of them whether it is a new one, of extent 1, or the next of
     /// the array.
     ///
+    /// # Safety
+    /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
+    /// after it.
+    ///
     /// # Errors
     /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` that has not
     /// all dimensions of the array; those of a refresh and of making the view.
-    pub(crate) fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
+    pub(crate) unsafe fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
         let geometry = self.geometry();
@@ -109,7 +123,8 @@ impl Array {
                 None => shapes.push_unit()?,
             }
         }
-        self.view(&shapes)
+        // SAFETY: by the caller's word.
+        unsafe { self.view(&shapes) }
     }
 
     fn check_viewable(&self) -> Result<()> {
@@ -120,7 +135,10 @@ impl Array {
     }
 
     /// The same chunks under another shape.
-    fn view(&self, shapes: &Shapes) -> Result<Box<Array>> {
+    ///
+    /// # Safety
+    /// As [`squeeze`](Self::squeeze).
+    unsafe fn view(&self, shapes: &Shapes) -> Result<Box<Array>> {
         let schunk = self.schunk()?;
         let ndim = shapes.ndim;
         let (shape, chunkshape, blockshape) =
@@ -135,6 +153,8 @@ impl Array {
             blocksize: geometry.block_nbytes()?,
         };
         let description = Description::new(geometry, dtype, dtype_format)?;
-        Ok(description.into_array(schunk.view(&shown, NAME, &meta)?))
+        // SAFETY: by the caller's word: the array frees its super-chunk, or its program does.
+        let view = unsafe { schunk.view(&shown, NAME, &meta) }?;
+        Ok(description.into_array(view))
     }
 }

@@ -205,8 +205,8 @@ unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
 /// The rules of the module `capi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut b2nd_array_t) -> c_int {
-    // SAFETY: by the rules of the module.
-    unsafe { store_view(array, view, Array::squeeze) }
+    // SAFETY: by the rules of the module; by these an array is freed when no call uses a view of it.
+    unsafe { store_view(array, view, |array| array.squeeze()) }
 }
 
 /// Makes a view of `array` in `*view` as `b2nd_squeeze` does, without the dimensions whose flag in `index` is
@@ -225,7 +225,8 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
     let make = |array: &Array| {
         // SAFETY: by the rules of the module.
         let index = unsafe { flags(index, array.geometry().ndim()) }?;
-        array.squeeze_index(&index)
+        // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
+        unsafe { array.squeeze_index(&index) }
     };
     // SAFETY: by the rules of the module.
     unsafe { store_view(array, view, make) }
@@ -249,7 +250,8 @@ pub unsafe extern "C" fn b2nd_expand_dims(
     let make = |array: &Array| {
         // SAFETY: by the rules of the module.
         let axis = unsafe { flags(axis, final_dims.into()) }?;
-        array.expand_dims(&axis)
+        // SAFETY: by the rules of the module an array is freed when no call uses a view of it.
+        unsafe { array.expand_dims(&axis) }
     };
     // SAFETY: by the rules of the module.
     unsafe { store_view(array, view, make) }

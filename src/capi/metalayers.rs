@@ -121,7 +121,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
         // SAFETY: by the rules of the module.
         let (schunk, (name, content), cparams) =
             unsafe { (self::schunk(schunk)?, given(name, content, content_len)?, cparams.as_ref()) };
-        schunk.vlmeta_add(name, content, cparams)
+        // SAFETY: as above.
+        unsafe { schunk.vlmeta_add(name, content, cparams) }
     })
 }
 
@@ -145,7 +146,8 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
         // SAFETY: by the rules of the module.
         let (schunk, (name, content), cparams) =
             unsafe { (self::schunk(schunk)?, given(name, content, content_len)?, cparams.as_ref()) };
-        schunk.vlmeta_update(name, content, cparams)
+        // SAFETY: as above.
+        unsafe { schunk.vlmeta_update(name, content, cparams) }
     })
 }
 

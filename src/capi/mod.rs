@@ -9,6 +9,7 @@
 //!   name in a struct to be registered may be any address.
 //! - A context is NULL or came from `blosc2_create_cctx` or `blosc2_create_dctx`, was not freed, and is used by one
 //!   thread at a time.
+//! - A super-chunk or an array came from this library, and is freed when no call uses it or a view of it.
 //! - Function pointers that the caller hands in obey their typedefs' contracts.
 
 pub mod b2nd;

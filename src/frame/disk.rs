@@ -1,7 +1,6 @@
 //! A frame on disk: its paths, and reading and writing its files.
 
 use super::FrameKind;
-use super::undo;
 use crate::err;
 use crate::error::Result;
 use crate::io::{Backend, CachedReader, OpenMode, Stamped, Stream, WriteShape, paths, stamp_at};
@@ -110,7 +109,7 @@ impl Disk {
         // Neither a new file nor one that is cut first: file systems take many times longer over both.
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
             let size = stream.size()?;
-            let old = undo::read_piece(&stream, 0, size)?;
+            let old = stream.read_vec_at(0, size)?;
             let done = stream.write_at(0, bytes, WriteShape::Bytes);
             let written = WrittenFile(Some(Before::Chunk { stream, bytes: old, len: bytes.len() as u64 }));
             return done.map(|()| written);

@@ -179,8 +179,8 @@ impl Frame {
                 return Err(err!(FileRead, "a chunk file of {len} bytes"));
             }
             if let Some(bytes) = stream.borrow_at(0, len)? {
-                check_file(bytes)?;
-                return then(ChunkBytes::Borrowed(bytes));
+                check_file(&bytes)?;
+                return then(ChunkBytes::Borrowed(&bytes));
             }
             let mut buffer = ReadBuffer::new(purpose, len)?;
             stream.read_exact_at(0, buffer.bytes())?;
@@ -192,10 +192,10 @@ impl Frame {
         disk.with_reader(|stream| {
             let limit = u64::try_from(header.cbytes).unwrap_or(0) - offset;
             if let Some(head) = stream.borrow_at(disk.base + at, EXTENDED_HEADER_LENGTH)? {
-                let cbytes = stored_cbytes(head, limit)?;
+                let cbytes = stored_cbytes(&head, limit)?;
                 let bytes = stream.borrow_at(disk.base + at, cbytes)?;
                 let bytes = bytes.ok_or_else(|| err!(FileRead, "a back-end that lends only heads"))?;
-                return then(ChunkBytes::Borrowed(bytes));
+                return then(ChunkBytes::Borrowed(&bytes));
             }
             // Mostly the chunk ends where the next begins: then one read does it.
             let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);

@@ -13,7 +13,7 @@ use crate::err;
 use crate::error::Result;
 
 /// Length of the fixed part, in bytes; the metalayers follow.
-pub(crate) const FIXED_LEN: usize = 87;
+pub(crate) const FIXED_LEN: usize = metalayers::HEADER_SECTION;
 /// Where the length of the frame stands, a big-endian `u64`.
 pub(crate) const FRAME_LEN_POSITION: u64 = 16;
 /// The most chunks that a frame is read with: an index of no more than `i32::MAX` bytes.

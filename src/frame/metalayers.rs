@@ -7,7 +7,6 @@
 
 #![forbid(unsafe_code)]
 
-use super::header::FIXED_LEN;
 use super::msgpack::{Marker, Writer, i32_at, u16_at};
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYER_NAME_MAXLEN};
 use crate::err;
@@ -20,6 +19,8 @@ pub(crate) const MAX_WRITTEN: usize = BLOSC2_MAX_METALAYERS as usize;
 /// The most metalayers that a trailer is read with.
 pub(crate) const MAX_IN_TRAILER: usize = BLOSC2_MAX_VLMETALAYERS as usize;
 
+/// Where the section of a header begins, in bytes: behind the fixed part.
+pub(crate) const HEADER_SECTION: usize = 87;
 /// Where the section begins in a trailer, in bytes.
 pub(crate) const TRAILER_SECTION: usize = 2;
 /// From the start of a section to its first entry, in bytes.
@@ -47,7 +48,7 @@ pub(crate) struct Metalayer<'a> {
 /// # Errors
 /// `ReadBuffer` when the header ends too early, `Data` for what is no metalayer or more than 16 of them.
 pub(crate) fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
-    parse(header, FIXED_LEN, MAX_WRITTEN)
+    parse(header, HEADER_SECTION, MAX_WRITTEN)
 }
 
 /// The variable-length metalayers of a trailer, `trailer` being all of its bytes.

@@ -98,6 +98,17 @@ impl Layout {
     }
 }
 
+/// What a frame file held before a change, besides chunks.
+#[derive(Default)]
+pub(crate) struct Images {
+    /// The header.
+    pub header: Vec<u8>,
+    /// The index chunk; empty without chunks.
+    pub index: Vec<u8>,
+    /// The trailer.
+    pub trailer: Vec<u8>,
+}
+
 /// Bytes that change their place inside the data section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {

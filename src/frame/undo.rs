@@ -5,11 +5,10 @@
 //! that it replaces. Chunks that are moved are not read: they still are in the file, and are moved back.
 
 use super::disk::Disk;
-use super::plan::{Layout, Move, Plan};
-use super::writer::Images;
+use super::plan::{Images, Layout, Move, Plan};
 use crate::err;
 use crate::error::{Error, Result};
-use crate::io::{Stream, WriteShape};
+use crate::io::{Stream, WriteShape, resize};
 use crate::trace;
 
 /// Bytes that are moved at a time.
@@ -67,7 +66,7 @@ impl<'a> Undo<'a> {
             let end = (at + len).min(after_all);
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
-                    pieces.push((from, read_piece(stream, disk.base + from, to - from)?));
+                    pieces.push((from, stream.read_vec_at(disk.base + from, to - from)?));
                 }
             }
         }
@@ -118,35 +117,15 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Reads so many bytes of a file, or as many as there are.
-///
-/// # Errors
-/// `FileRead`, `MemoryAlloc`.
-pub(crate) fn read_piece(stream: &Stream, at: u64, len: u64) -> Result<Vec<u8>> {
-    let mut bytes = buffer(len)?;
-    let got = stream.read_at(at, &mut bytes)?;
-    bytes.truncate(got);
-    Ok(bytes)
-}
-
-fn buffer(len: u64) -> Result<Vec<u8>> {
-    let no_memory = || err!(MemoryAlloc, "{len} bytes of a frame");
-    let len = usize::try_from(len).map_err(|_| no_memory())?;
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(len).map_err(|_| no_memory())?;
-    bytes.resize(len, 0);
-    Ok(bytes)
-}
-
 /// Moves bytes inside a file, segment by segment, so that none is overwritten before it was read.
 ///
 /// # Errors
 /// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` tells how far it came.
 pub(crate) fn move_bytes(stream: &Stream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
-    let mut spare = buffer(moved.len.min(SEGMENT))?;
+    let mut spare = Vec::new();
     while progress.done < moved.len {
         let (at, len) = moved.segment(progress.done);
-        spare.resize(len as usize, 0);
+        resize(&mut spare, len)?;
         stream.read_exact_at(base + moved.from + at, &mut spare)?;
         progress.at = at;
         std::mem::swap(&mut spare, &mut progress.segment);
@@ -183,7 +162,7 @@ fn move_back(stream: &Stream, base: u64, moved: Move, progress: Progress, note: 
     let mut done = 0;
     while done < back.len {
         let (at, len) = back.segment(done);
-        let segment = read_piece(stream, base + back.from + at, len).and_then(|segment| {
+        let segment = stream.read_vec_at(base + back.from + at, len).and_then(|segment| {
             let complete = segment.len() as u64 == len;
             if complete {
                 Ok(segment)

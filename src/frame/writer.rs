@@ -7,24 +7,13 @@
 use super::FrameKind;
 use super::disk::{Disk, WrittenFile};
 use super::header::FRAME_LEN_POSITION;
-use super::plan::{Layout, Move, Plan};
+use super::plan::{Images, Layout, Move, Plan};
 use super::undo::{self, Undo};
 use crate::err;
 use crate::error::Result;
 use crate::io::{OpenMode, Stream, WriteShape};
 use crate::malloc::Growing;
 use crate::trace;
-
-/// What a frame file held before a change, besides chunks.
-#[derive(Default)]
-pub(crate) struct Images {
-    /// The header.
-    pub header: Vec<u8>,
-    /// The index chunk; empty without chunks.
-    pub index: Vec<u8>,
-    /// The trailer.
-    pub trailer: Vec<u8>,
-}
 
 /// Carries out a plan in memory.
 ///

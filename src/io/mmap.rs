@@ -5,89 +5,124 @@
 //! reaches the file: its pages are mapped privately over the beginning of anonymous memory, so that what is
 //! appended has room (pages beyond the end of a mapped file cannot be touched).
 //!
-//! Any number of threads may read at once; writing, cutting and destroying exclude everything else.
+//! Any number of threads may read at once; mapping, writing, cutting and destroying exclude everything else ([`Mapping`]).
 
+use super::stream::LentBytes;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::Result;
 use crate::{err, trace};
+use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
 use std::ptr::null_mut;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// The parameters of a back-end as a value that Rust may share.
+/// The parameters of a back-end as a value that threads may share.
 pub(super) struct Mapping {
     params: *mut blosc2_stdio_mmap,
-    destroyed: AtomicBool,
+    /// Whether the struct is still there. Locked shared while the mapping is read, and exclusively while it changes. No
+    /// function of a program runs meanwhile, except that a reader may have several shares.
+    is_there: RwLock<bool>,
 }
 
-// SAFETY: the struct may be used from any thread by the rules of the module.
+/// Keeps a mapping from being changed.
+pub(super) type MappingGuard<'a> = RwLockReadGuard<'a, bool>;
+
+// SAFETY: by the word of the caller of `new` the struct may be used from any thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; reads only read it, and whoever writes excludes the others.
+// SAFETY: as above; `is_there` keeps readers and changes apart.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
+    /// Returns a mapping of nothing yet.
+    ///
     /// # Safety
-    /// `params` is NULL or valid until `destroy`, or for as long as this lives.
+    /// `params` is NULL or points at an initialised struct, valid until `destroy`, or for as long as this lives. No other code
+    /// changes the struct or its mapping while a function of this runs or bytes are borrowed: a program that gives the same
+    /// struct to several back-ends does not write through one of them while another is in use.
     pub(super) unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
-        Mapping { params, destroyed: AtomicBool::new(false) }
+        Mapping { params, is_there: RwLock::new(true) }
     }
 
-    /// The struct, if it is still there.
-    fn params(&self) -> Option<*mut blosc2_stdio_mmap> {
-        let there = !self.params.is_null() && !self.destroyed.load(Ordering::Acquire);
-        there.then_some(self.params)
+    /// Returns the struct for reading. A thread may have several such guards; with one of them it must not wait for others.
+    fn shared(&self) -> (Option<*const blosc2_stdio_mmap>, MappingGuard<'_>) {
+        let is_there = self.is_there.read_recursive();
+        let params = (*is_there && !self.params.is_null()).then_some(self.params.cast_const());
+        (params, is_there)
+    }
+
+    /// Returns the struct for a change.
+    fn exclusive(&self) -> (Option<*mut blosc2_stdio_mmap>, RwLockWriteGuard<'_, bool>) {
+        let is_there = self.is_there.write();
+        let params = (*is_there && !self.params.is_null()).then_some(self.params);
+        (params, is_there)
     }
 
     pub(super) fn open(&self, path: &CStr) -> Result<()> {
-        let params = self.params().ok_or_else(|| err!(FileOpen, "{path:?}: no parameters to map it with"))?;
-        // SAFETY: valid by the word of `new`.
-        unsafe { open(params, path) }
+        let no_params = || err!(FileOpen, "{path:?}: no parameters to map it with");
+        {
+            let (params, _shared) = self.shared();
+            let params = params.ok_or_else(no_params)?;
+            // SAFETY: valid by the word of `new`, and not changed meanwhile: `shared`.
+            if let Some(checked) = unsafe { check_mapped(params, path) } {
+                return checked;
+            }
+        }
+        let (params, _exclusive) = self.exclusive();
+        // SAFETY: valid by the word of `new`, and not used meanwhile: `exclusive`.
+        unsafe { open(params.ok_or_else(no_params)?, path) }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
-        let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
-        // SAFETY: valid by the word of `new`.
+        let (params, _shared) = self.shared();
+        let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
+        // SAFETY: valid by the word of `new`, and not changed meanwhile: `shared`.
         Ok(unsafe { size(params) })
     }
 
-    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
-        let params = self.params().ok_or_else(|| err!(FileRead, "no mapping"))?;
-        // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where it is until somebody
-        // writes, and whoever borrows keeps writers out.
-        unsafe { Ok(std::slice::from_raw_parts(read(params, position, len as u64)?, len)) }
+    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
+        let (params, shared) = self.shared();
+        let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
+        // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where and as it is for as long as the
+        // guard lives.
+        let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
+        Ok(LentBytes::of_mapping(bytes, shared))
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
+        // The length does not change before the bytes are read.
+        let _shared = self.shared();
         let there = self.size()?.saturating_sub(position);
         let len = dest.len().min(usize::try_from(there).unwrap_or(usize::MAX));
         if len > 0 {
-            dest[..len].copy_from_slice(self.borrow(position, len)?);
+            dest[..len].copy_from_slice(&self.borrow(position, len)?);
         }
         Ok(len)
     }
 
     pub(super) fn write_at(&self, position: u64, bytes: &[u8]) -> Result<()> {
-        let params = self.params().ok_or_else(|| err!(FileWrite, "no mapping"))?;
+        let (params, _exclusive) = self.exclusive();
+        let params = params.ok_or_else(|| err!(FileWrite, "no mapping"))?;
         if bytes.is_empty() {
             return Ok(());
         }
-        // SAFETY: valid by the word of `new`; whoever writes excludes the others.
+        // SAFETY: valid by the word of `new`, and not used meanwhile: `exclusive`.
         unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
     }
 
     pub(super) fn truncate(&self, len: u64) -> Result<()> {
-        let params = self.params().ok_or_else(|| err!(FileTruncate, "no mapping"))?;
+        let (params, _exclusive) = self.exclusive();
+        let params = params.ok_or_else(|| err!(FileTruncate, "no mapping"))?;
         // SAFETY: as in `write_at`.
         unsafe { truncate(params, len) }
     }
 
     pub(super) fn destroy(&self) -> Result<()> {
-        let Some(params) = self.params() else { return Ok(()) };
-        self.destroyed.store(true, Ordering::Release);
-        // SAFETY: as in `write_at`; it is not used after this.
+        let (params, mut is_there) = self.exclusive();
+        let Some(params) = params else { return Ok(()) };
+        *is_there = false;
+        // SAFETY: as in `write_at`; the struct is not used after this: `is_there`.
         unsafe { destroy(params) }
     }
 }
@@ -122,17 +157,12 @@ static FILE_PAGES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 /// # Safety
 /// `params` points at an initialised struct; nobody else uses it meanwhile, unless it has a mapping.
 pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
-    // SAFETY: by the caller's word; only read until it is certain that there is no mapping.
-    let shared = unsafe { &*params };
-    if !shared.addr.is_null() {
-        // SAFETY: the path of a mapping is our own copy.
-        let mapped = unsafe { CStr::from_ptr(shared.urlpath) };
-        return if mapped == path {
-            Ok(())
-        } else {
-            Err(err!(FileOpen, "these parameters have mapped {mapped:?}, and cannot map {path:?}"))
-        };
+    // SAFETY: by the caller's word.
+    if let Some(checked) = unsafe { check_mapped(params, path) } {
+        return checked;
     }
+    // SAFETY: by the caller's word; only read until the file is mapped.
+    let shared = unsafe { &*params };
     if shared.mode.is_null() {
         return Err(err!(FileOpen, "no mode to map {path:?} with"));
     }
@@ -190,6 +220,25 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     // The string need not live on, and a struct that is used again has to be given a mode again.
     params.mode = std::ptr::null();
     Ok(())
+}
+
+/// Returns whether the struct has mapped the file at `path`, as an error if that is another file; `None` if it has mapped none.
+///
+/// # Safety
+/// `params` points at an initialised struct that no other code changes meanwhile.
+unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<Result<()>> {
+    // SAFETY: by the caller's word.
+    let params = unsafe { &*params };
+    if params.addr.is_null() {
+        return None;
+    }
+    // SAFETY: the path of a mapping is our own copy.
+    let mapped = unsafe { CStr::from_ptr(params.urlpath) };
+    Some(if mapped == path {
+        Ok(())
+    } else {
+        Err(err!(FileOpen, "these parameters have mapped {mapped:?}, and cannot map {path:?}"))
+    })
 }
 
 /// The length of the file in bytes.

@@ -27,7 +27,7 @@ pub(crate) use backend::Backend;
 pub(crate) use lock::{FrameLock, Locked};
 pub(crate) use native::{Stamp, Stamped, stamp_at};
 pub(crate) use reader::CachedReader;
-pub(crate) use stream::Stream;
+pub(crate) use stream::{Stream, resize};
 
 use std::ffi::CStr;
 

@@ -1,17 +1,18 @@
 //! An open file: reads and writes by absolute position, whatever the back-end.
 
-use super::mmap::Mapping;
+use super::mmap::{Mapping, MappingGuard};
 use super::user::UserStream;
 use super::{WriteShape, native};
 use crate::err;
 use crate::error::Result;
 use std::fs::File;
+use std::ops::Deref;
 use std::sync::Arc;
 
 /// An open file. Closed when it is dropped.
 ///
-/// Any number of threads may read at the same time. With a back-end that hands out pointers, whoever writes keeps
-/// readers and what they borrowed out: a write may move the mapping.
+/// Any number of threads may read at the same time. A mapping is changed when no thread reads it; with a program's back-end that
+/// hands out pointers, the caller keeps readers out of a write.
 pub(crate) struct Stream(pub(super) Kind);
 
 pub(super) enum Kind {
@@ -47,14 +48,26 @@ impl Stream {
         }
     }
 
+    /// Reads as many bytes as there are from `position` on, up to `len`, into new memory.
+    ///
+    /// # Errors
+    /// `FileRead`, `MemoryAlloc`.
+    pub(crate) fn read_vec_at(&self, position: u64, len: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        resize(&mut bytes, len)?;
+        let got = self.read_at(position, &mut bytes)?;
+        bytes.truncate(got);
+        Ok(bytes)
+    }
+
     /// The bytes themselves, from back-ends that hand out pointers; `None` from the others.
     ///
-    /// What is borrowed may be moved or overwritten by the next write to the file, through whatever stream: nobody
-    /// may write while it is in use.
+    /// A mapping waits with changes until the bytes are given back. A program's own back-end may move or overwrite them at the
+    /// next write to the file, through whatever stream: the access lock of the super-chunk keeps writes out.
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
-    pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<&[u8]>> {
+    pub(crate) fn borrow_at(&self, position: u64, len: usize) -> Result<Option<LentBytes<'_>>> {
         match &self.0 {
             Kind::Native(_) => Ok(None),
             Kind::Mmap(mapping) => mapping.borrow(position, len).map(Some),
@@ -64,7 +77,7 @@ impl Stream {
                 if bytes.len() != len {
                     return Err(short(position, len, bytes.len()));
                 }
-                Ok(Some(bytes))
+                Ok(Some(LentBytes { bytes, _mapping: None }))
             }
         }
     }
@@ -135,6 +148,40 @@ impl Stream {
             _ => None,
         }
     }
+}
+
+/// Bytes that a back-end lends.
+pub(crate) struct LentBytes<'a> {
+    bytes: &'a [u8],
+    /// Keeps a mapping from being changed.
+    _mapping: Option<MappingGuard<'a>>,
+}
+
+impl<'a> LentBytes<'a> {
+    /// Returns bytes of a mapping.
+    pub(super) fn of_mapping(bytes: &'a [u8], guard: MappingGuard<'a>) -> Self {
+        LentBytes { bytes, _mapping: Some(guard) }
+    }
+}
+
+impl Deref for LentBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes
+    }
+}
+
+/// Makes a buffer `len` bytes long; bytes that it gains are 0.
+///
+/// # Errors
+/// `MemoryAlloc`.
+pub(crate) fn resize(buffer: &mut Vec<u8>, len: u64) -> Result<()> {
+    let no_memory = || err!(MemoryAlloc, "{len} bytes of a file");
+    let len = usize::try_from(len).map_err(|_| no_memory())?;
+    buffer.try_reserve_exact(len.saturating_sub(buffer.len())).map_err(|_| no_memory())?;
+    buffer.resize(len, 0);
+    Ok(())
 }
 
 #[track_caller]

@@ -177,7 +177,8 @@ impl Context {
             ..empty_head()
         };
         let context = RawBox::new(Context {
-            head: Head::new(head),
+            // SAFETY: by the caller's word, and the context's own copy of the parameters of the prefilter.
+            head: unsafe { Head::new(head) },
             preparams,
             postparams: None,
             mask: Cell::new(None),
@@ -185,10 +186,12 @@ impl Context {
         });
         // The tuner's init sees everything but these three (codecs.md 15).
         // SAFETY: by the caller's word.
-        unsafe { tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params) }?;
-        context.head.set_tuner_id(cparams.tuner_id.max(0));
-        context.head.set_codec_params(cparams.codec_params);
-        context.head.set_filter_params(cparams.filter_params);
+        unsafe {
+            tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params)?;
+            context.head.set_tuner_id(cparams.tuner_id.max(0));
+            context.head.set_codec_params(cparams.codec_params);
+            context.head.set_filter_params(cparams.filter_params);
+        }
         Ok(context)
     }
 
@@ -216,7 +219,8 @@ impl Context {
             ..empty_head()
         };
         Ok(RawBox::new(Context {
-            head: Head::new(head),
+            // SAFETY: by the caller's word, and the context's own copy of the parameters of the postfilter.
+            head: unsafe { Head::new(head) },
             preparams: None,
             postparams,
             mask: Cell::new(None),
@@ -239,7 +243,7 @@ impl Context {
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
-        let nchunk = current_nchunk(self.head.schunk());
+        let nchunk = self.current_nchunk();
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
@@ -305,7 +309,7 @@ impl Context {
         let source = Source::Absent(nbytes);
         let nbytes_for_tuner = self.begin(source, dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params(current_nchunk(self.head.schunk()));
+        let params = self.compress_params(self.current_nchunk());
         plan::check(&params, nbytes, dest.len(), false)?;
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
@@ -497,10 +501,22 @@ impl Context {
             nthreads: threads(self.head.new_nthreads()),
             postfilter,
             mask,
-            nchunk: current_nchunk(schunk),
+            nchunk: self.current_nchunk(),
             schunk: Handle(schunk.cast()),
             container: None,
         }
+    }
+
+    /// The chunk that the context's super-chunk is at; -1 without one.
+    fn current_nchunk(&self) -> i64 {
+        let schunk = self.head.schunk();
+        if schunk.is_null() {
+            return -1;
+        }
+        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, or as the program has set it, a super-chunk,
+        // whose public fields the program may write between calls but not during one. Threads that read it write this one
+        // field meanwhile, atomically.
+        unsafe { AtomicI64::from_ptr(&raw mut (*schunk).current_nchunk) }.load(Ordering::Relaxed)
     }
 
     /// What the context's super-chunk tells of itself, where decoding the chunk with that header needs it.
@@ -669,16 +685,6 @@ fn sync_threads(head: &Head) {
     };
     head.set_thread_pool(pool);
     head.set_thread_backend(backend);
-}
-
-/// The chunk that a super-chunk is at, -1 without one.
-fn current_nchunk(schunk: *const blosc2_schunk) -> i64 {
-    if schunk.is_null() {
-        return -1;
-    }
-    // SAFETY: the caller set a super-chunk, whose public fields it may write between calls but not during one. Threads
-    // that read it tell where they are meanwhile, atomically.
-    unsafe { AtomicI64::from_ptr(&raw mut (*schunk.cast_mut()).current_nchunk) }.load(Ordering::Relaxed)
 }
 
 /// The parameters that a caller's struct points at.

@@ -16,8 +16,11 @@ type FilterBytes = [u8; BLOSC2_MAX_FILTERS as usize];
 pub(crate) struct Head(UnsafeCell<ContextHead>);
 
 impl Head {
-    /// A head with these values.
-    pub(crate) fn new(head: ContextHead) -> Head {
+    /// Returns a head with these values.
+    ///
+    /// # Safety
+    /// Pointers and functions in there are NULL or what the ABI says of their fields, for as long as the head lives.
+    pub(crate) unsafe fn new(head: ContextHead) -> Head {
         Head(UnsafeCell::new(head))
     }
 }
@@ -100,17 +103,37 @@ setters! {
     set_use_dict, use_dict: i32;
     set_filters, filters: FilterBytes;
     set_filters_meta, filters_meta: FilterBytes;
-    set_prefilter, prefilter: blosc2_prefilter_fn;
-    set_preparams, preparams: *mut blosc2_prefilter_params;
     set_block_maskout, block_maskout: *mut CBool;
     set_block_maskout_nitems, block_maskout_nitems: i32;
-    set_schunk, schunk: *mut blosc2_schunk;
     set_do_compress, do_compress: i32;
-    set_tuner_id, tuner_id: i32;
-    set_codec_params, codec_params: *mut c_void;
-    set_filter_params, filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize];
     set_nthreads, nthreads: i16;
     set_thread_backend, thread_backend: i16;
     set_threads_started, threads_started: i16;
     set_thread_pool, thread_pool: *mut c_void;
+}
+
+macro_rules! unsafe_setters {
+    ($($set:ident, $name:ident: $type:ty;)*) => {
+        impl Head {
+            $(
+                #[doc = concat!("Writes the field `", stringify!($name), "`, which jobs follow.")]
+                ///
+                /// # Safety
+                /// The value is NULL or what the ABI says of the field, for as long as the head has it.
+                pub(crate) unsafe fn $set(&self, value: $type) {
+                    // SAFETY: as in the getters; there are no references to the head.
+                    unsafe { (*self.0.get()).$name = value }
+                }
+            )*
+        }
+    };
+}
+
+unsafe_setters! {
+    set_prefilter, prefilter: blosc2_prefilter_fn;
+    set_preparams, preparams: *mut blosc2_prefilter_params;
+    set_schunk, schunk: *mut blosc2_schunk;
+    set_tuner_id, tuner_id: i32;
+    set_codec_params, codec_params: *mut c_void;
+    set_filter_params, filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize];
 }

@@ -54,9 +54,12 @@ fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32
     if Untouchable::of(head) == before {
         return code;
     }
-    head.set_schunk(before.schunk.cast());
-    head.set_prefilter(prefilter);
-    head.set_preparams(before.preparams.cast());
+    // SAFETY: what the context had before.
+    unsafe {
+        head.set_schunk(before.schunk.cast());
+        head.set_prefilter(prefilter);
+        head.set_preparams(before.preparams.cast());
+    }
     head.set_block_maskout(before.block_maskout.cast());
     head.set_do_compress(before.do_compress);
     trace::warning(|| {

@@ -170,7 +170,7 @@ impl SuperChunk {
         if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some(mut cache) = self.cache_to_fill()
+            && let Some(mut cache) = self.cache_to_fill(header)
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };

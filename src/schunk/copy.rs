@@ -1,9 +1,10 @@
 //! Copies of super-chunks, and frames for others: in memory, in a file, behind what a file has (`schunk.md` 8).
 
 use super::SuperChunk;
+use super::access_lock::WriteGuard;
+use super::c_struct::metalayer_lists::Layer;
 use super::change::Incoming;
 use super::create::Storage;
-use super::live::Layer;
 use super::metalayers::decompress_chunk;
 use super::rules::Counters;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
@@ -93,9 +94,10 @@ impl SuperChunk {
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
         // SAFETY: by the caller's word.
-        let copy = unsafe { SuperChunk::create(&storage) }?;
+        let mut copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.counters();
-        copy.set_counters(&Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() });
+        let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
+        WriteGuard::unshared(&mut *copy).set_counters(&counters);
         for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
             copy.meta_add(&as_name(name)?, &content)?;
         }
@@ -108,21 +110,26 @@ impl SuperChunk {
                 copy.append_buffer(Some(&content), content.len())?;
             }
         }
-        self.add_vlmetalayers_to(&copy, None)?;
+        // SAFETY: no parameters.
+        unsafe { self.add_vlmetalayers_to(&copy, None) }?;
         Ok(copy)
     }
 
     /// Copies of the metalayers of a list, all as they are at one time.
     fn copies_of_metalayers(&self, layer: Layer) -> Vec<OwnedMetalayer> {
-        let _reading = self.gate.read();
-        self.metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+        let reading = self.read_lock();
+        reading.locked().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
     /// Adds the metalayers of variable length to another super-chunk, compressed anew.
-    fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
+    ///
+    /// # Safety
+    /// As [`vlmeta_add`](Self::vlmeta_add).
+    unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
             let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
-            copy.vlmeta_add(&as_name(name)?, &content, cparams)?;
+            // SAFETY: by the caller's word.
+            unsafe { copy.vlmeta_add(&as_name(name)?, &content, cparams) }?;
         }
         Ok(())
     }
@@ -132,7 +139,8 @@ impl SuperChunk {
     /// # Errors
     /// `Data` for one that cannot be decompressed, those of adding.
     pub(crate) fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
-        self.add_vlmetalayers_to(other, Some(&other.cparams()))
+        // SAFETY: `cparams` returns numbers, and the address of a super-chunk that is there during the call.
+        unsafe { self.add_vlmetalayers_to(other, Some(&other.cparams())) }
     }
 
     /// Copies of all metalayers but the one with that name.
@@ -196,7 +204,7 @@ impl SuperChunk {
             &copy
         };
         let bytes = {
-            let _reading = holder.gate.read();
+            let _reading = holder.read_lock();
             holder.frame().and_then(|frame| frame.with_memory(|memory| memory.bytes().to_vec()))
         };
         then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)

@@ -1,7 +1,8 @@
 //! Making super-chunks, and the library's copy of their storage (`schunk.md` 5).
 
 use super::SuperChunk;
-use super::live::Layer;
+use super::access_lock::WriteGuard;
+use super::c_struct::metalayer_lists::Layer;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_IO_DEFAULTS, CBool, blosc2_cparams,
     blosc2_dparams, blosc2_io, blosc2_storage,
@@ -62,8 +63,11 @@ pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
 }
 
 impl SuperChunk {
-    /// Gives a super-chunk that nobody knows yet its storage.
-    pub(super) fn set_storage(&self, storage: &Storage<'_>) -> Result<()> {
+    /// Gives a super-chunk that is being made its storage.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn set_storage(&mut self, storage: &Storage<'_>) -> Result<()> {
         let empty = blosc2_storage {
             contiguous: CBool::from(storage.contiguous),
             urlpath: ptr::null_mut(),
@@ -73,7 +77,7 @@ impl SuperChunk {
         };
         let place = block_with(empty)?;
         // From here on dropping the super-chunk frees whatever is in there.
-        // SAFETY: nobody knows the super-chunk yet, and `place` is a valid block.
+        // SAFETY: `&mut self`: no other code uses the super-chunk; `place` is a valid block.
         unsafe {
             (*self.as_ptr()).storage = place;
             if let Some(path) = storage.urlpath {
@@ -101,7 +105,6 @@ impl SuperChunk {
         let has_frame = storage.contiguous || path.is_some();
         // SAFETY: by the caller's word.
         let backend = if has_frame { Some(unsafe { Backend::resolve(storage.io) }?) } else { None };
-        let schunk = SuperChunk::blank(backend.clone());
         let mut cparams = *storage.cparams;
         let use_dict = cparams.use_dict != 0;
         if crate::environment::is_set(c"BTUNE_TRADEOFF") {
@@ -110,9 +113,10 @@ impl SuperChunk {
         if cparams.tuner_id == BTUNE {
             cparams.use_dict = 0;
         }
-        schunk.set_storage(&Storage { urlpath: path, cparams: &cparams, ..*storage })?;
+        let storage = Storage { urlpath: path, cparams: &cparams, ..*storage };
+        let mut schunk = SuperChunk::with_storage(backend.clone(), &storage, None)?;
         let s = schunk.as_ptr();
-        // SAFETY: nobody knows the super-chunk yet, and its storage is whole.
+        // SAFETY: no other code has access to the super-chunk yet, and its storage is whole.
         let (cparams, dparams) = unsafe {
             (*s).compcode = cparams.compcode;
             (*s).compcode_meta = cparams.compcode_meta;
@@ -137,13 +141,15 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    fn create_frame(&self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
-        let mut header = self.frame_header(&self.counters());
+    fn create_frame(&mut self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
+        let access = WriteGuard::unshared(self);
+        let locked = access.locked();
+        let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;
         let target = Target {
             header,
-            metalayers: &self.metalayers(Layer::Fixed),
-            vlmetalayers: &self.metalayers(Layer::Variable),
+            metalayers: &locked.metalayers(Layer::Fixed),
+            vlmetalayers: &locked.metalayers(Layer::Variable),
         };
         let frame = match (path, backend) {
             (Some(path), Some(backend)) => {
@@ -165,7 +171,8 @@ impl SuperChunk {
             }
             _ => Frame::create(kind, Destination::Memory, &target)?,
         };
-        self.set_frame(Some(Box::new(frame)));
+        drop(access);
+        self.set_frame(frame);
         Ok(())
     }
 }

@@ -126,7 +126,7 @@ impl SuperChunk {
         if settings.postfilter.is_none() && !self.cctx()?.calls_back() {
             let target = self.owner_of_view()?.unwrap_or(self);
             let mut session = target.changing(false)?;
-            match self.put_patched(target, &mut session, at, sizes, changes, &settings)? {
+            match self.put_patched(&mut session, at, sizes, changes, &settings)? {
                 Stored::Yes => return Ok(()),
                 Stored::CallsBack => {}
             }
@@ -137,7 +137,7 @@ impl SuperChunk {
     /// Makes chunk `at` of what `changes` says alone.
     fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn Changes) -> Result<()> {
         if self.cctx()?.takes_gathered(sizes.block) {
-            // The gate comes before the context.
+            // The access lock comes before that of the context.
             let container = self.asked_container(self.cctx()?);
             let blocks = Blocks::new(sizes, changes, None);
             let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
@@ -151,10 +151,9 @@ impl SuperChunk {
         self.put_content(at, &content)
     }
 
-    /// Makes chunk `at` of what is there and `changes`, within a session of `target`, to which the chunk belongs.
+    /// Makes chunk `at` of what is there and `changes`, within a session of the super-chunk to which the chunk belongs.
     fn put_patched(
         &self,
-        target: &SuperChunk,
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: Sizes,
@@ -162,11 +161,11 @@ impl SuperChunk {
         settings: &ReadSettings,
     ) -> Result<Stored> {
         if self.cctx()?.takes_gathered(sizes.block)
-            && let Some(stored) = self.put_patched_blocks(target, session, at, sizes, changes, settings)?
+            && let Some(stored) = self.put_patched_blocks(session, at, sizes, changes, settings)?
         {
             return Ok(stored);
         }
-        let access = session.access(target)?;
+        let access = session.access()?;
         let content = self.with_chunk_at(access, at, false, settings, &mut |chunk| {
             check_size(chunk.header().nbytes(), sizes.chunk)?;
             self.content(at, chunk, settings)
@@ -174,7 +173,7 @@ impl SuperChunk {
         let Some(mut content) = content else { return Ok(Stored::CallsBack) };
         write_changes(&mut content, sizes, changes)?;
         self.with_compressed(at, Some(&content), content.len(), |chunk| {
-            target.update_in(session, at, Incoming::Copy(chunk)).map(|_| Stored::Yes)
+            session.update(at, Incoming::Copy(chunk)).map(|_| Stored::Yes)
         })
     }
 
@@ -182,14 +181,13 @@ impl SuperChunk {
     /// does nothing, where the blocks are of another size in the chunk or in the context.
     fn put_patched_blocks(
         &self,
-        target: &SuperChunk,
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: Sizes,
         changes: &dyn Changes,
         settings: &ReadSettings,
     ) -> Result<Option<Stored>> {
-        // The gate comes before the context.
+        // The access lock comes before that of the context.
         let container = self.asked_container(self.cctx()?);
         let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take(room)?;
@@ -208,11 +206,11 @@ impl SuperChunk {
             self.note_read(header, &done);
             Ok(cbytes)
         };
-        match self.with_chunk_at(session.access(target)?, at, false, settings, &mut patch)? {
+        match self.with_chunk_at(session.access()?, at, false, settings, &mut patch)? {
             None => Ok(Some(Stored::CallsBack)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
-                target.update_in(session, at, Incoming::Copy(&buffer[..cbytes]))?;
+                session.update(at, Incoming::Copy(&buffer[..cbytes]))?;
                 Ok(Some(Stored::Yes))
             }
         }

@@ -8,12 +8,12 @@ use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::gate::Gate;
+use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use crate::sync::explore;
 
 /// A value that the lock guards.
 struct Guarded {
-    lock: Gate,
+    lock: AccessLock,
     value: UnsafeCell<usize>,
 }
 
@@ -22,29 +22,35 @@ unsafe impl Sync for Guarded {}
 // SAFETY: as above.
 unsafe impl Send for Guarded {}
 
+// SAFETY: the one lock of the value.
+unsafe impl Lockable for Guarded {
+    fn access_lock(&self) -> &AccessLock {
+        &self.lock
+    }
+}
+
 impl Guarded {
     fn new(calls_back: bool) -> Arc<Guarded> {
-        Arc::new(Guarded { lock: Gate::new(calls_back), value: UnsafeCell::new(0) })
+        Arc::new(Guarded { lock: AccessLock::new(calls_back), value: UnsafeCell::new(0) })
     }
 
     /// Changes the value with exclusive access, and reads from inside the change, as a program's I/O functions do.
     fn change(&self) {
-        let changing = self.lock.change().unwrap();
-        assert!(changing.is_of(&self.lock));
+        let _changing = WriteGuard::lock(self).unwrap();
         // SAFETY: loom reports an access that is not ordered.
         let before = self.value.with_mut(|value| unsafe {
             *value += 1;
             *value - 1
         });
         assert_eq!(self.read(), before + 1);
-        assert!(self.lock.change().is_err());
+        assert!(WriteGuard::lock(self).is_err());
         // The read inside did not release the change.
         // SAFETY: loom reports an access that is not ordered.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }
 
     fn read(&self) -> usize {
-        let _reading = self.lock.read();
+        let _reading = ReadGuard::lock(self);
         // SAFETY: loom reports an access that is not ordered.
         self.value.with(|value| unsafe { *value })
     }
@@ -84,9 +90,9 @@ fn loom_a_read_inside_a_read_does_not_wait_for_a_change() {
             thread::spawn(move || guarded.change())
         });
         {
-            let _reading = guarded.lock.read();
+            let _reading = ReadGuard::lock(&*guarded);
             let first = guarded.read();
-            assert!(guarded.lock.change().is_err());
+            assert!(WriteGuard::lock(&*guarded).is_err());
             assert_eq!(guarded.read(), first);
         }
         changes.into_iter().for_each(|change| change.join().unwrap());

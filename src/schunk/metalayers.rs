@@ -2,7 +2,8 @@
 //! its trailer (`schunk.md` 17 and 18).
 
 use super::SuperChunk;
-use super::live::Layer;
+use super::access_lock::Locked;
+use super::c_struct::metalayer_lists::Layer;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, StoredChunk};
@@ -26,46 +27,59 @@ fn check_name(name: &CStr) -> Result<()> {
     Ok(())
 }
 
-impl SuperChunk {
+impl Locked<'_, SuperChunk> {
     /// Where the metalayer with that name is.
-    fn position(&self, layer: Layer, name: &CStr) -> Result<usize> {
+    fn position(self, layer: Layer, name: &CStr) -> Result<usize> {
         check_name(name)?;
-        self.find(layer, name).map(|(at, _)| at).ok_or_else(|| err!(NotFound, "no metalayer {name:?}"))
+        let found = self.find_metalayer(layer, name);
+        found.map(|(at, _)| at).ok_or_else(|| err!(NotFound, "no metalayer {name:?}"))
     }
 
-    fn check_new(&self, layer: Layer, name: &CStr) -> Result<()> {
+    fn check_new(self, layer: Layer, name: &CStr) -> Result<()> {
         check_name(name)?;
-        let _reading = self.gate.read();
-        if self.find(layer, name).is_some() {
+        if self.find_metalayer(layer, name).is_some() {
             return Err(err!(InvalidParam, "metalayer {name:?} is there already"));
         }
-        let count = self.metalayers(layer).len();
+        let count = self.metalayer_count(layer);
         if count >= layer.limit() {
             return Err(err!(InvalidParam, "{count} metalayers are the most"));
         }
         Ok(())
     }
 
+    /// Where the fixed metalayer with that name is, and whether its content is at least as long as `content`.
+    fn position_for_update(self, name: &CStr, content: &[u8]) -> Result<(usize, bool)> {
+        let at = self.position(Layer::Fixed, name)?;
+        let there = self.find_metalayer(Layer::Fixed, name);
+        let is_longer = there.is_some_and(|(_, there)| content.len() > there.len());
+        if is_longer {
+            crate::trace::warning(|| format!("metalayer {name:?} cannot grow to {} bytes", content.len()));
+        }
+        Ok((at, !is_longer))
+    }
+}
+
+impl SuperChunk {
     /// Adds a metalayer; its position. In a frame only as long as that has no chunks.
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long or there already, too many metalayers, or a frame with chunks; those of
     /// writing the frame, `Lock`.
     pub(crate) fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
-        self.check_new(Layer::Fixed, name)?;
-        let session = self.changing(false)?;
-        self.check_new(Layer::Fixed, name)?;
+        self.read_lock().locked().check_new(Layer::Fixed, name)?;
+        let mut session = self.changing(false)?;
+        let guard = session.guard();
+        guard.locked().check_new(Layer::Fixed, name)?;
         let counters = self.counters();
         if self.frame().is_some() && (counters.cbytes > 0 || counters.nchunks > 0) {
             return Err(err!(InvalidParam, "a frame with chunks takes no more metalayers"));
         }
-        let at = self.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
-        if let Err(error) = self.apply(&Change::Metalayers, &counters) {
-            drop(self.take_metalayer(Layer::Fixed, at));
+        let at = guard.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
+        if let Err(error) = guard.apply(&Change::Metalayers, &counters) {
+            drop(guard.take_metalayer(Layer::Fixed, at));
             return Err(error);
         }
-        self.tick();
-        drop(session);
+        guard.tick();
         Ok(at)
     }
 
@@ -74,35 +88,25 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub(crate) fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
-        let takes = |at: usize| {
-            let is_longer =
-                self.find(Layer::Fixed, name).is_some_and(|(_, there)| content.len() > there.len());
-            if is_longer {
-                crate::trace::warning(|| {
-                    format!("metalayer {name:?} cannot grow to {} bytes", content.len())
-                });
-            }
-            (at, !is_longer)
-        };
         if self.frame().is_some_and(Frame::has_lock) {
             // To take the lock for a change is a change to other handles: not for nothing.
-            let _session = self.reading()?;
-            if let (at, false) = takes(self.position(Layer::Fixed, name)?) {
+            let session = self.reading()?;
+            if let (at, false) = session.access().locked().position_for_update(name, content)? {
                 return Ok(at);
             }
         }
         // The counters in the header have to be true, whoever has changed them.
-        let session = self.changing(true)?;
-        let (at, true) = takes(self.position(Layer::Fixed, name)?) else {
-            return self.position(Layer::Fixed, name);
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
+        let (at, true) = guard.locked().position_for_update(name, content)? else {
+            return guard.locked().position(Layer::Fixed, name);
         };
-        let before = self.overwrite_content(Layer::Fixed, at, content);
-        if let Err(error) = self.apply(&Change::MetalayerContents, &self.counters()) {
-            self.overwrite_content(Layer::Fixed, at, &before);
+        let before = guard.overwrite_content(Layer::Fixed, at, content)?;
+        if let Err(error) = guard.apply(&Change::MetalayerContents, &self.counters()) {
+            guard.overwrite_content(Layer::Fixed, at, &before)?;
             return Err(error);
         }
-        self.tick();
-        drop(session);
+        guard.tick();
         Ok(at)
     }
 
@@ -113,61 +117,70 @@ impl SuperChunk {
     pub(crate) fn vlmeta_exists(&self, name: &CStr) -> Result<usize> {
         check_name(name)?;
         self.poll()?;
-        let _reading = self.gate.read();
-        self.position(Layer::Variable, name)
+        self.read_lock().locked().position(Layer::Variable, name)
     }
 
     /// Adds a metalayer of variable length; its position.
     ///
+    /// # Safety
+    /// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+    ///
     /// # Errors
     /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
     /// in a frame; those of compression and of writing the frame; `Lock`.
-    pub(crate) fn vlmeta_add(
+    pub(crate) unsafe fn vlmeta_add(
         &self,
         name: &CStr,
         content: &[u8],
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
         self.poll()?;
-        self.check_new(Layer::Variable, name)?;
-        let chunk = compress(content, cparams)?;
-        let _session = self.changing(true)?;
+        self.read_lock().locked().check_new(Layer::Variable, name)?;
+        // SAFETY: by the caller's word.
+        let chunk = unsafe { compress(content, cparams) }?;
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
         // Another handle may have been faster.
-        self.check_new(Layer::Variable, name)?;
-        if self.frame().is_some() && self.metalayers(Layer::Variable).len() >= MAX_WRITTEN {
+        guard.locked().check_new(Layer::Variable, name)?;
+        if self.frame().is_some() && guard.locked().metalayer_count(Layer::Variable) >= MAX_WRITTEN {
             return Err(err!(Failure, "a frame takes {MAX_WRITTEN} metalayers of variable length"));
         }
-        let at = self.push_metalayer(Layer::Variable, name.to_bytes(), chunk)?;
-        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
-            drop(self.take_metalayer(Layer::Variable, at));
+        let at = guard.push_metalayer(Layer::Variable, name.to_bytes(), chunk)?;
+        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
+            drop(guard.take_metalayer(Layer::Variable, at));
             return Err(error);
         }
-        self.tick();
+        guard.tick();
         Ok(at)
     }
 
     /// Gives a metalayer of variable length another content; its position.
     ///
+    /// # Safety
+    /// As [`vlmeta_add`](Self::vlmeta_add).
+    ///
     /// # Errors
     /// As [`vlmeta_add`](Self::vlmeta_add); `NotFound`.
-    pub(crate) fn vlmeta_update(
+    pub(crate) unsafe fn vlmeta_update(
         &self,
         name: &CStr,
         content: &[u8],
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        let chunk = compress(content, cparams)?;
-        let _session = self.changing(true)?;
-        let at = self.position(Layer::Variable, name)?;
-        let before = self.swap_content(Layer::Variable, at, chunk);
-        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
+        // SAFETY: by the caller's word.
+        let chunk = unsafe { compress(content, cparams) }?;
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
+        let at = guard.locked().position(Layer::Variable, name)?;
+        let before = guard.swap_content(Layer::Variable, at, chunk)?;
+        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
             if let Some(before) = before {
-                self.swap_content(Layer::Variable, at, before);
+                guard.swap_content(Layer::Variable, at, before)?;
             }
             return Err(error);
         }
-        self.tick();
+        guard.tick();
         Ok(at)
     }
 
@@ -179,8 +192,8 @@ impl SuperChunk {
     pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
-        let _reading = self.gate.read();
-        let Some((at, chunk)) = self.find(Layer::Variable, name) else {
+        let reading = self.read_lock();
+        let Some((at, chunk)) = reading.locked().find_metalayer(Layer::Variable, name) else {
             return Err(err!(NotFound, "no metalayer {name:?}"));
         };
         let header = ChunkHeader::parse(chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
@@ -196,31 +209,49 @@ impl SuperChunk {
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub(crate) fn vlmeta_delete(&self, name: &CStr) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        let _session = self.changing(true)?;
-        let at = self.position(Layer::Variable, name)?;
-        let taken = self.take_metalayer(Layer::Variable, at);
-        if let Err(error) = self.apply(&Change::Vlmetalayers, &self.counters()) {
-            self.put_metalayer_back(Layer::Variable, at, taken);
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
+        let at = guard.locked().position(Layer::Variable, name)?;
+        let taken = guard.take_metalayer(Layer::Variable, at);
+        if let Err(error) = guard.apply(&Change::Vlmetalayers, &self.counters()) {
+            if let Some(taken) = taken {
+                guard.insert_metalayer(Layer::Variable, at, taken)?;
+            }
             return Err(error);
         }
-        self.tick();
-        Ok(self.metalayers(Layer::Variable).len())
+        guard.tick();
+        Ok(guard.locked().metalayer_count(Layer::Variable))
     }
 
     /// The names of the metalayers of variable length, as C may have them until these change.
     pub(crate) fn vlmeta_names(&self) -> Vec<*mut c_char> {
-        let _reading = self.gate.read();
-        self.names(Layer::Variable)
+        self.read_lock().locked().metalayer_names(Layer::Variable)
+    }
+
+    /// Whether there is a metalayer with that name.
+    pub(crate) fn has_metalayer(&self, name: &CStr) -> bool {
+        self.read_lock().locked().find_metalayer(Layer::Fixed, name).is_some()
+    }
+
+    /// What describes the array that the super-chunk holds: a copy of its metalayer `b2nd`, or of the older `caterva`.
+    /// `None` if it holds none.
+    pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
+        let reading = self.read_lock();
+        let find = |name| reading.locked().find_metalayer(Layer::Fixed, name);
+        find(c"b2nd").or_else(|| find(c"caterva")).map(|(_, content)| content.to_vec())
     }
 }
 
 /// Compresses a content with the given parameters, or the default ones.
-fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
+///
+/// # Safety
+/// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
         return Err(err!(InvalidParam, "a content of {} bytes", content.len()));
     }
-    // SAFETY: the defaults, or what the caller of the C function has vouched for.
+    // SAFETY: the defaults, or by the caller's word.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     let mut chunk = Malloced::zeroed(room)?;

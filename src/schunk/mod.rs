@@ -1,33 +1,35 @@
 //! Super-chunks: chunks in order, kept one by one in memory or in a frame (`schunk.md`).
 //!
-//! | room | owns |
+//! | module | owns |
 //! |---|---|
-//! | [`live`] | the public struct that C sees, and every access to it |
-//! | [`gate`] | who may use a super-chunk: readers together, a change alone |
+//! | [`c_struct`] | the public struct that C sees, and every access to it |
+//! | [`access_lock`] | the lock, for any number of readers or one change, and the proofs that it is held |
 //! | [`rules`] | what a change does to the counters; pure |
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
 //! | [`gathered`] | chunks made of blocks that change, for arrays |
-//! | [`change`], [`special`] | putting chunks in and taking them out; filling with special ones |
+//! | [`change`], [`variable_size`], [`special`] | putting chunks in and taking them out; chunks of different sizes in frames; filling with special ones |
+//! | [`compress`], [`room`] | compressing what becomes a chunk; memory for that |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
-//! A call goes through the gate, takes the lock between processes if the frame has one, looks whether another handle
+//! A call takes the access lock, takes the lock between processes if the frame has one, looks whether another handle
 //! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
-//! runs outside the gate.
+//! runs without the access lock.
 
+pub(crate) mod access_lock;
 pub(crate) mod blocks;
+mod c_struct;
 pub(crate) mod cache;
 pub(crate) mod change;
+mod compress;
 pub(crate) mod copy;
 pub(crate) mod create;
-pub(crate) mod gate;
 pub(crate) mod gathered;
-pub(crate) mod live;
 #[cfg(all(test, loom))]
 mod lock_model_tests;
 pub(crate) mod metalayers;
@@ -39,24 +41,25 @@ mod snapshot;
 pub(crate) mod sparse;
 pub(crate) mod special;
 pub(crate) mod sync;
+mod variable_size;
 pub(crate) mod view;
 
 pub(crate) use rules::Keeping;
 
-use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_schunk, blosc2_storage};
+use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::buffers::limits;
-use crate::err;
+use crate::chunk::ChunkHeader;
 use crate::error::Result;
 use crate::io::Backend;
-use crate::pipeline::context::{Context, OwnedContext};
+use crate::pipeline::context::{OwnedContext, decoding_calls_back};
 use crate::pipeline::scratch;
+use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
+use c_struct::metalayer_lists::Layer;
 use cache::LastBlock;
-use gate::Gate;
-use live::Layer;
+use create::Storage;
 use parking_lot::{Mutex, MutexGuard};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
-use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
@@ -64,15 +67,15 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 #[repr(C)]
 pub(crate) struct SuperChunk {
     public: UnsafeCell<blosc2_schunk>,
-    /// Views share the gate of their owner.
-    gate: Arc<Gate>,
+    /// Views share the lock of their owner.
+    lock: Arc<AccessLock>,
     /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
     backend: Option<Backend>,
     /// The block that was decoded last; views share it, as they share the chunks.
     cache: Arc<Mutex<LastBlock>>,
-    /// Whether there may be one, so that a change need not ask. Set behind the gate for reading.
+    /// Whether there may be one, so that a change need not ask. Set with the access lock held.
     has_block: Arc<AtomicBool>,
-    /// Whose the chunks are: of this super-chunk, unless it is a view; NULL once the owner is gone.
+    /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
     owner: Arc<AtomicPtr<SuperChunk>>,
     /// Held while the decompression context is looked at or told something.
     dctx_use: Mutex<()>,
@@ -82,35 +85,48 @@ pub(crate) struct SuperChunk {
     last_nbytes: AtomicI32,
 }
 
-// SAFETY: the public struct is only touched as `live` says, behind the gate; the rest is `Sync`.
+// SAFETY: the public struct is only touched as `c_struct` says; the rest is `Sync`.
 unsafe impl Sync for SuperChunk {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for SuperChunk {}
 
-impl SuperChunk {
-    /// An empty struct, all zeros but for what every super-chunk has.
-    fn blank(backend: Option<Backend>) -> Box<SuperChunk> {
-        let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
-        let owner = Arc::new(AtomicPtr::new(ptr::null_mut()));
-        let schunk = SuperChunk::blank_with(
-            backend,
-            Arc::new(Gate::new(calls_back)),
-            Arc::default(),
-            Arc::default(),
-            Arc::clone(&owner),
-        );
-        owner.store(ptr::from_ref(&*schunk).cast_mut(), Ordering::Relaxed);
-        schunk
+// SAFETY: `blank` sets the lock, which no code changes. Views get that of their owner, whose chunks and frame they share.
+unsafe impl Lockable for SuperChunk {
+    #[inline]
+    fn access_lock(&self) -> &AccessLock {
+        &self.lock
     }
+}
 
-    /// As [`blank`](Self::blank), with what views share with their owner.
-    fn blank_with(
+/// What a view shares with the owner of its chunks.
+struct SharedWithViews {
+    lock: Arc<AccessLock>,
+    cache: Arc<Mutex<LastBlock>>,
+    has_block: Arc<AtomicBool>,
+    owner: Arc<AtomicPtr<SuperChunk>>,
+}
+
+impl SuperChunk {
+    /// Returns a super-chunk that has its storage, and zeros in all other public fields. `shared` is what a view shares with its
+    /// owner; `None` for a super-chunk of its own.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    fn with_storage(
         backend: Option<Backend>,
-        gate: Arc<Gate>,
-        cache: Arc<Mutex<LastBlock>>,
-        has_block: Arc<AtomicBool>,
-        owner: Arc<AtomicPtr<SuperChunk>>,
-    ) -> Box<SuperChunk> {
+        storage: &Storage<'_>,
+        shared: Option<SharedWithViews>,
+    ) -> Result<Box<SuperChunk>> {
+        let is_view = shared.is_some();
+        let shared = shared.unwrap_or_else(|| {
+            let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
+            SharedWithViews {
+                lock: Arc::new(AccessLock::new(calls_back)),
+                cache: Arc::default(),
+                has_block: Arc::default(),
+                owner: Arc::default(),
+            }
+        });
         let layout = Layout::new::<SuperChunk>();
         // SAFETY: the layout is not empty.
         let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
@@ -118,17 +134,26 @@ impl SuperChunk {
             handle_alloc_error(layout);
         }
         // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
-        unsafe {
-            (&raw mut (*place).gate).write(gate);
+        let mut schunk = unsafe {
+            (*(*place).public.get()).view = is_view;
+            (&raw mut (*place).lock).write(shared.lock);
             (&raw mut (*place).backend).write(backend);
-            (&raw mut (*place).cache).write(cache);
-            (&raw mut (*place).has_block).write(has_block);
-            (&raw mut (*place).owner).write(owner);
+            (&raw mut (*place).cache).write(shared.cache);
+            (&raw mut (*place).has_block).write(shared.has_block);
+            (&raw mut (*place).owner).write(shared.owner);
             (&raw mut (*place).dctx_use).write(Mutex::default());
             (&raw mut (*place).cctx_use).write(Mutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
             Box::from_raw(place)
-        }
+        };
+        schunk.set_storage(storage)?;
+        Ok(schunk)
+    }
+
+    /// Waits until no thread changes the super-chunk. A change by this thread, from inside of which a program's I/O function
+    /// reads, is not waited for.
+    pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
+        ReadGuard::lock(self)
     }
 
     /// The super-chunk behind the pointer that C has.
@@ -145,31 +170,9 @@ impl SuperChunk {
         Box::into_raw(self).cast()
     }
 
-    /// Makes the contexts of a new super-chunk.
-    ///
-    /// # Safety
-    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them.
-    ///
-    /// # Errors
-    /// What these say.
-    unsafe fn make_contexts(&self, cparams: &blosc2_cparams, dparams: &blosc2_dparams) -> Result<()> {
-        if cparams.typesize <= 0 {
-            return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
-        }
-        // SAFETY: by the caller's word.
-        let cctx = unsafe { Context::for_compression(cparams) }?;
-        // SAFETY: nobody knows the super-chunk yet.
-        unsafe { (*self.as_ptr()).cctx = cctx.into_c() };
-        // SAFETY: by the caller's word.
-        let dctx = unsafe { Context::for_decompression(dparams) }?;
-        // SAFETY: as above.
-        unsafe { (*self.as_ptr()).dctx = dctx.into_c() };
-        Ok(())
-    }
-
     /// Length of the frame in bytes, or what stands for it without one.
     pub(crate) fn frame_len(&self) -> i64 {
-        let _reading = self.gate.read();
+        let _reading = self.read_lock();
         match self.frame() {
             Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
             None => {
@@ -194,8 +197,12 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    /// The cache, to put a block into; `None` while another thread uses it. The gate is held for reading.
-    fn cache_to_fill(&self) -> Option<MutexGuard<'_, LastBlock>> {
+    /// Returns the cache, to put a block of a chunk with that header into; `None` while another thread uses it. Also `None`
+    /// where decoding runs a program's functions: a change is not kept out meanwhile, so that the block may be an old one.
+    fn cache_to_fill(&self, header: &ChunkHeader) -> Option<MutexGuard<'_, LastBlock>> {
+        if decoding_calls_back(header) {
+            return None;
+        }
         let cache = self.cache.try_lock()?;
         self.has_block.store(true, Ordering::Relaxed);
         Some(cache)
@@ -207,8 +214,7 @@ impl SuperChunk {
         self.last_nbytes.store(-1, Ordering::Relaxed);
     }
 
-    /// The block that was decoded last is true no more. The gate is held; a thread that just reads waits for one that
-    /// puts a block there.
+    /// The block that was decoded last is true no more. Waits for a thread that puts a block there.
     fn forget_block(&self) {
         if self.has_block.load(Ordering::Relaxed) {
             self.has_block.store(false, Ordering::Relaxed);
@@ -219,16 +225,15 @@ impl SuperChunk {
 
 impl Drop for SuperChunk {
     fn drop(&mut self) {
+        let mut access = WriteGuard::unshared(self);
+        access.free_metalayers(Layer::Fixed);
+        access.free_metalayers(Layer::Variable);
+        access.free_chunks();
+        drop(access);
+        drop(self.take_frame());
+        self.leave_views();
         let s = self.as_ptr();
-        self.free_metalayers(Layer::Fixed);
-        self.free_metalayers(Layer::Variable);
-        // Chunks and frame of a view are its owner's.
-        if !self.is_view() {
-            self.leave_views();
-            self.free_chunks();
-            drop(self.take_frame());
-        }
-        // SAFETY: nobody uses the super-chunk any more; its contexts and blocks are as `live` says.
+        // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.
         unsafe {
             for context in [(*s).cctx, (*s).dctx] {
                 drop(OwnedContext::from_c(context));

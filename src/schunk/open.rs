@@ -1,8 +1,10 @@
 //! Opening super-chunks: from files and directories, and from frames in memory (`schunk.md` 6).
 
 use super::SuperChunk;
+use super::access_lock::WriteGuard;
+use super::c_struct::chunk_array::ChunkBlock;
+use super::c_struct::metalayer_lists::Layer;
 use super::create::Storage;
-use super::live::Layer;
 use super::rules::Counters;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
@@ -91,25 +93,27 @@ impl SuperChunk {
         if nbytes != header.nbytes.max(0) {
             return Err(err!(Data, "chunks of {nbytes} bytes in a frame of {}", header.nbytes));
         }
-        let schunk = SuperChunk::with_header(header, None, &Storage::default())?;
-        schunk.set_counters(&Counters { nchunks: 0, nbytes, cbytes, ..schunk.counters() });
+        let mut schunk = SuperChunk::with_header(header, None, &Storage::default())?;
+        let mut access = WriteGuard::unshared(&mut *schunk);
+        let counters = Counters { nchunks: 0, nbytes, cbytes, ..access.counters() };
+        access.set_counters(&counters);
         if let Some(blocksize) = blocksize {
-            schunk.set_blocksize(blocksize);
+            access.set_blocksize(blocksize);
         } else {
-            schunk.set_counters(&Counters { cbytes: header.cbytes, ..schunk.counters() });
+            access.set_counters(&Counters { cbytes: header.cbytes, ..counters });
         }
         let flags2 = match chunks.first() {
             Some(first) => ChunkInfo::of(first)?.flags2,
             None => 0,
         };
-        let changing = schunk.gate.change()?;
         for (at, chunk) in (0..).zip(chunks) {
-            schunk.insert_in_memory(&changing, at, at, chunk)?;
-            schunk.set_counters(&Counters { nchunks: at + 1, flags2, ..schunk.counters() });
+            access.insert_in_memory(at, ChunkBlock::new(chunk)?)?;
+            let counters = Counters { nchunks: at + 1, flags2, ..access.counters() };
+            access.set_counters(&counters);
         }
-        drop(changing);
-        schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
-        schunk.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        access.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        access.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        drop(access);
         Ok(schunk)
     }
 
@@ -119,7 +123,6 @@ impl SuperChunk {
         backend: Option<Backend>,
         storage: &Storage<'_>,
     ) -> Result<Box<SuperChunk>> {
-        let schunk = SuperChunk::blank(backend);
         let nthreads = library::nthreads();
         let cparams = blosc2_cparams {
             compcode: header.compcode,
@@ -135,9 +138,10 @@ impl SuperChunk {
             ..BLOSC2_CPARAMS_DEFAULTS
         };
         let dparams = blosc2_dparams { nthreads, typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS };
-        schunk.set_storage(&Storage { cparams: &cparams, dparams: &dparams, ..*storage })?;
+        let storage = Storage { cparams: &cparams, dparams: &dparams, ..*storage };
+        let mut schunk = SuperChunk::with_storage(backend, &storage, None)?;
         schunk.set_from_header(header);
-        schunk.set_counters(&Counters {
+        WriteGuard::unshared(&mut *schunk).set_counters(&Counters {
             nchunks: 0,
             nbytes: header.nbytes,
             cbytes: header.cbytes,
@@ -146,7 +150,7 @@ impl SuperChunk {
         });
         // SAFETY: the parameters have no pointers but that of the super-chunk.
         unsafe {
-            let storage = schunk.storage();
+            let storage = *schunk.storage();
             schunk.make_contexts(&*storage.cparams, &*storage.dparams)?;
         }
         Ok(schunk)
@@ -161,11 +165,14 @@ impl SuperChunk {
         storage: &Storage<'_>,
     ) -> Result<Box<SuperChunk>> {
         let header = &contents.header;
-        let schunk = SuperChunk::with_header(header, backend, storage)?;
-        schunk.set_counters(&Counters { nchunks: contents.nchunks as i64, flags2, ..schunk.counters() });
-        schunk.set_frame(Some(Box::new(frame)));
-        schunk.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
-        schunk.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        let mut schunk = SuperChunk::with_header(header, backend, storage)?;
+        schunk.set_frame(frame);
+        let mut access = WriteGuard::unshared(&mut *schunk);
+        let counters = Counters { nchunks: contents.nchunks as i64, flags2, ..access.counters() };
+        access.set_counters(&counters);
+        access.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        access.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        drop(access);
         Ok(schunk)
     }
 }

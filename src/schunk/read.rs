@@ -1,6 +1,7 @@
 //! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
 
 use super::SuperChunk;
+use super::access_lock::Locked;
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::lazy::{BlockSource, ChunkPlace};
@@ -77,18 +78,10 @@ impl SuperChunk {
         }
     }
 
-    /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
-    /// metalayers may show them in other dimensions. The gate is held.
-    fn container(&self) -> Option<Container> {
-        let owner = self.owner()?;
-        // SAFETY: the public struct of one of ours, whose metalayers do not change behind the gate.
-        unsafe { container::of_schunk(owner.as_ptr()) }
-    }
-
     /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
-    pub(super) fn note_container(&self, _access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
+    pub(super) fn note_container(&self, access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
         if decoding_asks_for_container(header)
-            && let Some(container) = self.container()
+            && let Some(container) = access.locked().container()
         {
             settings.container.get_or_init(|| container);
         }
@@ -99,11 +92,10 @@ impl SuperChunk {
         cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
     }
 
-    /// As [`container`](Self::container), for a context whose super-chunk is `schunk`.
+    /// As [`container`](Locked::container), for a context whose super-chunk is `schunk`.
     pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
-            let _reading = self.gate.read();
-            return self.container();
+            return self.read_lock().locked().container();
         }
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
         unsafe { container::of_schunk(schunk) }
@@ -124,7 +116,7 @@ impl SuperChunk {
             if nchunk >= self.counters().nchunks {
                 return Err(gone());
             }
-            let chunk = ChunkBytes::Borrowed(self.chunk_in_memory(access, nchunk)?);
+            let chunk = ChunkBytes::Borrowed(access.locked().chunk_in_memory(nchunk)?);
             return then(FetchedChunk::Whole(chunk));
         };
         // So may another handle.
@@ -313,7 +305,7 @@ impl SuperChunk {
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn frame_offsets(&self) -> Result<Option<Malloced>> {
-        let _reading = self.gate.read();
+        let _reading = self.read_lock();
         let Some(frame) = self.frame().filter(|frame| frame.nchunks() > 0) else { return Ok(None) };
         let offsets = frame.offsets()?;
         let len = offsets.len().checked_mul(size_of::<i64>());
@@ -325,12 +317,22 @@ impl SuperChunk {
     }
 }
 
+impl Locked<'_, SuperChunk> {
+    /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
+    /// metalayers may show them in other dimensions.
+    fn container(self) -> Option<Container> {
+        let owner = self.object().owner()?;
+        // SAFETY: the public struct of one of ours, whose metalayers do not change: a view and its owner have one lock.
+        unsafe { container::of_schunk(owner.as_ptr()) }
+    }
+}
+
 /// Reads the blocks of lazy chunks that a program decodes by itself.
 pub(crate) struct LazyBlocks<'a>(pub &'a SuperChunk);
 
 impl BlockSource for LazyBlocks<'_> {
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
-        let _reading = self.0.gate.read();
+        let _reading = self.0.read_lock();
         match self.0.frame() {
             Some(frame) => frame.read(place, position, dest),
             None => Err(err!(InvalidParam, "a lazy chunk without a frame")),

@@ -61,21 +61,31 @@ pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     Ok(())
 }
 
-/// Sees that an order of chunks is a permutation.
-///
-/// # Errors
-/// `Data` when it is none, `MemoryAlloc`.
-pub(crate) fn check_order(order: &[i64]) -> Result<()> {
-    let mut seen = Vec::new();
-    seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
-    seen.resize(order.len(), false);
-    for &from in order {
-        match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
-            Some(seen) if !*seen => *seen = true,
-            _ => return Err(err!(Data, "the order is no permutation of {} chunks", order.len())),
+/// An order of chunks: each number from 0 on once.
+pub(crate) struct Permutation<'a>(&'a [i64]);
+
+impl<'a> Permutation<'a> {
+    /// Checks an order.
+    ///
+    /// # Errors
+    /// `Data` when it is no permutation, `MemoryAlloc`.
+    pub(crate) fn new(order: &'a [i64]) -> Result<Permutation<'a>> {
+        let mut seen = Vec::new();
+        seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
+        seen.resize(order.len(), false);
+        for &from in order {
+            match usize::try_from(from).ok().and_then(|from| seen.get_mut(from)) {
+                Some(seen) if !*seen => *seen = true,
+                _ => return Err(err!(Data, "the order is no permutation of {} chunks", order.len())),
+            }
         }
+        Ok(Permutation(order))
     }
-    Ok(())
+
+    /// Returns the numbers.
+    pub(crate) fn as_slice(&self) -> &'a [i64] {
+        self.0
+    }
 }
 
 /// The counters with one chunk more, before the chunk that is `at` now, or at the end. `last` is the last chunk's

@@ -262,7 +262,7 @@ impl SuperChunk {
         {
             return items(&range, dest);
         }
-        let Some(mut cache) = self.cache_to_fill() else { return items(&range, dest) };
+        let Some(mut cache) = self.cache_to_fill(header) else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
             let block = blocks.range(at / blocks.blocksize());
@@ -330,9 +330,9 @@ impl SuperChunk {
                 settings: OnceCell::new(),
             };
             if let Some(open) = &mut session {
-                if let Some(chunk) = self.patched_in(target, open, &new).map_err(failed)? {
+                if let Some(chunk) = self.patched_in(open, &new).map_err(failed)? {
                     let chunk = Incoming::Take(&mut Some(chunk));
-                    target.update_in(open, new.part.nchunk, chunk).map_err(not_stored)?;
+                    open.update(new.part.nchunk, chunk).map_err(not_stored)?;
                     continue;
                 }
                 session = None;
@@ -356,13 +356,8 @@ impl SuperChunk {
     }
 
     /// What becomes of a chunk when a part of it is written; `None` where decoding runs a program's functions, which no
-    /// session is held for. The chunk is `target`'s, of which `session` is.
-    fn patched_in(
-        &self,
-        target: &SuperChunk,
-        session: &mut ChangeSession<'_>,
-        new: &PartToWrite<'_>,
-    ) -> Result<Option<Malloced>> {
+    /// session is held for. The session is of the super-chunk that the chunk belongs to.
+    fn patched_in(&self, session: &mut ChangeSession<'_>, new: &PartToWrite<'_>) -> Result<Option<Malloced>> {
         let nchunk = new.part.nchunk;
         if self.is_whole(&new.part, new.chunksize) {
             self.note_current(nchunk);
@@ -370,7 +365,7 @@ impl SuperChunk {
         }
         self.check_index(nchunk)?;
         let settings = new.settings(self);
-        let access = session.access(target)?;
+        let access = session.access()?;
         let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk| {
             self.content(nchunk, chunk, settings)
         })?;
@@ -390,7 +385,7 @@ impl SuperChunk {
             let is_whole = self.is_whole(&new.part, new.chunksize);
             if is_whole {
                 let chunk = Incoming::Take(&mut Some(chunk));
-                target.update_in(&mut session, nchunk, chunk).map_err(not_stored)?;
+                session.update(nchunk, chunk).map_err(not_stored)?;
             }
             return Ok(is_whole);
         }

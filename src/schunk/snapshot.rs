@@ -79,12 +79,11 @@ impl SuperChunk {
     pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.changing(false)?;
-        let is_same =
-            self.fetch(session.access(target)?, snapshot.nchunk, false, Purpose::Look, |stored| {
-                Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
-            })?;
+        let is_same = self.fetch(session.access()?, snapshot.nchunk, false, Purpose::Look, |stored| {
+            Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
+        })?;
         if is_same {
-            target.update_in(&mut session, snapshot.nchunk, chunk)?;
+            session.update(snapshot.nchunk, chunk)?;
         }
         Ok(is_same)
     }

@@ -10,7 +10,6 @@ use crate::error::Result;
 use crate::frame::fetch::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
-use crate::pipeline::context::Context;
 
 impl SuperChunk {
     /// Fills with chunks of `chunksize` bytes, and a shorter one if need be, that stand for `nitems` items; the number of
@@ -53,7 +52,8 @@ impl SuperChunk {
                 kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
             return self.fill_in_memory(kind, nfull, chunksize, left);
         }
-        let _session = self.changing(true)?;
+        let mut session = self.changing(true)?;
+        let guard = session.guard();
         let counters = check_empty()?;
         let nchunks = nfull + i64::from(left > 0);
         if nchunks > MAX_CHUNKS {
@@ -62,22 +62,22 @@ impl SuperChunk {
         let kind = kind.ok_or_else(|| err!(FrameSpecial, "special value {special}, {chunksize} bytes"))?;
         let after = Counters { nchunks, nbytes, chunksize, ..counters };
         let before = self.blocksize();
-        self.set_blocksize(special_blocksize(&self.frame_header(&after))?);
-        let filled = self.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
+        let blocksize = special_blocksize(&guard.locked().frame_header(&after))?;
+        guard.set_blocksize(blocksize);
+        let filled = guard.apply(&Change::Fill { special: kind, nchunks: nchunks as usize }, &after);
         if let Err(error) = filled {
-            self.set_blocksize(before);
+            guard.set_blocksize(before);
             return Err(error);
         }
-        self.set_counters(&after);
+        guard.set_counters(&after);
         Ok(nchunks)
     }
 
     fn fill_in_memory(&self, kind: Special, nfull: i64, chunksize: i32, left: i32) -> Result<i64> {
         let make = |nbytes: i32| {
             let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-            // SAFETY: the parameters of the super-chunk's storage, which its contexts were made of.
-            let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
-            context.special_chunk(kind, nbytes as usize, &[], &mut chunk).map(|_| chunk)
+            self.with_new_context(|context| context.special_chunk(kind, nbytes as usize, &[], &mut chunk))?;
+            Ok(chunk)
         };
         let failed = |error: crate::Error| err!(SchunkSpecial, "{error}");
         if nfull > 0 {

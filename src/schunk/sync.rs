@@ -1,19 +1,20 @@
 //! Other handles on the same frame: locks, and what they have changed (`schunk.md` 19, `frame.md` 6).
 
 use super::SuperChunk;
-use super::gate::{Changing, Reading};
-use super::live::Layer;
+use super::access_lock::{Locked, ReadGuard, WriteGuard};
+use super::c_struct::metalayer_lists::Layer;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame, FrameSection};
+use std::ops::Deref;
 
 /// Shared access to a super-chunk and its frame, with the frame's header as it is now. Released on drop.
 pub(super) struct ReadSession<'a> {
     /// `None` without a frame.
     header: Option<FrameHeader>,
     _section: Option<FrameSection<'a>>,
-    _reading: Reading<'a>,
+    guard: ReadGuard<'a, SuperChunk>,
 }
 
 /// Exclusive access to a super-chunk and its frame. Released on drop.
@@ -21,20 +22,26 @@ pub(super) struct ChangeSession<'a> {
     /// `None` without a frame, and until the header is read.
     header: Option<FrameHeader>,
     _section: Option<FrameSection<'a>>,
-    changing: Changing<'a>,
+    guard: WriteGuard<'a, SuperChunk>,
 }
 
-/// Proof that the chunks of a super-chunk may be read: the locks of the super-chunk are held, shared or exclusive, for at
-/// least `'a`. Only the sessions and guards of this module and of [`super::gate`] give one out.
+/// Proof that the chunks of a super-chunk may be read: its lock is held, shared or exclusive, for at least `'a`; and the header
+/// of its frame was read since.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'a> {
+    locked: Locked<'a, SuperChunk>,
     header: Option<&'a FrameHeader>,
 }
 
 impl<'a> Access<'a> {
     /// Access to chunks that are in no frame.
-    pub(super) fn without_frame(_changing: &'a Changing<'_>) -> Access<'a> {
-        Access { header: None }
+    pub(super) fn without_frame(locked: Locked<'a, SuperChunk>) -> Access<'a> {
+        Access { locked, header: None }
+    }
+
+    /// The proof that the lock is held.
+    pub(super) fn locked(self) -> Locked<'a, SuperChunk> {
+        self.locked
     }
 
     /// The header of the frame as it is now; `None` without a frame.
@@ -44,59 +51,59 @@ impl<'a> Access<'a> {
 }
 
 impl SuperChunk {
-    /// Waits for leave to read, and makes sure that what is known of the frame is true.
+    /// Waits until no thread changes the super-chunk, and makes sure that what is known of the frame is true.
     ///
     /// # Errors
     /// `Lock`, and those of a frame that cannot be read.
     pub(super) fn reading(&self) -> Result<ReadSession<'_>> {
         loop {
-            let reading = self.gate.read();
+            let guard = self.read_lock();
             let Some(frame) = self.frame() else {
-                return Ok(ReadSession { header: None, _section: None, _reading: reading });
+                return Ok(ReadSession { header: None, _section: None, guard });
             };
             if !frame.is_on_disk() {
                 let header = Some(frame.look()?.header);
-                return Ok(ReadSession { header, _section: None, _reading: reading });
+                return Ok(ReadSession { header, _section: None, guard });
             }
             let section = frame.lock(false)?;
             let look = frame.look()?;
             if look.is_stale {
                 // Only a change may read the frame anew. If it makes no sense yet, the old view has to do.
                 drop(section);
-                drop(reading);
+                drop(guard);
                 if !self.is_refreshed()? {
-                    let reading = self.gate.read();
+                    let guard = self.read_lock();
                     let section = frame.lock(false)?;
                     let header = Some(frame.look()?.header);
                     self.forget_block();
-                    return Ok(ReadSession { header, _section: Some(section), _reading: reading });
+                    return Ok(ReadSession { header, _section: Some(section), guard });
                 }
                 continue;
             }
             if look.chunks_may_differ {
                 self.forget_block();
             }
-            return Ok(ReadSession { header: Some(look.header), _section: Some(section), _reading: reading });
+            return Ok(ReadSession { header: Some(look.header), _section: Some(section), guard });
         }
     }
 
-    /// Waits for leave to change. What is remembered of the chunks is forgotten. With `resync`, what is known of the
-    /// frame is made true first.
+    /// Waits until no other thread uses the super-chunk. What is remembered of the chunks is forgotten. With `resync`, what is
+    /// known of the frame is made true first.
     ///
     /// # Errors
     /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
     /// read.
     pub(super) fn changing(&self, resync: bool) -> Result<ChangeSession<'_>> {
-        let changing = self.start_change()?;
+        let mut guard = self.start_change()?;
         let mut section = None;
         let mut header = None;
         if let Some(frame) = self.frame() {
             section = Some(frame.lock(true)?);
             if resync {
-                header = Some(self.header_for_change(frame)?);
+                header = Some(guard.header_for_change(frame)?);
             }
         }
-        Ok(ChangeSession { header, _section: section, changing })
+        Ok(ChangeSession { header, _section: section, guard })
     }
 
     /// As [`changing`](Self::changing), without a look at the frame, if there is one.
@@ -104,69 +111,13 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a view, `Failure` from inside an I/O function.
     #[inline(always)]
-    pub(super) fn start_change(&self) -> Result<Changing<'_>> {
+    pub(super) fn start_change(&self) -> Result<WriteGuard<'_, SuperChunk>> {
         if self.is_view() {
             return Err(err!(InvalidParam, "a view cannot be changed in this way"));
         }
-        let changing = self.gate.change()?;
+        let guard = WriteGuard::lock(self)?;
         self.forget_block();
-        Ok(changing)
-    }
-
-    /// Looks at the frame and reads it anew if it is another; whether it was, and its header. The gate is held for a
-    /// change.
-    fn resync(&self, frame: &Frame) -> Result<(bool, FrameHeader)> {
-        let look = frame.look_closely()?;
-        if !look.is_stale {
-            return Ok((false, look.header));
-        }
-        let header = look.header.clone();
-        match frame.refresh(look.header)? {
-            Some(contents) => {
-                self.take_over(&contents)?;
-                Ok((true, contents.header))
-            }
-            None => Ok((false, header)),
-        }
-    }
-
-    /// The header of the frame that is about to be changed. The gate is held for that.
-    ///
-    /// # Errors
-    /// `FileRead` when another handle has changed the frame into something that makes no sense yet: writing from what is
-    /// known of it would destroy that.
-    fn header_for_change(&self, frame: &Frame) -> Result<FrameHeader> {
-        let (_, header) = self.resync(frame)?;
-        if header.frame_len != frame.len() {
-            return Err(err!(
-                FileRead,
-                "a frame of {} bytes that another handle is writing",
-                header.frame_len
-            ));
-        }
-        Ok(header)
-    }
-
-    /// Publishes what another handle has changed.
-    fn take_over(&self, contents: &Contents) -> Result<()> {
-        self.forget();
-        let mut counters = self.counters();
-        counters.nbytes = contents.header.nbytes;
-        counters.cbytes = contents.header.cbytes;
-        counters.nchunks = contents.nchunks as i64;
-        // A handle that was opened before the first chunk learns what chunks are like.
-        if counters.chunksize == -1 {
-            counters.chunksize = contents.header.chunksize;
-        }
-        // So does one that knew no chunks, or others: what may be added goes by it.
-        if counters.nchunks > 0 {
-            counters.flags2 = contents.header.flags2;
-        }
-        self.set_counters(&counters);
-        self.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
-        self.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
-        self.tick();
-        Ok(())
+        Ok(guard)
     }
 
     /// Reads the frame anew if it is another than the one that is known; whether it was.
@@ -174,12 +125,12 @@ impl SuperChunk {
         if let Some(owner) = self.owner_of_view()? {
             return owner.is_refreshed();
         }
-        let _changing = self.gate.change()?;
+        let mut guard = WriteGuard::lock(self)?;
         let Some(frame) = self.frame() else { return Ok(false) };
         let _section = frame.lock(false)?;
         // Another thread of ours may have been here first: then there is nothing left to do, and that is fine.
         let look = frame.look()?;
-        Ok(!look.is_stale || self.resync(frame)?.0)
+        Ok(!look.is_stale || guard.resync(frame)?.0)
     }
 
     /// Reads counters and metalayers anew if another handle has changed the frame; whether it has. A frame that cannot
@@ -196,13 +147,13 @@ impl SuperChunk {
         if !self.is_stale(frame)? {
             return Ok(false);
         }
-        let _changing = self.gate.change()?;
+        let mut guard = WriteGuard::lock(self)?;
         let _section = frame.lock(false)?;
         let Ok(look) = frame.look() else { return Ok(false) };
         if !look.is_stale {
             return Ok(false);
         }
-        self.resync(frame).map(|(changed, _)| changed)
+        guard.resync(frame).map(|(changed, _)| changed)
     }
 
     /// Whether another handle has changed the frame. One that cannot be read just now counts as unchanged.
@@ -210,7 +161,7 @@ impl SuperChunk {
     /// # Errors
     /// `Lock`.
     fn is_stale(&self, frame: &Frame) -> Result<bool> {
-        let _reading = self.gate.read();
+        let _reading = self.read_lock();
         let _section = frame.lock(false)?;
         Ok(frame.look().is_ok_and(|look| look.is_stale))
     }
@@ -233,7 +184,7 @@ impl SuperChunk {
     pub(crate) fn lock(&self) -> Result<()> {
         if let Some(frame) = self.frame().filter(|frame| frame.has_lock()) {
             // Threads that read now have to keep what they read under.
-            let _changing = self.gate.change()?;
+            let _changing = WriteGuard::lock(self)?;
             frame.lock(true)?.hold();
         }
         Ok(())
@@ -248,34 +199,99 @@ impl SuperChunk {
     }
 }
 
-impl ReadSession<'_> {
-    /// Access to the chunks, for as long as the session lasts.
-    pub(super) fn access(&self) -> Access<'_> {
-        Access { header: self.header.as_ref() }
+impl WriteGuard<'_, SuperChunk> {
+    /// Looks at the frame and reads it anew if it is another; whether it was, and its header.
+    fn resync(&mut self, frame: &Frame) -> Result<(bool, FrameHeader)> {
+        let look = frame.look_closely()?;
+        if !look.is_stale {
+            return Ok((false, look.header));
+        }
+        let header = look.header.clone();
+        match frame.refresh(look.header)? {
+            Some(contents) => {
+                self.take_over(&contents)?;
+                Ok((true, contents.header))
+            }
+            None => Ok((false, header)),
+        }
+    }
+
+    /// Returns the header of the frame that is about to be changed.
+    ///
+    /// # Errors
+    /// `FileRead` when another handle has changed the frame into something that makes no sense yet: writing from what is
+    /// known of it would destroy that.
+    fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
+        let (_, header) = self.resync(frame)?;
+        if header.frame_len != frame.len() {
+            return Err(err!(
+                FileRead,
+                "a frame of {} bytes that another handle is writing",
+                header.frame_len
+            ));
+        }
+        Ok(header)
+    }
+
+    /// Publishes what another handle has changed.
+    fn take_over(&mut self, contents: &Contents) -> Result<()> {
+        self.forget();
+        let mut counters = self.counters();
+        counters.nbytes = contents.header.nbytes;
+        counters.cbytes = contents.header.cbytes;
+        counters.nchunks = contents.nchunks as i64;
+        // A handle that was opened before the first chunk learns what chunks are like.
+        if counters.chunksize == -1 {
+            counters.chunksize = contents.header.chunksize;
+        }
+        // So does one that knew no chunks, or others: what may be added goes by it.
+        if counters.nchunks > 0 {
+            counters.flags2 = contents.header.flags2;
+        }
+        self.set_counters(&counters);
+        self.replace_metalayers(Layer::Fixed, &contents.metalayers)?;
+        self.replace_metalayers(Layer::Variable, &contents.vlmetalayers)?;
+        self.tick();
+        Ok(())
     }
 }
 
-impl ChangeSession<'_> {
+impl ReadSession<'_> {
+    /// Access to the chunks, for as long as the session lasts.
+    pub(super) fn access(&self) -> Access<'_> {
+        Access { locked: self.guard.locked(), header: self.header.as_ref() }
+    }
+}
+
+impl<'a> ChangeSession<'a> {
     /// Access to the chunks, for as long as the session lasts. The header of the frame is read if it was not before.
     ///
     /// # Errors
     /// `FileRead` for a frame that makes no sense, and those of reading it.
-    pub(super) fn access(&mut self, schunk: &SuperChunk) -> Result<Access<'_>> {
+    pub(super) fn access(&mut self) -> Result<Access<'_>> {
         if self.header.is_none()
-            && let Some(frame) = schunk.frame()
+            && let Some(frame) = self.guard.object().frame()
         {
-            self.header = Some(schunk.header_for_change(frame)?);
+            self.header = Some(self.guard.header_for_change(frame)?);
         }
-        Ok(Access { header: self.header.as_ref() })
+        Ok(Access { locked: self.guard.locked(), header: self.header.as_ref() })
     }
 
     /// The guard of the super-chunk's own lock.
-    pub(super) fn changing(&self) -> &Changing<'_> {
-        &self.changing
+    pub(super) fn guard(&mut self) -> &mut WriteGuard<'a, SuperChunk> {
+        &mut self.guard
     }
 
     /// Has the header read anew at the next [`access`](Self::access), since the frame is about to change.
     pub(super) fn forget_header(&mut self) {
         self.header = None;
+    }
+}
+
+impl Deref for ChangeSession<'_> {
+    type Target = SuperChunk;
+
+    fn deref(&self) -> &SuperChunk {
+        &self.guard
     }
 }

@@ -1,12 +1,13 @@
 //! Views: super-chunks that show the chunks of another one, their owner, under metalayers of their own (`b2nd.md` 6.9).
 //!
-//! A view has its own contexts, counters and metalayers, those of variable length as they were when it was made. Gate,
+//! A view has its own contexts, counters and metalayers, those of variable length as they were when it was made. Lock,
 //! last block, chunks and frame are the owner's. A chunk that is replaced through a view is replaced in the owner; all
 //! other changes are refused. When the owner goes, its views have no chunks any more.
 
-use super::SuperChunk;
+use super::access_lock::WriteGuard;
+use super::c_struct::metalayer_lists::Layer;
 use super::create::Storage;
-use super::live::Layer;
+use super::{SharedWithViews, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams};
 use crate::err;
 use crate::error::Result;
@@ -31,58 +32,63 @@ pub(crate) struct Shown {
 }
 
 impl SuperChunk {
-    /// Whose the chunks are; nobody's when the owner of a view is gone.
+    /// Returns the owner of the chunks: this super-chunk, unless it is a view. `None` when the owner of a view is gone.
     pub(super) fn owner(&self) -> Option<&SuperChunk> {
-        // SAFETY: this super-chunk, or the owner of the view, which says when it goes; by the rules of `capi` it does
-        // not go while the view is in use.
+        if !self.is_view() {
+            return Some(self);
+        }
+        // SAFETY: NULL, or the owner of the view, which sets NULL when it goes. By the word of the caller of `view` it does not
+        // go, and is not borrowed mutably, while the view is in use.
         unsafe { self.owner.load(Ordering::Relaxed).as_ref() }
     }
 
-    /// The owner of a view; nothing for other super-chunks.
+    /// Returns the owner of a view; `None` for other super-chunks.
     ///
     /// # Errors
     /// `Failure` when the owner is gone.
     pub(super) fn owner_of_view(&self) -> Result<Option<&SuperChunk>> {
-        match self.owner() {
-            Some(owner) if ptr::eq(owner, self) => Ok(None),
-            Some(owner) => Ok(Some(owner)),
-            None => Err(err!(Failure, "the array of a view is gone")),
+        if !self.is_view() {
+            return Ok(None);
         }
+        self.owner().map(Some).ok_or_else(|| err!(Failure, "the array of a view is gone"))
     }
 
-    /// Tells the views that their owner goes.
-    pub(super) fn leave_views(&self) {
-        self.owner.store(ptr::null_mut(), Ordering::Relaxed);
+    /// Tells the views that their owner goes; nothing happens for a view.
+    pub(super) fn leave_views(&mut self) {
+        if !self.is_view() {
+            self.owner.store(ptr::null_mut(), Ordering::Relaxed);
+        }
     }
 
     /// Whether there is no fixed metalayer but the one with that name.
     pub(crate) fn has_only_metalayer(&self, name: &CStr) -> bool {
-        let _reading = self.gate.read();
-        self.metalayers(Layer::Fixed).iter().all(|metalayer| metalayer.name == name.to_bytes())
+        let reading = self.read_lock();
+        reading.locked().metalayers(Layer::Fixed).iter().all(|metalayer| metalayer.name == name.to_bytes())
     }
 
     /// Makes a view of the chunks, with one fixed metalayer.
     ///
+    /// # Safety
+    /// The owner of the chunks is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed
+    /// before or after it.
+    ///
     /// # Errors
     /// `Failure` when the owner of this view is gone, those of making contexts, `MemoryAlloc`.
-    pub(crate) fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<Box<SuperChunk>> {
         let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
-        let view = SuperChunk::blank_with(
-            None,
-            Arc::clone(&self.gate),
-            Arc::clone(&self.cache),
-            Arc::clone(&self.has_block),
-            Arc::clone(&self.owner),
-        );
-        let v = view.as_ptr();
-        // From here on dropping the view leaves what is the owner's.
-        // SAFETY: nobody else knows the view yet.
-        unsafe { (*v).view = true };
+        owner.owner.store(ptr::from_ref(owner).cast_mut(), Ordering::Relaxed);
+        let shared = SharedWithViews {
+            lock: Arc::clone(&owner.lock),
+            cache: Arc::clone(&owner.cache),
+            has_block: Arc::clone(&owner.has_block),
+            owner: Arc::clone(&owner.owner),
+        };
         let (cparams, dparams) = self.parameters_of_views(shown.blocksize);
-        view.set_storage(&Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() })?;
-        let _reading = self.gate.read();
-        let (s, o) = (self.as_ptr(), owner.as_ptr());
-        // SAFETY: nobody else knows the view yet, and its storage is whole; the gate is held for the others.
+        let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
+        let mut view = SuperChunk::with_storage(None, &storage, Some(shared))?;
+        let reading = self.read_lock();
+        let (v, s, o) = (view.as_ptr(), self.as_ptr(), owner.as_ptr());
+        // SAFETY: no other code has access to the view yet, and its storage is whole; the lock is held for the others.
         unsafe {
             (*v).compcode = (*s).compcode;
             (*v).compcode_meta = (*s).compcode_meta;
@@ -105,11 +111,14 @@ impl SuperChunk {
             (*v).frame = (*o).frame;
             view.make_contexts(&*(*(*v).storage).cparams, &*(*(*v).storage).dparams)?;
         }
-        view.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
-        view.tick();
-        for metalayer in self.metalayers(Layer::Variable) {
-            view.push_metalayer(Layer::Variable, metalayer.name, Malloced::copy_of(metalayer.content)?)?;
+        let mut access = WriteGuard::unshared(&mut *view);
+        access.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
+        access.tick();
+        for metalayer in reading.locked().metalayers(Layer::Variable) {
+            let content = Malloced::copy_of(metalayer.content)?;
+            access.push_metalayer(Layer::Variable, metalayer.name, content)?;
         }
+        drop(access);
         Ok(view)
     }
 

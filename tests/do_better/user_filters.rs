@@ -6,14 +6,18 @@ use std::sync::{Mutex, Once};
 
 use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_filter};
 
+use crate::alone::alone;
 use crate::checks::{
     BITSHUFFLE, DELTA, SHUFFLE, assert_items_everywhere, assert_ours_decodes, compressed, data, ours,
     pipeline,
 };
+use crate::stored::words;
 use crate::support::calls::{
     Header, OwnedContext, Params, compress, decompress, dparams, getitem, with_destination,
 };
 use crate::support::data::Data;
+use crate::support::super_chunk::scratch::Scratch;
+use crate::support::super_chunk::{Store, SuperChunk};
 
 /// Adds its meta byte to every byte; a meta of 200 and more makes one of the two fail.
 const ADD: u8 = 170;
@@ -72,6 +76,51 @@ unsafe extern "C" fn backward(
     }
 }
 
+/// Copies; its backward function updates a chunk, once each time that [`MEDDLING`] is set.
+const MEDDLER: u8 = 175;
+
+/// A super-chunk, a chunk in it, and what is to become of that.
+struct Meddling {
+    schunk: *const SuperChunk,
+    nchunk: i64,
+    chunk: Vec<u8>,
+}
+// SAFETY: the test that sets it waits for the call that takes it.
+unsafe impl Send for Meddling {}
+
+static MEDDLING: Mutex<Option<Meddling>> = Mutex::new(None);
+
+unsafe extern "C" fn copy(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: as in `forward`.
+    unsafe { add(src, dest, len, 0) };
+    0
+}
+
+unsafe extern "C" fn copy_and_meddle(
+    src: *const u8,
+    dest: *mut u8,
+    len: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: u8,
+) -> c_int {
+    // SAFETY: as in `forward`.
+    unsafe { add(src, dest, len, 0) };
+    let meddling = MEDDLING.lock().expect("the place").take();
+    if let Some(Meddling { schunk, nchunk, chunk }) = meddling {
+        // SAFETY: the super-chunk of the test that set this.
+        unsafe { (*schunk).update_chunk(nchunk, &chunk).expect("updated") };
+    }
+    0
+}
+
 /// Addresses of source and destination, length, meta, id.
 type Told = (usize, usize, i32, u8, u8);
 
@@ -122,6 +171,7 @@ fn register() {
         for (id, name, forward, backward) in [
             (ADD, c"add", Some(forward as _), Some(backward as _)),
             (TELLTALE, c"telltale", Some(forward_and_tell as _), Some(backward_and_tell as _)),
+            (MEDDLER, c"meddler", Some(copy as _), Some(copy_and_meddle as _)),
         ] {
             let mut filter =
                 blosc2_filter { id, name: name.as_ptr().cast_mut(), version: 1, forward, backward };
@@ -280,4 +330,48 @@ fn codecs_14_2_a_filter_without_functions() {
     let mut chunk = compressed(&params(&[SHUFFLE], 0, 1), &src);
     chunk[0x15] = 172;
     assert_eq!(decompress(ours(), 1, &chunk, 4000), Err(-18));
+}
+
+/// A filter that changes a chunk while that or another one is decoded. The call reads chunks as they were; calls after it
+/// read what is there, and not what the first one has decoded.
+#[test]
+fn a_filter_that_changes_the_super_chunk() {
+    alone("user_filters::a_filter_that_changes_the_super_chunk", || {
+        register();
+        let scratch = Scratch::new();
+        let params = Params {
+            typesize: 4,
+            filters: pipeline(&[SHUFFLE, MEDDLER]),
+            blocksize: 4000,
+            ..Params::default()
+        };
+        for store in Store::ALL {
+            // The items that are read, and the chunk that is updated meanwhile.
+            for (items, nchunk) in [(0..1750, 1), (0..750, 0), (250..1000, 0), (1100..1990, 1)] {
+                let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &params);
+                let mut model = words(0..2000);
+                for src in model.chunks(4000) {
+                    schunk.append(src).expect("appended");
+                }
+                let bytes = items.start as usize * 4..items.end as usize * 4;
+                let new = words(10_000..11_000);
+                let chunk = compressed(&params, &new);
+                *MEDDLING.lock().expect("the place") = Some(Meddling { schunk: &schunk, nchunk, chunk });
+                let read = schunk.get_slice(items.start, items.end, bytes.len()).expect("items");
+                assert!(MEDDLING.lock().expect("the place").is_none());
+                assert!(read == model[bytes.clone()], "{store:?}, {items:?}");
+                let at = nchunk as usize * 4000;
+                model[at..at + 4000].copy_from_slice(&new);
+                for _ in 0..3 {
+                    // One by one, and the last ones first: the block that was decoded last would answer.
+                    for item in items.clone().rev() {
+                        let read = schunk.get_slice(item, item + 1, 4).expect("an item");
+                        assert!(read == model[item as usize * 4..][..4], "{store:?}, item {item}");
+                    }
+                    let read = schunk.get_slice(items.start, items.end, bytes.len()).expect("items");
+                    assert!(read == model[bytes.clone()], "{store:?}, {items:?}");
+                }
+            }
+        }
+    });
 }

@@ -37,7 +37,7 @@ fn bytes_are_lent() {
             let stream = &stream;
             scope.spawn(move || {
                 for i in (first..100).chain(0..first) {
-                    assert_eq!(stream.borrow_at(i * 1000, 1000).unwrap().unwrap(), [i as u8; 1000]);
+                    assert_eq!(*stream.borrow_at(i * 1000, 1000).unwrap().unwrap(), [i as u8; 1000]);
                     let mut bytes = [0; 1000];
                     stream.read_exact_at(i * 1000, &mut bytes).unwrap();
                     assert_eq!(bytes, [i as u8; 1000]);
@@ -80,7 +80,7 @@ fn what_is_for_reading_is_not_written() {
     assert_eq!(code(stream.truncate(5)), -25);
     assert_eq!(code(stream.truncate(15)), -25);
     stream.truncate(10).unwrap();
-    assert_eq!(stream.borrow_at(0, 10).unwrap().unwrap(), b"0123456789");
+    assert_eq!(*stream.borrow_at(0, 10).unwrap().unwrap(), *b"0123456789");
     backend.destroy().unwrap();
     assert_eq!(fs::read(dir.join("file")).unwrap(), b"0123456789");
 }
@@ -103,7 +103,7 @@ fn private_mappings_grow() {
                 model.resize(model.len().max(position + bytes.len()), 0);
                 model[position..position + bytes.len()].copy_from_slice(&bytes);
                 assert_eq!(stream.size().unwrap(), model.len() as u64);
-                assert!(stream.borrow_at(0, model.len()).unwrap().unwrap() == model);
+                assert!(*stream.borrow_at(0, model.len()).unwrap().unwrap() == *model);
                 if round % 4 == 0 {
                     // What was cut off does not come back.
                     let kept = model.len() - 2000;
@@ -111,7 +111,7 @@ fn private_mappings_grow() {
                     stream.truncate(kept as u64 + 5000).unwrap();
                     model.truncate(kept);
                     model.resize(kept + 5000, 0);
-                    assert!(stream.borrow_at(0, model.len()).unwrap().unwrap() == model);
+                    assert!(*stream.borrow_at(0, model.len()).unwrap().unwrap() == *model);
                 }
             }
             backend.destroy().unwrap();
@@ -126,7 +126,7 @@ fn extending_extends_the_mapping() {
     let (backend, _) = mapping(c"w+", 1);
     let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
     stream.truncate(1 << 20).unwrap();
-    assert!(stream.borrow_at(0, 1 << 20).unwrap().unwrap() == vec![0; 1 << 20]);
+    assert!(*stream.borrow_at(0, 1 << 20).unwrap().unwrap() == vec![0; 1 << 20]);
     assert_eq!(code(stream.truncate(u64::MAX)), -25);
     assert_eq!(stream.size().unwrap(), 1 << 20);
     backend.destroy().unwrap();
@@ -160,7 +160,7 @@ fn bytes_behind_the_mapping_are_written_as_they_are() {
         let source = unsafe { std::slice::from_raw_parts_mut(source.cast::<u8>(), PAGE) };
         source.fill(7);
         stream.write_at(distance as u64, source, WriteShape::Bytes).unwrap();
-        assert!(stream.borrow_at(distance as u64, PAGE).unwrap().unwrap() == source);
+        assert!(*stream.borrow_at(distance as u64, PAGE).unwrap().unwrap() == *source);
         // SAFETY: that page, which nobody uses any more.
         unsafe { libc::munmap(source.as_mut_ptr().cast(), PAGE) };
         backend.destroy().unwrap();
@@ -188,4 +188,31 @@ fn removing_goes_past_the_mapping() {
     let backend = unsafe { resolve(1, null_mut()) }.unwrap();
     backend.remove(&dir.c_path("file")).unwrap();
     assert!(!dir.join("file").exists());
+}
+
+/// A write waits until no thread has bytes of the mapping, which it may move.
+#[test]
+fn writes_wait_for_borrowed_bytes() {
+    let dir = TempDir::new();
+    fs::write(dir.join("file"), b"0123456789").unwrap();
+    let (backend, _) = mapping(c"r+", 1);
+    let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
+    let is_written = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let borrowed = stream.borrow_at(2, 5).unwrap().unwrap();
+        scope.spawn(|| {
+            stream.write_at(1 << 20, &[7; 100], WriteShape::Bytes).unwrap();
+            is_written.store(true, std::sync::atomic::Ordering::Relaxed);
+        });
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        // A thread that waits to write keeps no reader waiting.
+        assert_eq!(stream.size().unwrap(), 10);
+        assert!(!is_written.load(std::sync::atomic::Ordering::Relaxed));
+        assert_eq!(*borrowed, *b"23456");
+        drop(borrowed);
+    });
+    assert!(is_written.load(std::sync::atomic::Ordering::Relaxed));
+    assert_eq!(stream.size().unwrap(), (1 << 20) + 100);
+    assert_eq!(*stream.borrow_at(2, 5).unwrap().unwrap(), *b"23456");
+    backend.destroy().unwrap();
 }

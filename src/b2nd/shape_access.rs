@@ -1,0 +1,129 @@
+//! Access to an array whose shape another thread or process may change: with the [`ShapeLock`](super::shape_lock::ShapeLock),
+//! or by repeated reads.
+//!
+//! Between processes, the lock of the frame is held while the shape changes and while items are written, from before the shape is
+//! read.
+
+use super::array::{Array, write_shape};
+use super::geometry::Geometry;
+use super::shape_lock::ShapeWriteGuard;
+use crate::error::Result;
+use crate::schunk::SuperChunk;
+use std::cmp;
+use std::ops::Deref;
+use std::ptr;
+use std::sync::Arc;
+
+/// The number of times that a read is tried before it makes changes of the shape by this process wait.
+const ATTEMPTS: usize = 2;
+
+/// Proof that no other thread changes the shape of an array, nor another process that takes the lock of its frame. Functions
+/// that write items are its methods.
+pub(super) struct SteadyArray<'a> {
+    pub array: &'a Array,
+    pub schunk: &'a SuperChunk,
+}
+
+/// Exclusive access to the shape of an array and, between processes, to its frame.
+pub(super) struct ShapeChange<'a> {
+    steady: SteadyArray<'a>,
+    _guard: ShapeWriteGuard<'a>,
+}
+
+impl<'a> Deref for ShapeChange<'a> {
+    type Target = SteadyArray<'a>;
+
+    fn deref(&self) -> &SteadyArray<'a> {
+        &self.steady
+    }
+}
+
+impl ShapeChange<'_> {
+    /// Writes a shape into the metalayer (`b2nd.md` 6.14), with the data type that is there already, and takes it over.
+    ///
+    /// # Errors
+    /// `Failure` when it cannot be written.
+    pub(super) fn publish(&self, geometry: Arc<Geometry>) -> Result<()> {
+        let tick = write_shape(self.schunk, geometry.shape())?;
+        self.array.take_over(geometry, tick);
+        Ok(())
+    }
+}
+
+impl Array {
+    /// Runs `change`, with the present shape, while no other thread writes items or changes the shape.
+    ///
+    /// # Errors
+    /// `Failure` from inside a write of the same array by this thread, `NullPointer` without a super-chunk, `Lock`, those of a refresh
+    /// and of `change`.
+    pub(super) fn change_shape<R>(&self, change: impl FnOnce(&ShapeChange<'_>) -> Result<R>) -> Result<R> {
+        let guard = self.shape_lock().change()?;
+        let access =
+            ShapeChange { steady: SteadyArray { array: self, schunk: self.schunk()? }, _guard: guard };
+        self.locked(access.schunk, || change(&access))
+    }
+
+    /// As [`change_shape`](Self::change_shape), while no thread changes the shape of `other` either.
+    ///
+    /// # Errors
+    /// As [`change_shape`](Self::change_shape).
+    pub(super) fn change_shape_with<R>(
+        &self,
+        other: &Array,
+        change: impl FnOnce(&ShapeChange<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let steady = || other.shape_lock().steady();
+        // Two arrays that are put behind each other at once must be locked in the same order.
+        match ptr::from_ref(other).cmp(&ptr::from_ref(self)) {
+            cmp::Ordering::Equal => self.change_shape(change),
+            cmp::Ordering::Less => {
+                let _steady = steady();
+                self.change_shape(change)
+            }
+            cmp::Ordering::Greater => self.change_shape(|access| {
+                let _steady = steady();
+                change(access)
+            }),
+        }
+    }
+
+    /// Runs `write` while no thread changes the shape.
+    ///
+    /// # Errors
+    /// `NullPointer` without a super-chunk, `Lock`, those of a refresh and of `write`.
+    pub(super) fn writing<R>(&self, write: impl FnOnce(&SteadyArray<'_>) -> Result<R>) -> Result<R> {
+        let _steady = self.shape_lock().steady();
+        let access = SteadyArray { array: self, schunk: self.schunk()? };
+        self.locked(access.schunk, || write(&access))
+    }
+
+    /// Runs `work` with the lock of the frame, after a refresh.
+    fn locked<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
+        schunk.lock()?;
+        let done = self.refresh().and_then(|_| work());
+        let unlocked = schunk.unlock();
+        done.and_then(|done| unlocked.map(|()| done))
+    }
+
+    /// Runs `read`, once or more, so that the shape does not change during the last time.
+    ///
+    /// # Errors
+    /// Those of a refresh and of `read`.
+    pub(super) fn reading<R>(&self, mut read: impl FnMut(&Arc<Geometry>) -> Result<R>) -> Result<R> {
+        let lock = self.shape_lock();
+        for _ in 0..ATTEMPTS {
+            self.refresh()?;
+            let before = lock.start_read();
+            let tick = self.change_tick();
+            if let Some(before) = before {
+                let result = read(&self.geometry());
+                if lock.is_unchanged(before) && self.change_tick() == tick {
+                    return result;
+                }
+            }
+        }
+        let _steady = lock.steady();
+        self.refresh()?;
+        read(&self.geometry())
+    }
+}

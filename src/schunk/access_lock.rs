@@ -1,0 +1,429 @@
+//! The lock of a super-chunk, or of the shape of an array, and the proofs that it is held (design decision 7).
+//!
+//! Any number of threads read, or one thread changes. A [`ReadGuard`] or a [`WriteGuard`] proves that the lock of one
+//! particular `T` is held. Both lend [`Locked`], which is `Copy`. Functions that read what the lock protects are methods of
+//! `Locked<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. So neither can be
+//! called without the lock of the right object, and nothing that `Locked` has lent is in use during a change.
+//! [`WriteGuard::unshared`] needs no lock: `&mut T` proves that no other thread has access, as while `T` is made or dropped.
+//!
+//! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
+//! without waiting. Changes from inside them are refused, since they would wait for their own thread.
+//!
+//! The only thread of a process takes no lock, unless functions of the program may run meanwhile and start other threads:
+//! those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold no lock are counted:
+//! a thread that reads and changes the same object at once gets an error.
+
+use crate::err;
+use crate::error::Result;
+#[cfg(loom)]
+use crate::sync::WithBorrow;
+use crate::sync::atomic::{AtomicUsize, Ordering};
+use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use crate::{pool, thread};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr;
+
+/// An object with an [`AccessLock`].
+///
+/// # Safety
+/// [`access_lock`](Self::access_lock) returns the same lock each time. Objects that share what the lock protects return the
+/// same lock.
+pub(crate) unsafe trait Lockable {
+    /// Returns the lock that protects the object.
+    fn access_lock(&self) -> &AccessLock;
+}
+
+/// A lock for any number of readers or one writer.
+pub(crate) struct AccessLock {
+    lock: RwLock<()>,
+    /// [`thread::id`] of the thread that has a [`WriteGuard`]; 0 for none.
+    writer: AtomicUsize,
+    /// Number of [`ReadGuard`]s that hold no lock: of the only thread of the process, or of the thread that has the
+    /// [`WriteGuard`]. Only that thread changes the number.
+    unlocked_readers: AtomicUsize,
+    /// Whether reads run a program's functions, so that a thread has to remember the locks that it holds.
+    calls_back: bool,
+}
+
+crate::sync::per_thread! {
+    /// The locks that this thread holds to read, if their `calls_back` is set.
+    static HELD: RefCell<Vec<*const AccessLock>> = const { RefCell::new(Vec::new()) };
+}
+
+impl AccessLock {
+    /// Returns a lock that is not held. `calls_back` tells whether reading runs a program's I/O functions.
+    pub(crate) fn new(calls_back: bool) -> Self {
+        AccessLock {
+            lock: RwLock::new(()),
+            writer: AtomicUsize::new(0),
+            unlocked_readers: AtomicUsize::new(0),
+            calls_back,
+        }
+    }
+
+    /// Returns whether no other thread can use the object, neither now nor before this thread has released it.
+    #[inline]
+    fn is_free(&self) -> bool {
+        !self.calls_back && thread::is_alone() && !pool::has_callback()
+    }
+
+    /// Returns whether this thread holds the lock to read, as far as that is remembered.
+    fn is_held(&self) -> bool {
+        self.calls_back && HELD.with_borrow(|held| held.iter().any(|&lock| ptr::eq(lock, self)))
+    }
+
+    /// Adds to the number of readers without a lock. One thread at a time does, so that no atomic addition is needed.
+    #[inline]
+    fn count_unlocked(&self, change: isize) {
+        let count = self.unlocked_readers.load(Ordering::Relaxed);
+        self.unlocked_readers.store(count.wrapping_add_signed(change), Ordering::Relaxed);
+    }
+
+    #[inline]
+    fn has_unlocked_readers(&self) -> bool {
+        self.unlocked_readers.load(Ordering::Relaxed) != 0
+    }
+}
+
+/// How a [`ReadGuard`] keeps changes out.
+enum Shared<'a> {
+    /// By its number in `unlocked_readers`.
+    Counted,
+    Locked {
+        _lock: RwLockReadGuard<'a, ()>,
+        is_remembered: bool,
+    },
+}
+
+/// Shared access to a `T`; released on drop.
+#[must_use]
+pub(crate) struct ReadGuard<'a, T: Lockable> {
+    of: &'a T,
+    shared: Shared<'a>,
+}
+
+impl<'a, T: Lockable> ReadGuard<'a, T> {
+    /// Waits until no thread changes `of`, nor has waited longer to do so: readers that come one after another do not keep a
+    /// change out.
+    pub(crate) fn lock(of: &'a T) -> Self {
+        let access = of.access_lock();
+        if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_free() {
+            access.count_unlocked(1);
+            return ReadGuard { of, shared: Shared::Counted };
+        }
+        let shared = if access.calls_back {
+            // From inside a program's function: a thread that waits to change the object waits for this thread.
+            let lock = if access.is_held() { access.lock.read_recursive() } else { access.lock.read() };
+            HELD.with_borrow_mut(|held| held.push(access));
+            Shared::Locked { _lock: lock, is_remembered: true }
+        } else {
+            Shared::Locked { _lock: access.lock.read(), is_remembered: false }
+        };
+        ReadGuard { of, shared }
+    }
+
+    /// Lends the proof that the lock is held.
+    #[inline]
+    pub(crate) fn locked(&self) -> Locked<'_, T> {
+        Locked { of: self.of }
+    }
+}
+
+impl<T: Lockable> Drop for ReadGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        let access = self.of.access_lock();
+        match self.shared {
+            Shared::Counted => access.count_unlocked(-1),
+            Shared::Locked { is_remembered: false, .. } => {}
+            Shared::Locked { is_remembered: true, .. } => HELD.with_borrow_mut(|held| {
+                if let Some(at) = held.iter().rposition(|&lock| ptr::eq(lock, access)) {
+                    held.swap_remove(at);
+                }
+            }),
+        }
+    }
+}
+
+/// How a [`WriteGuard`] keeps other threads out.
+enum Exclusive<'a> {
+    /// By a `&mut T`.
+    Unshared,
+    /// No other thread can use the object.
+    Alone,
+    Locked {
+        _lock: RwLockWriteGuard<'a, ()>,
+    },
+}
+
+/// Exclusive access to a `T`; released on drop.
+#[must_use]
+pub(crate) struct WriteGuard<'a, T: Lockable> {
+    of: &'a T,
+    exclusive: Exclusive<'a>,
+    /// The guard belongs to the thread that is noted as the writer.
+    _not_send: PhantomData<*const ()>,
+}
+
+impl<'a, T: Lockable> WriteGuard<'a, T> {
+    /// Waits until no other thread uses `of`.
+    ///
+    /// # Errors
+    /// `Failure` when this very thread is using it.
+    #[inline(always)]
+    pub(crate) fn lock(of: &'a T) -> Result<Self> {
+        let access = of.access_lock();
+        let me = thread::id();
+        if access.writer.load(Ordering::Relaxed) == me || access.is_held() {
+            return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
+        }
+        let exclusive = if access.is_free() {
+            Exclusive::Alone
+        } else {
+            Exclusive::Locked { _lock: access.lock.write() }
+        };
+        if access.has_unlocked_readers() {
+            return Err(err!(Failure, "a change while the same thread reads"));
+        }
+        access.writer.store(me, Ordering::Relaxed);
+        Ok(WriteGuard { of, exclusive, _not_send: PhantomData })
+    }
+
+    /// Returns access to an object that no other code has access to; no lock is taken.
+    #[inline]
+    pub(crate) fn unshared(of: &'a mut T) -> Self {
+        WriteGuard { of, exclusive: Exclusive::Unshared, _not_send: PhantomData }
+    }
+
+    /// Lends the proof that the lock is held.
+    #[inline]
+    pub(crate) fn locked(&self) -> Locked<'_, T> {
+        Locked { of: self.of }
+    }
+
+    /// Returns the object.
+    #[inline]
+    pub(crate) fn object(&self) -> &'a T {
+        self.of
+    }
+
+    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`Locked`] is in use.
+    ///
+    /// # Panics
+    /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from a
+    /// program's I/O function, so that this is a defect of the library.
+    #[inline]
+    pub(crate) fn for_change(&mut self) -> &'a T {
+        let is_unshared = matches!(self.exclusive, Exclusive::Unshared);
+        assert!(is_unshared || !self.of.access_lock().has_unlocked_readers(), "a change during a read");
+        self.of
+    }
+}
+
+impl<T: Lockable> Drop for WriteGuard<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        if !matches!(self.exclusive, Exclusive::Unshared) {
+            self.of.access_lock().writer.store(0, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Proof that the lock of a `T` is held, shared or exclusive, for at least `'a`.
+pub(crate) struct Locked<'a, T> {
+    of: &'a T,
+}
+
+impl<T> Clone for Locked<'_, T> {
+    #[inline]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Locked<'_, T> {}
+
+impl<'a, T> Locked<'a, T> {
+    /// Returns the object.
+    #[inline]
+    pub(crate) fn object(self) -> &'a T {
+        self.of
+    }
+}
+
+impl<T> Deref for Locked<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.of
+    }
+}
+
+impl<T: Lockable> Deref for ReadGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.of
+    }
+}
+
+impl<T: Lockable> Deref for WriteGuard<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.of
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    struct Number {
+        lock: AccessLock,
+        value: std::cell::UnsafeCell<u64>,
+    }
+
+    // SAFETY: `value` is only used with the lock held.
+    unsafe impl Sync for Number {}
+
+    // SAFETY: the one lock of the number.
+    unsafe impl Lockable for Number {
+        fn access_lock(&self) -> &AccessLock {
+            &self.lock
+        }
+    }
+
+    impl Number {
+        fn new(calls_back: bool) -> Number {
+            Number { lock: AccessLock::new(calls_back), value: std::cell::UnsafeCell::new(0) }
+        }
+    }
+
+    impl Locked<'_, Number> {
+        fn get(self) -> u64 {
+            // SAFETY: the lock is held, so that no thread changes the number.
+            unsafe { *self.object().value.get() }
+        }
+    }
+
+    impl WriteGuard<'_, Number> {
+        fn add(&mut self) {
+            // SAFETY: exclusive access.
+            unsafe { *self.for_change().value.get() += 1 }
+        }
+    }
+
+    #[test]
+    fn a_change_lets_its_own_reads_through_and_no_other_change() {
+        let number = Number::new(true);
+        let change = WriteGuard::lock(&number).unwrap();
+        drop(ReadGuard::lock(&number));
+        assert!(WriteGuard::lock(&number).is_err());
+        drop(change);
+        let read = ReadGuard::lock(&number);
+        let again = ReadGuard::lock(&number);
+        assert!(WriteGuard::lock(&number).is_err());
+        drop(read);
+        assert!(WriteGuard::lock(&number).is_err());
+        drop(again);
+        assert!(WriteGuard::lock(&number).is_ok());
+    }
+
+    #[test]
+    fn a_read_inside_a_change_keeps_that_from_changing() {
+        let number = Number::new(true);
+        let mut change = WriteGuard::lock(&number).unwrap();
+        change.add();
+        let read = ReadGuard::lock(&number);
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| change.add()));
+        assert!(outcome.is_err());
+        drop(change);
+        // It holds no lock, and keeps all changes out nevertheless.
+        assert!(WriteGuard::lock(&number).is_err());
+        assert_eq!(read.locked().get(), 1);
+        drop(read);
+        WriteGuard::lock(&number).unwrap().add();
+        assert_eq!(ReadGuard::lock(&number).locked().get(), 2);
+    }
+
+    #[test]
+    fn an_unshared_object_needs_no_lock() {
+        let mut number = Number::new(false);
+        let mut change = WriteGuard::unshared(&mut number);
+        change.add();
+        assert_eq!(change.locked().get(), 1);
+        drop(change);
+        WriteGuard::lock(&number).unwrap().add();
+        assert_eq!(ReadGuard::lock(&number).locked().get(), 2);
+    }
+
+    #[test]
+    fn readers_one_after_another_do_not_keep_a_change_out() {
+        let number = Number::new(false);
+        let over = std::sync::atomic::AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            // At any time one of them is inside.
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    let mut read = ReadGuard::lock(&number);
+                    while !over.load(Ordering::Relaxed) {
+                        drop(read);
+                        read = ReadGuard::lock(&number);
+                        std::thread::sleep(std::time::Duration::from_millis(1));
+                    }
+                });
+            }
+            for _ in 0..20 {
+                drop(WriteGuard::lock(&number).unwrap());
+                std::thread::sleep(std::time::Duration::from_millis(1));
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+    }
+
+    #[test]
+    fn a_read_inside_a_read_does_not_wait_for_a_change() {
+        let number = Number::new(true);
+        std::thread::scope(|scope| {
+            let read = ReadGuard::lock(&number);
+            let change = scope.spawn(|| drop(WriteGuard::lock(&number).unwrap()));
+            while !number.lock.lock.is_locked() || number.lock.lock.try_read().is_some() {
+                std::thread::yield_now();
+            }
+            // The change waits by now.
+            drop(ReadGuard::lock(&number));
+            drop(read);
+            change.join().unwrap();
+        });
+    }
+
+    #[test]
+    fn changes_exclude_each_other_and_readers() {
+        const ROUNDS: u64 = if cfg!(miri) { 20 } else { 1000 };
+        let number = Number::new(false);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        WriteGuard::lock(&number).unwrap().add();
+                    }
+                });
+                scope.spawn(|| {
+                    for _ in 0..ROUNDS {
+                        let read = ReadGuard::lock(&number);
+                        let before = read.locked().get();
+                        std::hint::spin_loop();
+                        assert_eq!(before, read.locked().get());
+                    }
+                });
+            }
+        });
+        assert_eq!(ReadGuard::lock(&number).locked().get(), 4 * ROUNDS);
+    }
+}

@@ -1,0 +1,400 @@
+//! The array of chunks of a super-chunk without a frame: `data` in the public struct, a `malloc` block of `data_len` bytes.
+//!
+//! Each of its slots is NULL or points at a chunk: a `malloc` block that begins with the header of a chunk, and is at least as
+//! long as `cbytes` in that header ([`ChunkBlock`]). The slots of the first `nchunks` chunks are in use. Whether they are is
+//! checked at each access, since counters are changed by themselves.
+
+use crate::buffers;
+use crate::chunk::format::{MIN_HEADER_LENGTH, offset};
+use crate::chunk::read_i32;
+use crate::err;
+use crate::error::Result;
+use crate::malloc::Malloced;
+use crate::schunk::SuperChunk;
+use crate::schunk::access_lock::{Locked, WriteGuard};
+use crate::schunk::rules::Permutation;
+use std::ptr::{self, NonNull};
+use std::slice;
+
+/// The array grows by this many bytes, a power of 2.
+const DATA_STEP: usize = 4096;
+
+/// Granularity of `malloc` in bytes: no allocator hands out smaller steps, so that writing a chunk over another one of as many
+/// steps wastes nothing, however often that happens.
+const GRAIN: usize = 16;
+
+/// A chunk for the array: as long as its header says, or longer.
+pub(in crate::schunk) struct ChunkBlock(Malloced);
+
+impl ChunkBlock {
+    /// Checks a chunk.
+    ///
+    /// # Errors
+    /// `InvalidHeader` for bytes that are shorter than their header says.
+    #[inline(always)]
+    pub(in crate::schunk) fn new(block: Malloced) -> Result<ChunkBlock> {
+        check_chunk_len(&block)?;
+        Ok(ChunkBlock(block))
+    }
+}
+
+/// Sees that a chunk is as long as its header says, or longer.
+#[inline(always)]
+fn check_chunk_len(chunk: &[u8]) -> Result<()> {
+    let head = chunk.first_chunk::<MIN_HEADER_LENGTH>();
+    let cbytes = head.and_then(|head| read_i32(head, offset::CBYTES));
+    // A negative number becomes one that no chunk has.
+    if cbytes.is_none_or(|cbytes| cbytes as usize > chunk.len()) {
+        return Err(err!(InvalidHeader, "a chunk in {} bytes, its header says {cbytes:?}", chunk.len()));
+    }
+    Ok(())
+}
+
+/// Returns the length of a chunk in bytes, as its header says.
+///
+/// # Safety
+/// `chunk` is a chunk of the array of a super-chunk.
+unsafe fn chunk_len(chunk: NonNull<u8>) -> usize {
+    // SAFETY: chunks of the array have a header.
+    let head = unsafe { slice::from_raw_parts(chunk.as_ptr(), MIN_HEADER_LENGTH) };
+    let cbytes = read_i32(head, offset::CBYTES).and_then(|cbytes| usize::try_from(cbytes).ok());
+    cbytes.unwrap_or(0)
+}
+
+/// Frees a chunk, or keeps its memory for another.
+///
+/// # Safety
+/// `chunk` was taken from the array of a super-chunk, and is not used any more.
+unsafe fn free_chunk(chunk: NonNull<u8>) {
+    // SAFETY: by the caller's word; chunks of the array are `malloc` blocks.
+    unsafe { buffers::give_block(chunk, chunk_len(chunk)) }
+}
+
+impl<'a> Locked<'a, SuperChunk> {
+    /// Returns chunk `nchunk`; of a view, that of its owner.
+    ///
+    /// # Errors
+    /// `Data` when the array has no such chunk, `Failure` when the owner of a view is gone.
+    pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
+        let owner = self.object().owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
+        let nchunks = owner.nchunks();
+        let at = usize::try_from(nchunk).ok().filter(|_| nchunk < nchunks);
+        let missing = || err!(Data, "chunk {nchunk} of {nchunks} is not there");
+        // SAFETY: the rule of `c_struct` and of this module. A view and its owner have one lock; changes need a `WriteGuard`,
+        // which the proof of the lock excludes for `'a`.
+        unsafe {
+            let (data, data_len) = ((*owner.as_ptr()).data, (*owner.as_ptr()).data_len);
+            let at = at.filter(|&at| at < data_len / size_of::<*mut u8>() && !data.is_null());
+            let chunk = at.and_then(|at| NonNull::new(*data.add(at))).ok_or_else(missing)?;
+            Ok(slice::from_raw_parts(chunk.as_ptr(), chunk_len(chunk)))
+        }
+    }
+}
+
+impl WriteGuard<'_, SuperChunk> {
+    /// Returns all slots of the array, also those behind the chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view.
+    #[inline(always)]
+    fn chunk_slots(&mut self) -> Result<&mut [*mut u8]> {
+        let schunk = self.for_change();
+        if schunk.is_view() {
+            return Err(err!(InvalidParam, "the chunks of a view are its owner's"));
+        }
+        // SAFETY: the rule of `c_struct` and of this module; exclusive access.
+        unsafe {
+            let (data, data_len) = ((*schunk.as_ptr()).data, (*schunk.as_ptr()).data_len);
+            if data.is_null() {
+                return Ok(&mut []);
+            }
+            Ok(slice::from_raw_parts_mut(data, data_len / size_of::<*mut u8>()))
+        }
+    }
+
+    /// Returns the slots of the chunks.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a view, `Data` when there are fewer slots than chunks.
+    #[inline(always)]
+    fn chunks_in_memory(&mut self) -> Result<&mut [*mut u8]> {
+        let nchunks = self.nchunks();
+        let slots = self.chunk_slots()?;
+        let there = slots.len();
+        let used = usize::try_from(nchunks).ok().and_then(|nchunks| slots.get_mut(..nchunks));
+        used.ok_or_else(|| err!(Data, "{nchunks} chunks in {there} slots"))
+    }
+
+    /// Returns the slot of chunk `at`.
+    ///
+    /// # Errors
+    /// `Data` when there is no such chunk.
+    #[inline(always)]
+    fn chunk_slot(&mut self, at: i64) -> Result<&mut *mut u8> {
+        let slot = usize::try_from(at).ok().and_then(|at| self.chunks_in_memory().ok()?.get_mut(at));
+        slot.ok_or_else(|| err!(Data, "chunk {at} is not there"))
+    }
+
+    /// Puts a chunk before chunk `at`, or at the end. The counters are the caller's.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`, `Data` when there is no such place; nothing changes then.
+    #[inline(always)]
+    pub(in crate::schunk) fn insert_in_memory(&mut self, at: i64, chunk: ChunkBlock) -> Result<()> {
+        let nchunks = self.nchunks();
+        let mut slots = self.chunk_slots()?;
+        if nchunks as u64 >= slots.len() as u64 {
+            slots = self.grow_array(nchunks)?;
+        }
+        // From the place on, with the free slot behind the chunks; a place that is not there has none.
+        match slots.get_mut(at as usize..nchunks as usize + 1) {
+            Some([slot]) => *slot = chunk.0.into_raw(),
+            Some(behind @ [_, ..]) => {
+                behind.copy_within(..behind.len() - 1, 1);
+                behind[0] = chunk.0.into_raw();
+            }
+            Some([]) | None => return Err(err!(Data, "place {at} of {nchunks} chunks")),
+        }
+        Ok(())
+    }
+
+    /// Makes room for more chunks than there are slots; the slots.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`, `Data` when there are fewer slots than chunks.
+    #[cold]
+    fn grow_array(&mut self, nchunks: i64) -> Result<&mut [*mut u8]> {
+        let slots = self.chunk_slots()?;
+        let (there, old_len) = (slots.len(), size_of_val(slots));
+        if usize::try_from(nchunks).ok() != Some(there) {
+            return Err(err!(Data, "{nchunks} chunks in {there} slots"));
+        }
+        let s = self.for_change().as_ptr();
+        // SAFETY: the rule of `c_struct` and of this module; exclusive access. NULL in the slots that are new.
+        unsafe {
+            let len = old_len + DATA_STEP;
+            let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
+            if data.is_null() {
+                return Err(err!(MemoryAlloc, "an array of {len} bytes"));
+            }
+            data.cast::<u8>().add(old_len).write_bytes(0, DATA_STEP);
+            (*s).data = data;
+            (*s).data_len = len;
+        }
+        self.chunk_slots()
+    }
+
+    /// Writes another chunk over chunk `at`, if it needs just as much memory. Returns whether it did.
+    ///
+    /// # Errors
+    /// `Data` when there is no such chunk, `InvalidHeader` for bytes that are shorter than their header says.
+    pub(in crate::schunk) fn overwrite_in_memory(&mut self, at: i64, chunk: &[u8]) -> Result<bool> {
+        check_chunk_len(chunk)?;
+        let slot = self.chunk_slot(at)?;
+        let Some(block) = NonNull::new(*slot) else { return Ok(false) };
+        // SAFETY: a chunk of the array.
+        let old_len = unsafe { chunk_len(block) };
+        if chunk.len() > old_len || chunk.len().div_ceil(GRAIN) != old_len.div_ceil(GRAIN) {
+            return Ok(false);
+        }
+        // A chunk that a program was shown, and which it hands in, is left to the usual way.
+        if chunk.as_ptr().addr().abs_diff(block.addr().get()) < old_len {
+            return Ok(false);
+        }
+        // SAFETY: the block is `old_len` bytes long, does not overlap `chunk`, and access is exclusive.
+        unsafe { block.as_ptr().copy_from_nonoverlapping(chunk.as_ptr(), chunk.len()) };
+        Ok(true)
+    }
+
+    /// Puts another chunk in the place of chunk `at`.
+    ///
+    /// # Errors
+    /// `Data` when there is no such chunk.
+    pub(in crate::schunk) fn replace_in_memory(&mut self, at: i64, chunk: ChunkBlock) -> Result<()> {
+        let old = std::mem::replace(self.chunk_slot(at)?, chunk.0.into_raw());
+        if let Some(old) = NonNull::new(old) {
+            // SAFETY: a chunk that has just been taken from the array; exclusive access.
+            unsafe { free_chunk(old) };
+        }
+        Ok(())
+    }
+
+    /// Frees chunk `at` and closes the gap. The counters are the caller's.
+    ///
+    /// # Errors
+    /// `Data` when there is no such chunk.
+    pub(in crate::schunk) fn remove_in_memory(&mut self, at: i64) -> Result<()> {
+        let old = std::mem::replace(self.chunk_slot(at)?, ptr::null_mut());
+        if let Some(old) = NonNull::new(old) {
+            // SAFETY: as above.
+            unsafe { free_chunk(old) };
+        }
+        let chunks = self.chunks_in_memory()?;
+        let behind = &mut chunks[at as usize..];
+        behind.copy_within(1.., 0);
+        behind[behind.len() - 1] = ptr::null_mut();
+        Ok(())
+    }
+
+    /// Puts the chunks into another order: chunk `order[i]` becomes chunk `i`.
+    ///
+    /// # Errors
+    /// `Data` for an order of another number of chunks.
+    pub(in crate::schunk) fn reorder_in_memory(&mut self, order: &Permutation<'_>) -> Result<()> {
+        let chunks = self.chunks_in_memory()?;
+        if order.as_slice().len() != chunks.len() {
+            return Err(err!(Data, "an order of {} chunks for {}", order.as_slice().len(), chunks.len()));
+        }
+        let before = chunks.to_vec();
+        for (slot, &from) in chunks.iter_mut().zip(order.as_slice()) {
+            *slot = before[from as usize];
+        }
+        Ok(())
+    }
+
+    /// Frees all chunks and the array. The counters are the caller's. Nothing happens for a view.
+    pub(in crate::schunk) fn free_chunks(&mut self) {
+        let Ok(slots) = self.chunk_slots() else { return };
+        for slot in slots {
+            if let Some(chunk) = NonNull::new(std::mem::replace(slot, ptr::null_mut())) {
+                // SAFETY: as above.
+                unsafe { free_chunk(chunk) };
+            }
+        }
+        let s = self.for_change().as_ptr();
+        // SAFETY: the rule of `c_struct`: NULL or a `malloc` block; exclusive access, and no slice of the slots is in use.
+        unsafe {
+            libc::free((*s).data.cast());
+            (*s).data = ptr::null_mut();
+            (*s).data_len = 0;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::schunk::access_lock::Lockable;
+    use crate::schunk::change::Incoming;
+    use crate::schunk::create::Storage;
+    use crate::schunk::view::Shown;
+
+    /// A super-chunk in memory with one chunk for each of these contents.
+    fn with_chunks(contents: &[&[u8]]) -> Box<SuperChunk> {
+        // SAFETY: the default parameters have no pointers but to literals.
+        let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+        for content in contents {
+            schunk.append_buffer(Some(content), content.len()).unwrap();
+        }
+        schunk
+    }
+
+    fn chunk(schunk: &SuperChunk, nchunk: i64) -> Vec<u8> {
+        schunk.read_lock().locked().chunk_in_memory(nchunk).unwrap().to_vec()
+    }
+
+    fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
+        result.err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn places_that_are_not_there_are_errors() {
+        let schunk = with_chunks(&[&[1; 16], &[2; 16]]);
+        let before = [chunk(&schunk, 0), chunk(&schunk, 1)];
+        let stored = || ChunkBlock::new(Malloced::copy_of(&before[0]).unwrap()).unwrap();
+        let mut guard = WriteGuard::lock(&*schunk).unwrap();
+        for at in [-1, 2, 511, 512, i64::MAX, i64::MIN] {
+            assert_eq!(kind(guard.replace_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
+            assert_eq!(kind(guard.remove_in_memory(at)), Some(ErrorKind::Data), "{at}");
+            assert_eq!(kind(guard.overwrite_in_memory(at, &before[0])), Some(ErrorKind::Data), "{at}");
+            assert_eq!(kind(guard.locked().chunk_in_memory(at)), Some(ErrorKind::Data), "{at}");
+        }
+        for at in [-1, 3, 512, i64::MAX] {
+            assert_eq!(kind(guard.insert_in_memory(at, stored())), Some(ErrorKind::Data), "{at}");
+        }
+        for order in [&[0][..], &[], &[2, 1, 0]] {
+            let order = Permutation::new(order).unwrap();
+            assert_eq!(kind(guard.reorder_in_memory(&order)), Some(ErrorKind::Data));
+        }
+        drop(guard);
+        assert_eq!([chunk(&schunk, 0), chunk(&schunk, 1)], before);
+    }
+
+    #[test]
+    fn counters_that_are_wrong_are_errors() {
+        let schunk = with_chunks(&[&[1; 16]]);
+        let mut guard = WriteGuard::lock(&*schunk).unwrap();
+        let right = guard.counters();
+        let stored = ChunkBlock::new(Malloced::copy_of(guard.locked().chunk_in_memory(0).unwrap()).unwrap());
+        for nchunks in [2, 512, 513, i64::MAX] {
+            guard.set_counters(&crate::schunk::rules::Counters { nchunks, ..right });
+            assert_eq!(kind(guard.locked().chunk_in_memory(nchunks - 1)), Some(ErrorKind::Data), "{nchunks}");
+        }
+        assert_eq!(kind(guard.insert_in_memory(0, stored.unwrap())), Some(ErrorKind::Data));
+        guard.set_counters(&right);
+    }
+
+    #[test]
+    fn chunks_are_as_long_as_their_headers_say() {
+        let schunk = with_chunks(&[&[1; 16]]);
+        let whole = chunk(&schunk, 0);
+        for len in [0, 4, 15, whole.len() - 1] {
+            let short = &whole[..len];
+            let stored = ChunkBlock::new(Malloced::copy_of(short).unwrap());
+            assert_eq!(kind(stored), Some(ErrorKind::InvalidHeader), "{len}");
+            let mut guard = WriteGuard::lock(&*schunk).unwrap();
+            assert_eq!(kind(guard.overwrite_in_memory(0, short)), Some(ErrorKind::InvalidHeader), "{len}");
+        }
+        assert_eq!(chunk(&schunk, 0), whole);
+    }
+
+    #[test]
+    fn the_array_grows_and_chunks_keep_their_order() {
+        let schunk = with_chunks(&[&[0; 16]]);
+        let stored = chunk(&schunk, 0);
+        let numbered = |n: usize| {
+            let mut bytes = stored.clone();
+            let last = bytes.len() - 4;
+            bytes[last..].copy_from_slice(&(n as u32).to_le_bytes());
+            bytes
+        };
+        let mut model = vec![stored.clone()];
+        for n in 1..1100 {
+            let at = n * 7 % (model.len() + 1);
+            schunk.insert_chunk(at as i64, Incoming::Copy(&numbered(n))).unwrap();
+            model.insert(at, numbered(n));
+        }
+        for at in [1099, 0, 500, 511, 512] {
+            schunk.delete_chunk(at as i64).unwrap();
+            model.remove(at);
+        }
+        let order: Vec<i64> = (0..model.len() as i64).rev().collect();
+        schunk.reorder(&order).unwrap();
+        model.reverse();
+        for (n, expected) in model.iter().enumerate() {
+            assert_eq!(&chunk(&schunk, n as i64), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn the_chunks_of_a_view_are_not_changed_through_it() {
+        let schunk = with_chunks(&[&[1; 16]]);
+        let stored = chunk(&schunk, 0);
+        let shown = Shown { nchunks: 1, chunksize: 16, blocksize: 16 };
+        // SAFETY: the view is dropped before its owner.
+        let view = unsafe { schunk.view(&shown, c"b2nd", &[]) }.unwrap();
+        assert_eq!(chunk(&view, 0), stored);
+        let block = || ChunkBlock::new(Malloced::copy_of(&stored).unwrap()).unwrap();
+        let mut guard = WriteGuard::lock(&*view).unwrap();
+        assert_eq!(kind(guard.insert_in_memory(0, block())), Some(ErrorKind::InvalidParam));
+        assert!(guard.replace_in_memory(0, block()).is_err());
+        assert!(guard.remove_in_memory(0).is_err());
+        guard.free_chunks();
+        drop(guard);
+        // The lock of the view is that of its owner.
+        assert!(ptr::eq(view.access_lock(), schunk.access_lock()));
+        drop(view);
+        assert_eq!(chunk(&schunk, 0), stored);
+    }
+}

@@ -1,0 +1,370 @@
+//! The lists of metalayers in the public struct: arrays of pointers, of which the first `nmetalayers` (`nvlmetalayers`) are
+//! valid. Each points at a `malloc` block with a name and a content that are `malloc` blocks, too.
+
+use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_metalayer};
+use crate::err;
+use crate::error::Result;
+use crate::frame::metalayers::Metalayer;
+use crate::frame::store::OwnedMetalayer;
+use crate::malloc::Malloced;
+use crate::schunk::SuperChunk;
+use crate::schunk::access_lock::{Locked, WriteGuard};
+use std::ffi::{CStr, c_char};
+use std::ptr::{self, NonNull};
+
+/// Which list of metalayers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layer {
+    /// Fixed ones, in the header of a frame.
+    Fixed,
+    /// Those of variable length, compressed, in the trailer.
+    Variable,
+}
+
+impl Layer {
+    /// Upper limit for the number of metalayers.
+    pub(crate) fn limit(self) -> usize {
+        match self {
+            Layer::Fixed => BLOSC2_MAX_METALAYERS as usize,
+            Layer::Variable => BLOSC2_MAX_VLMETALAYERS as usize,
+        }
+    }
+}
+
+/// The slots of a list, and how many of them are valid: at most as many as there are.
+type Slots = (*mut *mut blosc2_metalayer, usize);
+
+impl<'a> Locked<'a, SuperChunk> {
+    fn slots(self, layer: Layer) -> Slots {
+        let s = self.object().as_ptr();
+        // SAFETY: the rule of `c_struct`; the lock is held.
+        let (slots, count) = unsafe {
+            match layer {
+                Layer::Fixed => (
+                    (&raw mut (*s).metalayers).cast::<*mut blosc2_metalayer>(),
+                    usize::from((*s).nmetalayers),
+                ),
+                Layer::Variable => (
+                    (&raw mut (*s).vlmetalayers).cast::<*mut blosc2_metalayer>(),
+                    usize::try_from((*s).nvlmetalayers).unwrap_or(0),
+                ),
+            }
+        };
+        (slots, count.min(layer.limit()))
+    }
+
+    /// Returns metalayer `at` of a list, if there is one.
+    fn metalayer(self, layer: Layer, at: usize) -> Option<&'a blosc2_metalayer> {
+        let (slots, count) = self.slots(layer);
+        // SAFETY: the rule of `c_struct`: the first `count` slots are valid. Changes need a `WriteGuard`, which the proof of
+        // the lock excludes for `'a`.
+        (at < count).then(|| unsafe { &**slots.add(at) })
+    }
+
+    fn each(self, layer: Layer) -> impl Iterator<Item = &'a blosc2_metalayer> {
+        (0..).map_while(move |at| self.metalayer(layer, at))
+    }
+
+    /// Returns the number of metalayers of a list.
+    pub(in crate::schunk) fn metalayer_count(self, layer: Layer) -> usize {
+        self.slots(layer).1
+    }
+
+    /// Returns the metalayers of a list.
+    pub(in crate::schunk) fn metalayers(self, layer: Layer) -> Vec<Metalayer<'a>> {
+        self.each(layer).map(|m| Metalayer { name: name_of(m).to_bytes(), content: content_of(m) }).collect()
+    }
+
+    /// Returns the position and the content of the metalayer with that name.
+    pub(in crate::schunk) fn find_metalayer(self, layer: Layer, name: &CStr) -> Option<(usize, &'a [u8])> {
+        let mut all = self.each(layer).enumerate();
+        all.find_map(|(at, m)| (name_of(m) == name).then(|| (at, content_of(m))))
+    }
+
+    /// Returns the pointers to the names, as C may have them.
+    pub(in crate::schunk) fn metalayer_names(self, layer: Layer) -> Vec<*mut c_char> {
+        self.each(layer).map(|m| m.name).collect()
+    }
+}
+
+impl WriteGuard<'_, SuperChunk> {
+    /// Returns the slots of a list for a change.
+    fn slots_for_change(&mut self, layer: Layer) -> Slots {
+        self.for_change();
+        self.locked().slots(layer)
+    }
+
+    /// Returns metalayer `at` of a list for a change.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    fn metalayer_for_change(&mut self, layer: Layer, at: usize) -> Result<&mut blosc2_metalayer> {
+        let (slots, count) = self.slots_for_change(layer);
+        if at >= count {
+            return Err(err!(NotFound, "metalayer {at} of {count}"));
+        }
+        // SAFETY: the rule of `c_struct`: the first `count` slots are valid; exclusive access.
+        Ok(unsafe { &mut **slots.add(at) })
+    }
+
+    fn set_metalayer_count(&mut self, layer: Layer, count: usize) {
+        let s = self.for_change().as_ptr();
+        // SAFETY: the rule of `c_struct`; exclusive access.
+        unsafe {
+            match layer {
+                Layer::Fixed => (*s).nmetalayers = count as u16,
+                Layer::Variable => (*s).nvlmetalayers = count as i16,
+            }
+        }
+    }
+
+    /// Adds a metalayer behind the others; its position.
+    ///
+    /// # Errors
+    /// `InvalidParam` when the list is full, `MemoryAlloc`.
+    pub(in crate::schunk) fn push_metalayer(
+        &mut self,
+        layer: Layer,
+        name: &[u8],
+        content: Malloced,
+    ) -> Result<usize> {
+        let metalayer = DetachedMetalayer::new(name, content)?;
+        let at = self.locked().metalayer_count(layer);
+        self.insert_metalayer(layer, at, metalayer)?;
+        Ok(at)
+    }
+
+    /// Puts a metalayer before metalayer `at` of a list, or at its end.
+    ///
+    /// # Errors
+    /// `InvalidParam` when the list is full, or has no such place.
+    pub(in crate::schunk) fn insert_metalayer(
+        &mut self,
+        layer: Layer,
+        at: usize,
+        metalayer: DetachedMetalayer,
+    ) -> Result<()> {
+        let (slots, count) = self.slots_for_change(layer);
+        if count >= layer.limit() {
+            return Err(err!(InvalidParam, "{count} metalayers are the most"));
+        }
+        if at > count {
+            return Err(err!(InvalidParam, "place {at} of {count} metalayers"));
+        }
+        // SAFETY: `at <= count`, and there are more slots than `count`; exclusive access.
+        unsafe {
+            ptr::copy(slots.add(at), slots.add(at + 1), count - at);
+            slots.add(at).write(metalayer.into_raw());
+        }
+        self.set_metalayer_count(layer, count + 1);
+        Ok(())
+    }
+
+    /// Takes a metalayer out of its list; `None` if there is no metalayer `at`.
+    pub(in crate::schunk) fn take_metalayer(&mut self, layer: Layer, at: usize) -> Option<DetachedMetalayer> {
+        let (slots, count) = self.slots_for_change(layer);
+        if at >= count {
+            return None;
+        }
+        // SAFETY: the first `count` slots are valid, and `at` is one of them; exclusive access.
+        let taken = unsafe {
+            let taken = slots.add(at).read();
+            ptr::copy(slots.add(at + 1), slots.add(at), count - at - 1);
+            slots.add(count - 1).write(ptr::null_mut());
+            taken
+        };
+        self.set_metalayer_count(layer, count - 1);
+        Some(DetachedMetalayer(taken))
+    }
+
+    /// Gives metalayer `at` another content, and returns the content that it had.
+    ///
+    /// # Errors
+    /// `NotFound` when there is none.
+    pub(in crate::schunk) fn swap_content(
+        &mut self,
+        layer: Layer,
+        at: usize,
+        content: Malloced,
+    ) -> Result<Option<Malloced>> {
+        let m = self.metalayer_for_change(layer, at)?;
+        let old_len = content_of(m).len();
+        let len = content.len();
+        let old = std::mem::replace(&mut m.content, content.into_raw());
+        m.content_len = len as i32;
+        // SAFETY: the rule of `c_struct`: a `malloc` block of that length, which is no metalayer's any more.
+        Ok(NonNull::new(old).map(|start| unsafe { Malloced::from_raw(start, old_len) }))
+    }
+
+    /// Overwrites the first bytes of the content of metalayer `at`; returns the bytes that were there.
+    ///
+    /// # Errors
+    /// `NotFound` when there is no such metalayer, `InvalidParam` when its content is shorter than `bytes`.
+    pub(in crate::schunk) fn overwrite_content(
+        &mut self,
+        layer: Layer,
+        at: usize,
+        bytes: &[u8],
+    ) -> Result<Vec<u8>> {
+        let m = self.metalayer_for_change(layer, at)?;
+        let before = match content_of(m).get(..bytes.len()) {
+            Some(before) => before.to_vec(),
+            None => return Err(err!(InvalidParam, "{} bytes for {}", bytes.len(), content_of(m).len())),
+        };
+        if !bytes.is_empty() {
+            // SAFETY: the content has as many bytes, as was just checked, so it is not NULL; exclusive access.
+            unsafe { m.content.copy_from(bytes.as_ptr(), bytes.len()) };
+        }
+        Ok(before)
+    }
+
+    /// Replaces a whole list. The list is as before after an error.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`, `InvalidParam` for more metalayers than a list can have.
+    pub(in crate::schunk) fn replace_metalayers(
+        &mut self,
+        layer: Layer,
+        all: &[OwnedMetalayer],
+    ) -> Result<()> {
+        if all.len() > layer.limit() {
+            return Err(err!(InvalidParam, "{} metalayers, {} are the most", all.len(), layer.limit()));
+        }
+        let detached =
+            |(name, content): &OwnedMetalayer| DetachedMetalayer::new(name, Malloced::copy_of(content)?);
+        let all: Vec<DetachedMetalayer> = all.iter().map(detached).collect::<Result<_>>()?;
+        self.free_metalayers(layer);
+        for (at, metalayer) in all.into_iter().enumerate() {
+            self.insert_metalayer(layer, at, metalayer)?;
+        }
+        Ok(())
+    }
+
+    /// Frees all metalayers of a list.
+    pub(in crate::schunk) fn free_metalayers(&mut self, layer: Layer) {
+        while let Some(last) = self.locked().metalayer_count(layer).checked_sub(1) {
+            drop(self.take_metalayer(layer, last));
+        }
+    }
+}
+
+/// A metalayer that is in no list.
+pub(in crate::schunk) struct DetachedMetalayer(*mut blosc2_metalayer);
+
+impl DetachedMetalayer {
+    fn new(name: &[u8], content: Malloced) -> Result<DetachedMetalayer> {
+        let mut terminated = name.to_vec();
+        terminated.push(0);
+        let name = Malloced::copy_of(&terminated)?;
+        // SAFETY: any length may be asked for.
+        let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
+        if place.is_null() {
+            return Err(err!(MemoryAlloc, "a metalayer"));
+        }
+        let content_len = content.len() as i32;
+        let metalayer =
+            blosc2_metalayer { name: name.into_raw().cast(), content: content.into_raw(), content_len };
+        // SAFETY: a fresh block of that size.
+        unsafe { place.write(metalayer) };
+        Ok(DetachedMetalayer(place))
+    }
+
+    fn into_raw(self) -> *mut blosc2_metalayer {
+        let raw = self.0;
+        std::mem::forget(self);
+        raw
+    }
+}
+
+impl Drop for DetachedMetalayer {
+    fn drop(&mut self) {
+        // SAFETY: no list has the metalayer, so that its blocks are freed once; see the module.
+        unsafe {
+            libc::free((*self.0).name.cast());
+            libc::free((*self.0).content.cast());
+            libc::free(self.0.cast());
+        }
+    }
+}
+
+/// The name of a metalayer of a list.
+fn name_of(m: &blosc2_metalayer) -> &CStr {
+    // SAFETY: the rule of `c_struct`: names end with NUL. This module alone has metalayers, and takes them from lists.
+    unsafe { CStr::from_ptr(m.name) }
+}
+
+/// The content of a metalayer of a list.
+fn content_of(m: &blosc2_metalayer) -> &[u8] {
+    let len = usize::try_from(m.content_len).unwrap_or(0);
+    if m.content.is_null() || len == 0 {
+        return &[];
+    }
+    // SAFETY: the rule of `c_struct`: contents have their lengths. This module alone has metalayers, and takes them from lists.
+    unsafe { std::slice::from_raw_parts(m.content, len) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+    use crate::schunk::create::Storage;
+
+    fn content(bytes: &[u8]) -> Malloced {
+        Malloced::copy_of(bytes).unwrap()
+    }
+
+    fn list(guard: &WriteGuard<'_, SuperChunk>, layer: Layer) -> Vec<OwnedMetalayer> {
+        let all = guard.locked().metalayers(layer);
+        all.iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
+    }
+
+    fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
+        result.err().map(|error| error.kind())
+    }
+
+    #[test]
+    fn metalayers_that_are_not_there_are_errors() {
+        for layer in [Layer::Fixed, Layer::Variable] {
+            // SAFETY: the default parameters have no pointers but to literals.
+            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::unshared(&mut *schunk);
+            assert!(guard.take_metalayer(layer, 0).is_none());
+            assert_eq!(guard.push_metalayer(layer, b"first", content(b"abc")).unwrap(), 0);
+            assert_eq!(guard.push_metalayer(layer, b"second", content(b"")).unwrap(), 1);
+            let before = list(&guard, layer);
+            for at in [2, 15, layer.limit(), usize::MAX] {
+                assert!(guard.take_metalayer(layer, at).is_none(), "{at}");
+                let swapped = guard.swap_content(layer, at, content(b"x"));
+                assert_eq!(kind(swapped), Some(ErrorKind::NotFound), "{at}");
+                assert_eq!(kind(guard.overwrite_content(layer, at, b"")), Some(ErrorKind::NotFound), "{at}");
+            }
+            assert_eq!(kind(guard.overwrite_content(layer, 0, b"abcd")), Some(ErrorKind::InvalidParam));
+            assert_eq!(kind(guard.overwrite_content(layer, 1, b"a")), Some(ErrorKind::InvalidParam));
+            let taken = guard.take_metalayer(layer, 0).unwrap();
+            assert_eq!(kind(guard.insert_metalayer(layer, 2, taken)), Some(ErrorKind::InvalidParam));
+            assert_eq!(list(&guard, layer), before[1..]);
+        }
+    }
+
+    #[test]
+    fn a_list_has_an_end() {
+        for layer in [Layer::Fixed, Layer::Variable] {
+            // SAFETY: the default parameters have no pointers but to literals.
+            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::unshared(&mut *schunk);
+            for n in 0..layer.limit() {
+                assert_eq!(guard.push_metalayer(layer, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
+            }
+            let pushed = guard.push_metalayer(layer, b"more", content(b"x"));
+            assert_eq!(kind(pushed), Some(ErrorKind::InvalidParam));
+            let before = list(&guard, layer);
+            let more = vec![(b"name".to_vec(), b"content".to_vec()); layer.limit() + 1];
+            assert_eq!(kind(guard.replace_metalayers(layer, &more)), Some(ErrorKind::InvalidParam));
+            assert_eq!(list(&guard, layer), before);
+            guard.replace_metalayers(layer, &more[1..]).unwrap();
+            assert_eq!(list(&guard, layer), more[1..]);
+            guard.replace_metalayers(layer, &[]).unwrap();
+            assert!(list(&guard, layer).is_empty());
+        }
+    }
+}

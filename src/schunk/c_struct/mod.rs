@@ -1,0 +1,307 @@
+//! The public struct of a super-chunk (design decision 1): every access to it is in this module.
+//!
+//! C code reads and writes the struct between calls, so the fields are the truth: they are read at the start of a call
+//! and written at its end, through raw pointers. What they point at is `malloc`ed (`abi.md` 3.6, 3.7).
+//!
+//! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or what the ABI says, since only
+//! the library sets them and programs keep to `abi.md` 3.6.1. Fields that change while the super-chunk is in use are either
+//! only touched atomically, or read by methods of [`Locked`] and written by methods of [`WriteGuard`]. All other fields are
+//! written by [`WriteGuard::unshared`] access alone: while the super-chunk is made.
+//!
+//! | module | owns |
+//! |---|---|
+//! | this one | counters, parameters of compression, contexts, the frame |
+//! | [`metalayer_lists`] | the two lists of metalayers |
+//! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
+//! | [`parameters`] | structs of parameters for C |
+
+pub(super) mod chunk_array;
+pub(super) mod metalayer_lists;
+mod parameters;
+
+use super::access_lock::{Locked, WriteGuard};
+use super::rules::Counters;
+use super::{Keeping, SuperChunk};
+use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, blosc2_storage};
+use crate::err;
+use crate::error::Result;
+use crate::frame::FrameKind;
+use crate::frame::header::FrameHeader;
+use crate::frame::store::Frame;
+use crate::pipeline::context::{Context, OwnedContext};
+use crate::pipeline::params::Handle;
+use std::ptr;
+use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
+
+/// See [`SuperChunk::counter_fields`].
+struct CounterFields<'a> {
+    nchunks: &'a AtomicI64,
+    nbytes: &'a AtomicI64,
+    cbytes: &'a AtomicI64,
+    chunksize: &'a AtomicI32,
+    blocksize: &'a AtomicI32,
+    flags2: &'a AtomicU8,
+}
+
+impl SuperChunk {
+    /// The public struct, as C knows it.
+    pub(crate) fn as_ptr(&self) -> *mut blosc2_schunk {
+        self.public.get()
+    }
+
+    /// What C code calls the super-chunk in parameters.
+    pub(super) fn handle(&self) -> Handle {
+        Handle(self.as_ptr().cast())
+    }
+
+    /// Reads a field.
+    fn field<T>(&self, read: impl FnOnce(*const blosc2_schunk) -> T) -> T {
+        read(self.as_ptr())
+    }
+
+    /// Returns the counters as they are now. With the lock held they belong together.
+    pub(crate) fn counters(&self) -> Counters {
+        let fields = self.counter_fields();
+        Counters {
+            nchunks: fields.nchunks.load(Ordering::Relaxed),
+            nbytes: fields.nbytes.load(Ordering::Relaxed),
+            cbytes: fields.cbytes.load(Ordering::Relaxed),
+            chunksize: fields.chunksize.load(Ordering::Relaxed),
+            flags2: fields.flags2.load(Ordering::Relaxed),
+        }
+    }
+
+    /// Returns the number of chunks as it is now.
+    #[inline]
+    pub(super) fn nchunks(&self) -> i64 {
+        self.counter_fields().nchunks.load(Ordering::Relaxed)
+    }
+
+    /// The fields that readers look at before they wait for the lock: only touched atomically.
+    fn counter_fields(&self) -> CounterFields<'_> {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; aligned fields, which the library only touches in this way.
+        unsafe {
+            CounterFields {
+                nchunks: AtomicI64::from_ptr(&raw mut (*s).nchunks),
+                nbytes: AtomicI64::from_ptr(&raw mut (*s).nbytes),
+                cbytes: AtomicI64::from_ptr(&raw mut (*s).cbytes),
+                chunksize: AtomicI32::from_ptr(&raw mut (*s).chunksize),
+                blocksize: AtomicI32::from_ptr(&raw mut (*s).blocksize),
+                flags2: AtomicU8::from_ptr(&raw mut (*s).flags2),
+            }
+        }
+    }
+
+    /// Item size in bytes.
+    pub(crate) fn typesize(&self) -> i32 {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).typesize })
+    }
+
+    /// Block size in bytes as it was asked for.
+    pub(crate) fn blocksize(&self) -> i32 {
+        self.counter_fields().blocksize.load(Ordering::Relaxed)
+    }
+
+    /// Whether chunks and frame belong to another array.
+    pub(crate) fn is_view(&self) -> bool {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).view })
+    }
+
+    /// The filter ids.
+    pub(super) fn filters(&self) -> [u8; 6] {
+        // SAFETY: the rule of the module.
+        self.field(|s| unsafe { (*s).filters })
+    }
+
+    /// Tells pre- and postfilters which chunk is at work. Several readers may say so at once.
+    pub(super) fn note_current(&self, nchunk: i64) {
+        // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
+        unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
+            .store(nchunk, Ordering::Relaxed);
+    }
+
+    /// Returns how often metalayers have changed, or another process has changed the super-chunk. Waits for the end of a
+    /// change.
+    pub(crate) fn change_tick(&self) -> i64 {
+        self.read_lock().change_tick_field().load(Ordering::Relaxed)
+    }
+
+    fn change_tick_field(&self) -> &AtomicI64 {
+        // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
+        unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).change_tick) }
+    }
+
+    /// The storage that the super-chunk was made with.
+    pub(crate) fn storage(&self) -> &blosc2_storage {
+        // SAFETY: the rule of the module; `with_storage` sets it before there is a `SuperChunk` for others.
+        unsafe { &*(*self.as_ptr()).storage }
+    }
+
+    /// The compression context.
+    ///
+    /// # Errors
+    /// `NullPointer` when a program has taken it away.
+    pub(crate) fn cctx(&self) -> Result<&Context> {
+        // SAFETY: the rule of the module.
+        unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() }
+            .ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))
+    }
+
+    /// The decompression context, if there is one.
+    pub(crate) fn dctx(&self) -> Option<&Context> {
+        // SAFETY: the rule of the module.
+        unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }
+    }
+
+    /// The frame, if the chunks are in one.
+    pub(crate) fn frame(&self) -> Option<&Frame> {
+        let owner = self.owner()?.as_ptr();
+        // SAFETY: the rule of the module: a frame of ours, which lives as long as the super-chunk that owns it.
+        unsafe { (*owner).frame.cast::<Frame>().as_ref() }
+    }
+
+    /// Gives a new super-chunk its frame.
+    pub(super) fn set_frame(&mut self, frame: Frame) {
+        drop(self.take_frame());
+        // SAFETY: the rule of the module.
+        unsafe { (*self.as_ptr()).frame = Box::into_raw(Box::new(frame)).cast::<blosc2_frame>() }
+    }
+
+    /// Takes the frame away from the super-chunk, unless it is that of the owner of a view.
+    pub(super) fn take_frame(&mut self) -> Option<Box<Frame>> {
+        if self.is_view() {
+            return None;
+        }
+        // SAFETY: the rule of the module; the frame is NULL or comes from `set_frame`, and no other code uses it: `&mut self`.
+        unsafe {
+            let frame = ptr::replace(&raw mut (*self.as_ptr()).frame, ptr::null_mut()).cast::<Frame>();
+            if frame.is_null() { None } else { Some(Box::from_raw(frame)) }
+        }
+    }
+
+    /// How chunks are kept.
+    pub(crate) fn keeping(&self) -> Keeping {
+        match self.frame().map(Frame::kind) {
+            None => Keeping::Memory,
+            Some(FrameKind::Contiguous) => Keeping::Contiguous,
+            Some(FrameKind::Sparse) => Keeping::Directory,
+        }
+    }
+}
+
+impl Locked<'_, SuperChunk> {
+    /// Returns the header of a frame that tells of this super-chunk with those counters.
+    pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
+        let schunk = self.object();
+        let threads = |context: Option<&Context>| context.map_or(1, |c| c.head().nthreads());
+        let nthreads_c = threads(schunk.cctx().ok());
+        let nthreads_d = {
+            let _use = schunk.dctx_use.lock();
+            threads(schunk.dctx())
+        };
+        let blocksize = schunk.blocksize();
+        // SAFETY: the rule of the module; the lock is held.
+        schunk.field(|s| unsafe {
+            FrameHeader {
+                header_len: 0,
+                frame_len: 0,
+                version: 0,
+                kind: schunk.frame().map_or(FrameKind::Contiguous, Frame::kind),
+                compcode: (*s).compcode,
+                compcode_meta: (*s).compcode_meta,
+                clevel: (*s).clevel,
+                splitmode: (*s).splitmode,
+                use_dict: (*s).use_dict != 0,
+                nbytes: counters.nbytes,
+                cbytes: counters.cbytes,
+                typesize: (*s).typesize,
+                blocksize,
+                chunksize: counters.chunksize,
+                nthreads_c,
+                nthreads_d,
+                has_vlmetalayers: (*s).nvlmetalayers > 0,
+                filters: (*s).filters,
+                filters_meta: (*s).filters_meta,
+                flags2: counters.flags2,
+            }
+        })
+    }
+}
+
+impl WriteGuard<'_, SuperChunk> {
+    /// Publishes counters.
+    #[inline(always)]
+    pub(super) fn set_counters(&mut self, counters: &Counters) {
+        let fields = self.for_change().counter_fields();
+        fields.nchunks.store(counters.nchunks, Ordering::Relaxed);
+        fields.nbytes.store(counters.nbytes, Ordering::Relaxed);
+        fields.cbytes.store(counters.cbytes, Ordering::Relaxed);
+        fields.chunksize.store(counters.chunksize, Ordering::Relaxed);
+        fields.flags2.store(counters.flags2, Ordering::Relaxed);
+    }
+
+    /// Publishes the block size in bytes.
+    pub(super) fn set_blocksize(&mut self, blocksize: i32) {
+        self.for_change().counter_fields().blocksize.store(blocksize, Ordering::Relaxed);
+    }
+
+    /// Counts a change of metalayers, or one by another process.
+    pub(super) fn tick(&mut self) {
+        let tick = self.for_change().change_tick_field();
+        tick.store(tick.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
+    }
+}
+
+/// What is written while a super-chunk is made.
+impl SuperChunk {
+    /// Presets the size of chunks in bytes, before there are any.
+    pub(crate) fn preset_chunksize(&mut self, chunksize: i32) {
+        self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
+    }
+
+    /// Takes over what the header of a frame says of a super-chunk.
+    pub(super) fn set_from_header(&mut self, header: &FrameHeader) {
+        let s = self.as_ptr();
+        // SAFETY: the rule of the module; `&mut self`: no other code uses the super-chunk yet.
+        unsafe {
+            (*s).compcode = header.compcode;
+            (*s).compcode_meta = header.compcode_meta;
+            (*s).clevel = header.clevel;
+            (*s).splitmode = header.splitmode;
+            (*s).use_dict = u8::from(header.use_dict);
+            (*s).typesize = header.typesize;
+            (*s).blocksize = header.blocksize;
+            (*s).filters = header.filters;
+            (*s).filters_meta = header.filters_meta;
+        }
+    }
+
+    /// Makes the contexts. Those that were there are freed.
+    ///
+    /// # Safety
+    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them.
+    ///
+    /// # Errors
+    /// Those of these functions; `InvalidParam` for a typesize below 1.
+    pub(super) unsafe fn make_contexts(
+        &mut self,
+        cparams: &blosc2_cparams,
+        dparams: &blosc2_dparams,
+    ) -> Result<()> {
+        if cparams.typesize <= 0 {
+            return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
+        }
+        let s = self.as_ptr();
+        // SAFETY: by the caller's word; the rule of the module; `&mut self`: no other code uses the super-chunk yet.
+        unsafe {
+            let cctx = Context::for_compression(cparams)?;
+            drop(OwnedContext::from_c(ptr::replace(&raw mut (*s).cctx, cctx.into_c())));
+            let dctx = Context::for_decompression(dparams)?;
+            drop(OwnedContext::from_c(ptr::replace(&raw mut (*s).dctx, dctx.into_c())));
+        }
+        Ok(())
+    }
+}

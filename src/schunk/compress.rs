@@ -1,0 +1,110 @@
+//! Compressing what becomes a chunk, with the context of the super-chunk. No access lock is needed.
+
+use super::SuperChunk;
+use super::change::Incoming;
+use crate::buffers;
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE};
+use crate::err;
+use crate::error::Result;
+use crate::malloc::Malloced;
+use crate::pipeline::compress::Source;
+use crate::pipeline::context::Context;
+
+/// Uncompressed bytes above which a chunk in memory is compressed where it stays instead of copied from a buffer of the pool, so
+/// that appending takes no second copy of a large chunk.
+const LARGE_CHUNK: usize = 16 << 20;
+
+impl SuperChunk {
+    /// Compresses `src`, or what the prefilter makes of nothing, and appends the chunk; the number of chunks then.
+    ///
+    /// # Errors
+    /// `MaxBufsizeExceeded` for too many bytes, those of compression, those of
+    /// [`append_chunk`](Self::append_chunk).
+    pub(crate) fn append_buffer(&self, src: Option<&[u8]>, nbytes: usize) -> Result<i64> {
+        if nbytes > MAX_BUFFERSIZE {
+            return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
+        }
+        let at = self.counters().nchunks;
+        self.note_current(at);
+        if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
+            let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
+            let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
+            block.truncate(cbytes);
+            return self.append_chunk(Incoming::Take(&mut Some(block)));
+        }
+        self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
+    }
+
+    /// Compresses `content` and puts it in the place of chunk `at`.
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk that is not there, those of compression, those of
+    /// [`update_chunk`](Self::update_chunk).
+    pub(crate) fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
+        self.check_index(at)?;
+        self.with_compressed(at, Some(content), content.len(), |chunk| {
+            self.update_chunk(at, Incoming::Copy(chunk)).map(|_| ())
+        })
+    }
+
+    /// Compresses what shall be chunk `nchunk` into a block of its own.
+    ///
+    /// # Errors
+    /// Those of compression.
+    pub(super) fn compress(&self, nchunk: i64, src: Option<&[u8]>, nbytes: usize) -> Result<Malloced> {
+        self.with_compressed(nchunk, src, nbytes, Malloced::copy_of)
+    }
+
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context and lends the chunk to `then`.
+    pub(super) fn with_compressed<R>(
+        &self,
+        nchunk: i64,
+        src: Option<&[u8]>,
+        nbytes: usize,
+        then: impl FnOnce(&[u8]) -> Result<R>,
+    ) -> Result<R> {
+        let room = nbytes + EXTENDED_HEADER_LENGTH;
+        let mut buffer = buffers::take(room)?;
+        let cbytes = self.compress_into(nchunk, src, nbytes, &mut buffer[..room])?;
+        then(&buffer[..cbytes])
+    }
+
+    /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;
+    /// its length. The public struct tells another number as soon as another thread reads.
+    fn compress_into(
+        &self,
+        nchunk: i64,
+        src: Option<&[u8]>,
+        nbytes: usize,
+        dest: &mut [u8],
+    ) -> Result<usize> {
+        let cctx = self.cctx()?;
+        let source = match src {
+            Some(src) => Source::Buffer(src),
+            None => Source::Absent(nbytes),
+        };
+        let cbytes = if cctx.calls_back() {
+            cctx.compress_chunk(source, dest, nchunk, |schunk| self.container_in(schunk))
+        } else {
+            // The access lock comes before that of the context.
+            let container = self.asked_container(cctx);
+            let _use = self.cctx_use.lock();
+            cctx.compress_chunk(source, dest, nchunk, |_| container)
+        }?;
+        if cbytes == 0 {
+            return Err(err!(Failure, "{nbytes} bytes could not be compressed"));
+        }
+        Ok(cbytes)
+    }
+
+    /// Runs `then` with a new compression context, of the parameters that the super-chunk was made with.
+    ///
+    /// # Errors
+    /// Those of [`Context::for_compression`] and of `then`.
+    pub(crate) fn with_new_context<R>(&self, then: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
+        // SAFETY: the library's copy of the parameters, which `with_storage` has set, and of which the super-chunk's own contexts
+        // were made. Pointers in there are valid for as long as the super-chunk lives.
+        let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
+        then(&context)
+    }
+}

@@ -1,0 +1,153 @@
+//! Frames with chunks of different sizes. The index of a frame does not have the size of a special chunk, and readers compute it
+//! from the chunk size; without one, they find the sizes of chunks that are stored alone (`frame.md` 9).
+
+use super::SuperChunk;
+use super::access_lock::WriteGuard;
+use super::rules::{self, Counters};
+use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, flag, version};
+use crate::chunk::{ChunkHeader, Special, write_i32};
+use crate::err;
+use crate::error::Result;
+use crate::frame::fetch::ChunkInfo;
+use crate::frame::plan::{Change, Payload};
+use crate::pipeline::compress::special_chunk;
+use crate::pipeline::params::CompressParams;
+
+/// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
+const MOST_CONVERSIONS: usize = 1 << 16;
+
+impl WriteGuard<'_, SuperChunk> {
+    /// Sees to it that a frame whose chunks shall have different sizes can tell the size of each: special chunks, whose
+    /// size the index does not have, become repeated values (`frame.md` 9). Returns such a chunk in the place of a new
+    /// one that is special, and counts what it takes. The chunk that is `replaced` need not be told of.
+    pub(super) fn prepare_variable(
+        &mut self,
+        before: &Counters,
+        after: &mut Counters,
+        info: &ChunkInfo,
+        replaced: Option<i64>,
+    ) -> Result<Option<Vec<u8>>> {
+        if info.cbytes < EXTENDED_HEADER_LENGTH as i32 {
+            return Err(err!(InvalidHeader, "frames keep no chunks of {} bytes", info.cbytes));
+        }
+        if after.nchunks == 1 && info.nbytes == 0 {
+            return Err(err!(InvalidParam, "a frame cannot begin with an empty chunk"));
+        }
+        // Readers count chunks by their size, unless sizes differ.
+        let size = i64::from(after.chunksize);
+        if size > 0 && count(after.nbytes, size) != after.nchunks {
+            after.chunksize = 0;
+        }
+        if after.chunksize != 0 {
+            return self.with_size(after, info);
+        }
+        if before.chunksize != 0 {
+            let added = self.convert_specials(before, replaced)?;
+            after.cbytes = rules::sum(after.cbytes, added)?;
+        }
+        let Some(special) = info.special else { return Ok(None) };
+        let chunk = as_value(special, info.nbytes, self.typesize())?;
+        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+        Ok(Some(chunk))
+    }
+
+    /// What takes the place of a new special chunk whose size readers of the index would not believe: one that is no whole
+    /// number of items (`frame.md` 1.4).
+    fn with_size(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
+        let is_whole = info.nbytes.checked_rem(self.typesize()) == Some(0);
+        let Some(special) = info.special.filter(|_| !is_whole) else { return Ok(None) };
+        let chunk = as_value(special, info.nbytes, self.typesize())?;
+        after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+        Ok(Some(chunk))
+    }
+
+    /// Writes special chunks out as repeated values, one after another, but for the one that is about to go; the bytes
+    /// that they take. The frame is a good one after each.
+    pub(super) fn convert_specials(&mut self, before: &Counters, replaced: Option<i64>) -> Result<i64> {
+        let Some(frame) = self.object().frame() else { return Ok(0) };
+        let offsets = frame.offsets()?;
+        let is_special = |&(n, code): &(usize, i64)| code < 0 && Some(n as i64) != replaced;
+        let specials: Vec<usize> = offsets.iter().enumerate().filter(is_special).map(|(n, _)| n).collect();
+        if specials.len() > MOST_CONVERSIONS {
+            return Err(err!(InvalidParam, "{} special chunks cannot change their size", specials.len()));
+        }
+        let mut counters = *before;
+        for nchunk in specials {
+            let header = frame.look()?.header;
+            let info = frame.chunk_info(nchunk, &header)?;
+            let Some(special) = info.special else { continue };
+            let chunk = as_value(special, info.nbytes, self.typesize())?;
+            let mut after = counters;
+            after.cbytes = rules::sum(after.cbytes, chunk.len() as i64)?;
+            let chunk = Payload::Bytes(&chunk);
+            self.apply(&Change::Update { at: nchunk, chunk, old_len: 0 }, &after)?;
+            self.set_counters(&after);
+            counters = after;
+        }
+        Ok(counters.cbytes - before.cbytes)
+    }
+}
+
+/// How many chunks a reader counts in a frame with chunks of one size.
+pub(super) fn count(nbytes: i64, size: i64) -> i64 {
+    if nbytes <= 0 { 0 } else { (nbytes - 1) / size + 1 }
+}
+
+/// A special chunk as one that repeats a value, which every reader finds among chunks of different sizes; what is no whole
+/// number of items as zeros. Bytes that nobody has set become zeros.
+fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
+    let width = usize::try_from(typesize).unwrap_or(1);
+    let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
+    if nbytes == 0 {
+        // An empty chunk has nothing to repeat.
+        let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
+        let header = ChunkHeader {
+            version: version::STABLE,
+            versionlz: 1,
+            flags: flag::EXTENDED | flag::MEMCPYED,
+            typesize: typesize.clamp(1, 255) as u8,
+            blocksize: 1,
+            cbytes: EXTENDED_HEADER_LENGTH as i32,
+            ..ChunkHeader::default()
+        };
+        header.write(&mut chunk);
+        return Ok(chunk);
+    }
+    if nbytes.checked_rem(typesize) != Some(0) {
+        if special == Special::Nan {
+            return Err(err!(InvalidParam, "{nbytes} bytes of not-a-numbers are none of {typesize} bytes"));
+        }
+        return Ok(run_of_zeros(nbytes));
+    }
+    let mut value = vec![0; width];
+    if special == Special::Nan {
+        special.fill(&mut value, 0, width, &[])?;
+    }
+    let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + width];
+    special_chunk(&params, Special::Value, nbytes as usize, &value, &mut chunk)?;
+    Ok(chunk)
+}
+
+/// A chunk of `nbytes` zeros, at least 1, whose header says so: blocks of one stream each, a run.
+fn run_of_zeros(nbytes: i32) -> Vec<u8> {
+    let blocksize = nbytes.min(MAX_BLOCKSIZE);
+    let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;
+    let (tables, len) = (EXTENDED_HEADER_LENGTH + 4 * nblocks, EXTENDED_HEADER_LENGTH + 8 * nblocks);
+    // The length of a stream that is a run of zeros is 0.
+    let mut chunk = vec![0; len];
+    let header = ChunkHeader {
+        version: version::STABLE,
+        versionlz: 1,
+        flags: flag::EXTENDED | flag::DONT_SPLIT,
+        typesize: 1,
+        nbytes,
+        blocksize,
+        cbytes: len as i32,
+        ..ChunkHeader::default()
+    };
+    header.write(&mut chunk);
+    for nblock in 0..nblocks {
+        write_i32(&mut chunk, EXTENDED_HEADER_LENGTH + 4 * nblock, (tables + 4 * nblock) as i32);
+    }
+    chunk
+}
