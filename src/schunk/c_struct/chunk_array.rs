@@ -163,14 +163,14 @@ impl WriteGuard<'_, SuperChunk> {
     /// `MemoryAlloc`, `Data` when there are fewer slots than chunks.
     #[cold]
     fn grow_array(&mut self, nchunks: i64) -> Result<&mut [*mut u8]> {
-        let there = self.chunk_slots()?.len();
+        let slots = self.chunk_slots()?;
+        let (there, old_len) = (slots.len(), size_of_val(slots));
         if usize::try_from(nchunks).ok() != Some(there) {
             return Err(err!(Data, "{nchunks} chunks in {there} slots"));
         }
         let s = self.for_change().as_ptr();
         // SAFETY: the rule of `c_struct` and of this module; exclusive access. NULL in the slots that are new.
         unsafe {
-            let old_len = there * size_of::<*mut u8>();
             let len = old_len + DATA_STEP;
             let data: *mut *mut u8 = libc::realloc((*s).data.cast(), len).cast();
             if data.is_null() {
