@@ -4,8 +4,8 @@
 //! streams, and never looks beyond the stream it is given.
 
 mod built_in;
+mod common_prefix;
 mod dictionary;
-mod differing;
 mod incompressible;
 mod length_predictor;
 mod lz4;

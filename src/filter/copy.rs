@@ -7,7 +7,7 @@
 //! which depends on nothing but where the caller's buffers happen to be. A loop over vectors does not care.
 
 #[cfg(target_arch = "x86_64")]
-use super::columns::expect;
+use super::columns::prefetch_dest;
 use super::cpu::{self, Level};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -105,7 +105,7 @@ macro_rules! vector_copy {
             let mut at = VECTOR - to as usize % VECTOR;
             while at < last {
                 for line in (0..ROUND).step_by(LINE) {
-                    expect(dest, at + AHEAD + line);
+                    prefetch_dest(dest, at + AHEAD + line);
                 }
                 round(at);
                 at += ROUND;

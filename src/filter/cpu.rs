@@ -55,9 +55,9 @@ impl Level {
     }
 }
 
-/// Has the processor fetch the line at `place`, which may be anywhere.
+/// Prefetches the cache line at `place`, which may be any address.
 #[inline(always)]
-pub fn expect(place: *const u8) {
+pub fn prefetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -67,9 +67,9 @@ pub fn expect(place: *const u8) {
     let _ = place;
 }
 
-/// Has the processor fetch the line at `place`, which may be anywhere and will be written.
+/// Prefetches the cache line at `place`, which may be any address, for writing.
 #[inline(always)]
-pub fn expect_to_write(place: *mut u8) {
+pub fn prefetch_to_write(place: *mut u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};

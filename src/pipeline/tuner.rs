@@ -2,9 +2,9 @@
 //!
 //! A hook reads and writes the context's head through the pointer it gets.
 
+use super::block_size::Choice;
 use super::context::Context;
 use super::head::Head;
-use super::stune::Choice;
 use crate::abi::{blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;

@@ -6,7 +6,7 @@
 
 use super::tokens::{Match, put_literals, put_match};
 use super::{LONG_CODE, MAX_LITERALS};
-use crate::codec::differing::differing32;
+use crate::codec::common_prefix::differing32;
 use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.

@@ -4,8 +4,8 @@
 
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
-use super::super::columns::{expect, groups, pieces};
-use super::fours;
+use super::super::columns::{groups, pieces, prefetch_dest};
+use super::cache_blocked;
 use super::generic::{self, elements};
 use std::arch::x86_64::*;
 
@@ -33,10 +33,14 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             2 => forward::<2, DELTA>(2, src, dest),
             4 => forward::<4, DELTA>(4, src, dest),
             3 => forward::<4, DELTA>(3, src, dest),
-            8 if fours::crowded(src.len() / 8, 1) => fours::forward_avx2::<8, DELTA>(src, dest),
+            8 if cache_blocked::crowded(src.len() / 8, 1) => {
+                cache_blocked::forward_avx2::<8, DELTA>(src, dest)
+            }
             8 => forward::<8, DELTA>(8, src, dest),
             5..=7 => forward::<8, DELTA>(typesize, src, dest),
-            16 if fours::crowded(src.len() / 16, 1) => fours::forward_avx2::<16, DELTA>(src, dest),
+            16 if cache_blocked::crowded(src.len() / 16, 1) => {
+                cache_blocked::forward_avx2::<16, DELTA>(src, dest)
+            }
             16 => forward::<16, DELTA>(16, src, dest),
             _ => forward::<16, DELTA>(typesize, src, dest),
         }
@@ -131,7 +135,7 @@ unsafe fn forward_tile<const P: usize, const DELTA: bool>(
         for (j, &vector) in columns.iter().enumerate() {
             if j < layout.width() {
                 let at = (column + j) * elements + first;
-                expect(dest, at + 4 * TILE);
+                prefetch_dest(dest, at + 4 * TILE);
                 _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }

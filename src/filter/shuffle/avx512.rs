@@ -4,9 +4,9 @@
 
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
-use super::super::columns::{expect, groups, pieces};
+use super::super::columns::{groups, pieces, prefetch_dest};
 use super::avx2;
-use super::fours;
+use super::cache_blocked;
 use super::generic::elements;
 use std::arch::x86_64::*;
 
@@ -30,13 +30,15 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             5 => forward::<DELTA>(Packed::<5, 1>, 5, src, dest),
             6 => forward::<DELTA>(Packed::<3, 2>, 6, src, dest),
             7 => forward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
-            8 => fours::forward_avx512::<8, DELTA>(src, dest),
+            8 => cache_blocked::forward_avx512::<8, DELTA>(src, dest),
             10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
             20 if !DELTA => forward::<DELTA>(Packed::<5, 4>, 20, src, dest),
             24 if !DELTA => forward::<DELTA>(Packed::<3, 8>, 24, src, dest),
             ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 if fours::crowded(src.len() / 16, 2) => fours::forward_avx512::<16, DELTA>(src, dest),
+            16 if cache_blocked::crowded(src.len() / 16, 2) => {
+                cache_blocked::forward_avx512::<16, DELTA>(src, dest)
+            }
             16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
             _ => forward::<DELTA>(Wide::new(typesize), typesize, src, dest),
         }
@@ -132,7 +134,7 @@ unsafe fn forward_tile<const DELTA: bool>(
         for (j, &vector) in columns.vectors().iter().enumerate() {
             if j < tiles.width() {
                 let at = (column + j) * elements + first;
-                expect(dest, at + 2 * TILE);
+                prefetch_dest(dest, at + 2 * TILE);
                 _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }

@@ -11,7 +11,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod fours;
+mod cache_blocked;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 

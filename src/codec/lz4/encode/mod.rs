@@ -12,7 +12,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use crate::codec::differing::differing32;
+use crate::codec::common_prefix::differing32;
 
 /// The shortest match.
 const MIN_MATCH: usize = 4;
