@@ -4,8 +4,8 @@
 //! the same matches ([`Matcher`]). Literals are not copied one by one: a run is written when the match that ends it
 //! is known.
 
+use super::format::{LONG_CODE, MAX_LITERALS};
 use super::tokens::{Match, put_literals, put_match};
-use super::{LONG_CODE, MAX_LITERALS};
 use crate::codec::common_prefix::differing32;
 use crate::codec::length_predictor::LengthPredictor;
 
