@@ -7,11 +7,11 @@
 //!
 //! Any number of threads may read at once; mapping, writing, cutting and destroying exclude everything else ([`Mapping`]).
 
-use super::stream::LentBytes;
+use super::lent::{LentBytes, MappingGuard};
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::Result;
 use crate::{err, trace};
-use parking_lot::{RwLock, RwLockReadGuard, RwLockWriteGuard};
+use parking_lot::{RwLock, RwLockWriteGuard};
 use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
@@ -25,9 +25,6 @@ pub(super) struct Mapping {
     /// function of a program runs meanwhile, except that a reader may have several shares.
     is_there: RwLock<bool>,
 }
-
-/// Keeps a mapping from being changed.
-pub(super) type MappingGuard<'a> = RwLockReadGuard<'a, bool>;
 
 // SAFETY: by the word of the caller of `new` the struct may be used from any thread.
 unsafe impl Send for Mapping {}

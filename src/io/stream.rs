@@ -1,12 +1,12 @@
 //! An open file: reads and writes by absolute position, whatever the back-end.
 
-use super::mmap::{Mapping, MappingGuard};
+use super::lent::LentBytes;
+use super::mmap::Mapping;
 use super::user::UserStream;
 use super::{WriteShape, native};
 use crate::err;
 use crate::error::Result;
 use std::fs::File;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// An open file. Closed when it is dropped.
@@ -77,7 +77,7 @@ impl Stream {
                 if bytes.len() != len {
                     return Err(short(position, len, bytes.len()));
                 }
-                Ok(Some(LentBytes { bytes, _mapping: None }))
+                Ok(Some(LentBytes::of_stream(bytes)))
             }
         }
     }
@@ -147,28 +147,6 @@ impl Stream {
             Kind::Native(file) => Some(file),
             _ => None,
         }
-    }
-}
-
-/// Bytes that a back-end lends.
-pub(crate) struct LentBytes<'a> {
-    bytes: &'a [u8],
-    /// Keeps a mapping from being changed.
-    _mapping: Option<MappingGuard<'a>>,
-}
-
-impl<'a> LentBytes<'a> {
-    /// Returns bytes of a mapping.
-    pub(super) fn of_mapping(bytes: &'a [u8], guard: MappingGuard<'a>) -> Self {
-        LentBytes { bytes, _mapping: Some(guard) }
-    }
-}
-
-impl Deref for LentBytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.bytes
     }
 }
 
