@@ -15,10 +15,13 @@ const RUN: usize = 16;
 /// Elements that are enough for a tile where 32 bytes of each are in it.
 const FEW: usize = 16;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
-/// `DELTA` as many and as wide as [`super::fuses`] says.
+/// Shuffles whole elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`, [`super::fuses`] is
+/// true for them.
 #[target_feature(enable = "avx2")]
-pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
         return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -27,7 +30,7 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             generic::shuffle(typesize, src, dest)
         };
     }
-    // SAFETY: (all) this function has AVX2.
+    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
     unsafe {
         match typesize {
             2 => forward::<2, DELTA>(2, src, dest),
@@ -47,9 +50,12 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
     }
 }
 
-/// Undoes [`shuffle`], under the same conditions.
+/// Undoes [`shuffle`].
+///
+/// # Safety
+/// As for [`shuffle`].
 #[target_feature(enable = "avx2")]
-pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
         return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -60,7 +66,7 @@ pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &m
     }
     let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
-    // SAFETY: (all) this function has AVX2, and each stream is as long as there are elements.
+    // SAFETY: (all) this function has AVX2; by the caller each stream is as long as there are elements, at least a tile.
     unsafe {
         match typesize {
             2 => backward::<2, DELTA>(2, streams, dest),

@@ -14,14 +14,18 @@ use std::arch::x86_64::*;
 /// one after the other.
 const RUN: usize = 8;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
-/// `DELTA` as many and as wide as [`super::fuses`] says.
+/// Shuffles whole elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`, [`super::fuses`] is
+/// true for them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
-        return avx2::shuffle::<DELTA>(typesize, src, dest);
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::shuffle::<DELTA>(typesize, src, dest) };
     }
-    // SAFETY: (all) this function has the AVX-512 level.
+    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
             2 => forward::<DELTA>(Packed::<1, 2>, 2, src, dest),
@@ -45,15 +49,20 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
     }
 }
 
-/// Undoes [`shuffle`], under the same conditions.
+/// Undoes [`shuffle`].
+///
+/// # Safety
+/// As for [`shuffle`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
-        return avx2::unshuffle::<DELTA>(typesize, src, dest);
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::unshuffle::<DELTA>(typesize, src, dest) };
     }
     let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
-    // SAFETY: (all) this function has the AVX-512 level, and each stream is as long as there are elements.
+    // SAFETY: (all) this function has the AVX-512 level; by the caller each stream is as long as there are elements, at
+    // least a tile.
     unsafe {
         match typesize {
             2 => backward::<_, DELTA>(Packed::<1, 2>, 2, streams, dest),
