@@ -1,27 +1,19 @@
 //! Bytes in the memory of a back-end.
 
-use parking_lot::RwLockReadGuard;
+use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
 use std::ops::Deref;
 
-/// Keeps a mapping from being changed.
-pub(super) type MappingGuard<'a> = RwLockReadGuard<'a, bool>;
-
-/// Bytes that a back-end lends.
+/// Bytes that a back-end lends. Changes through the back-end wait until they are dropped.
 pub(crate) struct LentBytes<'a> {
     bytes: &'a [u8],
-    /// Keeps a mapping from being changed.
-    _mapping: Option<MappingGuard<'a>>,
+    /// Keeps the bytes from being changed.
+    _guard: MappedRwLockReadGuard<'a, ()>,
 }
 
 impl<'a> LentBytes<'a> {
-    /// Returns bytes of a program's back-end.
-    pub(super) fn of_stream(bytes: &'a [u8]) -> Self {
-        LentBytes { bytes, _mapping: None }
-    }
-
-    /// Returns bytes of a mapping that `guard` keeps from being changed.
-    pub(super) fn of_mapping(bytes: &'a [u8], guard: MappingGuard<'a>) -> Self {
-        LentBytes { bytes, _mapping: Some(guard) }
+    /// Returns bytes that do not change while `guard` lives.
+    pub(super) fn new<T>(bytes: &'a [u8], guard: RwLockReadGuard<'a, T>) -> Self {
+        LentBytes { bytes, _guard: RwLockReadGuard::map(guard, |_| &()) }
     }
 }
 
