@@ -116,12 +116,15 @@ impl UserStream {
     }
 
     /// Calls `read` for `len` bytes; `place` is where they go, or where the callback stores where they are.
-    fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
+    ///
+    /// # Safety
+    /// Unless the back-end hands out pointers, `len` bytes can be written at `place`.
+    unsafe fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
         let id = self.backend.id();
         let read = self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no read"))?;
         let (asked, at) = (signed(len as u64)?, signed(position)?);
         // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and `place` is a
-        // buffer of that length, or free to be set.
+        // buffer of that length by the word of the caller, or free to be set.
         let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
         usize::try_from(got).ok().filter(|&got| got <= len).ok_or_else(|| {
             err!(FileRead, "read of back-end {id} returned {got} for {len} bytes at {position}")
@@ -134,15 +137,23 @@ impl UserStream {
             dest[..bytes.len()].copy_from_slice(&bytes);
             return Ok(bytes.len());
         }
-        self.read(position, dest.len(), &mut dest.as_mut_ptr().cast())
+        // SAFETY: the place is `dest`.
+        unsafe { self.read(position, dest.len(), &mut dest.as_mut_ptr().cast()) }
     }
 
-    /// Returns as many of the bytes as there are, in the memory of the back-end, which hands out pointers.
+    /// Returns as many of the bytes as there are, in the memory of the back-end.
+    ///
+    /// # Errors
+    /// `FileRead`, always for a back-end that does not hand out pointers.
     pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
+        if !self.hands_out_pointers() {
+            return Err(err!(FileRead, "back-end {} hands out no pointers", self.backend.id()));
+        }
         // A thread may have bytes of several reads.
         let guard = self.backend.changes.read_recursive();
         let mut place = null_mut();
-        let got = self.read(position, len, &mut place)?;
+        // SAFETY: the back-end hands out pointers.
+        let got = unsafe { self.read(position, len, &mut place) }?;
         if got == 0 {
             return Ok(LentBytes::new(&[], guard));
         }
