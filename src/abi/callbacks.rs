@@ -1,9 +1,9 @@
-//! The callback types of the ABI (`abi.md` 4.1). Every one is nullable; the library calls them only where their
+//! The callback types of the ABI (`abi.md` 4.1) but for pre- and postfilters, which stand with their parameters. Every one is nullable; the library calls them only where their
 //! contract says so, possibly from several threads at once.
 
 use std::ffi::{c_char, c_int, c_void};
 
-use super::{blosc2_cparams, blosc2_dparams, blosc2_postfilter_params, blosc2_prefilter_params};
+use super::{blosc2_cparams, blosc2_dparams};
 
 /// A caller's own thread pool: calls `dojob(jobdata + i * jobdata_elsize)` exactly once for each `i` in
 /// `[0, numjobs)`, in any threads, and returns when all have returned. The elements of `jobdata` are opaque.
@@ -57,12 +57,6 @@ pub type blosc2_truncate_cb = Option<unsafe extern "C" fn(stream: *mut c_void, s
 
 /// Releases the `params` of a `blosc2_io` when a super-chunk that uses it is freed; negative is an error.
 pub type blosc2_destroy_cb = Option<unsafe extern "C" fn(params: *mut c_void) -> c_int>;
-
-/// Fills a block before it is compressed. Anything but 0 fails the compression.
-pub type blosc2_prefilter_fn = Option<unsafe extern "C" fn(params: *mut blosc2_prefilter_params) -> c_int>;
-
-/// Changes a block after it was decompressed. Anything but 0 fails the decompression.
-pub type blosc2_postfilter_fn = Option<unsafe extern "C" fn(params: *mut blosc2_postfilter_params) -> c_int>;
 
 /// Compresses one stream: returns the bytes written, 0 when they do not fit, or a negative error. `meta` is the
 /// codec's meta byte, `cparams` a temporary copy of the parameters, `chunk` the start of the source buffer

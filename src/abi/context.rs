@@ -3,20 +3,12 @@
 //! `new_nthreads`. The library's own context begins with it.
 
 use std::ffi::{c_int, c_void};
-use std::marker::{PhantomData, PhantomPinned};
 use std::mem::{offset_of, size_of};
 
 use super::{
     BLOSC2_MAX_FILTERS, BLOSC2_MAX_UDFILTERS, CBool, blosc2_filter, blosc2_postfilter_fn,
     blosc2_postfilter_params, blosc2_prefilter_fn, blosc2_prefilter_params, blosc2_schunk,
 };
-
-/// A compression or decompression context; opaque to C (`abi.md` 4.2).
-#[repr(C)]
-pub struct blosc2_context {
-    opaque: [u8; 0],
-    not_send_nor_unpin: PhantomData<(*mut u8, PhantomPinned)>,
-}
 
 /// Room that the original layout gives to a mutex; always zero here.
 pub type MutexRoom = [u64; 5];

@@ -9,44 +9,25 @@
 #![allow(non_camel_case_types)]
 
 pub mod b2nd;
+pub mod c_bool;
 pub mod callbacks;
 pub mod constants;
 pub mod context;
 pub mod defaults;
+pub mod opaque;
 pub mod params;
 pub mod registry;
 pub mod schunk;
 pub mod storage;
 
 pub use b2nd::*;
+pub use c_bool::*;
 pub use callbacks::*;
 pub use constants::*;
 pub use context::*;
 pub use defaults::*;
+pub use opaque::*;
 pub use params::*;
 pub use registry::*;
 pub use schunk::*;
 pub use storage::*;
-
-/// A C `bool` that foreign code may have filled: every non-zero byte is true (`abi.md` 1.2).
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CBool(pub u8);
-
-impl CBool {
-    /// False.
-    pub const FALSE: CBool = CBool(0);
-    /// True, as C writes it.
-    pub const TRUE: CBool = CBool(1);
-
-    /// The truth of the byte.
-    pub const fn get(self) -> bool {
-        self.0 != 0
-    }
-}
-
-impl From<bool> for CBool {
-    fn from(value: bool) -> Self {
-        CBool(value as u8)
-    }
-}

@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 use std::mem::size_of;
 
-use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context, blosc2_postfilter_fn, blosc2_prefilter_fn};
+use super::{BLOSC2_MAX_FILTERS, CBool, blosc2_context};
 
 /// Parameters of a compression context; filled by the caller, best from a copy of `BLOSC2_CPARAMS_DEFAULTS`.
 /// Every value is taken literally: 0 does not mean "the default" (`abi.md` 3.1).
@@ -102,6 +102,9 @@ pub struct blosc2_prefilter_params {
 }
 const _: () = assert!(size_of::<blosc2_prefilter_params>() == 88);
 
+/// Fills a block before it is compressed. Anything but 0 fails the compression.
+pub type blosc2_prefilter_fn = Option<unsafe extern "C" fn(params: *mut blosc2_prefilter_params) -> c_int>;
+
 /// What a postfilter sees of the block that was decompressed. The caller sets `user_data`; the library passes a
 /// copy, filled for the block, that is private to the call (`abi.md` 3.9).
 #[repr(C)]
@@ -133,6 +136,9 @@ pub struct blosc2_postfilter_params {
     pub ctx: *mut blosc2_context,
 }
 const _: () = assert!(size_of::<blosc2_postfilter_params>() == 80);
+
+/// Changes a block after it was decompressed. Anything but 0 fails the decompression.
+pub type blosc2_postfilter_fn = Option<unsafe extern "C" fn(params: *mut blosc2_postfilter_params) -> c_int>;
 
 /// How well one stream was compressed: the records, in native byte order, of a chunk made with `instr_codec`
 /// (`abi.md` 3.11).

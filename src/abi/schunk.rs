@@ -1,21 +1,14 @@
 //! The super-chunk and its metalayers (`abi.md` 3.6, 3.7), and the timestamps.
 
 use std::ffi::{c_char, c_int, c_void};
-use std::marker::{PhantomData, PhantomPinned};
 #[cfg(feature = "abi7")]
 use std::mem::offset_of;
 use std::mem::size_of;
 
 use super::{
-    BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_storage,
+    BLOSC2_MAX_FILTERS, BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_context, blosc2_frame,
+    blosc2_storage,
 };
-
-/// A frame; opaque to C (`abi.md` 4.2).
-#[repr(C)]
-pub struct blosc2_frame {
-    opaque: [u8; 0],
-    not_send_nor_unpin: PhantomData<(*mut u8, PhantomPinned)>,
-}
 
 /// A metalayer of a super-chunk: a name and its content (`abi.md` 3.7).
 #[repr(C)]

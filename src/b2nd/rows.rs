@@ -416,8 +416,8 @@ impl Row for Long {
     #[inline(always)]
     fn expect(self, src: *const u8, dst: *mut u8) {
         for line in (0..self.0.min(MOST_EXPECTED)).step_by(LINE) {
-            cpu::expect(src.wrapping_add(line));
-            cpu::expect_to_write(dst.wrapping_add(line));
+            cpu::prefetch(src.wrapping_add(line));
+            cpu::prefetch_to_write(dst.wrapping_add(line));
         }
     }
 

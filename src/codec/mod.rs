@@ -4,8 +4,8 @@
 //! streams, and never looks beyond the stream it is given.
 
 mod built_in;
+mod common_prefix;
 mod dictionary;
-mod differing;
 mod incompressible;
 mod length_predictor;
 mod lz4;
@@ -13,6 +13,7 @@ mod match_copy;
 #[cfg(feature = "ndlz")]
 pub(crate) mod ndlz;
 mod plugin;
+mod stream_codec;
 mod zlib;
 mod zstd;
 
@@ -22,54 +23,8 @@ mod tests;
 pub(crate) use built_in::{BuiltIn, BuiltInDecoder, BuiltInEncoder};
 pub(crate) use dictionary::{DecoderDictionary, EncoderDictionary, train_zstd};
 pub(crate) use plugin::{Plugin, PluginDecoder, PluginEncoder};
+pub(crate) use stream_codec::{Decoder, Encoder, WRITE_AHEAD, Workspace};
 
 pub(crate) mod blosclz;
 #[cfg(feature = "zfp")]
 pub mod zfp;
-
-use crate::error::Result;
-
-/// The per-thread state that codecs keep between streams, so that a stream costs no allocation.
-/// Everything in it is created on first use.
-#[derive(Default)]
-pub(crate) struct Workspace {
-    blosclz: blosclz::Tables,
-    lz4: lz4::State,
-    #[cfg(feature = "ndlz")]
-    pub(crate) ndlz: ndlz::Tables,
-    zlib: zlib::State,
-    zstd: zstd::State,
-}
-
-/// Room behind a stream's content with which every decoder is as fast as it can be, in bytes.
-pub(crate) const WRITE_AHEAD: usize = 128;
-
-/// Compresses single streams.
-pub(crate) trait Encoder: Sync {
-    /// Compresses `src` into `dest`. Returns the number of bytes written; 0 when the result does not fit into
-    /// `dest` or the codec gives up. A caller's own codec may also fail with an error.
-    fn encode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
-}
-
-/// Decompresses single streams.
-pub(crate) trait Decoder: Sync {
-    /// Decompresses the whole of `src` into `dest` and returns the number of bytes written; any number but
-    /// `dest.len()` means that the stream is bad (0: the codec found out itself).
-    fn decode(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize>;
-
-    /// As [`decode`](Self::decode) of the first `src_len` bytes of `src` into the first `dest_len` of `dest`. A codec
-    /// may read what lies behind them, and leave garbage there, so that short streams need fewer checks.
-    ///
-    /// # Panics
-    /// If the buffers are shorter than that.
-    fn decode_ahead(
-        &self,
-        workspace: &mut Workspace,
-        src: &[u8],
-        src_len: usize,
-        dest: &mut [u8],
-        dest_len: usize,
-    ) -> Result<usize> {
-        self.decode(workspace, &src[..src_len], &mut dest[..dest_len])
-    }
-}

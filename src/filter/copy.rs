@@ -7,7 +7,7 @@
 //! which depends on nothing but where the caller's buffers happen to be. A loop over vectors does not care.
 
 #[cfg(target_arch = "x86_64")]
-use super::columns::expect;
+use super::columns::prefetch_dest;
 use super::cpu::{self, Level};
 use std::mem::MaybeUninit;
 use std::ptr;
@@ -44,7 +44,7 @@ pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     copy_to_fresh_at(cpu::level(), src, dest);
 }
 
-/// [`copy`] with the kernel of one level, or the portable one where this machine does not have it.
+/// [`copy`] with the kernel of one level.
 ///
 /// # Panics
 /// As [`copy`].
@@ -60,12 +60,12 @@ fn copy_to_fresh_at(level: Level, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
     if (LEAST..=MOST).contains(&src.len()) {
-        if level == Level::Avx512 && is_x86_feature_detected!("avx512f") {
-            // SAFETY: AVX-512 F is there, and both have that length.
+        if let Level::Avx512(_) = level {
+            // SAFETY: the level proves that the machine has AVX-512 F, and both have that length.
             return unsafe { avx512(src, dest) };
         }
-        if matches!(level, Level::Avx2 | Level::Avx512) && is_x86_feature_detected!("avx2") {
-            // SAFETY: AVX2 is there, and both have that length.
+        if level.has_avx2() {
+            // SAFETY: the level proves that the machine has AVX2, and both have that length.
             return unsafe { avx2(src, dest) };
         }
     }
@@ -105,7 +105,7 @@ macro_rules! vector_copy {
             let mut at = VECTOR - to as usize % VECTOR;
             while at < last {
                 for line in (0..ROUND).step_by(LINE) {
-                    expect(dest, at + AHEAD + line);
+                    prefetch_dest(dest, at + AHEAD + line);
                 }
                 round(at);
                 at += ROUND;

@@ -4,43 +4,55 @@
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// An instruction-set level for which there are kernels.
+/// Proof that the machine was found to have the instructions of a level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
+pub struct Detected(());
+
+/// An instruction-set level for which there are kernels. A value exists only of a level that this machine has:
+/// [`available`] and [`level()`] return them, and nothing outside this file can make one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
-    /// Portable code; always there.
-    Generic = 1,
+    /// Portable code; every machine has it.
+    Generic,
     /// x86-64 with AVX2.
-    Avx2,
+    Avx2(Detected),
     /// x86-64 with AVX-512 F, BW, VL and VBMI, and GFNI (and AVX2).
-    Avx512,
+    Avx512(Detected),
     /// Little-endian AArch64 with NEON.
-    Neon,
+    Neon(Detected),
 }
 
 impl Level {
-    /// Every level, the least preferred first.
-    pub const ALL: [Level; 4] = [Level::Generic, Level::Avx2, Level::Avx512, Level::Neon];
+    /// Every level, the least preferred first. The values beyond [`Level::Generic`] prove nothing, so that this list does
+    /// not leave the file.
+    const ALL: [Level; 4] =
+        [Level::Generic, Level::Avx2(Detected(())), Level::Avx512(Detected(())), Level::Neon(Detected(()))];
 
-    /// The name that the environment variable `BLOSC_SIMD` gives the level.
+    /// Returns the name that the environment variable `BLOSC_SIMD` gives the level.
     pub const fn name(self) -> &'static str {
         match self {
             Level::Generic => "generic",
-            Level::Avx2 => "avx2",
-            Level::Avx512 => "avx512",
-            Level::Neon => "neon",
+            Level::Avx2(_) => "avx2",
+            Level::Avx512(_) => "avx512",
+            Level::Neon(_) => "neon",
         }
     }
 
-    /// Whether this machine can run the kernels of the level.
-    pub fn is_available(self) -> bool {
+    /// Returns whether the level includes AVX2.
+    #[inline]
+    pub const fn has_avx2(self) -> bool {
+        matches!(self, Level::Avx2(_) | Level::Avx512(_))
+    }
+
+    /// Returns whether this machine has the level.
+    fn is_detected(self) -> bool {
         match self {
             Level::Generic => true,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => is_x86_feature_detected!("avx2"),
+            Level::Avx2(_) => is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512 => {
-                Level::Avx2.is_available()
+            Level::Avx512(_) => {
+                is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
                     && is_x86_feature_detected!("avx512vl")
@@ -48,16 +60,26 @@ impl Level {
                     && is_x86_feature_detected!("gfni")
             }
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Level::Neon => std::arch::is_aarch64_feature_detected!("neon"),
+            Level::Neon(_) => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "which levels are left depends on the target")]
             _ => false,
         }
     }
+
+    /// Returns the number of the level in [`CHOSEN`].
+    const fn number(self) -> u8 {
+        match self {
+            Level::Generic => GENERIC,
+            Level::Avx2(_) => AVX2,
+            Level::Avx512(_) => AVX512,
+            Level::Neon(_) => NEON,
+        }
+    }
 }
 
-/// Has the processor fetch the line at `place`, which may be anywhere.
+/// Prefetches the cache line at `place`, which may be any address.
 #[inline(always)]
-pub fn expect(place: *const u8) {
+pub fn prefetch(place: *const u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -67,9 +89,9 @@ pub fn expect(place: *const u8) {
     let _ = place;
 }
 
-/// Has the processor fetch the line at `place`, which may be anywhere and will be written.
+/// Prefetches the cache line at `place`, which may be any address, for writing.
 #[inline(always)]
-pub fn expect_to_write(place: *mut u8) {
+pub fn prefetch_to_write(place: *mut u8) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
@@ -79,28 +101,29 @@ pub fn expect_to_write(place: *mut u8) {
     let _ = place;
 }
 
-/// The levels that this machine can run, the least preferred first.
+/// Returns the levels that this machine has, the least preferred first.
 pub fn available() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_available())
+    Level::ALL.into_iter().filter(|level| level.is_detected())
 }
 
-/// The level in use: the best available one, or the one that `BLOSC_SIMD` names. The answer is found at the
-/// first call and stays the same; it is always an available level.
+/// Returns the level in use: the best one of the machine, or the one that `BLOSC_SIMD` names. It is chosen at the first call
+/// and stays the same.
 #[inline]
 pub fn level() -> Level {
+    // `detect` stores only the numbers of levels that the machine has.
     match CHOSEN.load(Ordering::Relaxed) {
         GENERIC => Level::Generic,
-        AVX2 => Level::Avx2,
-        AVX512 => Level::Avx512,
-        NEON => Level::Neon,
+        AVX2 => Level::Avx2(Detected(())),
+        AVX512 => Level::Avx512(Detected(())),
+        NEON => Level::Neon(Detected(())),
         _ => detect(),
     }
 }
 
-const GENERIC: u8 = Level::Generic as u8;
-const AVX2: u8 = Level::Avx2 as u8;
-const AVX512: u8 = Level::Avx512 as u8;
-const NEON: u8 = Level::Neon as u8;
+const GENERIC: u8 = 1;
+const AVX2: u8 = 2;
+const AVX512: u8 = 3;
+const NEON: u8 = 4;
 
 /// The level in use as its number, 0 before the first call of [`level`].
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
@@ -109,7 +132,7 @@ static CHOSEN: AtomicU8 = AtomicU8::new(0);
 fn detect() -> Level {
     let wanted = std::env::var("BLOSC_SIMD");
     let level = choose(wanted.as_deref().unwrap_or_default());
-    CHOSEN.store(level as u8, Ordering::Relaxed);
+    CHOSEN.store(level.number(), Ordering::Relaxed);
     level
 }
 
@@ -129,15 +152,15 @@ mod tests {
         assert_eq!(choose("generic"), Level::Generic);
         assert_eq!(choose("no such level"), best);
         for level in Level::ALL {
-            let expected = if level.is_available() { level } else { best };
+            let expected = if level.is_detected() { level } else { best };
             assert_eq!(choose(level.name()), expected);
         }
     }
 
     #[test]
-    fn the_answer_is_available_and_stays_the_same() {
+    fn the_level_in_use_is_detected_and_stays_the_same() {
         let first = level();
-        assert!(first.is_available());
+        assert!(first.is_detected());
         assert_eq!(level(), first);
         assert!(available().any(|level| level == first));
     }

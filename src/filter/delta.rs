@@ -58,7 +58,6 @@ pub fn decode_first(typesize: usize, buf: &mut [u8]) {
 /// # Panics
 /// If this machine does not have the level.
 pub fn decode_first_at(level: Level, typesize: usize, buf: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     let width = word_width(typesize);
     let coded = buf.len() / width * width;
     let buf = &mut buf[..coded];
@@ -76,8 +75,8 @@ pub fn decode_other(typesize: usize, buf: &mut [u8], reference: &[u8]) {
     let (buf, reference) = (&mut buf[..coded], &reference[..coded]);
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { xor_in_place_avx2(buf, reference) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        Level::Avx2(_) | Level::Avx512(_) => unsafe { xor_in_place_avx2(buf, reference) },
         _ => xor_in_place(buf, reference),
     }
 }
@@ -92,8 +91,8 @@ fn coded_length(typesize: usize, block: usize, reference: usize) -> usize {
 fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { xor_avx2(a, b, dest) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        Level::Avx2(_) | Level::Avx512(_) => unsafe { xor_avx2(a, b, dest) },
         _ => xor_portable(a, b, dest),
     }
 }

@@ -44,8 +44,8 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
 pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        cpu::Level::Avx2 | cpu::Level::Avx512 => unsafe { apply_avx2(mask, src, dest) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        cpu::Level::Avx2(_) | cpu::Level::Avx512(_) => unsafe { apply_avx2(mask, src, dest) },
         _ => apply(mask, src, dest),
     }
 }

@@ -13,9 +13,9 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::io::Stream;
 use crate::malloc::Malloced;
+use crate::pipeline::block_size::Choice;
 use crate::pipeline::compress::special_chunk;
 use crate::pipeline::params::CompressParams;
-use crate::pipeline::stune::Choice;
 use std::ops::Deref;
 
 /// The most bytes that are read in the hope that they are the header and the block starts of a chunk.

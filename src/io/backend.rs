@@ -42,6 +42,10 @@ impl Backend {
     /// `io.params` is what the back-end of that id expects: NULL or a [`blosc2_stdio_params`] for 0, NULL or a
     /// [`blosc2_stdio_mmap`] for 1, whatever the registered callbacks take for the rest. It stays valid until
     /// [`Backend::destroy`], or as long as the back-end, its clones and its streams live.
+    ///
+    /// While the back-end or bytes that it lent are in use, no other code changes a [`blosc2_stdio_mmap`] or its mapping, nor a
+    /// file whose bytes a registered back-end hands out: a program that opens one file twice does not write through one
+    /// of the super-chunks while it uses the other. The program does not change the registered struct of that id meanwhile.
     pub(crate) unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
         Ok(Backend(match i32::from(io.id) {
             BLOSC2_IO_FILESYSTEM => {
@@ -54,9 +58,10 @@ impl Backend {
                 Kind::Mmap(Arc::new(unsafe { Mapping::new(io.params.cast::<blosc2_stdio_mmap>()) }))
             }
             _ => {
-                let callbacks = registry::callbacks(io.id)
+                // SAFETY: by the caller's word.
+                let callbacks = unsafe { registry::callbacks(io.id) }
                     .ok_or_else(|| err!(PluginIo, "no I/O back-end has the id {}", io.id))?;
-                // SAFETY: by the caller's word, and that of whoever registered the callbacks.
+                // SAFETY: by the caller's word, and that of the caller of `register`.
                 Kind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
             }
         }))

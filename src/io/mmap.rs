@@ -7,7 +7,7 @@
 //!
 //! Any number of threads may read at once; mapping, writing, cutting and destroying exclude everything else ([`Mapping`]).
 
-use super::stream::LentBytes;
+use super::lent::LentBytes;
 use crate::abi::blosc2_stdio_mmap;
 use crate::error::Result;
 use crate::{err, trace};
@@ -21,13 +21,11 @@ use std::sync::{Mutex, PoisonError};
 /// The parameters of a back-end as a value that threads may share.
 pub(super) struct Mapping {
     params: *mut blosc2_stdio_mmap,
-    /// Whether the struct is still there. Locked shared while the mapping is read, and exclusively while it changes. No
-    /// function of a program runs meanwhile, except that a reader may have several shares.
+    /// Whether the struct is still there. Locked shared while the mapping is read, and exclusively while it changes. Functions of
+    /// a program may run while bytes are lent: filters, codecs and the threads callback, which decode the bytes. They may read
+    /// the file, since a thread may have several shares, but a change by one of them never gets the lock.
     is_there: RwLock<bool>,
 }
-
-/// Keeps a mapping from being changed.
-pub(super) type MappingGuard<'a> = RwLockReadGuard<'a, bool>;
 
 // SAFETY: by the word of the caller of `new` the struct may be used from any thread.
 unsafe impl Send for Mapping {}
@@ -46,7 +44,7 @@ impl Mapping {
     }
 
     /// Returns the struct for reading. A thread may have several such guards; with one of them it must not wait for others.
-    fn shared(&self) -> (Option<*const blosc2_stdio_mmap>, MappingGuard<'_>) {
+    fn shared(&self) -> (Option<*const blosc2_stdio_mmap>, RwLockReadGuard<'_, bool>) {
         let is_there = self.is_there.read_recursive();
         let params = (*is_there && !self.params.is_null()).then_some(self.params.cast_const());
         (params, is_there)
@@ -87,7 +85,7 @@ impl Mapping {
         // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where and as it is for as long as the
         // guard lives.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
-        Ok(LentBytes::of_mapping(bytes, shared))
+        Ok(LentBytes::new(bytes, shared))
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
@@ -184,12 +182,13 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
         let mapping_size = asked.max(file_size).max(1);
         let addr = match mode.flags {
             libc::MAP_PRIVATE => map_privately(fd, file_size, mapping_size),
-            flags => map(null_mut(), mapping_size, mode.access, flags, fd),
+            flags => map_anywhere(mapping_size, mode.access, flags, fd),
         }?;
         // SAFETY: a string.
         let urlpath = unsafe { libc::strdup(path.as_ptr()) };
         if urlpath.is_null() {
-            unmap(addr, mapping_size);
+            // SAFETY: the new mapping, which nothing refers to.
+            unsafe { unmap(addr, mapping_size) };
             return Err(err!(MemoryAlloc, "a copy of {path:?}"));
         }
         Ok((addr, urlpath, file_size, mapping_size))
@@ -293,7 +292,9 @@ pub(crate) unsafe fn write(
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} are beyond what a file can have"))?;
     let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
-        set_length(params, end, position).map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
+        // SAFETY: by the caller's word; the mapping is for writing.
+        unsafe { set_length(params, end, position) }
+            .map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
     }
     // What lay in the file has moved with it. Compared as numbers: only then is it the mapping's. What begins
     // behind the old end may be anybody's.
@@ -327,7 +328,8 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
         return Err(err!(FileTruncate, "a mapping that is not for writing"));
     }
     let len = usize::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
-    set_length(params, len, len).map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
+    // SAFETY: by the caller's word; the mapping is for writing.
+    unsafe { set_length(params, len, len) }.map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
 }
 
 /// Writes the file out, unmaps and closes it; frees the struct where that was asked for, whatever else fails.
@@ -340,7 +342,7 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
 /// `needs_free` is set, in which case it came from `malloc`.
 pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
     // SAFETY: by the caller's word.
-    let result = unmap_and_close(unsafe { &mut *params });
+    let result = unsafe { unmap_and_close(&mut *params) };
     // SAFETY: as above.
     if unsafe { (*params).needs_free.get() } {
         // SAFETY: by the caller's word.
@@ -349,7 +351,12 @@ pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
     result
 }
 
-fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
+/// Writes the file out, unmaps and closes it.
+///
+/// # Safety
+/// The fields are those of a mapping that [`open`] has made, or `addr` and `urlpath` are NULL. No other code uses the mapping or
+/// its file.
+unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
     let mut failed = false;
     let mut check = |result: c_int| failed |= result != 0;
     let mapped = !params.addr.is_null();
@@ -387,14 +394,20 @@ fn is_writable(params: &blosc2_stdio_mmap) -> bool {
 }
 
 /// Makes the file, or what stands for it, `len` bytes long, and the mapping large enough; bytes from its old end
-/// up to `zeros_until` become 0.
-fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> Result<()> {
+/// up to `zeros_until`, at most `len`, become 0.
+///
+/// # Safety
+/// The fields are those of a mapping for writing that [`open`] has made. No other code uses the mapping: it may move.
+unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> Result<()> {
     if len > params.mapping_size {
         let size = len.checked_mul(2).unwrap_or(len);
-        if params.is_memory_only.get() {
-            grow_privately(params, size)?;
-        } else {
-            grow_shared(params, size)?;
+        // SAFETY: by the caller's word; mode `c` is the private one.
+        unsafe {
+            if params.is_memory_only.get() {
+                grow_privately(params, size)?;
+            } else {
+                grow_shared(params, size)?;
+            }
         }
     }
     if !params.is_memory_only.get() {
@@ -403,7 +416,8 @@ fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) ->
         if unsafe { libc::ftruncate(params.fd, len) } != 0 {
             return Err(err!(FileTruncate, "{}", io::Error::last_os_error()));
         }
-    } else if zeros_until > params.file_size {
+    } else if zeros_until.min(len) > params.file_size {
+        let zeros_until = zeros_until.min(len);
         // Something that was cut off may be there.
         // SAFETY: within the mapping, which reaches up to `len`.
         unsafe { params.addr.add(params.file_size).write_bytes(0, zeros_until - params.file_size) };
@@ -412,8 +426,12 @@ fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) ->
     Ok(())
 }
 
+/// Makes a shared mapping `size` bytes long. It may move.
+///
+/// # Safety
+/// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
 #[cfg(target_os = "linux")]
-fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     // SAFETY: our one mapping of the file, and nobody uses what it moves away from.
     let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
     if addr == libc::MAP_FAILED {
@@ -424,10 +442,15 @@ fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     Ok(())
 }
 
+/// Makes a shared mapping `size` bytes long. It moves.
+///
+/// # Safety
+/// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
 #[cfg(not(target_os = "linux"))]
-fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    let addr = map(null_mut(), size, READ_WRITE, libc::MAP_SHARED, params.fd)?;
-    unmap(params.addr.cast(), params.mapping_size);
+unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+    let addr = map_anywhere(size, READ_WRITE, libc::MAP_SHARED, params.fd)?;
+    // SAFETY: by the caller's word, the old mapping.
+    unsafe { unmap(params.addr.cast(), params.mapping_size) };
     params.addr = addr.cast();
     params.mapping_size = size;
     Ok(())
@@ -435,12 +458,16 @@ fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
 
 /// Anonymous memory of `mapping_size` bytes, with the file's pages over its beginning.
 fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
-    let addr = map(null_mut(), mapping_size, READ_WRITE, ANONYMOUS, -1)?;
+    let mapping_size = mapping_size.max(file_size);
+    let addr = map_anywhere(mapping_size, READ_WRITE, ANONYMOUS, -1)?;
     let file_pages = whole_pages(file_size);
+    // SAFETY: whole pages of the new mapping, which is no shorter and which nothing refers to.
+    let mapped = || unsafe { map(addr, file_size, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd) };
     if file_pages > 0
-        && let Err(error) = map(addr, file_size, READ_WRITE, libc::MAP_PRIVATE | libc::MAP_FIXED, fd)
+        && let Err(error) = mapped()
     {
-        unmap(addr, mapping_size);
+        // SAFETY: the new mapping.
+        unsafe { unmap(addr, mapping_size) };
         return Err(error);
     }
     FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).insert(addr as usize, file_pages);
@@ -449,12 +476,16 @@ fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mu
 
 /// Moves a private mapping to where there is room: the file's pages by remapping where the system can, what is
 /// behind them by copying.
-fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
+///
+/// # Safety
+/// The fields are those of a private mapping that [`open`] has made, `size` is more than its size, and no other code uses it.
+unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     let old = params.addr.cast::<c_void>();
     let mut boundaries = FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
-    let new = map(null_mut(), size, READ_WRITE, ANONYMOUS, -1)?;
-    let moved = move_pages(old, new, file_pages);
+    let new = map_anywhere(size, READ_WRITE, ANONYMOUS, -1)?;
+    // SAFETY: the first pages of the old mapping, which by the caller's word no other code uses, and of the longer new one.
+    let moved = unsafe { move_pages(old, new, file_pages) };
     let (from, kept_pages) = if moved { (file_pages, file_pages) } else { (0, 0) };
     if params.file_size > from {
         // SAFETY: both mappings reach that far, and they are different ones.
@@ -466,8 +497,8 @@ fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     }
     let left = whole_pages(params.mapping_size) - from;
     if left > 0 {
-        // SAFETY: the address stays within the old mapping.
-        unmap(unsafe { old.cast::<u8>().add(from) }.cast(), left);
+        // SAFETY: the rest of the old mapping, which by the caller's word no other code uses.
+        unsafe { unmap(old.cast::<u8>().add(from).cast(), left) };
     }
     boundaries.remove(&(old as usize));
     boundaries.insert(new as usize, kept_pages);
@@ -477,14 +508,21 @@ fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
 }
 
 /// Moves the first `len` bytes of a mapping over those of another one; false if that cannot be.
+///
+/// # Safety
+/// Whole pages of two mappings of the library, which no other code uses.
 #[cfg(target_os = "linux")]
-fn move_pages(from: *mut c_void, to: *mut c_void, len: usize) -> bool {
-    // SAFETY: whole pages of our own mappings; what lies at `to` is fresh memory that nobody uses.
+unsafe fn move_pages(from: *mut c_void, to: *mut c_void, len: usize) -> bool {
+    // SAFETY: by the caller's word.
     len == 0 || unsafe { libc::mremap(from, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, to) } == to
 }
 
+/// Returns false: only Linux can move pages.
+///
+/// # Safety
+/// None needed; as on Linux.
 #[cfg(not(target_os = "linux"))]
-fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
+unsafe fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
     false
 }
 
@@ -493,8 +531,18 @@ const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NOR
 #[cfg(not(target_os = "linux"))]
 const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
 
-fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
-    // SAFETY: a new mapping, or (with MAP_FIXED) one over memory of ours that nobody uses yet.
+/// Makes a mapping of `len` bytes where the system has room for it. `flags` are without `MAP_FIXED`.
+fn map_anywhere(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
+    // SAFETY: without MAP_FIXED no mapping is replaced.
+    unsafe { map(null_mut(), len, access, flags & !libc::MAP_FIXED, fd) }
+}
+
+/// Makes a mapping of `len` bytes.
+///
+/// # Safety
+/// With `MAP_FIXED`, the pages of `len` bytes at `at` are a mapping of the library that no other code uses.
+unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
+    // SAFETY: a new mapping, or by the caller's word one in place of another.
     let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
     if addr == libc::MAP_FAILED {
         return Err(err!(MemoryAlloc, "a mapping of {len} bytes: {}", io::Error::last_os_error()));
@@ -502,8 +550,12 @@ fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> R
     Ok(addr)
 }
 
-fn unmap(addr: *mut c_void, len: usize) {
-    // SAFETY: called with mappings of ours that nobody uses any more. It fails only for ranges that are none.
+/// Unmaps `len` bytes.
+///
+/// # Safety
+/// They are a mapping of the library, or whole pages of one, that no other code uses.
+unsafe fn unmap(addr: *mut c_void, len: usize) {
+    // SAFETY: by the caller's word. It fails only for ranges that are no mapping.
     unsafe { libc::munmap(addr, len) };
 }
 
@@ -516,7 +568,7 @@ fn whole_pages(len: usize) -> usize {
 
 fn file_length(fd: c_int) -> Result<usize> {
     let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-    // SAFETY: an open descriptor and a struct to be filled.
+    // SAFETY: a struct to be filled. For a number that is no descriptor, the call fails.
     if unsafe { libc::fstat(fd, stat.as_mut_ptr()) } != 0 {
         return Err(err!(FileOpen, "{}", io::Error::last_os_error()));
     }

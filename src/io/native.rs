@@ -110,11 +110,11 @@ fn identity_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<(u64, u6
 }
 
 fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> {
-    let mut found = MaybeUninit::<libc::stat>::uninit();
+    let mut found = MaybeUninit::<libc::stat>::zeroed();
     if stat(found.as_mut_ptr()) != 0 {
         return None;
     }
-    // SAFETY: it was filled.
+    // SAFETY: integers, for which zero is valid even if `stat` does not fill the struct.
     Some(unsafe { found.assume_init() })
 }
 

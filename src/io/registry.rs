@@ -67,8 +67,11 @@ pub(crate) fn entry(id: u8) -> Option<*mut blosc2_io_cb> {
     entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
 }
 
-/// The callbacks of a registered back-end, as they are now.
-pub(crate) fn callbacks(id: u8) -> Option<blosc2_io_cb> {
-    // SAFETY: never freed; whoever changes it through `blosc2_get_io_cb` does so while nobody uses it.
+/// Returns the callbacks of a registered back-end, as they are now.
+///
+/// # Safety
+/// The program does not change the struct of that id meanwhile, to which `blosc2_get_io_cb` gives it a pointer.
+pub(super) unsafe fn callbacks(id: u8) -> Option<blosc2_io_cb> {
+    // SAFETY: never freed, and by the caller's word not changed meanwhile.
     entry(id).map(|entry| unsafe { *entry })
 }

@@ -1,18 +1,17 @@
 //! An open file: reads and writes by absolute position, whatever the back-end.
 
-use super::mmap::{Mapping, MappingGuard};
+use super::lent::LentBytes;
+use super::mmap::Mapping;
 use super::user::UserStream;
 use super::{WriteShape, native};
 use crate::err;
 use crate::error::Result;
 use std::fs::File;
-use std::ops::Deref;
 use std::sync::Arc;
 
 /// An open file. Closed when it is dropped.
 ///
-/// Any number of threads may read at the same time. A mapping is changed when no thread reads it; with a program's back-end that
-/// hands out pointers, the caller keeps readers out of a write.
+/// Any number of threads may read at the same time. Back-ends that hand out pointers wait with a change until no thread reads.
 pub(crate) struct Stream(pub(super) Kind);
 
 pub(super) enum Kind {
@@ -60,10 +59,9 @@ impl Stream {
         Ok(bytes)
     }
 
-    /// The bytes themselves, from back-ends that hand out pointers; `None` from the others.
+    /// Returns the bytes themselves, from back-ends that hand out pointers; `None` from the others.
     ///
-    /// A mapping waits with changes until the bytes are given back. A program's own back-end may move or overwrite them at the
-    /// next write to the file, through whatever stream: the access lock of the super-chunk keeps writes out.
+    /// Writes through this back-end and its clones wait until the bytes are dropped.
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
@@ -77,14 +75,14 @@ impl Stream {
                 if bytes.len() != len {
                     return Err(short(position, len, bytes.len()));
                 }
-                Ok(Some(LentBytes { bytes, _mapping: None }))
+                Ok(Some(bytes))
             }
         }
     }
 
     /// Writes all bytes at `position`. A program's back-end is called even when there are none.
     ///
-    /// The bytes must not be what this stream's mapping lent.
+    /// The thread must not have bytes that the back-end lent: the write would wait forever.
     ///
     /// # Errors
     /// `FileWrite`, also when less was written.
@@ -147,28 +145,6 @@ impl Stream {
             Kind::Native(file) => Some(file),
             _ => None,
         }
-    }
-}
-
-/// Bytes that a back-end lends.
-pub(crate) struct LentBytes<'a> {
-    bytes: &'a [u8],
-    /// Keeps a mapping from being changed.
-    _mapping: Option<MappingGuard<'a>>,
-}
-
-impl<'a> LentBytes<'a> {
-    /// Returns bytes of a mapping.
-    pub(super) fn of_mapping(bytes: &'a [u8], guard: MappingGuard<'a>) -> Self {
-        LentBytes { bytes, _mapping: Some(guard) }
-    }
-}
-
-impl Deref for LentBytes<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        self.bytes
     }
 }
 

@@ -1,10 +1,12 @@
 //! A program's own back-end: its callbacks, as the contract of `frame.md` 5.2 has them called. What they return is
 //! not trusted further than the sizes that were asked for.
 
+use super::lent::LentBytes;
 use super::{OpenMode, WriteShape, errno};
 use crate::abi::blosc2_io_cb;
 use crate::err;
 use crate::error::Result;
+use parking_lot::{RwLock, RwLockWriteGuard};
 use std::ffi::{CStr, c_void};
 use std::ptr::{NonNull, null, null_mut};
 use std::sync::Arc;
@@ -15,6 +17,8 @@ pub(super) struct UserBackend {
     callbacks: blosc2_io_cb,
     params: *mut c_void,
     destroyed: AtomicBool,
+    /// Of a back-end that hands out pointers: locked shared while such bytes are read, and exclusively while a stream changes.
+    changes: RwLock<()>,
 }
 
 // SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that
@@ -43,9 +47,10 @@ fn signed(number: u64) -> Result<i64> {
 impl UserBackend {
     /// # Safety
     /// The callbacks obey the contracts of their types and may be called for as long as the back-end lives;
-    /// `params` is what they expect, until `destroy`.
+    /// `params` is what they expect, until `destroy`. Bytes that `read` hands out stay where and as they are until the file is
+    /// changed, and no other code than this back-end and its clones changes the file while they are in use.
     pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
-        UserBackend { callbacks, params, destroyed: AtomicBool::new(false) }
+        UserBackend { callbacks, params, destroyed: AtomicBool::new(false), changes: RwLock::new(()) }
     }
 
     pub(super) fn id(&self) -> u8 {
@@ -61,6 +66,9 @@ impl UserBackend {
         if self.destroyed.load(Ordering::Acquire) {
             return Err(err!(FileOpen, "the parameters of back-end {} are gone", self.id()));
         }
+        // Creating a file changes it.
+        let _exclusive =
+            (mode == OpenMode::Create && self.hands_out_pointers()).then(|| self.changes.write());
         // SAFETY: the caller of `new` answers for the callback and its parameters, which were not destroyed.
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
         let handle = NonNull::new(handle)
@@ -108,12 +116,15 @@ impl UserStream {
     }
 
     /// Calls `read` for `len` bytes; `place` is where they go, or where the callback stores where they are.
-    fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
+    ///
+    /// # Safety
+    /// Unless the back-end hands out pointers, `len` bytes can be written at `place`.
+    unsafe fn read(&self, position: u64, len: usize, place: &mut *mut c_void) -> Result<usize> {
         let id = self.backend.id();
         let read = self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no read"))?;
         let (asked, at) = (signed(len as u64)?, signed(position)?);
         // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and `place` is a
-        // buffer of that length, or free to be set.
+        // buffer of that length by the word of the caller, or free to be set.
         let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
         usize::try_from(got).ok().filter(|&got| got <= len).ok_or_else(|| {
             err!(FileRead, "read of back-end {id} returned {got} for {len} bytes at {position}")
@@ -123,24 +134,41 @@ impl UserStream {
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
         if self.hands_out_pointers() {
             let bytes = self.borrow(position, dest.len())?;
-            dest[..bytes.len()].copy_from_slice(bytes);
+            dest[..bytes.len()].copy_from_slice(&bytes);
             return Ok(bytes.len());
         }
-        self.read(position, dest.len(), &mut dest.as_mut_ptr().cast())
+        // SAFETY: the place is `dest`.
+        unsafe { self.read(position, dest.len(), &mut dest.as_mut_ptr().cast()) }
     }
 
-    /// As many of the bytes as there are, in the memory of the back-end.
-    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<&[u8]> {
+    /// Returns as many of the bytes as there are, in the memory of the back-end.
+    ///
+    /// # Errors
+    /// `FileRead`, always for a back-end that does not hand out pointers.
+    pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
+        if !self.hands_out_pointers() {
+            return Err(err!(FileRead, "back-end {} hands out no pointers", self.backend.id()));
+        }
+        // A thread may have bytes of several reads.
+        let guard = self.backend.changes.read_recursive();
         let mut place = null_mut();
-        let got = self.read(position, len, &mut place)?;
+        // SAFETY: the back-end hands out pointers.
+        let got = unsafe { self.read(position, len, &mut place) }?;
         if got == 0 {
-            return Ok(&[]);
+            return Ok(LentBytes::new(&[], guard));
         }
         if place.is_null() {
             return Err(err!(FileRead, "read of back-end {} left no pointer", self.backend.id()));
         }
-        // SAFETY: by the contract of a back-end that hands out pointers, so many bytes that stay as they are.
-        Ok(unsafe { std::slice::from_raw_parts(place.cast(), got) })
+        // SAFETY: by the word of the caller of `UserBackend::new` so many bytes, which stay as they are until the file is changed.
+        // Changes through this back-end wait for the guard.
+        let bytes = unsafe { std::slice::from_raw_parts(place.cast(), got) };
+        Ok(LentBytes::new(bytes, guard))
+    }
+
+    /// Waits until no bytes are lent, where the back-end lends any, and keeps others from reading them.
+    fn exclusive(&self) -> Option<RwLockWriteGuard<'_, ()>> {
+        self.hands_out_pointers().then(|| self.backend.changes.write())
     }
 
     pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
@@ -152,8 +180,9 @@ impl UserStream {
             WriteShape::Item if len == 0 => (0, 1, null()),
             WriteShape::Item => (len, 1, bytes.as_ptr()),
         };
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and there are
-        // `size * nitems` bytes at `ptr`.
+        let _exclusive = self.exclusive();
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, there are `size * nitems` bytes
+        // at `ptr`, and nothing reads bytes that it hands out.
         let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
         // An item of no bytes counts as none with some and as one with others.
         if written != nitems && len > 0 {
@@ -170,7 +199,9 @@ impl UserStream {
         let truncate =
             self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
         let len = signed(len)?;
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open.
+        let _exclusive = self.exclusive();
+        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and nothing reads bytes that it
+        // hands out.
         match unsafe { truncate(self.handle.as_ptr(), len) } {
             0 => Ok(()),
             code => Err(err!(FileTruncate, "truncate of back-end {id} to {len} bytes returned {code}")),

@@ -1,7 +1,8 @@
-//! The caller's own code in the pipeline: prefilters, postfilters, codecs and filters, each behind a safe method.
+//! The caller's own code in the pipeline: prefilters, postfilters, codecs and filters.
 //!
-//! All of it rests on the same word of the ABI: a callback reads and writes only the buffers it is given, within
-//! the sizes it is given, and may be called from several threads at once. What it returns is not trusted.
+//! All of it relies on the *contract of callbacks* in the ABI: a callback reads and writes only the buffers it is given, within
+//! the sizes it is given, follows only pointers that the caller itself has set, and may be called from several threads at
+//! once. What it returns is not trusted. Whoever makes a value of a type of this file vouches for the contract.
 
 use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_cparams, blosc2_dparams,
@@ -24,9 +25,21 @@ fn c_len(len: usize) -> i32 {
 }
 
 /// The parameters that a caller's filters are told, for all workers of a job.
-pub(crate) struct SharedCparams(pub blosc2_cparams);
+pub(crate) struct SharedCparams(blosc2_cparams);
 
-// SAFETY: pointers inside are the caller's and only passed on to the caller's functions (see the module's docs).
+impl SharedCparams {
+    /// Returns parameters for all workers of a job.
+    pub(crate) fn new(cparams: blosc2_cparams) -> Self {
+        SharedCparams(cparams)
+    }
+
+    /// Returns the parameters.
+    pub(crate) fn get(&self) -> &blosc2_cparams {
+        &self.0
+    }
+}
+
+// SAFETY: pointers inside are only passed on to the caller's functions, which may be called from any thread: the contract.
 unsafe impl Sync for SharedCparams {}
 
 /// The block that a pre- or postfilter is called for.
@@ -50,19 +63,41 @@ pub(crate) struct BlockPlace {
 #[derive(Clone, Copy)]
 pub(crate) struct Prefilter {
     /// The caller's function.
-    pub function: PrefilterFn,
+    function: PrefilterFn,
     /// The caller's parameters, as they were when the context was made.
-    pub params: blosc2_prefilter_params,
+    params: blosc2_prefilter_params,
     /// The context's copy of them, which callers may ask for.
-    pub original: *mut blosc2_prefilter_params,
+    original: *mut blosc2_prefilter_params,
 }
 
-// SAFETY: pointers inside are the caller's and only passed on to the caller's function (see the module's docs).
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
 unsafe impl Send for Prefilter {}
 // SAFETY: as above.
 unsafe impl Sync for Prefilter {}
 
 impl Prefilter {
+    /// Returns a prefilter. `original` is the context's copy of `params`; it is never followed here.
+    ///
+    /// # Safety
+    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the prefilter lives.
+    pub(crate) unsafe fn new(
+        function: PrefilterFn,
+        params: blosc2_prefilter_params,
+        original: *mut blosc2_prefilter_params,
+    ) -> Self {
+        Prefilter { function, params, original }
+    }
+
+    /// Returns the caller's function.
+    pub(crate) fn function(&self) -> PrefilterFn {
+        self.function
+    }
+
+    /// Returns the address of the context's copy of the parameters.
+    pub(crate) fn original(&self) -> *mut blosc2_prefilter_params {
+        self.original
+    }
+
     /// Whether the caller only wants the side effects.
     pub(crate) fn is_disposable(&self) -> bool {
         self.params.output_is_disposable.get()
@@ -80,9 +115,14 @@ impl Prefilter {
     /// Fills `output` for a block of `len` bytes. `input` is the block in the caller's source, which may be NULL.
     /// `output` is at least `len` bytes long, and as long as [`output_size`](Self::output_size) asks for.
     ///
+    /// # Safety
+    /// `len` bytes can be read at `input`, or the context has no source, so that the function does not follow it.
+    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that `output` may be
+    /// the beginning of them.
+    ///
     /// # Errors
     /// `FilterPipeline` when the function fails and its output is needed.
-    pub(crate) fn run(
+    pub(crate) unsafe fn run(
         &self,
         input: *const u8,
         len: usize,
@@ -114,7 +154,8 @@ impl Prefilter {
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
         };
-        // SAFETY: the caller's function with the caller's parameters, and an output of the size it is told.
+        // SAFETY: by the word of the caller of `new`, with the parameters that go with the function; the output has the size
+        // that it is told, and the other pointers are as the caller says.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 && !self.is_disposable() {
             return Err(err!(FilterPipeline, "the prefilter returned {code} for block {}", place.nblock));
@@ -127,30 +168,60 @@ impl Prefilter {
 #[derive(Clone, Copy)]
 pub(crate) struct Postfilter {
     /// The caller's function.
-    pub function: PostfilterFn,
+    function: PostfilterFn,
     /// The caller's parameters, as they were when the context was made.
-    pub params: blosc2_postfilter_params,
+    params: blosc2_postfilter_params,
     /// The context's copy of them, which callers may ask for.
-    pub original: *mut blosc2_postfilter_params,
+    original: *mut blosc2_postfilter_params,
 }
 
-// SAFETY: pointers inside are the caller's and only passed on to the caller's function (see the module's docs).
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
 unsafe impl Send for Postfilter {}
 // SAFETY: as above.
 unsafe impl Sync for Postfilter {}
 
 impl Postfilter {
+    /// Returns a postfilter. `original` is the context's copy of `params`; it is never followed here.
+    ///
+    /// # Safety
+    /// With `params`, `function` fulfils the contract of callbacks (see the module) for as long as the postfilter lives.
+    pub(crate) unsafe fn new(
+        function: PostfilterFn,
+        params: blosc2_postfilter_params,
+        original: *mut blosc2_postfilter_params,
+    ) -> Self {
+        Postfilter { function, params, original }
+    }
+
+    /// Returns the caller's function.
+    pub(crate) fn function(&self) -> PostfilterFn {
+        self.function
+    }
+
+    /// Returns the address of the context's copy of the parameters.
+    pub(crate) fn original(&self) -> *mut blosc2_postfilter_params {
+        self.original
+    }
+
     /// Makes `output` of the decoded block `input`; both have the same length.
+    ///
+    /// # Panics
+    /// If the lengths differ.
+    ///
+    /// # Safety
+    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that `input` may be
+    /// the beginning of them.
     ///
     /// # Errors
     /// `Postfilter` when the function fails.
-    pub(crate) fn run(
+    pub(crate) unsafe fn run(
         &self,
         input: &[u8],
         output: &mut [u8],
         typesize: usize,
         place: BlockPlace,
     ) -> Result<()> {
+        assert_eq!(input.len(), output.len(), "input and output of a postfilter differ in length");
         let mut params = blosc2_postfilter_params {
             input: input.as_ptr(),
             output: output.as_mut_ptr(),
@@ -164,8 +235,8 @@ impl Postfilter {
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
         };
-        debug_assert_eq!(input.len(), output.len());
-        // SAFETY: the caller's function with the caller's parameters, and buffers of the size it is told.
+        // SAFETY: by the word of the caller of `new`, with the parameters that go with the function; the buffers have the size
+        // that it is told: asserted above, and the scratch is as the caller says.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 {
             return Err(err!(Postfilter, "the postfilter returned {code} for block {}", place.nblock));
@@ -177,18 +248,36 @@ impl Postfilter {
 /// A caller's encoder, ready for the streams of one chunk.
 pub(crate) struct UserEncoder {
     /// Id of the codec.
-    pub compcode: i32,
+    compcode: i32,
     /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
-    pub function: blosc2_codec_encoder_cb,
+    function: blosc2_codec_encoder_cb,
     /// The codec's own byte.
-    pub meta: u8,
+    meta: u8,
     /// What it is told of the compression.
-    pub cparams: blosc2_cparams,
+    cparams: blosc2_cparams,
     /// Start of the caller's source.
-    pub chunk: *const c_void,
+    chunk: *const c_void,
 }
 
-// SAFETY: pointers inside are the caller's and only passed on to the caller's function (see the module's docs).
+impl UserEncoder {
+    /// Returns the encoder of the codec `compcode`: `function`, or if there is none the one of its plugin library. `meta` is the
+    /// codec's own byte.
+    ///
+    /// # Safety
+    /// With `cparams` and `chunk`, the start of the caller's source or NULL, the function fulfils the contract of callbacks (see
+    /// the module) for as long as the encoder lives.
+    pub(crate) unsafe fn new(
+        compcode: i32,
+        function: blosc2_codec_encoder_cb,
+        meta: u8,
+        cparams: blosc2_cparams,
+        chunk: *const c_void,
+    ) -> Self {
+        UserEncoder { compcode, function, meta, cparams, chunk }
+    }
+}
+
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
 unsafe impl Sync for UserEncoder {}
 
 impl Encoder for UserEncoder {
@@ -199,7 +288,7 @@ impl Encoder for UserEncoder {
             Some(function) => function,
             None => registry::load_codec(self.compcode)?.encoder.ok_or_else(lacks)?,
         };
-        // SAFETY: the caller's function with true pointers and lengths.
+        // SAFETY: by the word of the caller of `new`; the pointers and lengths are those of the slices.
         let code = unsafe {
             function(
                 src.as_ptr(),
@@ -219,18 +308,36 @@ impl Encoder for UserEncoder {
 /// A caller's decoder, ready for the streams of one chunk.
 pub(crate) struct UserDecoder {
     /// Id of the codec.
-    pub compcode: u8,
+    compcode: u8,
     /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
-    pub function: blosc2_codec_decoder_cb,
+    function: blosc2_codec_decoder_cb,
     /// The codec's own byte.
-    pub meta: u8,
+    meta: u8,
     /// What it is told of the decompression.
-    pub dparams: blosc2_dparams,
+    dparams: blosc2_dparams,
     /// Start of the compressed chunk.
-    pub chunk: *const c_void,
+    chunk: *const c_void,
 }
 
-// SAFETY: pointers inside are the caller's and only passed on to the caller's function (see the module's docs).
+impl UserDecoder {
+    /// Returns the decoder of the codec `compcode`: `function`, or if there is none the one of its plugin library. `meta` is the
+    /// codec's own byte.
+    ///
+    /// # Safety
+    /// With `dparams` and `chunk`, the start of the compressed chunk, the function fulfils the contract of callbacks (see the
+    /// module) for as long as the decoder lives.
+    pub(crate) unsafe fn new(
+        compcode: u8,
+        function: blosc2_codec_decoder_cb,
+        meta: u8,
+        dparams: blosc2_dparams,
+        chunk: *const c_void,
+    ) -> Self {
+        UserDecoder { compcode, function, meta, dparams, chunk }
+    }
+}
+
+// SAFETY: pointers inside are only passed on to the caller's function, which may be called from any thread: the contract.
 unsafe impl Sync for UserDecoder {}
 
 impl Decoder for UserDecoder {
@@ -241,7 +348,7 @@ impl Decoder for UserDecoder {
             Some(function) => function,
             None => registry::load_codec(i32::from(self.compcode))?.decoder.ok_or_else(lacks)?,
         };
-        // SAFETY: the caller's function with true pointers and lengths.
+        // SAFETY: by the word of the caller of `new`; the pointers and lengths are those of the slices.
         let code = unsafe {
             function(
                 src.as_ptr(),
@@ -259,9 +366,15 @@ impl Decoder for UserDecoder {
 
 /// Runs a caller's forward function on a block.
 ///
+/// # Panics
+/// If the lengths of `src` and `dest` differ.
+///
+/// # Safety
+/// With `cparams`, the function fulfils the contract of callbacks (see the module).
+///
 /// # Errors
 /// `FilterPipeline` for anything but 0.
-pub(crate) fn filter_forward(
+pub(crate) unsafe fn filter_forward(
     function: ForwardFn,
     id: u8,
     meta: u8,
@@ -269,9 +382,9 @@ pub(crate) fn filter_forward(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    debug_assert_eq!(src.len(), dest.len());
+    assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut cparams = *cparams;
-    // SAFETY: the caller's function with true pointers; both buffers are as long as it is told.
+    // SAFETY: by the word of the caller; both buffers are as long as the function is told: asserted above.
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut cparams, id) };
     if code != 0 {
@@ -282,9 +395,15 @@ pub(crate) fn filter_forward(
 
 /// Runs a caller's backward function on a block; its return value if that is not negative.
 ///
+/// # Panics
+/// If the lengths of `src` and `dest` differ.
+///
+/// # Safety
+/// With `dparams`, the function fulfils the contract of callbacks (see the module).
+///
 /// # Errors
 /// The function's own negative code, unchanged (`filters.md` 1.2).
-pub(crate) fn filter_backward(
+pub(crate) unsafe fn filter_backward(
     function: BackwardFn,
     id: u8,
     meta: u8,
@@ -292,9 +411,9 @@ pub(crate) fn filter_backward(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<i32> {
-    debug_assert_eq!(src.len(), dest.len());
+    assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut dparams = *dparams;
-    // SAFETY: the caller's function with true pointers; both buffers are as long as it is told.
+    // SAFETY: by the word of the caller; both buffers are as long as the function is told: asserted above.
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut dparams, id) };
     if code < 0 {

@@ -127,7 +127,8 @@ impl Context {
     ///
     /// # Safety
     /// Pointers inside `cparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
-    /// of their typedefs, for as long as the context lives.
+    /// of their typedefs, for as long as the context lives. While a method of the context runs, no other code uses its head
+    /// or changes its super-chunk: see [`Head::new`].
     ///
     /// # Errors
     /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
@@ -199,7 +200,8 @@ impl Context {
     ///
     /// # Safety
     /// Pointers inside `dparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
-    /// of their typedefs, for as long as the context lives.
+    /// of their typedefs, for as long as the context lives. While a method of the context runs, no other code uses its head
+    /// or changes its super-chunk: see [`Head::new`].
     ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
@@ -244,7 +246,7 @@ impl Context {
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
         let nchunk = self.current_nchunk();
-        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
 
@@ -366,14 +368,17 @@ impl Context {
         let own = self.preparams.as_ref()?;
         let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.prefilter()?;
-        Some(Prefilter { function, params, original: own.as_ptr() })
+        // SAFETY: by the word of the callers of `for_compression` and of `Head::set_prefilter`; the parameters are those that came
+        // with the function.
+        Some(unsafe { Prefilter::new(function, params, own.as_ptr()) })
     }
 
     fn postfilter(&self) -> Option<Postfilter> {
         let own = self.postparams.as_ref()?;
         let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.postfilter()?;
-        Some(Postfilter { function, params, original: own.as_ptr() })
+        // SAFETY: by the word of the caller of `for_decompression`; the parameters are those that came with the function.
+        Some(unsafe { Postfilter::new(function, params, own.as_ptr()) })
     }
 
     /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
@@ -524,7 +529,7 @@ impl Context {
         if !decoding_asks_for_container(header) {
             return None;
         }
-        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
         unsafe { container::of_schunk(self.head.schunk()) }
     }
 

@@ -193,7 +193,9 @@ impl<'c> Chain<'c> {
                     };
                     let function =
                         function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
-                    callbacks::filter_forward(function, id, meta, cparams, src, dest)?;
+                    // SAFETY: the caller that registered the filter vouches for it, and the one that made the context for the
+                    // pointers in `cparams`.
+                    unsafe { callbacks::filter_forward(function, id, meta, cparams, src, dest) }?;
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
             }
@@ -266,7 +268,8 @@ impl<'c> Chain<'c> {
                         function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
                     // A positive value ends the block's pipeline, which is no error if it is at its end anyway
                     // (filters.md 15 Q3).
-                    if callbacks::filter_backward(function, id, meta, dparams, src, out)? > 0 {
+                    // SAFETY: as in `forward`.
+                    if unsafe { callbacks::filter_backward(function, id, meta, dparams, src, out) }? > 0 {
                         if self.steps()[..index].iter().any(Step::is_undone) {
                             return Err(err!(FilterPipeline, "filter {id} stopped before the last one"));
                         }

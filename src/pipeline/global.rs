@@ -2,11 +2,11 @@
 //!
 //! The settings are read at the start of a call; calls from several threads do not wait for each other.
 
+use super::block_size::Choice;
 use super::compress::{self, Source, plan};
 use super::decompress;
 use super::overrides;
 use super::params::DecompressParams;
-use super::stune::Choice;
 use super::{library, tuner};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;

@@ -20,6 +20,11 @@ impl Head {
     ///
     /// # Safety
     /// Pointers and functions in there are NULL or what the ABI says of their fields, for as long as the head lives.
+    ///
+    /// While a method of the head, or of the context around it, runs, no other code writes the head, and none but a callback
+    /// of the program changes the super-chunk in it, except the field `current_nchunk`, atomically. C code that has the pointer
+    /// writes between calls and in callbacks only, one thread at a time; a super-chunk whose threads share a context lets
+    /// one at a time use the head.
     pub(crate) unsafe fn new(head: ContextHead) -> Head {
         Head(UnsafeCell::new(head))
     }
@@ -32,8 +37,8 @@ macro_rules! getters {
                 #[doc = concat!("Returns the field `", stringify!($name), "`.")]
                 #[inline(always)]
                 pub(crate) fn $name(&self) -> $type {
-                    // SAFETY: initialised in `new`, and no one else writes it now: `Head` is not `Sync`, and C code that
-                    // has the pointer runs between calls, or in a callback, which no access spans.
+                    // SAFETY: initialised in `new`, and by the word of its caller no other code writes it now. A callback does,
+                    // but no access spans one.
                     unsafe { (*self.0.get()).$name }
                 }
             )*
@@ -48,7 +53,7 @@ macro_rules! setters {
                 #[doc = concat!("Writes the field `", stringify!($name), "`.")]
                 #[inline(always)]
                 pub(crate) fn $set(&self, value: $type) {
-                    // SAFETY: as in the getters; there are no references to the head.
+                    // SAFETY: by the word of the caller of `new` no other code uses the head now; there are no references to it.
                     unsafe { (*self.0.get()).$name = value }
                 }
             )*
@@ -119,9 +124,10 @@ macro_rules! unsafe_setters {
                 #[doc = concat!("Writes the field `", stringify!($name), "`, which jobs follow.")]
                 ///
                 /// # Safety
-                /// The value is NULL or what the ABI says of the field, for as long as the head has it.
+                /// The value is NULL or what the ABI says of the field, for as long as the head has it. A super-chunk does not
+                /// change while a method of the context runs: see [`Head::new`].
                 pub(crate) unsafe fn $set(&self, value: $type) {
-                    // SAFETY: as in the getters; there are no references to the head.
+                    // SAFETY: as in the other setters.
                     unsafe { (*self.0.get()).$name = value }
                 }
             )*
@@ -134,6 +140,7 @@ unsafe_setters! {
     set_preparams, preparams: *mut blosc2_prefilter_params;
     set_schunk, schunk: *mut blosc2_schunk;
     set_tuner_id, tuner_id: i32;
+    set_tuner_params, tuner_params: *mut c_void;
     set_codec_params, codec_params: *mut c_void;
     set_filter_params, filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize];
 }

@@ -9,13 +9,14 @@
 //! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
 //! | [`container`] | what codecs and filters may know of a context's super-chunk |
-//! | [`stune`] | block size and split decisions |
+//! | [`block_size`] | block size and split decisions |
 //! | [`compress`] | source -> plan -> blocks -> chunk |
 //! | [`decompress`] | chunk -> reader -> blocks -> bytes; items; variable-length blocks |
 //! | [`filters`] | the filter slots, forwards and backwards |
 //! | [`callbacks`] | the caller's own codecs, filters, pre- and postfilters |
 //! | [`jobs`], [`shared_out`], [`scratch`] | one piece of work per block, its output, its memory |
 
+pub(crate) mod block_size;
 pub(crate) mod callbacks;
 pub(crate) mod compress;
 pub(crate) mod container;
@@ -31,5 +32,4 @@ pub(crate) mod params;
 pub(crate) mod raw_box;
 pub(crate) mod scratch;
 pub(crate) mod shared_out;
-pub(crate) mod stune;
 pub(crate) mod tuner;

@@ -125,8 +125,8 @@ impl CompressParams {
             schunk: self.handles.schunk,
             filters: self.filters,
             filters_meta: self.filters_meta,
-            prefilter: self.prefilter.map(|p| p.function),
-            preparams: self.prefilter.map_or(ptr::null_mut::<blosc2_prefilter_params>(), |p| p.original),
+            prefilter: self.prefilter.map(|p| p.function()),
+            preparams: self.prefilter.map_or(ptr::null_mut::<blosc2_prefilter_params>(), |p| p.original()),
             tuner_params: self.handles.tuner_params,
             tuner_id: self.tuner_id,
             instr_codec: CBool::from(self.instr_codec),
@@ -172,8 +172,8 @@ impl DecompressParams<'_> {
         blosc2_dparams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),
             schunk: self.schunk.0,
-            postfilter: self.postfilter.map(|p| p.function),
-            postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.original),
+            postfilter: self.postfilter.map(|p| p.function()),
+            postparams: self.postfilter.map_or(ptr::null_mut(), |p| p.original()),
             typesize,
         }
     }

@@ -2,9 +2,9 @@
 //!
 //! A hook reads and writes the context's head through the pointer it gets.
 
+use super::block_size::Choice;
 use super::context::Context;
 use super::head::Head;
-use super::stune::Choice;
 use crate::abi::{blosc2_context, blosc2_tuner};
 use crate::err;
 use crate::error::Result;
@@ -143,14 +143,17 @@ pub(crate) fn update(context: &Context, seconds: f64) -> Result<()> {
 }
 
 /// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
+///
+/// The state is taken out of the head afterwards: a second call, or a hook that is called later, finds none.
 pub(crate) fn release(context: &Context) {
-    let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
+    let head = context.head();
+    let (id, has_state) = (head.tuner_id(), !head.tuner_params().is_null());
     if id <= 0 || !has_state {
         return;
     }
     match function(id, |tuner| tuner.free) {
         Ok(free) => {
-            // SAFETY: the caller's function, with a context that is whole.
+            // SAFETY: the caller's function, with a context that is whole and has state: `free` is not called for it again.
             let code = unsafe { free(context.as_ptr()) };
             if code < 0 {
                 trace::warning(|| format!("free of tuner {id} returned {code}"));
@@ -158,4 +161,6 @@ pub(crate) fn release(context: &Context) {
         }
         Err(error) => trace::warning(|| format!("the state of a tuner is lost: {error}")),
     }
+    // SAFETY: no state.
+    unsafe { head.set_tuner_params(ptr::null_mut()) };
 }

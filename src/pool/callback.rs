@@ -43,7 +43,8 @@ static INSTALLED: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
 /// before it returns.
 pub unsafe fn set_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
     let route = match callback {
-        Some(callback) => intern(callback, data),
+        // SAFETY: by the caller.
+        Some(callback) => unsafe { intern(callback, data) },
         None => ptr::null_mut(),
     };
     INSTALLED.store(route, Release);
@@ -55,7 +56,11 @@ pub(super) fn installed() -> Option<&'static Route> {
     unsafe { INSTALLED.load(Acquire).as_ref() }
 }
 
-fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut Route {
+/// Returns the route of that pair, a new one if there is none.
+///
+/// # Safety
+/// As for [`set_callback`].
+unsafe fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut Route {
     let mut newest = NEWEST.load(Acquire);
     let mut at: *const Route = newest;
     // SAFETY: routes in the list, and their `older` links, are never freed nor changed.
@@ -65,7 +70,9 @@ fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut Route {
         }
         at = route.older;
     }
-    let new = Box::into_raw(Box::new(Route { older: newest, ..Route::new(callback, data) }));
+    // SAFETY: by the caller.
+    let route = unsafe { Route::new(callback, data) };
+    let new = Box::into_raw(Box::new(Route { older: newest, ..route }));
     while let Err(now) = NEWEST.compare_exchange_weak(newest, new, AcqRel, Acquire) {
         newest = now;
         // SAFETY: `new` came from `Box::into_raw` above and is not in the list yet, so nobody else sees it.
@@ -136,8 +143,11 @@ unsafe extern "C" fn run_record(record: *mut c_void) {
 }
 
 impl Route {
-    /// A route that is not installed.
-    pub(super) const fn new(callback: ThreadsCallback, data: *mut c_void) -> Self {
+    /// Returns a route that is not installed.
+    ///
+    /// # Safety
+    /// As for [`set_callback`], for as long as the route runs jobs.
+    pub(super) const unsafe fn new(callback: ThreadsCallback, data: *mut c_void) -> Self {
         Route { callback, data, older: ptr::null() }
     }
 
@@ -153,7 +163,7 @@ impl Route {
         let fresh = |tid| Record { work, panicked: &panicked, tid, state: AtomicU8::new(FRESH) };
         records.extend((0..nthreads).map(fresh));
         let jobdata = ptr::from_ref(records.as_slice()).cast_mut().cast::<c_void>();
-        // SAFETY: who installed the callback vouches for it (`set_callback`); `jobdata` is an array of `numjobs`
+        // SAFETY: by the word of the caller of `new`; `jobdata` is an array of `numjobs`
         // records of `elsize` bytes, which lives until after the call. The records are changed in their
         // atomics only.
         unsafe { (self.callback)(self.data, Some(run_record), numjobs, size_of::<Record<'_>>(), jobdata) };

@@ -210,7 +210,8 @@ fn loom_a_callback_that_returns_early_is_waited_for() {
     explore("the threads callback", 2, || {
         let started = Arc::new(AtomicUsize::new(0));
         let data = Data::new(7);
-        let route = Route::new(returns_early, ptr::from_ref(&started).cast_mut().cast());
+        // SAFETY: it passes addresses of records, and returns once each is being run.
+        let route = unsafe { Route::new(returns_early, ptr::from_ref(&started).cast_mut().cast()) };
         let outcome = route.run(2, &|tid| {
             if tid == 1 {
                 started.store(1, Relaxed);

@@ -24,7 +24,8 @@ impl WorkerSet {
             return attempt_inside(work, 0);
         }
         let job = Job::new(work, offers);
-        let guard = Offers::make(self, &job, claimed, offers);
+        // SAFETY: dropped below, and by a panic in between.
+        let guard = unsafe { Offers::make(self, &job, claimed, offers) };
         job.run_on_caller();
         drop(guard);
         job.outcome()
@@ -43,7 +44,10 @@ struct Offers<'j, 'w> {
 
 impl<'j, 'w> Offers<'j, 'w> {
     /// Offers `job` to the `claimed` workers, `offers` in number, and wakes some of those that sleep.
-    fn make(set: &'static WorkerSet, job: &'j Job<'w>, claimed: [u64; BANKS], offers: u32) -> Self {
+    ///
+    /// # Safety
+    /// The result is dropped, not leaked.
+    unsafe fn make(set: &'static WorkerSet, job: &'j Job<'w>, claimed: [u64; BANKS], offers: u32) -> Self {
         let mut made = Offers { set, job, offered: [0; BANKS], refused: 0 };
         let mut left = offers;
         let mut any_asleep = false;
@@ -53,7 +57,9 @@ impl<'j, 'w> Offers<'j, 'w> {
             }
             let mut asleep = 0;
             for bit in positions(claimed) {
-                match set.slot(bank * BANK + bit).offer(job) {
+                // SAFETY: `made` borrows the job, and is dropped by the caller's word. Its drop withdraws the offer, or waits for the
+                // worker that took it.
+                match unsafe { set.slot(bank * BANK + bit).offer(job) } {
                     Offer::Made => made.offered[bank] |= 1 << bit,
                     Offer::MadeAsleep => {
                         made.offered[bank] |= 1 << bit;

@@ -24,8 +24,7 @@ const fn word(state: usize) -> Word {
     ptr::without_provenance_mut(state)
 }
 
-/// Returns the word for an offer of `job`. The lifetime of the job is erased here: `Offers` of `offers.rs` makes sure
-/// that the address is in no slot, and that every worker that took it has finished, before the borrow of the job ends.
+/// Returns the word for an offer of `job`. The lifetime of the job is erased here: see [`Slot::offer`].
 fn address(job: &Job<'_>) -> Word {
     ptr::from_ref(job).cast::<Job<'static>>().cast_mut()
 }
@@ -56,8 +55,12 @@ impl Slot {
         Slot { word: AtomicPtr::new(word(VACANT)), queue: WaitQueue::new() }
     }
 
-    /// Offers `job`. The caller keeps the job alive until the offer is withdrawn or the worker has finished the job.
-    pub(super) fn offer(&self, job: &Job<'_>) -> Offer {
+    /// Offers `job`.
+    ///
+    /// # Safety
+    /// The job stays where it is until [`withdraw`](Self::withdraw) has returned true for it, or the worker that took it has
+    /// finished it.
+    pub(super) unsafe fn offer(&self, job: &Job<'_>) -> Offer {
         let mut seen = self.word.load(Relaxed);
         loop {
             let made = match seen.addr() {

@@ -363,10 +363,12 @@ fn a_callback_may_run_records_in_any_order_or_thread_or_leave_them_out() {
     let seen = Seen::default();
     let data = ptr::from_ref(&seen).cast_mut().cast();
     for nthreads in [2, 3, 9] {
-        count_blocks(nthreads, 50, |work| Route::new(forwards, data).run(nthreads, work));
+        // SAFETY: `forwards` runs each record once, with the data that it expects.
+        count_blocks(nthreads, 50, |work| unsafe { Route::new(forwards, data) }.run(nthreads, work));
         assert_eq!(seen.1.load(Relaxed), nthreads);
         for callback in [backwards, in_threads, last_twice, nothing] {
-            let route = Route::new(callback, ptr::null_mut());
+            // SAFETY: each of them passes addresses of records, before it returns.
+            let route = unsafe { Route::new(callback, ptr::null_mut()) };
             count_blocks(nthreads, 50, |work| route.run(nthreads, work));
         }
     }
@@ -378,7 +380,9 @@ fn a_panic_stays_out_of_the_callback() {
     let callbacks: [(ThreadsCallback, bool); 3] = [(backwards, true), (in_threads, true), (nothing, false)];
     for culprit in [0, 2] {
         for (callback, runs_all) in callbacks {
-            let outcome = Route::new(callback, ptr::null_mut()).run(3, &|tid| {
+            // SAFETY: each of them passes addresses of records, before it returns.
+            let route = unsafe { Route::new(callback, ptr::null_mut()) };
+            let outcome = route.run(3, &|tid| {
                 if tid == culprit {
                     std::panic::resume_unwind(Box::new("on purpose"));
                 }
@@ -393,7 +397,8 @@ fn a_panic_stays_out_of_the_callback() {
 fn a_record_that_still_runs_is_waited_for() {
     let barrier = Barrier::new(2);
     let done = AtomicBool::new(false);
-    let route = Route::new(too_early, ptr::from_ref(&barrier).cast_mut().cast());
+    // SAFETY: it passes addresses of records, and returns once each is being run.
+    let route = unsafe { Route::new(too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
     let outcome = route.run(2, &|tid| {
         if tid == 1 {
             barrier.wait();
@@ -408,7 +413,8 @@ fn a_record_that_still_runs_is_waited_for() {
 #[test]
 fn a_job_in_a_callback_thread_is_a_job() {
     let inner = AtomicUsize::new(0);
-    let route = Route::new(in_threads, ptr::null_mut());
+    // SAFETY: it passes addresses of records, before it returns.
+    let route = unsafe { Route::new(in_threads, ptr::null_mut()) };
     let outcome = route.run(3, &|_| {
         run(2, &|tid| {
             inner.fetch_add(tid + 1, Relaxed);

@@ -4,9 +4,9 @@
 //! the same matches ([`Matcher`]). Literals are not copied one by one: a run is written when the match that ends it
 //! is known.
 
+use super::format::{LONG_CODE, MAX_LITERALS};
 use super::tokens::{Match, put_literals, put_match};
-use super::{LONG_CODE, MAX_LITERALS};
-use crate::codec::differing::differing32;
+use crate::codec::common_prefix::differing32;
 use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.
@@ -126,7 +126,7 @@ fn compress_at<const LOG: u32>(
 struct Matcher<'a, S, const LOG: u32> {
     slots: &'a mut Slots<S>,
     input: &'a [u8],
-    /// All positions in the table are below this one.
+    /// All positions in the table are below this one, whenever a method of the matcher is called.
     seen: usize,
     /// Coded lengths of matches of 8 bytes and more.
     lengths: LengthPredictor,
@@ -139,8 +139,11 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     }
 
     /// Puts `at` into the slot of `key` and returns the position that was there.
+    ///
+    /// # Safety
+    /// `seen` is set to more than `at` before another method is called.
     #[inline(always)]
-    fn swap(&mut self, key: u32, at: usize) -> usize {
+    unsafe fn swap(&mut self, key: u32, at: usize) -> usize {
         let slot = &mut self.slots[(key.wrapping_mul(2_654_435_761) >> (32 - LOG)) as usize];
         let old: u32 = (*slot).into();
         *slot = S::new(at as u32);
@@ -156,7 +159,8 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
         for at in from..to {
             // SAFETY: `at` < `to` <= `stop()`, 12 bytes before the end.
             let here = unsafe { read64(input, at) };
-            let old = self.swap(here as u32, at);
+            // SAFETY: `seen` is set when the loop ends, with or without a match.
+            let old = unsafe { self.swap(here as u32, at) };
             debug_assert!(old < at);
             // SAFETY: `old` < `seen` <= `from`, or it was put there by this loop, which goes upwards: `old` < `at`.
             let differing = here ^ unsafe { read64(input, old) };
@@ -171,7 +175,8 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
             let coded = if differing != 0 {
                 MIN_CODED
             } else {
-                self.lengths.confirm(coded_length(input, at, distance))
+                // SAFETY: `distance` = `at` - `old`.
+                self.lengths.confirm(unsafe { coded_length(input, at, distance) })
             };
             let found = Match { at, distance, coded };
             if !(FAR_RULE && coded < FAR_CODED_MIN && found.is_far()) {
@@ -184,30 +189,38 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
     }
 
     /// Notes a position near the end of a match that was taken.
+    ///
+    /// # Safety
+    /// `found` is what [`next`](Self::next) of this matcher returned.
     #[inline(always)]
-    fn insert_after(&mut self, found: &Match, second_insert: bool) {
+    unsafe fn insert_after(&mut self, found: &Match, second_insert: bool) {
         let at = found.at + found.coded;
         // SAFETY: matches of 8 bytes and more end, at `at` + 2, at least 2 bytes before the last byte of the input (`coded_length`).
         // Shorter matches begin at least 12 bytes before the end (`stop`).
         let key = unsafe { read32(self.input, at) };
-        self.swap(key, at);
+        // SAFETY: `seen` becomes `at` + 2 below.
+        unsafe { self.swap(key, at) };
         if second_insert {
             // A key of three bytes: only a later key with a zero on top finds it. Kept for identity.
-            self.swap(key >> 8, at + 1);
+            // SAFETY: as above.
+            unsafe { self.swap(key >> 8, at + 1) };
         }
         self.seen = self.seen.max(at + 2);
     }
 }
 
 /// Returns the coded length of a match of 8 bytes or more at `at`. The match ends at least 2 bytes before the last byte of `input`.
+///
+/// # Safety
+/// `distance <= at`.
 #[inline(always)]
-fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
+unsafe fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
     // Short matches word by word: in items of one size, the processor predicts the word that differs.
     const WORDS: usize = 5;
     if at + 8 * WORDS < input.len() {
         for equal in (8..8 * WORDS).step_by(8) {
             let here = at + equal;
-            // SAFETY: `equal` + 8 <= 8 * `WORDS`.
+            // SAFETY: `equal` + 8 <= 8 * `WORDS`, and `at` + 8 * `WORDS` is inside `input`; `distance` <= `at` by the caller.
             let differing = unsafe { read64(input, here) ^ read64(input, here - distance) };
             if differing != 0 {
                 return equal + differing.trailing_zeros() as usize / 8 - EQUAL_BIAS;
@@ -277,7 +290,8 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
             size += (found.coded - LONG_CODE) / 255 + 1;
         }
         size += if found.is_far() { 4 } else { 2 };
-        matcher.insert_after(&found, false);
+        // SAFETY: the match is from `next`.
+        unsafe { matcher.insert_after(&found, false) };
         size += 1;
         run_start = found.end();
         from = run_start;
@@ -318,7 +332,8 @@ fn encode<S: Slot, const LOG: u32>(
         };
         written = put_literals(dest, written, input, run_start, found.at)?;
         written = put_match(dest, written, &found)?;
-        matcher.insert_after(&found, second_insert);
+        // SAFETY: the match is from `next`.
+        unsafe { matcher.insert_after(&found, second_insert) };
         run_start = found.end();
         from = run_start;
     }

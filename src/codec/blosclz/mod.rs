@@ -14,6 +14,7 @@
 
 mod decode;
 mod encode;
+mod format;
 #[cfg(test)]
 mod tests;
 mod tokens;
@@ -22,10 +23,3 @@ mod tokens;
 use decode::decompress;
 pub(crate) use decode::{decompress_ahead, decompress_prefix};
 pub(crate) use encode::{Tables, compress};
-
-/// Literals of one token at most.
-const MAX_LITERALS: usize = 32;
-/// The length code of a match whose length goes on in extension bytes.
-const LONG_CODE: usize = 7;
-/// Distances above this have the far form: 13 set bits, then `distance - 1 - NEAR_DISTANCE` in two bytes.
-const NEAR_DISTANCE: usize = 8191;

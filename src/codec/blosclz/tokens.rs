@@ -1,6 +1,6 @@
 //! The tokens of a BloscLZ stream, as the encoder writes them (`codecs.md` 3.2). Never searches for matches.
 
-use super::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use super::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
 /// A coded length is this much less than the number of bytes the match produces.
 const CODED_BIAS: usize = 2;

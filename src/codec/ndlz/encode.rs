@@ -114,8 +114,8 @@ pub(super) fn encode<const C: usize>(
 ) -> usize {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        cpu::Level::Avx2 | cpu::Level::Avx512 => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        cpu::Level::Avx2(_) | cpu::Level::Avx512(_) => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
         // SAFETY: without vectors nothing is asked of the machine.
         _ => unsafe { encode_with::<C, false>(tables, shape, src, dest) },
     }

@@ -4,13 +4,13 @@
 //! Owns the choice between the two.
 
 #[cfg(target_arch = "x86_64")]
-use crate::filter::cpu::{self, Level};
+use crate::filter::cpu;
 
 /// Whether the machine has what the second one needs, and it is not to be left alone.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn has_avx2() -> bool {
-    matches!(cpu::level(), Level::Avx2 | Level::Avx512)
+    cpu::level().has_avx2()
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")

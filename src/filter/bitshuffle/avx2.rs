@@ -18,11 +18,14 @@ const LINE_TILES: usize = 16;
 /// The number of tiles that are worked on together in blocks too small for `LINE_TILES`.
 const FEW_TILES: usize = 4;
 
-/// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
+/// Shuffles whole groups of 8 elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `8 * typesize`.
 #[target_feature(enable = "avx2")]
-pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
-    // SAFETY: (all) this function has AVX2.
+    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
     unsafe {
         if elements < TILE {
             return generic::bitshuffle(typesize, src, dest);
@@ -52,14 +55,17 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Undoes [`bitshuffle`], under the same conditions.
+/// Undoes [`bitshuffle`].
+///
+/// # Safety
+/// As for [`bitshuffle`].
 #[target_feature(enable = "avx2")]
-pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     if elements < TILE {
         return generic::bitunshuffle(typesize, src, dest);
     }
-    // SAFETY: (all) this function has AVX2.
+    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
     unsafe {
         if elements < ELEMENTS {
             return match typesize {

@@ -26,18 +26,22 @@ type Scratch = [[MaybeUninit<__m512i>; TILES]; SCRATCH_LINES];
 /// No kernel has more columns than this divided by its `LINES`.
 const SCRATCH_LINES: usize = 32;
 
-/// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
+/// Shuffles whole groups of 8 elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `8 * typesize`.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
         return if typesize >= WIDE {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
             unsafe { forward_few(typesize, src, dest) }
         } else {
-            avx2::bitshuffle(typesize, src, dest)
+            // SAFETY: this function has AVX2; the rest by the caller.
+            unsafe { avx2::bitshuffle(typesize, src, dest) }
         };
     }
-    // SAFETY: (all) this function has the AVX-512 level.
+    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
             1 => forward::<8>(Packed::<1, 1>, 1, src, dest),
@@ -59,18 +63,22 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Undoes [`bitshuffle`], under the same conditions.
+/// Undoes [`bitshuffle`].
+///
+/// # Safety
+/// As for [`bitshuffle`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi,gfni")]
-pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() / typesize < TILE {
         return if typesize >= WIDE {
             // SAFETY: this function has the AVX-512 level, and the elements are few and wide.
             unsafe { backward_few(typesize, src, dest) }
         } else {
-            avx2::bitunshuffle(typesize, src, dest)
+            // SAFETY: this function has AVX2; the rest by the caller.
+            unsafe { avx2::bitunshuffle(typesize, src, dest) }
         };
     }
-    // SAFETY: (all) this function has the AVX-512 level.
+    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
             1 => backward::<_, 8>(Packed::<1, 1>, 1, src, dest),

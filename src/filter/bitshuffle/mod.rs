@@ -50,18 +50,16 @@ pub fn bitunshuffle_v2(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// [`bitshuffle`] with the kernels of one level.
 ///
 /// # Panics
-/// Like [`bitshuffle`], and if this machine does not have the level.
+/// Like [`bitshuffle`].
 pub fn bitshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     run(level, Direction::Forward, typesize, src, dest);
 }
 
 /// [`bitunshuffle`] with the kernels of one level.
 ///
 /// # Panics
-/// Like [`bitunshuffle`], and if this machine does not have the level.
+/// Like [`bitunshuffle`].
 pub fn bitunshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     run(level, Direction::Backward, typesize, src, dest);
 }
 
@@ -71,7 +69,7 @@ enum Direction {
     Backward,
 }
 
-/// Runs the kernels of `level`, which the caller knows to be available.
+/// Runs the kernels of `level`.
 #[inline]
 fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a bit shuffle differ in length");
@@ -86,17 +84,17 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     }
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Forward) => unsafe { avx512::bitshuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        (Level::Avx512(_), Direction::Forward) => unsafe { avx512::bitshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Backward) => unsafe { avx512::bitunshuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        (Level::Avx512(_), Direction::Backward) => unsafe { avx512::bitunshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
+        (Level::Avx2(_), Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),
     }

@@ -55,7 +55,6 @@ pub(crate) fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8
 /// # Panics
 /// If this machine does not have the level, or `nstreams` is 0.
 pub(crate) fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     let len = buf.len();
     for_each_piece(revision, nstreams, len, |start, end| {
         prefix_sum::prefix_sum(level, &mut buf[start..end]);
@@ -74,7 +73,7 @@ pub(crate) fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], de
 /// [`shuffle_encode`] with the code of one level.
 ///
 /// # Panics
-/// Like [`shuffle_encode`], and if this machine does not have the level.
+/// Like [`shuffle_encode`].
 pub(crate) fn shuffle_encode_at(
     level: Level,
     revision: Revision,
@@ -82,7 +81,6 @@ pub(crate) fn shuffle_encode_at(
     src: &[u8],
     dest: &mut [u8],
 ) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     if !shuffle::fuses(level, typesize, src.len()) {
         shuffle::shuffle_at(level, typesize, src, dest);
         return encode_in_place(revision, typesize, dest);
@@ -108,7 +106,7 @@ pub(crate) fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u
 /// [`decode_unshuffle`] with the code of one level.
 ///
 /// # Panics
-/// Like [`decode_unshuffle`], and if this machine does not have the level.
+/// Like [`decode_unshuffle`].
 pub(crate) fn decode_unshuffle_at(
     level: Level,
     revision: Revision,
@@ -116,7 +114,6 @@ pub(crate) fn decode_unshuffle_at(
     src: &mut [u8],
     dest: &mut [u8],
 ) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     if shuffle::fuses(level, typesize, src.len()) && restart(revision, src.len() / typesize) == 0 {
         shuffle::unshuffle_sums(level, typesize, src, dest);
     } else {
@@ -159,8 +156,8 @@ fn for_each_piece(
 fn differences(src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { differences_avx2(src, dest) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        Level::Avx2(_) | Level::Avx512(_) => unsafe { differences_avx2(src, dest) },
         _ => differences_portable(src, dest),
     }
 }
@@ -168,8 +165,8 @@ fn differences(src: &[u8], dest: &mut [u8]) {
 fn differences_in_place(buf: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: both levels have AVX2, and `level` is available.
-        Level::Avx2 | Level::Avx512 => unsafe { differences_in_place_avx2(buf) },
+        // SAFETY: both levels prove that the machine has AVX2.
+        Level::Avx2(_) | Level::Avx512(_) => unsafe { differences_in_place_avx2(buf) },
         _ => differences_in_place_portable(buf),
     }
 }

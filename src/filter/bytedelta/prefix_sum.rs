@@ -5,15 +5,15 @@
 
 use super::super::cpu::Level;
 
-/// Adds to every byte all those before it, with the code of `level`, which the caller knows to be available.
+/// Adds to every byte all those before it, with the code of `level`.
 pub(super) fn prefix_sum(level: Level, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        Level::Avx512 => unsafe { x86::avx512(buf) },
+        // SAFETY: the level proves that the machine has the instructions.
+        Level::Avx512(_) => unsafe { x86::avx512(buf) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        Level::Avx2 => unsafe { x86::avx2(buf) },
+        // SAFETY: the level proves that the machine has the instructions.
+        Level::Avx2(_) => unsafe { x86::avx2(buf) },
         _ => portable(buf, 0),
     }
 }

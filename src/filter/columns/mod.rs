@@ -34,11 +34,11 @@ pub(super) fn groups(
         .map(move |from| (from..len.min(from + group)).step_by(size).map(move |start| start.min(len - size)))
 }
 
-/// Has the processor fetch the line that will be written at `dest[at]`, which may lie outside. It does so by itself for one
-/// stream, but not for many at once, and then every line written costs the time that the second cache takes to answer.
+/// Prefetches the cache line of `dest[at]`, which may lie outside `dest`, for writing. The hardware prefetcher follows one
+/// stream but not many at once, and each line of the others costs a second-level cache access.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub(super) fn expect<T>(dest: &[T], at: usize) {
+pub(super) fn prefetch_dest<T>(dest: &[T], at: usize) {
     use std::arch::x86_64::{_MM_HINT_ET0, _mm_prefetch};
     // SAFETY: a prefetch accesses nothing, wherever it points.
     unsafe { _mm_prefetch::<_MM_HINT_ET0>(dest.as_ptr().wrapping_add(at).cast()) };

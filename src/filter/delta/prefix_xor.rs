@@ -6,16 +6,15 @@
 
 use super::super::cpu::Level;
 
-/// XORs every word of `W` bytes with all the words before it, with the code of `level`, which the caller knows to be
-/// available. The length is a multiple of `W`, which is 1, 2, 4 or 8.
+/// XORs every word of `W` bytes with all the words before it, with the code of `level`. The length is a multiple of `W`, which is 1, 2, 4 or 8.
 pub(super) fn prefix_xor<const W: usize>(level: Level, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        Level::Avx512 => unsafe { x86::avx512::<W>(buf) },
+        // SAFETY: the level proves that the machine has the instructions.
+        Level::Avx512(_) => unsafe { x86::avx512::<W>(buf) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        Level::Avx2 => unsafe { x86::avx2::<W>(buf) },
+        // SAFETY: the level proves that the machine has the instructions.
+        Level::Avx2(_) => unsafe { x86::avx2::<W>(buf) },
         _ => portable::<W>(buf, 0),
     }
 }

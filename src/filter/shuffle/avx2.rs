@@ -4,8 +4,8 @@
 
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
-use super::super::columns::{expect, groups, pieces};
-use super::fours;
+use super::super::columns::{groups, pieces, prefetch_dest};
+use super::cache_blocked;
 use super::generic::{self, elements};
 use std::arch::x86_64::*;
 
@@ -15,10 +15,13 @@ const RUN: usize = 16;
 /// Elements that are enough for a tile where 32 bytes of each are in it.
 const FEW: usize = 16;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
-/// `DELTA` as many and as wide as [`super::fuses`] says.
+/// Shuffles whole elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`, [`super::fuses`] is
+/// true for them.
 #[target_feature(enable = "avx2")]
-pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
         return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -27,25 +30,32 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             generic::shuffle(typesize, src, dest)
         };
     }
-    // SAFETY: (all) this function has AVX2.
+    // SAFETY: (all) this function has AVX2; the lengths are equal by the caller, and hold the tiles by the checks here.
     unsafe {
         match typesize {
             2 => forward::<2, DELTA>(2, src, dest),
             4 => forward::<4, DELTA>(4, src, dest),
             3 => forward::<4, DELTA>(3, src, dest),
-            8 if fours::crowded(src.len() / 8, 1) => fours::forward_avx2::<8, DELTA>(src, dest),
+            8 if cache_blocked::crowded(src.len() / 8, 1) => {
+                cache_blocked::forward_avx2::<8, DELTA>(src, dest)
+            }
             8 => forward::<8, DELTA>(8, src, dest),
             5..=7 => forward::<8, DELTA>(typesize, src, dest),
-            16 if fours::crowded(src.len() / 16, 1) => fours::forward_avx2::<16, DELTA>(src, dest),
+            16 if cache_blocked::crowded(src.len() / 16, 1) => {
+                cache_blocked::forward_avx2::<16, DELTA>(src, dest)
+            }
             16 => forward::<16, DELTA>(16, src, dest),
             _ => forward::<16, DELTA>(typesize, src, dest),
         }
     }
 }
 
-/// Undoes [`shuffle`], under the same conditions.
+/// Undoes [`shuffle`].
+///
+/// # Safety
+/// As for [`shuffle`].
 #[target_feature(enable = "avx2")]
-pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
         return if src.len() >= FEW * typesize && typesize >= 2 * MAX_WIDTH {
             // SAFETY: this function has AVX2, and there are as many elements and as wide ones.
@@ -56,7 +66,7 @@ pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &m
     }
     let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
-    // SAFETY: (all) this function has AVX2, and each stream is as long as there are elements.
+    // SAFETY: (all) this function has AVX2; by the caller each stream is as long as there are elements, at least a tile.
     unsafe {
         match typesize {
             2 => backward::<2, DELTA>(2, streams, dest),
@@ -131,7 +141,7 @@ unsafe fn forward_tile<const P: usize, const DELTA: bool>(
         for (j, &vector) in columns.iter().enumerate() {
             if j < layout.width() {
                 let at = (column + j) * elements + first;
-                expect(dest, at + 4 * TILE);
+                prefetch_dest(dest, at + 4 * TILE);
                 _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }

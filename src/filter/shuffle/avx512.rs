@@ -4,9 +4,9 @@
 
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
-use super::super::columns::{expect, groups, pieces};
+use super::super::columns::{groups, pieces, prefetch_dest};
 use super::avx2;
-use super::fours;
+use super::cache_blocked;
 use super::generic::elements;
 use std::arch::x86_64::*;
 
@@ -14,14 +14,18 @@ use std::arch::x86_64::*;
 /// one after the other.
 const RUN: usize = 8;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with
-/// `DELTA` as many and as wide as [`super::fuses`] says.
+/// Shuffles whole elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes; with `DELTA`, [`super::fuses`] is
+/// true for them.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
-        return avx2::shuffle::<DELTA>(typesize, src, dest);
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::shuffle::<DELTA>(typesize, src, dest) };
     }
-    // SAFETY: (all) this function has the AVX-512 level.
+    // SAFETY: (all) this function has the AVX-512 level; the lengths are equal by the caller, and hold a tile.
     unsafe {
         match typesize {
             2 => forward::<DELTA>(Packed::<1, 2>, 2, src, dest),
@@ -30,28 +34,35 @@ pub(super) fn shuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut
             5 => forward::<DELTA>(Packed::<5, 1>, 5, src, dest),
             6 => forward::<DELTA>(Packed::<3, 2>, 6, src, dest),
             7 => forward::<DELTA>(Slotted::<8>::new(7), 7, src, dest),
-            8 => fours::forward_avx512::<8, DELTA>(src, dest),
+            8 => cache_blocked::forward_avx512::<8, DELTA>(src, dest),
             10 => forward::<DELTA>(Packed::<5, 2>, 10, src, dest),
             12 => forward::<DELTA>(Packed::<3, 4>, 12, src, dest),
             20 if !DELTA => forward::<DELTA>(Packed::<5, 4>, 20, src, dest),
             24 if !DELTA => forward::<DELTA>(Packed::<3, 8>, 24, src, dest),
             ..16 => forward::<DELTA>(Slotted::<16>::new(typesize), typesize, src, dest),
-            16 if fours::crowded(src.len() / 16, 2) => fours::forward_avx512::<16, DELTA>(src, dest),
+            16 if cache_blocked::crowded(src.len() / 16, 2) => {
+                cache_blocked::forward_avx512::<16, DELTA>(src, dest)
+            }
             16 => forward::<DELTA>(Packed::<1, 16>, 16, src, dest),
             _ => forward::<DELTA>(Wide::new(typesize), typesize, src, dest),
         }
     }
 }
 
-/// Undoes [`shuffle`], under the same conditions.
+/// Undoes [`shuffle`].
+///
+/// # Safety
+/// As for [`shuffle`].
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
-pub(super) fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], dest: &mut [u8]) {
     if src.len() < TILE * typesize {
-        return avx2::unshuffle::<DELTA>(typesize, src, dest);
+        // SAFETY: this function has AVX2; the rest by the caller.
+        return unsafe { avx2::unshuffle::<DELTA>(typesize, src, dest) };
     }
     let elements = elements(src.len(), typesize);
     let streams = |j: usize| src.as_ptr().wrapping_add(j * elements);
-    // SAFETY: (all) this function has the AVX-512 level, and each stream is as long as there are elements.
+    // SAFETY: (all) this function has the AVX-512 level; by the caller each stream is as long as there are elements, at
+    // least a tile.
     unsafe {
         match typesize {
             2 => backward::<_, DELTA>(Packed::<1, 2>, 2, streams, dest),
@@ -132,7 +143,7 @@ unsafe fn forward_tile<const DELTA: bool>(
         for (j, &vector) in columns.vectors().iter().enumerate() {
             if j < tiles.width() {
                 let at = (column + j) * elements + first;
-                expect(dest, at + 2 * TILE);
+                prefetch_dest(dest, at + 2 * TILE);
                 _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
             }
         }

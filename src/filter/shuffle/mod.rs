@@ -11,7 +11,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(target_arch = "x86_64")]
-mod fours;
+mod cache_blocked;
 #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
 mod neon;
 
@@ -41,18 +41,16 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 /// [`shuffle`] with the kernels of one level.
 ///
 /// # Panics
-/// Like [`shuffle`], and if this machine does not have the level.
+/// Like [`shuffle`].
 pub fn shuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     run(level, Direction::Forward, typesize, src, dest);
 }
 
 /// [`unshuffle`] with the kernels of one level.
 ///
 /// # Panics
-/// Like [`unshuffle`], and if this machine does not have the level.
+/// Like [`unshuffle`].
 pub fn unshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
-    assert!(level.is_available(), "no {} on this machine", level.name());
     run(level, Direction::Backward, typesize, src, dest);
 }
 
@@ -64,7 +62,7 @@ const FUSED: (usize, usize) = (16, 64);
 pub(super) fn fuses(level: Level, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1,
+        Level::Avx2(_) | Level::Avx512(_) => (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1,
         _ => {
             let _ = (typesize, len);
             false
@@ -88,7 +86,7 @@ pub(super) fn unshuffle_sums(level: Level, typesize: usize, src: &[u8], dest: &m
     run_fused(level, Direction::Backward, typesize, src, dest);
 }
 
-/// Runs the kernels of `level`, which the caller knows to be available.
+/// Runs the kernels of `level`.
 fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
     assert!(fuses(level, typesize, src.len()), "no fused shuffle of {typesize} at {}", level.name());
@@ -97,19 +95,27 @@ fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], de
     tail_dest.copy_from_slice(tail);
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle::<true>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
+        // `fuses` is true: above.
+        (Level::Avx512(_), Direction::Forward) => unsafe {
+            avx512::shuffle::<true>(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Backward) => unsafe {
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
+        // `fuses` is true: above.
+        (Level::Avx512(_), Direction::Backward) => unsafe {
             avx512::unshuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle::<true>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
+        // `fuses` is true: above.
+        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::shuffle::<true>(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle::<true>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
+        // `fuses` is true: above.
+        (Level::Avx2(_), Direction::Backward) => unsafe {
+            avx2::unshuffle::<true>(typesize, body, body_dest)
+        },
         _ => unreachable!("{} fuses nothing, of {} bytes", level.name(), body_dest.len()),
     }
 }
@@ -128,7 +134,7 @@ pub fn takes_planes(typesize: usize, len: usize) -> bool {
 fn takes_planes_at(level: Level, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => {
+        Level::Avx2(_) | Level::Avx512(_) => {
             matches!(typesize, 2 | 4 | MAX_PLANES)
                 && len.is_multiple_of(typesize)
                 && len / typesize >= MIN_ELEMENTS
@@ -149,7 +155,7 @@ pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     unshuffle_planes_at(cpu::level(), planes, dest);
 }
 
-/// Runs the kernels of `level`, which the caller knows to be available.
+/// Runs the kernels of `level`.
 fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
     let typesize = planes.len();
     assert!(takes_planes_at(level, typesize, dest.len()), "{typesize} planes at {}", level.name());
@@ -160,11 +166,11 @@ fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
     }
     match level {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available, the elements are enough, and so are the bytes of each plane.
-        Level::Avx512 => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
+        // SAFETY: the level proves that the machine has the instructions, the elements are enough, and so are the bytes of each plane.
+        Level::Avx512(_) => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2 => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
+        Level::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
         _ => unreachable!("other levels take no planes"),
     }
 }
@@ -175,7 +181,7 @@ enum Direction {
     Backward,
 }
 
-/// Runs the kernels of `level`, which the caller knows to be available.
+/// Runs the kernels of `level`.
 #[inline]
 fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
@@ -191,25 +197,35 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     }
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Forward) => unsafe { avx512::shuffle::<false>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Avx512(_), Direction::Forward) => unsafe {
+            avx512::shuffle::<false>(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx512, Direction::Backward) => unsafe {
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Avx512(_), Direction::Backward) => unsafe {
             avx512::unshuffle::<false>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Forward) => unsafe { avx2::shuffle::<false>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::shuffle::<false>(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: the level is available.
-        (Level::Avx2, Direction::Backward) => unsafe { avx2::unshuffle::<false>(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Avx2(_), Direction::Backward) => unsafe {
+            avx2::unshuffle::<false>(typesize, body, body_dest)
+        },
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        // SAFETY: the level is available.
-        (Level::Neon, Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Neon(_), Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-        // SAFETY: the level is available.
-        (Level::Neon, Direction::Backward) => unsafe { neon::unshuffle(typesize, body, body_dest) },
+        // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
+        // which there are 2 of 2 bytes or more: above.
+        (Level::Neon(_), Direction::Backward) => unsafe { neon::unshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::shuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::unshuffle(typesize, body, body_dest),
     }

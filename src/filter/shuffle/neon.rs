@@ -8,9 +8,12 @@ use std::arch::aarch64::*;
 /// Elements of a tile, and bytes of a vector.
 const TILE: usize = 16;
 
-/// Shuffles whole elements: `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes.
+/// Shuffles whole elements.
+///
+/// # Safety
+/// `src.len() == dest.len()`, a multiple of `typesize`, at least 2 elements of 2 bytes.
 #[target_feature(enable = "neon")]
-pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     if elements < TILE || !matches!(typesize, 2 | 3 | 4 | 8 | 16) {
         return generic::shuffle(typesize, src, dest);
@@ -40,9 +43,12 @@ pub(super) fn shuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Undoes [`shuffle`], under the same conditions.
+/// Undoes [`shuffle`].
+///
+/// # Safety
+/// As for [`shuffle`].
 #[target_feature(enable = "neon")]
-pub(super) fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) unsafe fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     let elements = src.len() / typesize;
     if elements < TILE || !matches!(typesize, 2 | 3 | 4 | 8 | 16) {
         return generic::unshuffle(typesize, src, dest);

@@ -13,10 +13,10 @@ use crate::chunk::format::{
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
+use crate::pipeline::block_size::Choice;
 use crate::pipeline::compress::{self, Source, plan};
 use crate::pipeline::overrides;
 use crate::pipeline::params::CompressParams;
-use crate::pipeline::stune::Choice;
 
 /// The block size of an index, in bytes.
 const BLOCKSIZE: i32 = 16_384;

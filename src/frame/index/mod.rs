@@ -14,7 +14,4 @@ mod offsets;
 
 pub(crate) use decode::{decode, stored_nbytes};
 pub(crate) use encode::{IndexEncoder, encode_special};
-pub(crate) use offsets::{Offsets, Place, code_of, place_of};
-
-/// Size of an entry, in bytes: the item size of the index chunk.
-pub(crate) const ENTRY_LEN: usize = 8;
+pub(crate) use offsets::{ENTRY_LEN, Offsets, Place, code_of, place_of};

@@ -6,6 +6,9 @@ use crate::chunk::Special;
 use crate::err;
 use crate::error::Result;
 
+/// The size of an entry in bytes: the item size of the index chunk.
+pub(crate) const ENTRY_LEN: usize = 8;
+
 /// The kind of a chunk without bytes stands from this bit on.
 const KIND_SHIFT: u32 = 56;
 

@@ -84,7 +84,10 @@ impl BlockEncoder<'_> {
     }
 
     /// Has the prefilter fill `output` with block `nblock`. `ttmp` is the worker's scratch.
-    fn run_prefilter(
+    ///
+    /// # Safety
+    /// `prefilter_scratch_len` bytes can be written at `ttmp`, and nothing else uses them meanwhile, except that `output` may be they.
+    unsafe fn run_prefilter(
         &self,
         prefilter: &Prefilter,
         nblock: usize,
@@ -106,7 +109,9 @@ impl BlockEncoder<'_> {
             ttmp,
             ttmp_nbytes: self.ttmp_nbytes(),
         };
-        prefilter.run(input, range.len(), output, self.plan.typesize, place)
+        // SAFETY: the block in the source, or the address that stands for none. The scratch is as long as it says, by the word of the
+        // caller: `prefilter_scratch_len`.
+        unsafe { prefilter.run(input, range.len(), output, self.plan.typesize, place) }
     }
 
     /// Filters block `nblock` and hands the result to `then`, with a spare buffer, one for an encoded block, and
@@ -138,7 +143,8 @@ impl BlockEncoder<'_> {
             (Some(prefilter), _) => {
                 let front = front.get(self.prefilter_scratch_len())?;
                 let ttmp = front.as_mut_ptr();
-                self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp)?;
+                // SAFETY: a buffer of that length, which is the output too.
+                unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
                 if nblock == 0 && self.first_block_first() {
                     self.prefiltered_reference.get_or_init(|| front[..len].to_vec());
                 }
@@ -147,7 +153,7 @@ impl BlockEncoder<'_> {
         };
         let back = if self.chain.is_empty() { &mut [][..] } else { back.get(buffer_len)? };
         let reference = self.delta_reference(nblock);
-        let block = self.chain.forward(input, reference, &self.cparams.0, front, back)?;
+        let block = self.chain.forward(input, reference, self.cparams.get(), front, back)?;
         then(block, stream, encoded, workspace)
     }
 
@@ -350,9 +356,11 @@ impl BlockEncoder<'_> {
         let front = worker.scratch.coding.front.get(self.prefilter_scratch_len())?;
         let ttmp = front.as_mut_ptr();
         if prefilter.output_size(dest.len(), self.plan.typesize) <= dest.len() {
-            return self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp);
+            // SAFETY: a buffer of that length.
+            return unsafe { self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp) };
         }
-        self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp)?;
+        // SAFETY: as above; it is the output too.
+        unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
         copy(&front[..dest.len()], dest);
         Ok(())
     }

@@ -37,13 +37,20 @@ impl<'a> ChunkEncoder<'a> {
             return ChunkEncoder::Plugin(codec.encoder(params.compcode_meta, typesize, params.container));
         }
         match registry::codec(params.compcode) {
-            Some(codec) => ChunkEncoder::User(UserEncoder {
-                compcode: params.compcode,
-                function: codec.encoder,
-                meta: params.compcode_meta,
-                cparams: params.for_callbacks(plan.typesize as i32, blocksize),
-                chunk: source.cast(),
-            }),
+            Some(codec) => {
+                let cparams = params.for_callbacks(plan.typesize as i32, blocksize);
+                // SAFETY: the caller that registered the codec vouches for its functions, and the one that made the context for
+                // the pointers in `cparams`.
+                ChunkEncoder::User(unsafe {
+                    UserEncoder::new(
+                        params.compcode,
+                        codec.encoder,
+                        params.compcode_meta,
+                        cparams,
+                        source.cast(),
+                    )
+                })
+            }
             None => ChunkEncoder::Missing(params.compcode),
         }
     }

@@ -126,7 +126,7 @@ fn block_encoder<'a>(
         chain: Chain::new(&params.filters, &params.filters_meta, plan.typesize, params.container.as_ref()),
         encoder,
         prefilter: params.prefilter,
-        cparams: SharedCparams(params.for_callbacks(plan.typesize as i32, blocksize)),
+        cparams: SharedCparams::new(params.for_callbacks(plan.typesize as i32, blocksize)),
         nchunk: params.nchunk,
         instrumented: plan.header.is_instrumented(),
         prefiltered_reference: OnceLock::new(),

@@ -1,7 +1,7 @@
 //! The plan of a compression: arguments checked, blocks cut, header made (`chunk.md` 3.1 to 3.5).
 
+use super::super::block_size::Choice;
 use super::super::params::CompressParams;
-use super::super::stune::Choice;
 use crate::chunk::format::{
     EXTENDED_HEADER_LENGTH, MAX_BLOCKSIZE, MAX_BUFFERSIZE, MAX_STORED_TYPESIZE, MAX_TYPESIZE, MIN_BUFFERSIZE,
     MIN_DESTSIZE, MIN_HEADER_LENGTH, codec_format, filter_id, flag, flag2, version,

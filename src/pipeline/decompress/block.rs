@@ -67,11 +67,13 @@ impl DecodePlan<'_> {
                 ttmp_nbytes,
             };
             if self.class.coding().is_some() {
-                return postfilter.run(block, dest, typesize, place);
+                // SAFETY: the scratch is as long as it says, and borrowed here.
+                return unsafe { postfilter.run(block, dest, typesize, place) };
             }
             // There the callback finds its input at the start of the scratch.
             ttmp[..len].copy_from_slice(block);
-            postfilter.run(&ttmp[..len], dest, typesize, place)
+            // SAFETY: as above; the input is the beginning of the scratch.
+            unsafe { postfilter.run(&ttmp[..len], dest, typesize, place) }
         });
         scratch.block = input;
         result

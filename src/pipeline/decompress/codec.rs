@@ -39,13 +39,15 @@ impl<'a> ChunkDecoder<'a> {
         }
         let user = code.and_then(registry::codec);
         match user {
-            Some(codec) => ChunkDecoder::User(UserDecoder {
-                compcode: header.udcompcode,
-                function: codec.decoder,
-                meta: header.compcode_meta,
-                dparams: params.for_callbacks(i32::from(header.typesize)),
-                chunk: chunk.as_ptr().cast(),
-            }),
+            Some(codec) => {
+                let dparams = params.for_callbacks(i32::from(header.typesize));
+                let (code, meta) = (header.udcompcode, header.compcode_meta);
+                // SAFETY: the caller that registered the codec vouches for its functions, and the one that made the context for
+                // the pointers in `dparams`.
+                ChunkDecoder::User(unsafe {
+                    UserDecoder::new(code, codec.decoder, meta, dparams, chunk.as_ptr().cast())
+                })
+            }
             None => ChunkDecoder::Missing(format),
         }
     }

@@ -10,7 +10,7 @@ use crate::codec::match_copy::{
 };
 
 use super::state::State;
-use crate::codec::blosclz::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
 /// The number of bytes that are read without a check at the start of a token: a control byte and the most literals. A match has fewer
 /// bytes behind those of its length.

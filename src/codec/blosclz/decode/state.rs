@@ -2,7 +2,7 @@
 
 #![forbid(unsafe_code)]
 
-use crate::codec::blosclz::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
+use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 use crate::codec::match_copy::copy_match_checked;
 
 /// A match token but for its first byte.

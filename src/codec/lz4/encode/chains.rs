@@ -132,7 +132,8 @@ impl<'a> Finder<'a> {
             tables.empty(log);
             let mut finder = Finder::of(tables, &src[..start], attempts, log, None);
             // Putting a position in reads the eight bytes there.
-            finder.put_up_to((start + 1).saturating_sub(2 * MIN_MATCH));
+            // SAFETY: 8 bytes follow each position before this one.
+            unsafe { finder.put_up_to((start + 1).saturating_sub(2 * MIN_MATCH)) };
             let next = finder.next;
             Box::new(Loaded { id, log, next, runs: tables.runs })
         });
@@ -207,26 +208,33 @@ impl<'a> Finder<'a> {
         // What all reads below rely on.
         assert!(low <= at && at + NO_MATCH_TAIL <= self.src.len());
         assert!(at + 2 <= low + longer_than && low + longer_than <= self.end);
-        self.put_up_to(at);
+        // SAFETY: 12 bytes can be read at `at`.
+        unsafe { self.put_up_to(at) };
         // SAFETY: 12 bytes can be read at `at`.
         let word = unsafe { read32(self.src, at) };
         let mut best = Match { at, back: 0, length: longer_than };
         if WIDE {
             for distance in self.recent {
-                self.consider::<true>(at, low, distance, &mut best);
+                // SAFETY: the assertions above.
+                unsafe { self.consider::<true>(at, low, distance, &mut best) };
             }
         }
         if is_run(word) {
             let run = 1 + common(self.src, at + 1, 1, self.end);
-            self.search_runs::<WIDE>(at, low, run, &mut best);
-            self.search_run_ends(at, low, run, &mut best);
+            // SAFETY: the assertions above; `best` only gets longer, and still ends at `end` or before. The run has 4 bytes or more,
+            // and ends there too.
+            unsafe {
+                self.search_runs::<WIDE>(at, low, run, &mut best);
+                self.search_run_ends(at, low, run, &mut best);
+            }
             // The hash chains hold shorter runs only.
             if best.length > longer_than && (run >= MIN_RUN || best.end() == self.end) {
                 return Some(best);
             }
         }
         if let Some(head) = self.head(word) {
-            self.walk::<WIDE>(at, low, at, head, self.attempts, &mut best);
+            // SAFETY: as above; `at` + 4 <= `end`, which is 5 bytes before the end.
+            unsafe { self.walk::<WIDE>(at, low, at, head, self.attempts, &mut best) };
         }
         (best.length > longer_than).then_some(best)
     }
@@ -243,10 +251,14 @@ impl<'a> Finder<'a> {
     }
 
     /// Puts the positions before `at` into the tables.
+    ///
+    /// # Safety
+    /// 8 bytes can be read at each position before `at`.
     #[inline(always)]
-    fn put_up_to(&mut self, at: usize) {
+    unsafe fn put_up_to(&mut self, at: usize) {
         while self.next < at {
-            self.put_up_to_run(at);
+            // SAFETY: by the caller.
+            unsafe { self.put_up_to_run(at) };
             if self.next < at {
                 self.put_run();
             }
@@ -254,12 +266,15 @@ impl<'a> Finder<'a> {
     }
 
     /// The same, or up to where a long run begins.
+    ///
+    /// # Safety
+    /// As for [`put_up_to`](Self::put_up_to).
     #[inline(always)]
-    fn put_up_to_run(&mut self, at: usize) {
+    unsafe fn put_up_to_run(&mut self, at: usize) {
         let (src, shift) = (self.src, self.shift);
         let (heads, chain) = (&mut *self.tables.heads, &mut *self.tables.chain);
         for here in self.next..at {
-            // SAFETY: `here` < `at`, 12 bytes before the end.
+            // SAFETY: `here` < `at`, before which 8 bytes can be read by the caller.
             let (word, next_word) = unsafe { (read32(src, here), read32(src, here + 4)) };
             if is_run(word) && next_word == word {
                 self.next = here;
@@ -288,14 +303,18 @@ impl<'a> Finder<'a> {
     /// Searches the long runs of the byte at `at` for a match that is longer than `best`. A run of `run` bytes begins at `at`; the match
     /// covers bytes of the run and, if `WIDE`, bytes before it. For matches that extend beyond the run see
     /// [`search_run_ends`](Self::search_run_ends).
+    ///
+    /// # Safety
+    /// As for [`consider`](Self::consider).
     #[inline(never)]
-    fn search_runs<const WIDE: bool>(&self, at: usize, low: usize, run: usize, best: &mut Match) {
+    unsafe fn search_runs<const WIDE: bool>(&self, at: usize, low: usize, run: usize, best: &mut Match) {
         let (src, chain) = (self.src, &*self.tables.chain);
         let Some(mut start) = (self.tables.runs[usize::from(src[at])] as usize).checked_sub(1) else {
             return;
         };
         // The first position of the run around `at` that a match may cover.
-        let begin = if WIDE { at - common_before(src, at + 1, low + 1, 1) } else { at };
+        // SAFETY: by the caller `low` <= `at`, which is inside `src`.
+        let begin = if WIDE { at - unsafe { common_before(src, at + 1, low + 1, 1) } } else { at };
         for _ in 0..self.attempts {
             // When the search has gone back, `start` may be behind `at`.
             if at.saturating_sub(start) > MAX_DISTANCE {
@@ -315,7 +334,8 @@ impl<'a> Finder<'a> {
                 Some(begin - start)
             };
             if let Some(distance) = distance {
-                self.consider::<WIDE>(at, low, distance, best);
+                // SAFETY: by the caller; `best` only gets longer, and still ends at `end` or before.
+                unsafe { self.consider::<WIDE>(at, low, distance, best) };
                 if !WIDE && best.length >= run {
                     return;
                 }
@@ -329,30 +349,38 @@ impl<'a> Finder<'a> {
     }
 
     /// Searches for a match that is longer than `best` and extends beyond the run of `run` bytes at `at`.
+    ///
+    /// # Safety
+    /// As for [`consider`](Self::consider); `run >= 4` and `at + run <= self.end`.
     #[inline(always)]
-    fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Match) {
+    unsafe fn search_run_ends(&self, at: usize, low: usize, run: usize, best: &mut Match) {
         if at + run == self.end {
             return;
         }
         let last = at + run - (MIN_MATCH - 1);
-        // SAFETY: `last` + 4 <= `end`.
+        // SAFETY: `at` + `run` < `end`, so `last` + 4 <= `end`.
         let word = unsafe { read32(self.src, last) };
         if let Some(head) = self.head(word) {
-            self.walk::<true>(last, low, at, head, self.attempts.max(RUN_END_ATTEMPTS), best);
+            // SAFETY: as above; `low` <= `at` < `last`, and `best` as the caller says.
+            unsafe { self.walk::<true>(last, low, at, head, self.attempts.max(RUN_END_ATTEMPTS), best) };
         }
     }
 
-    /// Takes a match into account.
+    /// Takes a match into account, at any `distance`. `best` still ends at `end` or before afterwards.
+    ///
+    /// # Safety
+    /// `low <= at`, `at + 2 <= low + best.length` and `low + best.length <= self.end`, which is 5 bytes before the end of `src`.
     #[inline(always)]
-    fn consider<const WIDE: bool>(&self, at: usize, low: usize, distance: usize, best: &mut Match) {
+    unsafe fn consider<const WIDE: bool>(&self, at: usize, low: usize, distance: usize, best: &mut Match) {
         let src = self.src;
         let tail = low + best.length - 2;
-        // SAFETY: `distance` <= `at` <= `tail`, and `low` + `best.length` <= `end`, 5 bytes before the src's.
-        let promises =
-            distance <= at && unsafe { (read32(src, tail) ^ read32(src, tail - distance)) << 8 } == 0;
+        // SAFETY: `distance` <= `at` <= `tail`, and `low` + `best.length` <= `end`, 5 bytes before that of `src`: by the caller.
+        let promises = (1..=at).contains(&distance)
+            && unsafe { (read32(src, tail) ^ read32(src, tail - distance)) << 8 } == 0;
         if promises {
             let after = common(src, at, distance, self.end);
-            let before = if WIDE { common_before(src, at, low, distance) } else { 0 };
+            // SAFETY: `distance` <= `at`, and `low` <= `at` <= `end`.
+            let before = if WIDE { unsafe { common_before(src, at, low, distance) } } else { 0 };
             if after + before > best.length {
                 *best = Match { at: at - before, back: distance, length: after + before };
             }
@@ -363,8 +391,12 @@ impl<'a> Finder<'a> {
     /// `low` and `latest`, or at `at` if not `WIDE`. Compares at most `attempts` candidates.
     ///
     /// A function of its own: its few variables belong into registers.
+    ///
+    /// # Safety
+    /// `low <= at`, `at + 4 <= self.end`, `best.length >= 2` and `low + best.length <= self.end`, which is 5 bytes before the end of
+    /// `src`. Any candidate will do.
     #[inline(never)]
-    fn walk<const WIDE: bool>(
+    unsafe fn walk<const WIDE: bool>(
         &self,
         at: usize,
         low: usize,
@@ -375,8 +407,8 @@ impl<'a> Finder<'a> {
     ) {
         let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
         // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and `tail` is
-        // `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`. `search` and `search_run_ends` establish
-        // this.
+        // `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`: by the caller, and for what `longest` becomes
+        // by `common` and `common_before`.
         let read = |at: usize| unsafe { read32(src, at) };
         let look_back = at - low;
         let lowest = at.saturating_sub(MAX_DISTANCE).max(look_back);
@@ -395,7 +427,8 @@ impl<'a> Finder<'a> {
             {
                 let distance = at - candidate;
                 let after = MIN_MATCH + common(src, at + MIN_MATCH, distance, end);
-                let before = if WIDE { common_before(src, at, low, distance) } else { 0 };
+                // SAFETY: `candidate` < `at`, so `distance` <= `at`, and `low` <= `at` <= `end`.
+                let before = if WIDE { unsafe { common_before(src, at, low, distance) } } else { 0 };
                 if after + before > longest && (!WIDE || at - before <= latest) {
                     longest = after + before;
                     *best = Match { at: at - before, back: distance, length: longest };

@@ -32,6 +32,8 @@ pub(in crate::codec::lz4) struct Tables {
     wide: Option<Box<[u32; 1 << WIDE_LOG]>>,
     /// For inputs of up to 64 KiB with a dictionary: half the size of `wide`, because it is copied for each input.
     short: Option<Box<[u16; 1 << WIDE_LOG]>>,
+    /// The length of the dictionary that these tables are prepared for, in bytes. All positions in them are less.
+    prepared_for: Option<usize>,
 }
 
 /// A hash table of positions.
@@ -138,19 +140,25 @@ pub(in crate::codec::lz4) fn compress(
         let table = tables.narrow.get_or_insert_with(empty_table);
         if src.len() <= SHORT {
             table[..1 << SHORT_LOG].fill(0);
-            return dispatch(&mut Narrow::<SHORT_LOG>(table), src, 0, dest, acceleration);
+            // SAFETY: an empty table without a dictionary.
+            return unsafe { dispatch(&mut Narrow::<SHORT_LOG>(table), src, 0, dest, acceleration) };
         }
         table.fill(0);
-        dispatch(&mut Narrow::<NARROW_LOG>(table), src, 0, dest, acceleration)
+        // SAFETY: as above.
+        unsafe { dispatch(&mut Narrow::<NARROW_LOG>(table), src, 0, dest, acceleration) }
     } else {
         let table = tables.wide.get_or_insert_with(empty_table);
         table.fill(0);
-        dispatch(&mut Wide::<_, false>(table), src, 0, dest, acceleration)
+        // SAFETY: as above.
+        unsafe { dispatch(&mut Wide::<_, false>(table), src, 0, dest, acceleration) }
     }
 }
 
 /// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: a dictionary, of which `prepared` has the
 /// positions or nothing yet.
+///
+/// # Panics
+/// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
 pub(in crate::codec::lz4) fn compress_with(
     tables: &mut Tables,
     prepared: &mut Tables,
@@ -159,6 +167,7 @@ pub(in crate::codec::lz4) fn compress_with(
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
+    assert_eq!(*prepared.prepared_for.get_or_insert(start), start, "tables of another dictionary");
     if input.len() <= NARROW_MAX {
         compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration)
     } else {
@@ -182,7 +191,9 @@ fn compress_copied<S: Slot>(
     });
     let table = table.get_or_insert_with(empty_table);
     table.copy_from_slice(&prepared[..]);
-    dispatch(&mut Wide::<_, true>(table), input, start, dest, acceleration)
+    // SAFETY: `compress_with` has checked that the tables are prepared for a dictionary of `start` bytes, so that all positions
+    // in them are less.
+    unsafe { dispatch(&mut Wide::<_, true>(table), input, start, dest, acceleration) }
 }
 
 /// Puts every third position of a dictionary into an empty table, as the reference does.
@@ -192,7 +203,11 @@ fn put_dictionary<T: Table>(table: &mut T, dictionary: &[u8]) {
     }
 }
 
-fn dispatch<T: Table>(
+/// Runs [`encode`], compiled for the features of the processor.
+///
+/// # Safety
+/// As for [`encode`].
+unsafe fn dispatch<T: Table>(
     table: &mut T,
     input: &[u8],
     start: usize,
@@ -201,28 +216,36 @@ fn dispatch<T: Table>(
 ) -> Option<usize> {
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
-        // SAFETY: the features have just been detected.
+        // SAFETY: the features have just been detected; the rest by the caller.
         return unsafe { encode_avx2(table, input, start, dest, acceleration) };
     }
-    encode(table, input, start, dest, acceleration)
+    // SAFETY: by the caller.
+    unsafe { encode(table, input, start, dest, acceleration) }
 }
 
-/// The same for processors with 32-byte registers.
+/// [`encode`] for processors with 32-byte registers.
+///
+/// # Safety
+/// As for [`encode`].
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn encode_avx2<T: Table>(
+unsafe fn encode_avx2<T: Table>(
     table: &mut T,
     input: &[u8],
     start: usize,
     dest: &mut [u8],
     acceleration: usize,
 ) -> Option<usize> {
-    encode(table, input, start, dest, acceleration)
+    // SAFETY: by the caller.
+    unsafe { encode(table, input, start, dest, acceleration) }
 }
 
-/// Compresses `src[start..]`. All positions in `table` are before `start`.
+/// Compresses `src[start..]`.
+///
+/// # Safety
+/// `table` has the positions of a dictionary of `start` bytes, all of them less than `start`, or is empty, that is all 0.
 #[inline(always)]
-fn encode<T: Table>(
+unsafe fn encode<T: Table>(
     table: &mut T,
     src: &[u8],
     start: usize,
@@ -232,7 +255,7 @@ fn encode<T: Table>(
     // A constant for the compiler, if there is no dictionary.
     let start = if T::DICTIONARY { start } else { 0 };
     let mut out = Output::new(dest);
-    if src.len() - start <= NO_MATCH_TAIL {
+    if src[start..].len() <= NO_MATCH_TAIL {
         return out.finish(src, start);
     }
     let mut search = Search {
@@ -253,9 +276,13 @@ fn encode<T: Table>(
     let mut at = start + 1;
     // SAFETY: 12 bytes at least follow `start`.
     let mut word = unsafe { read64(src, at) };
-    while let Some((found, candidate)) = search.next(at, word) {
-        search.take(&mut out, found, candidate)?;
-        (at, word) = search.chain(&mut out)?;
+    // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one. From then on
+    // each function leaves only positions before the one where the next function goes on: see there.
+    while let Some((found, candidate)) = unsafe { search.next(at, word) } {
+        // SAFETY: as above; `next` returns such positions.
+        unsafe { search.take(&mut out, found, candidate) }?;
+        // SAFETY: as above; the anchor is behind a match.
+        (at, word) = unsafe { search.chain(&mut out) }?;
     }
     out.finish(src, search.anchor)
 }
@@ -264,7 +291,7 @@ fn encode<T: Table>(
 struct Search<'a, T> {
     table: &'a mut T,
     src: &'a [u8],
-    /// The last position where a match may begin.
+    /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
     /// The last that is [`CLEAR_OF_END`].
     clear: usize,
@@ -277,15 +304,19 @@ struct Search<'a, T> {
 
 impl<T: Table> Search<'_, T> {
     /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the bytes at `at`
-    /// that are hashed. The more positions have no match, the more are left out.
+    /// that are hashed. The more positions have no match, the more are left out. What is put into the table is not behind the
+    /// position that is returned.
+    ///
+    /// # Safety
+    /// All positions in the table are before `at`. Of the result, the candidate is before the position, which is not behind `last`.
     #[inline(always)]
-    fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
+    unsafe fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
         let mut next = at + 1;
         // The reference, too, gives up as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
             let candidate = self.table.swap(word, at);
-            // SAFETY: `candidate` < `at`, since positions only grow and each is put in once; `at` < `next` <= `last` + 1.
+            // SAFETY: `candidate` < `at` by the caller, since positions only grow and each is put in once; `at` < `next` <= `last` + 1.
             if unsafe { self.is_match(candidate, at, word) } {
                 return Some((at, candidate));
             }
@@ -315,13 +346,17 @@ impl<T: Table> Search<'_, T> {
         }
     }
 
-    /// Writes the match at `at`, with what of it lies before, and the literals that lead there.
+    /// Writes the match at `at`, with what of it lies before, and the literals that lead there. The anchor is 4 bytes or more
+    /// behind `at` afterwards.
+    ///
+    /// # Safety
+    /// `candidate < at` and `at <= self.last`.
     #[inline(always)]
-    fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
+    unsafe fn take(&mut self, out: &mut Output<'_>, mut at: usize, mut candidate: usize) -> Option<()> {
         let (src, back) = (self.src, at - candidate);
         let last = src.len() - LAST_LITERALS;
         let more = if at <= self.clear {
-            // SAFETY: `candidate` < `at` <= `clear`, 20 bytes before the end.
+            // SAFETY: by the caller `candidate` < `at`, and `at` <= `clear`, 20 bytes before the end.
             let differing = unsafe { read64(src, at + MIN_MATCH) ^ read64(src, candidate + MIN_MATCH) };
             if differing != 0 {
                 self.lengths.confirm(differing.trailing_zeros() as usize / 8)
@@ -335,7 +370,7 @@ impl<T: Table> Search<'_, T> {
         // How far the match reaches back is a matter of chance where positions were left out: no branch depends on it.
         let mut before = 0;
         if candidate >= 8 {
-            // SAFETY: 8 <= `candidate` < `at`.
+            // SAFETY: 8 <= `candidate` < `at` <= `last`.
             let differing = unsafe { read64(src, at - 8) ^ read64(src, candidate - 8) };
             before = (at - self.anchor).min(differing.leading_zeros() as usize / 8);
         }
@@ -359,13 +394,18 @@ impl<T: Table> Search<'_, T> {
     /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
     /// hashed: a processor that has once seen that position found at once waits for it ever after. Whether it is to be found
     /// is seen by the words themselves.
+    ///
+    /// # Safety
+    /// All positions in the table are before the anchor, which is 2 or more. Those that this function leaves there are before the
+    /// position that it returns, or that is behind `last`.
     #[inline(always)]
-    fn chain(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
+    unsafe fn chain(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
         let src = self.src;
         let end = src.len() - LAST_LITERALS;
         let mut at = self.anchor;
         if at > self.clear {
-            return self.chain_to_end(out);
+            // SAFETY: by the caller.
+            return unsafe { self.chain_to_end(out) };
         }
         // SAFETY: `at` <= `clear`, 20 bytes before the end.
         let mut word = unsafe { read64(src, at) };
@@ -377,7 +417,7 @@ impl<T: Table> Search<'_, T> {
             self.table.put(T::slot(before), at - 2);
             self.table.put(slot, at);
             let candidate = if T::same(before, word) { at - 2 } else { candidate };
-            // SAFETY: `candidate` < `at`, as in `next`, and `at` <= `last`.
+            // SAFETY: `candidate` < `at`: by the caller, and since positions only grow; `at` <= `last`.
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
@@ -409,25 +449,30 @@ impl<T: Table> Search<'_, T> {
             }
             self.anchor = at;
             if at > self.clear {
-                return self.chain_to_end(out);
+                // SAFETY: the anchor is 4 bytes or more behind all positions that were put in.
+                return unsafe { self.chain_to_end(out) };
             }
         }
     }
 
     /// The same near the end of the input.
+    ///
+    /// # Safety
+    /// As for [`chain`](Self::chain).
     #[inline(always)]
-    fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
+    unsafe fn chain_to_end(&mut self, out: &mut Output<'_>) -> Option<(usize, u64)> {
         while self.anchor <= self.last {
             let at = self.anchor;
             // SAFETY: 2 <= `at` <= `last`, 12 bytes before the end.
             let (before, word) = unsafe { (read64(self.src, at - 2), read64(self.src, at)) };
             self.table.put(T::slot(before), at - 2);
             let candidate = self.table.swap(word, at);
-            // SAFETY: `candidate` < `at`, as in `next`, and `at` <= `last`.
+            // SAFETY: `candidate` < `at`: by the caller, and since positions only grow; `at` <= `last`.
             if !unsafe { self.is_match(candidate, at, word) } {
                 return Some((at + 1, word >> 8));
             }
-            self.take(out, at, candidate)?;
+            // SAFETY: as above.
+            unsafe { self.take(out, at, candidate) }?;
         }
         // `next` does not search behind the last position.
         Some((self.anchor, 0))

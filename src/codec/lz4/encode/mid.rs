@@ -146,14 +146,18 @@ fn encode<S: Slot, const USED: u32>(
     // Position 0 is what empty tables say.
     let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {
-        let Some((found, back, length)) = search.find(at) else {
+        // SAFETY: `at` <= `last`.
+        let Some((found, back, length)) = (unsafe { search.find(at) }) else {
             at += 1 + ((at - anchor) >> STEP_LOG);
             continue;
         };
-        let start = found - common_before(src, found, anchor, back);
+        // SAFETY: `find` returns a match at `at` or the next position, both behind `anchor` and inside `src`, and 1 <= `back` <=
+        // that position.
+        let start = found - unsafe { common_before(src, found, anchor, back) };
         let end = found + length;
         out.sequence(src, anchor, start, back, end - start)?;
-        search.put_match(at, start, end);
+        // SAFETY: a match has 4 bytes or more, so `end` is 4 or more.
+        unsafe { search.put_match(at, start, end) };
         anchor = end;
         at = end;
     }
@@ -165,29 +169,38 @@ struct Search<'a, S, const USED: u32> {
     long: &'a mut Positions<S>,
     short: &'a mut Positions<S>,
     src: &'a [u8],
-    /// The last position where a match may begin.
+    /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
     /// Matches end here at the latest.
     end: usize,
 }
 
 impl<S: Slot, const USED: u32> Search<'_, S, USED> {
-    /// A match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
+    /// Returns a match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
+    ///
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
-        let word = self.word(at);
+    unsafe fn find(&mut self, at: usize) -> Option<(usize, usize, usize)> {
+        // SAFETY: (here and below) by the caller.
+        let word = unsafe { self.word(at) };
         let long = std::mem::replace(&mut self.long[long_slot::<USED>(word)], S::new(at)).at();
-        if let Some(length) = self.compare_long(at, word, long) {
+        // SAFETY: as above.
+        if let Some(length) = unsafe { self.compare_long(at, word, long) } {
             return Some((at, at - long, length));
         }
         let short = std::mem::replace(&mut self.short[short_slot::<USED>(word)], S::new(at)).at();
-        let length = self.compare(at, word, short)?;
+        // SAFETY: as above.
+        let length = unsafe { self.compare(at, word, short) }?;
         // What this table finds is often short: look what the other one has for the next position.
         if at < self.last {
-            let word = self.word(at + 1);
+            // SAFETY: `at` < `last`.
+            let word = unsafe { self.word(at + 1) };
             let slot = long_slot::<USED>(word);
             let long = self.long[slot].at();
-            if let Some(longer) = self.compare_long(at + 1, word, long).filter(|&other| other > length) {
+            // SAFETY: as above.
+            let longer = unsafe { self.compare_long(at + 1, word, long) };
+            if let Some(longer) = longer.filter(|&other| other > length) {
                 self.long[slot] = S::new(at + 1);
                 return Some((at + 1, at + 1 - long, longer));
             }
@@ -197,19 +210,29 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
 
     /// As [`compare`](Self::compare), for a candidate of the table of seven bytes. A place that holds 0 is empty unless the seven
     /// bytes at position 0 hash to it.
+    ///
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn compare_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
-        if candidate == 0 && (word ^ self.word(0)) << 8 != 0 {
+    unsafe fn compare_long(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+        // SAFETY: 0 <= `at` <= `last`.
+        if candidate == 0 && (word ^ unsafe { self.word(0) }) << 8 != 0 {
             return None;
         }
-        self.compare(at, word, candidate)
+        // SAFETY: by the caller.
+        unsafe { self.compare(at, word, candidate) }
     }
 
-    /// How many bytes at `at`, which begin with `word`, are the same as those at `candidate`, if they are enough.
+    /// Returns how many bytes at `at`, which begin with `word`, are the same as those at `candidate`, if they are enough.
+    ///
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
-        let (src, back) = (self.src, at - candidate);
-        // SAFETY: `candidate` < `at` <= `last`, 12 bytes before the end.
+    unsafe fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
+        debug_assert!(candidate < at && at <= self.last);
+        // A candidate behind `at`, of which the tables have none, would wrap to a distance that is too long.
+        let (src, back) = (self.src, at.wrapping_sub(candidate));
+        // SAFETY: `back` <= MAX_DISTANCE, so `candidate` <= `at` <= `last`, 12 bytes before the end.
         if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
             return None;
         }
@@ -217,42 +240,58 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     }
 
     /// Puts a few positions of a match into the tables; `found_from` is the position where the search found it.
+    ///
+    /// # Safety
+    /// `end >= 3`.
     #[inline(always)]
-    fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
+    unsafe fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
         if start + 2 <= self.last {
             // As in the reference, the hashes are those of the bytes behind `start`, the positions those behind `found_from`. Where the
             // two differ, the entries are useless, but harmless: each candidate's bytes are compared.
-            let (first, second) = (self.word(start + 1), self.word(start + 2));
+            // SAFETY: `start` + 2 <= `last`.
+            let (first, second) = unsafe { (self.word(start + 1), self.word(start + 2)) };
             self.long[long_slot::<USED>(first)] = S::new(found_from + 1);
             self.long[long_slot::<USED>(second)] = S::new(found_from + 2);
             self.short[short_slot::<USED>(first)] = S::new(found_from + 1);
         }
         if end <= self.last {
-            if end > 5 {
-                self.put_long(end - 5);
+            // SAFETY: 3 <= `end` <= `last`.
+            unsafe {
+                if end > 5 {
+                    self.put_long(end - 5);
+                }
+                self.put_long(end - 3);
+                self.put_long(end - 2);
+                self.put_short(end - 2);
+                self.put_short(end - 1);
             }
-            self.put_long(end - 3);
-            self.put_long(end - 2);
-            self.put_short(end - 2);
-            self.put_short(end - 1);
         }
     }
 
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn put_long(&mut self, at: usize) {
-        self.long[long_slot::<USED>(self.word(at))] = S::new(at);
+    unsafe fn put_long(&mut self, at: usize) {
+        // SAFETY: by the caller.
+        self.long[long_slot::<USED>(unsafe { self.word(at) })] = S::new(at);
     }
 
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn put_short(&mut self, at: usize) {
-        self.short[short_slot::<USED>(self.word(at))] = S::new(at);
+    unsafe fn put_short(&mut self, at: usize) {
+        // SAFETY: by the caller.
+        self.short[short_slot::<USED>(unsafe { self.word(at) })] = S::new(at);
     }
 
-    /// The bytes at `at`, which is at most `last`.
+    /// Returns the 8 bytes at `at`.
+    ///
+    /// # Safety
+    /// `at <= self.last`.
     #[inline(always)]
-    fn word(&self, at: usize) -> u64 {
+    unsafe fn word(&self, at: usize) -> u64 {
         debug_assert!(at <= self.last);
-        // SAFETY: all callers keep to `last`, 12 bytes before the end.
+        // SAFETY: `last` is 12 bytes before the end.
         unsafe { read64(self.src, at) }
     }
 }

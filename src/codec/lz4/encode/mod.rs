@@ -12,7 +12,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use crate::codec::differing::differing32;
+use crate::codec::common_prefix::differing32;
 
 /// The shortest match.
 const MIN_MATCH: usize = 4;
@@ -131,14 +131,17 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// How many bytes before `at`, back to `low`, are the same as `back` bytes before those.
+/// Returns how many bytes before `at`, back to `low`, are the same as `back` bytes before those.
+///
+/// # Safety
+/// `low <= at <= src.len()` and `back <= at`.
 #[inline(always)]
-fn common_before(src: &[u8], at: usize, low: usize, back: usize) -> usize {
-    debug_assert!(low <= at && at <= src.len() && (1..=at).contains(&back));
+unsafe fn common_before(src: &[u8], at: usize, low: usize, back: usize) -> usize {
+    debug_assert!(low <= at && at <= src.len() && back <= at);
     let most = (at - low).min(at - back);
     let mut n = 0;
     while at - back - n >= 8 && n < most {
-        // SAFETY: `n` + 8 <= `at` - `back`, so both words lie before `at`.
+        // SAFETY: `n` + 8 <= `at` - `back`, so both words lie before `at`, which by the caller is inside `src`.
         let differing = unsafe { read64(src, at - n - 8) ^ read64(src, at - back - n - 8) };
         if differing != 0 {
             return most.min(n + differing.leading_zeros() as usize / 8);

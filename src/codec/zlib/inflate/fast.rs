@@ -26,9 +26,10 @@ pub(super) enum Stop {
 /// How far the literals of one round may reach. Matches look for themselves whether they have room.
 const WRITE_AHEAD: usize = 8;
 
-/// Whether a round may read and write ahead.
+/// Returns whether a round may read and write ahead.
 pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
-    bits.src.len() - bits.pos >= READ_AHEAD && dest.len() - out >= WRITE_AHEAD
+    // A position beyond the end has no room either.
+    bits.src.len().saturating_sub(bits.pos) >= READ_AHEAD && dest.len().saturating_sub(out) >= WRITE_AHEAD
 }
 
 /// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, there have

@@ -129,11 +129,15 @@ impl Lanes {
 
     /// Decodes symbols in all lanes, of which the first begins `start` bits behind the beginning of `stream`, and each
     /// other `step` bits behind the one before. Returns how many rounds that were.
+    ///
+    /// # Panics
+    /// If `stream` is shorter than [`READ_AHEAD`].
     #[inline(always)]
     fn decode(&mut self, codes: Codes, stream: &[u8], start: usize, step: usize) -> usize {
         let mut at: [usize; LANES] = std::array::from_fn(|lane| start + lane * step);
         let mut literals = [0; LANES];
-        let (meeting, last_read) = (at[1], (stream.len() - READ_AHEAD) * 8);
+        let room = stream.len().checked_sub(READ_AHEAD).expect("a stream that is long enough for lanes");
+        let (meeting, last_read) = (at[1], room * 8);
         self.0.iter_mut().for_each(|lane| (lane.begin, lane.count) = (0, 0));
         let mut count = 0;
         let mut go_on = true;
@@ -143,7 +147,7 @@ impl Lanes {
             ($index:literal) => {{
                 let lane = &mut self.0[$index];
                 lane.rounds[count] = State { at: at[$index] as u32, literals: literals[$index] as u32 };
-                // SAFETY: `at` is not behind `last_read`, READ_AHEAD bytes before the end of `stream`, and each of at most
+                // SAFETY: the loop checks that `at` is not behind `last_read`, READ_AHEAD bytes before the end of `stream`, and each of at most
                 // ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
                 let all = unsafe {
                     let word = stream.as_ptr().add(at[$index] / 8).cast::<u64>().read_unaligned();

@@ -18,7 +18,7 @@ impl Output<'_> {
     /// Whether `length` bytes fit with room for wide writes behind them.
     #[inline(always)]
     pub(super) fn has_room(&self, length: usize) -> bool {
-        self.dest.len() - self.out >= length + OVERSHOOT
+        self.dest.len().checked_sub(self.out).is_some_and(|room| room >= length + OVERSHOOT)
     }
 
     /// Adds `byte`, for which there must be room.

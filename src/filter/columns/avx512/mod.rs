@@ -4,96 +4,12 @@
 
 mod packed;
 mod slotted;
+mod tile;
 mod transpose;
 mod wide;
 
 pub(in crate::filter) use packed::Packed;
 pub(in crate::filter) use slotted::Slotted;
+pub(in crate::filter) use tile::{Columns, TILE, Tiles, WIDE, load, table};
 pub(in crate::filter) use transpose::{join, split};
 pub(in crate::filter) use wide::{Wide, WideFew};
-
-use std::arch::x86_64::*;
-
-/// Elements of a tile, and bytes of a vector.
-pub(in crate::filter) const TILE: usize = 64;
-
-/// The columns of a tile of [`Wide`], which is a part of an element.
-pub(in crate::filter) const WIDE: usize = 16;
-
-/// The columns of a tile; those from the tile's width on are unspecified.
-///
-/// Each type of tiles has an array just long enough: it has to stay in registers, which longer ones do not.
-pub(in crate::filter) trait Columns: Copy {
-    /// Columns of zeros.
-    ///
-    /// # Safety
-    /// The machine has the AVX-512 level.
-    unsafe fn zero() -> Self;
-
-    fn vectors(&self) -> &[__m512i];
-
-    fn vectors_mut(&mut self) -> &mut [__m512i];
-}
-
-impl<const U: usize, const M: usize> Columns for [[__m512i; U]; M] {
-    #[inline(always)]
-    unsafe fn zero() -> Self {
-        // SAFETY: by the caller.
-        unsafe { [[_mm512_setzero_si512(); U]; M] }
-    }
-
-    #[inline(always)]
-    fn vectors(&self) -> &[__m512i] {
-        self.as_flattened()
-    }
-
-    #[inline(always)]
-    fn vectors_mut(&mut self) -> &mut [__m512i] {
-        self.as_flattened_mut()
-    }
-}
-
-/// A vector's worth of byte numbers from a formula in the number of the byte.
-macro_rules! table {
-    ($at:ident => $formula:expr) => {{
-        let mut table = [0u8; $crate::filter::columns::avx512::TILE];
-        let mut $at = 0;
-        while $at < table.len() {
-            table[$at] = ($formula) as u8;
-            $at += 1;
-        }
-        table
-    }};
-}
-
-pub(in crate::filter) use table;
-
-/// Takes tiles of one typesize apart and puts them together.
-pub(in crate::filter) trait Tiles: Copy {
-    type Columns: Columns;
-
-    /// Number of columns of a tile.
-    fn width(&self) -> usize;
-
-    /// The columns of the tile at `src`, in each of which, if `REVERSED`, every 8 bytes are in reverse order.
-    ///
-    /// # Safety
-    /// The machine has the AVX-512 level, and the tile can be read.
-    unsafe fn gather<const REVERSED: bool>(&self, src: *const u8) -> Self::Columns;
-
-    /// Writes the tile of these columns at `dest`, and nothing but the tile.
-    ///
-    /// # Safety
-    /// The machine has the AVX-512 level, and the tile can be written.
-    unsafe fn scatter(&self, columns: Self::Columns, dest: *mut u8);
-}
-
-/// A table of byte numbers as a vector.
-///
-/// # Safety
-/// The machine has the AVX-512 level.
-#[inline(always)]
-pub(in crate::filter) unsafe fn load(table: &[u8; TILE]) -> __m512i {
-    // SAFETY: the level by the caller; the table is as long as a vector.
-    unsafe { _mm512_loadu_si512(table.as_ptr().cast()) }
-}

@@ -1,5 +1,5 @@
+use super::tile::{TILE, Tiles, load, table};
 use super::transpose::{from_columns, to_columns};
-use super::{TILE, Tiles, load, table};
 use std::arch::x86_64::*;
 
 /// Elements of `M * U` bytes, `U` a power of two up to 16 and `M` one of 1, 3, 5, whose tile is just `M * U` full vectors.

@@ -1,5 +1,5 @@
+use super::tile::{TILE, Tiles, load};
 use super::transpose::{from_columns, to_columns};
-use super::{TILE, Tiles, load};
 use std::arch::x86_64::*;
 
 /// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is put into a slot of `P` bytes.

@@ -7,7 +7,7 @@
 //! `r` of vector `c`, then at place `c ^ r`, is put right. The first and the last step are one permute of each vector,
 //! which does on the way whatever else is to be done inside a vector.
 
-use super::{TILE, load, table};
+use super::tile::{TILE, load, table};
 use std::arch::x86_64::*;
 
 /// Bytes of a granule of `N` vectors.

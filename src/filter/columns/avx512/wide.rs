@@ -1,4 +1,4 @@
-use super::{Tiles, WIDE};
+use super::tile::{Tiles, WIDE};
 use std::arch::x86_64::*;
 
 /// 16 bytes of elements that are at least that wide. Lane `l` works for itself on elements `16 * l..16 * (l + 1)`.

@@ -8,7 +8,7 @@
 use super::super::bytedelta::columns::{avx2 as delta_avx2, avx512 as delta_avx512};
 use super::super::columns::avx2::{Layout, TILE as TILE_AVX2};
 use super::super::columns::avx512::{TILE as TILE_AVX512, load, table};
-use super::super::columns::{expect, groups};
+use super::super::columns::{groups, prefetch_dest};
 use std::arch::x86_64::*;
 
 /// Distance of two addresses that share a set of the first cache, in bytes: 64 sets of lines of 64, in all x86 processors.
@@ -51,7 +51,7 @@ pub(super) unsafe fn forward_avx512<const N: usize, const DELTA: bool>(src: &[u8
                     }
                     for (j, &vector) in columns.iter().enumerate() {
                         let at = (column + j) * elements + first;
-                        expect(dest, at + 2 * TILE_AVX512);
+                        prefetch_dest(dest, at + 2 * TILE_AVX512);
                         _mm512_storeu_si512(dest.as_mut_ptr().add(at).cast(), vector);
                     }
                 }
@@ -172,7 +172,7 @@ unsafe fn stretch_avx2<const N: usize, const PART: usize, const DELTA: bool>(
                     *vector = delta_avx2::differences(*vector, before);
                 }
                 let at = column * elements + first;
-                expect(dest, at + 4 * TILE_AVX2);
+                prefetch_dest(dest, at + 4 * TILE_AVX2);
                 _mm256_storeu_si256(dest.as_mut_ptr().add(at).cast(), *vector);
             }
         }

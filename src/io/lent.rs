@@ -1,0 +1,26 @@
+//! Bytes in the memory of a back-end.
+
+use parking_lot::{MappedRwLockReadGuard, RwLockReadGuard};
+use std::ops::Deref;
+
+/// Bytes that a back-end lends. Changes through the back-end wait until they are dropped.
+pub(crate) struct LentBytes<'a> {
+    bytes: &'a [u8],
+    /// Keeps the bytes from being changed.
+    _guard: MappedRwLockReadGuard<'a, ()>,
+}
+
+impl<'a> LentBytes<'a> {
+    /// Returns bytes that do not change while `guard` lives.
+    pub(super) fn new<T>(bytes: &'a [u8], guard: RwLockReadGuard<'a, T>) -> Self {
+        LentBytes { bytes, _guard: RwLockReadGuard::map(guard, |_| &()) }
+    }
+}
+
+impl Deref for LentBytes<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        self.bytes
+    }
+}
