@@ -1,5 +1,6 @@
 //! What the content of a chunk is made of, as its header says. Every read goes by this classification.
 
+use crate::abi::BLOSC_FILTER_INT_TRUNC;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::chunk::{ChunkHeader, Special, StoredChunk};
 use crate::codec::BuiltIn;
@@ -74,7 +75,7 @@ impl BlockCoding {
         if u32::from_ne_bytes([a, b, c, d]) == 0 && e == 0 {
             return BlockCoding::of_filter(header, MAX_FILTERS - 1, last);
         }
-        let mut active = (0..MAX_FILTERS).filter(|&slot| header.filters[slot] != filter_id::NONE);
+        let mut active = (0..MAX_FILTERS).filter(|&slot| is_undone(header.filters[slot]));
         match (active.next(), active.next()) {
             (None, _) => BlockCoding::Direct,
             (Some(slot), None) => BlockCoding::of_filter(header, slot, header.filters[slot]),
@@ -86,8 +87,7 @@ impl BlockCoding {
     #[inline(always)]
     fn of_filter(header: &ChunkHeader, slot: usize, id: u8) -> BlockCoding {
         match id {
-            // Truncation is not undone.
-            filter_id::NONE | filter_id::TRUNC_PREC => BlockCoding::Direct,
+            id if !is_undone(id) => BlockCoding::Direct,
             filter_id::SHUFFLE => {
                 let meta = header.filters_meta[slot];
                 match usize::from(if meta == 0 { header.typesize } else { meta }) {
@@ -100,6 +100,13 @@ impl BlockCoding {
             _ => BlockCoding::General,
         }
     }
+}
+
+/// Returns whether decompression undoes the filter: truncated bits are lost.
+#[inline(always)]
+fn is_undone(id: u8) -> bool {
+    let is_int_trunc = cfg!(feature = "plugin-filters") && i32::from(id) == BLOSC_FILTER_INT_TRUNC;
+    !is_int_trunc && !matches!(id, filter_id::NONE | filter_id::TRUNC_PREC)
 }
 
 /// Returns whether the chunk may come from a Blosc 1 that did not mark yet whether blocks are split, so that a block which
@@ -169,12 +176,24 @@ mod tests {
             assert_eq!(with(filter_id::SHUFFLE, 1), BlockCoding::Direct);
             assert_eq!(with(filter_id::BITSHUFFLE, 0), BlockCoding::Bitshuffled);
             assert_eq!(with(filter_id::TRUNC_PREC, 10), BlockCoding::Direct);
+            assert_eq!(with(BLOSC_FILTER_INT_TRUNC as u8, 10), BlockCoding::Direct);
             assert_eq!(with(filter_id::DELTA, 0), BlockCoding::General);
             assert_eq!(with(200, 0), BlockCoding::General);
         }
-        for filters in [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1], [4, 0, 0, 0, 0, 1], [2, 1, 0, 0, 0, 0]] {
+        for filters in [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1], [2, 1, 0, 0, 0, 0]] {
             assert_eq!(BlockCoding::of(&header(filters, none)), BlockCoding::General);
         }
+    }
+
+    #[test]
+    fn truncation_needs_no_decoding() {
+        let coding = |filters| BlockCoding::of(&header(filters, [0; MAX_FILTERS]));
+        let (trunc, int_trunc) = (filter_id::TRUNC_PREC, BLOSC_FILTER_INT_TRUNC as u8);
+        assert_eq!(coding([trunc, 0, trunc, 0, 0, 0]), BlockCoding::Direct);
+        assert_eq!(coding([0, 0, 0, 0, int_trunc, trunc]), BlockCoding::Direct);
+        assert_eq!(coding([trunc, 0, 0, 0, 0, filter_id::SHUFFLE]), BlockCoding::Shuffled { unit: 4 });
+        assert_eq!(coding([0, filter_id::BITSHUFFLE, 0, 0, 0, int_trunc]), BlockCoding::Bitshuffled);
+        assert_eq!(coding([trunc, 0, 0, 0, filter_id::DELTA, 0]), BlockCoding::General);
     }
 
     #[test]
