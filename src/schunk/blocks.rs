@@ -49,7 +49,7 @@ impl SuperChunk {
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
                 // Chunks of another geometry are refused below, on every read of the item.
                 let is_regular = header.nbytes() == chunksize && Blocks::of(header).blocksize() == blocksize;
-                if !is_regular || !is_aligned || !decompress::decodes_parts(header) {
+                if !is_regular || !is_aligned || !decompress::decodes_prefixes(chunk) {
                     return Ok(false);
                 }
                 let params = self.decompress_params(&settings, nchunk);

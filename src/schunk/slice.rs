@@ -280,7 +280,7 @@ impl SuperChunk {
             let part = &mut dest[at - range.start..end - range.start];
             // What was not asked for lately is not decoded further than it takes.
             if 2 * part.len() <= block.len()
-                && decompress::decodes_parts(header)
+                && decompress::decodes_prefixes(chunk)
                 && !cache.touch(nchunk, at / blocks.blocksize())
             {
                 items(&(at..end), part)?;

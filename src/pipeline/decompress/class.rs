@@ -3,7 +3,6 @@
 use crate::abi::BLOSC_FILTER_INT_TRUNC;
 use crate::chunk::format::{MAX_FILTERS, filter_id, version};
 use crate::chunk::{ChunkHeader, Special, StoredChunk};
-use crate::codec::BuiltIn;
 use crate::error::Result;
 
 /// What the content of a chunk is made of.
@@ -113,21 +112,6 @@ fn is_undone(id: u8) -> bool {
 /// makes no sense as several streams may be one. The reference cannot read those (`chunk.md` 1.15).
 pub(super) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
     !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
-}
-
-/// The codec of a chunk in the format's own list, if it can stop before the end of a stream.
-pub(super) fn prefix_codec(header: &ChunkHeader) -> Option<BuiltIn> {
-    BuiltIn::from_format(header.codec_format())
-        .filter(|codec| matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc))
-}
-
-/// Returns whether a few bytes of a block of the chunk can be decoded for less than the whole block.
-pub(crate) fn decodes_parts(header: &ChunkHeader) -> bool {
-    let is_simple = |coding| matches!(coding, BlockCoding::Direct | BlockCoding::Shuffled { .. });
-    prefix_codec(header).is_some()
-        && !header.is_lazy()
-        && !header.has_dictionary()
-        && matches!(ChunkClass::of(header), Ok(ChunkClass::Blocks(coding)) if is_simple(coding))
 }
 
 /// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.

@@ -52,10 +52,10 @@ impl<'a> ChunkDecoder<'a> {
 }
 
 impl ChunkDecoder<'_> {
-    /// The decoder, if it can decode bytes of a block without the rest.
-    pub(super) fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
+    /// Returns the decoder of a plugin codec.
+    pub(super) fn plugin(&self) -> Option<&PluginDecoder<'_>> {
         match self {
-            ChunkDecoder::Plugin(decoder) if decoder.decodes_parts() => Some(decoder),
+            ChunkDecoder::Plugin(decoder) => Some(decoder),
             _ => None,
         }
     }

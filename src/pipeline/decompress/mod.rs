@@ -28,11 +28,11 @@ mod lazy_tests;
 #[cfg(test)]
 mod part_tests;
 
-pub(crate) use class::{decodes_parts, is_worth_keeping};
+pub(crate) use class::is_worth_keeping;
 pub(crate) use items::{ItemRange, getitem};
 pub(crate) use old_chunk::OldChunk;
 pub(crate) use outcome::Decompressed;
-pub(crate) use part::skips_enough;
+pub(crate) use part::{decodes_prefixes, skips_enough};
 pub(crate) use ranges::ByteRanges;
 pub(crate) use single::decompress_single;
 pub(crate) use sink::{BlockContent, BlockSink, decode_into_sink};

@@ -109,6 +109,27 @@ fn parts_are_what_whole_blocks_have_there() {
     assert!(read > 4000 && left > 4000, "{read} read, {left} left");
 }
 
+/// Truncated items are as they were stored: only other filters prevent decoding a part.
+#[test]
+fn parts_of_truncated_items_are_decoded_alone() {
+    // Values that are not zero when they are truncated.
+    let data: Vec<u8> = (0..4000u32).flat_map(|i| (0x4000_0000 + i * 9001).to_le_bytes()).collect();
+    for filters in [[4, 0, 0, 0, 0, 4], [4, 0, 0, 0, 0, 1], [0, 0, 0, 0, 36, 0]] {
+        let params = CompressParams {
+            compcode: BLOSC_LZ4,
+            typesize: 4,
+            filters,
+            filters_meta: filters.map(|id| if id == 1 { 0 } else { 10 }),
+            blocksize: 8000,
+            ..CompressParams::default()
+        };
+        let chunk = chunk_of(&params, Source::Buffer(&data));
+        let mut dest = [0; 400];
+        assert!(read_part(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
+        assert!(dest == whole(&chunk)[8400..8800], "{filters:?}");
+    }
+}
+
 /// Ranges at any places.
 struct Places(Vec<Range<usize>>);
 
@@ -189,13 +210,16 @@ fn ranges_that_cost_more_than_the_block_are_left() {
         ..CompressParams::default()
     };
     let chunk = chunk_of(&params, Source::Buffer(&data));
-    let read = |count, range_len| {
+    let read = |nblock, count, range_len, len| {
         let ranges = (0..count).map(|n| 4 * n..4 * n + range_len).collect();
-        read_ranges(&chunk, 0, &(0..16_000), &Places(ranges), &mut vec![0; 16_000])
+        read_ranges(&chunk, nblock, &(0..16_000.min(len)), &Places(ranges), &mut vec![0; len])
     };
-    assert!(read(1, 4));
-    assert!(!read(1, 16_000));
-    assert!(!read(4000, 1));
+    assert!(read(0, 1, 4, 16_000));
+    assert!(!read(0, 1, 16_000, 16_000));
+    assert!(!read(0, 4000, 1, 16_000));
+    // No such block, or one of another length.
+    assert!(!read(3, 1, 4, 16_000));
+    assert!(!read(0, 1, 4, 12_000));
 }
 
 /// Some blocks anew, the others from another chunk.
