@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub(crate) mod blocks;
+pub(crate) mod class;
 pub(crate) mod container;
 pub(crate) mod dictionary;
 pub(crate) mod format;

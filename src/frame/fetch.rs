@@ -140,11 +140,11 @@ impl Frame {
         if contents.nchunks == 0 {
             return Ok(0);
         }
-        let info = |chunk: FetchedChunk<'_>| match chunk {
-            FetchedChunk::Whole(chunk) => ChunkInfo::of(&chunk),
-            FetchedChunk::Lazy(chunk, _) => ChunkInfo::of(&chunk.head),
+        let flags = |chunk: FetchedChunk<'_>| match chunk {
+            FetchedChunk::Whole(chunk) => Ok(ChunkInfo::of(&chunk)?.flags2),
+            FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
         };
-        self.with_lazy_chunk(0, header, |chunk| Ok(info(chunk)?.flags2))
+        self.with_lazy_chunk(0, header, flags)
             // Chunks of Blosc 1 and empty ones have no lazy form.
             .or_else(|_| self.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))
     }
@@ -556,9 +556,8 @@ fn lazy_form(
         head_and_starts.resize(tables, 0);
         stream.read_exact_at(at, &mut head_and_starts)?;
     }
-    head_and_starts[offset::BLOSC2_FLAGS] |= flag2::LAZY;
     let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
-    Ok(LazyForm::Lazy(LazyChunk { head: head_and_starts, place, block_lengths }))
+    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place, block_lengths)))
 }
 
 /// The bytes that each block takes in the stored chunk: up to the start that comes next.

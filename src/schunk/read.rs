@@ -157,7 +157,7 @@ impl SuperChunk {
         }
         let copy = self.copy_at(session.access(), nchunk)?;
         drop(session);
-        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy))
+        then(&StoredChunk::parse(&mut ChunkHeader::default(), &copy)?)
     }
 
     /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
@@ -173,19 +173,16 @@ impl SuperChunk {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
             self.fetch(access, nchunk, lazily, Purpose::Look, |chunk| {
-                let header = ChunkHeader::parse(match &chunk {
-                    FetchedChunk::Whole(chunk) => chunk,
-                    FetchedChunk::Lazy(chunk, _) => &chunk.head,
-                })?;
-                self.note_container(access, &header, settings);
-                if needs_copy(&header) {
+                let mut header = ChunkHeader::default();
+                let chunk = match &chunk {
+                    FetchedChunk::Whole(chunk) => StoredChunk::parse(&mut header, chunk)?,
+                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(chunk, source),
+                };
+                self.note_container(access, chunk.header(), settings);
+                if needs_copy(chunk.header()) {
                     return Ok(None);
                 }
-                then(&match &chunk {
-                    FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
-                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
-                })
-                .map(Some)
+                then(&chunk).map(Some)
             })
         };
         match attempt(lazily) {

@@ -170,7 +170,7 @@ impl SuperChunk {
                     let copy = copy?;
                     self.decode_part(
                         &part,
-                        &StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy),
+                        &StoredChunk::parse(&mut ChunkHeader::default(), &copy)?,
                         &settings,
                         dest,
                     )

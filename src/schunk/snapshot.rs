@@ -69,7 +69,8 @@ impl SuperChunk {
         snapshot: &ChunkSnapshot,
         settings: &ReadSettings,
     ) -> Result<Malloced> {
-        self.content(snapshot.nchunk, &StoredChunk::new(&snapshot.header, &snapshot.chunk), settings)
+        let mut header = ChunkHeader::default();
+        self.content(snapshot.nchunk, &StoredChunk::parse(&mut header, &snapshot.chunk)?, settings)
     }
 
     /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.

@@ -2,13 +2,12 @@
 
 use super::super::callbacks::{BlockPlace, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
-use super::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
 use super::lazy;
 use super::plan::DecodePlan;
 use super::streams::{decode_bitshuffled, decode_payload, decode_shuffled, decode_split};
+use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
 use crate::chunk::{LazyBlocks, Special};
 use crate::codec::{WRITE_AHEAD, Workspace};
-use crate::err;
 use crate::error::Result;
 use crate::filter::{bitshuffle, shuffle};
 use crate::malloc::Malloced;
@@ -35,7 +34,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// As [`decode_block`](Self::decode_block), of block `nblock` and by way of the scratch, with the postfilter.
+    /// Decodes block `nblock` into the scratch and runs the postfilter from there into `dest`.
     fn decode_filtered(
         &self,
         postfilter: &Postfilter,
@@ -112,10 +111,8 @@ impl DecodePlan<'_> {
             (ChunkClass::Plain, Some(blocks)) => {
                 blocks.read(self.header.len() + self.range(nblock).start, dest)
             }
-            (ChunkClass::Special(_) | ChunkClass::Plain, _) => match self.uncoded_before_postfilter() {
-                Some(content) => content.read(self.range(nblock).start, dest),
-                None => Err(err!(Failure, "block {nblock} is coded")),
-            },
+            (ChunkClass::Plain, None) => self.plain().read(self.range(nblock).start, dest),
+            (ChunkClass::Special(kind), _) => self.repeated(kind).read(self.range(nblock).start, dest),
         }
     }
 
@@ -219,8 +216,7 @@ impl DecodePlan<'_> {
         lazy::read_block(blocks, nblock, start, limit, buffer.get(limit)?)
     }
 
-    /// The first block as delta needs it: all filters undone, no postfilter. Its size is a claim of the header, so the memory is
-    /// zeroed by the system: only what the decoder writes takes up memory.
+    /// Decodes the first block, without postfilter, as the reference for delta. Its size is unchecked, hence zeroed pages.
     ///
     /// # Errors
     /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).

@@ -81,16 +81,13 @@ pub(crate) fn getitem(
         return Err(err!(InvalidParam, "items of variable-length blocks"));
     }
     wanted.check_alignment(header)?;
-    let there = chunk.bytes().len();
-    if !header.is_lazy() && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes > there) {
-        return Err(err!(InvalidHeader, "a chunk of {} bytes, {there} are there", header.cbytes));
-    }
+    chunk.check_len()?;
     let range = wanted.resolve(header, dest.len())?;
     let nbytes = range.len();
     if nbytes == 0 {
         return Ok(Decompressed { nbytes, used_dictionary: false });
     }
-    if header.special().is_err() {
+    if chunk.class().is_err() {
         return Err(err!(SchunkSpecial, "a special value that is not defined"));
     }
     // A mask is for whole chunks (chunk.md 10.18).
@@ -128,7 +125,7 @@ fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: &mut [u8]) -> 
     })
 }
 
-/// Decodes the bytes `inside` of block `nblock`, which are not all of it, into `dest`, which is as long.
+/// Decodes the bytes `inside`, a proper part of block `nblock`, into `dest` (same length).
 fn decode_inside(
     plan: &DecodePlan<'_>,
     nblock: usize,

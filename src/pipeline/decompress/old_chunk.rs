@@ -4,7 +4,6 @@ use super::super::params::DecompressParams;
 use super::super::scratch;
 use super::outcome::Decompressed;
 use super::plan::DecodePlan;
-use crate::chunk::format::{flag, flag2};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
 use crate::malloc::Malloced;
@@ -63,8 +62,9 @@ impl OldChunk<'_> {
             && header.blosc2_flags == next.blosc2_flags
             && header.blosc2_flags2 == next.blosc2_flags2;
         let is_alone = self.mask.is_none()
-            && header.flags & flag::DELTA == 0
-            && header.blosc2_flags & (flag2::USEDICT | flag2::INSTR) == 0;
+            && !self.plan.needs_first_block()
+            && !header.has_dictionary()
+            && !header.is_instrumented();
         if is_same && is_alone { self.plan.encoded(nblock) } else { None }
     }
 }

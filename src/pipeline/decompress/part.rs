@@ -1,10 +1,10 @@
 //! Decoding some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
 
 use super::super::scratch::{BlockScratch, ScratchBuffer};
-use super::class::{BlockCoding, ChunkClass};
 use super::plan::DecodePlan;
 use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
 use super::streams::{each_stream, neblock};
+use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
 use crate::chunk::{ChunkHeader, StoredChunk};
@@ -86,8 +86,16 @@ impl PartDecoding {
 
 /// Returns whether a few bytes of a block of `chunk` can be decoded for less than the whole block, without postfilter.
 pub(crate) fn decodes_prefixes(chunk: &StoredChunk<'_>) -> bool {
-    let header = chunk.header();
-    ChunkClass::of(header).is_ok_and(|class| PartDecoding::of(header, class).prefix().is_some())
+    chunk.class().is_ok_and(|class| PartDecoding::of(chunk.header(), class).prefix().is_some())
+}
+
+/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
+pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
+    match chunk.class() {
+        Ok(ChunkClass::Plain) => chunk.header().is_lazy(),
+        Ok(class) => class.coding().is_some(),
+        Err(_) => false,
+    }
 }
 
 /// A block whose streams are decoded as far as a read needs them.

@@ -39,15 +39,18 @@ fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
 fn whole(chunk: &[u8]) -> Vec<u8> {
     let header = ChunkHeader::parse(chunk).unwrap();
     let mut dest = vec![0xa5; header.nbytes()];
-    decompress(&DecompressParams::default(), &StoredChunk::new(&header, chunk), &mut dest).unwrap();
+    let mut parsed = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut parsed, chunk).unwrap();
+    decompress(&DecompressParams::default(), &chunk, &mut dest).unwrap();
     dest
 }
 
 /// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams; whether that was possible.
 fn read_part(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
-    let header = ChunkHeader::parse(chunk)?;
-    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
-        let nblock = range.start / Blocks::of(&header).blocksize();
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
+        let nblock = range.start / Blocks::of(chunk.header()).blocksize();
         let block = plan.range(nblock);
         let inside = range.start - block.start..range.end - block.start;
         scratch::with(|scratch| plan.decode_prefixes(nblock, inside, &mut scratch.coding, dest))
@@ -62,8 +65,9 @@ fn read_ranges(
     ranges: &dyn ByteRanges,
     dest: &mut [u8],
 ) -> bool {
-    let header = ChunkHeader::parse(chunk).unwrap();
-    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk).unwrap();
+    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
         scratch::with(|scratch| plan.decode_ranges(nblock, wanted, ranges, &mut scratch.coding, dest))
     })
     .unwrap()
@@ -266,14 +270,15 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
         [(alike, true), (zstd, false), (unsplit, false), (wide, false), (plain, false), (delta, false)]
     {
         let chunk = chunk_of(&before, Source::Buffer(&old));
-        let header = ChunkHeader::parse(&chunk).unwrap();
         let expected: Vec<u8> =
             (0..old.len()).map(|at| if changed(at / 8000) { new[at] } else { old[at] }).collect();
         let mut made = Vec::new();
         for nthreads in [1, 3] {
             let params = CompressParams { nthreads, ..alike };
             let read = DecompressParams::default();
-            let (chunk, _) = OldChunk::open(&read, &StoredChunk::new(&header, &chunk), |previous| {
+            let mut header = ChunkHeader::default();
+            let old_chunk = StoredChunk::parse(&mut header, &chunk).unwrap();
+            let (chunk, _) = OldChunk::open(&read, &old_chunk, |previous| {
                 let mixed = Mixed { data: &new, previous, changed, taken: AtomicUsize::new(0) };
                 let made = chunk_of(&params, Source::Gathered(&mixed));
                 Ok((made, mixed.taken.load(Ordering::Relaxed)))

@@ -3,9 +3,9 @@
 
 use super::super::filters::Chain;
 use super::super::params::DecompressParams;
-use super::class::{BlockCoding, ChunkClass};
 use super::codec::ChunkDecoder;
 use super::lazy;
+use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::stream;
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, LazyBlocks, Special, StoredChunk, dictionary, read_i32};
@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::filter::copy::copy;
 use std::ops::Range;
 
-/// A chunk that has passed the checks of the whole, with all that decoding its blocks needs.
+/// A chunk whose header, tables and dictionary are checked, with the state that decoding its blocks needs.
 pub(crate) struct DecodePlan<'a> {
     pub(super) header: &'a ChunkHeader,
     /// Header, tables and, unless the chunk is lazy, blocks.
@@ -51,16 +51,14 @@ impl<'a> DecodePlan<'a> {
         then: impl FnOnce(&DecodePlan<'_>) -> Result<R>,
     ) -> Result<R> {
         let (header, bytes) = (chunk.header(), chunk.bytes());
-        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-        if !header.is_lazy() && cbytes > bytes.len() {
-            return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", bytes.len()));
-        }
+        chunk.check_len()?;
         let blocks = Blocks::of(header);
         let nblocks = if header.has_varlen_blocks() { varlen::nblocks(header) } else { blocks.count() };
         if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
             return Err(err!(Data, "a mask of {} blocks for {nblocks}", mask.len()));
         }
-        let class = ChunkClass::of(header)?;
+        let class = chunk.class()?;
+        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
         if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
             return Err(err!(Data, "{} bytes stored plain in a chunk of {cbytes}", header.nbytes));
         }
@@ -132,7 +130,7 @@ impl<'a> DecodePlan<'a> {
         self.largest
     }
 
-    /// Whether a function of the program changes blocks after they are decoded.
+    /// Returns whether a postfilter is set.
     pub(super) fn has_postfilter(&self) -> bool {
         self.params.postfilter.is_some()
     }
@@ -166,27 +164,27 @@ impl<'a> DecodePlan<'a> {
         matches!(self.class, ChunkClass::Blocks(_)) && self.nblocks > 0 && self.chain.has_delta()
     }
 
-    /// The content, if no codec has seen it, it is in memory, and no postfilter changes it.
+    /// Returns the content if nothing must be decoded: special or plain, in memory, no postfilter.
     pub(super) fn uncoded(&self) -> Option<Uncoded<'a>> {
-        let is_final = self.params.postfilter.is_none() && self.lazy.is_none();
-        if is_final { self.uncoded_before_postfilter() } else { None }
-    }
-
-    /// As [`uncoded`](Self::uncoded), before a postfilter; not for a lazy chunk.
-    pub(super) fn uncoded_before_postfilter(&self) -> Option<Uncoded<'a>> {
         match self.class {
-            ChunkClass::Special(kind) => {
-                let typesize = usize::from(self.header.typesize);
-                Some(Uncoded::Repeated { kind, typesize, value: self.repeated_value() })
-            }
-            ChunkClass::Plain => {
-                Some(Uncoded::Plain(self.chunk.get(self.header.len()..).unwrap_or_default()))
-            }
-            ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
+            _ if self.has_postfilter() => None,
+            ChunkClass::Special(kind) => Some(self.repeated(kind)),
+            ChunkClass::Plain if self.lazy.is_none() => Some(self.plain()),
+            ChunkClass::Plain | ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
         }
     }
 
-    /// The value of a repeated-value chunk; empty in others.
+    /// Returns the content of a special chunk of that kind.
+    pub(super) fn repeated(&self, kind: Special) -> Uncoded<'a> {
+        Uncoded::Repeated { kind, typesize: usize::from(self.header.typesize), value: self.repeated_value() }
+    }
+
+    /// Returns the content of a plain chunk in memory.
+    pub(super) fn plain(&self) -> Uncoded<'a> {
+        Uncoded::Plain(self.chunk.get(self.header.len()..).unwrap_or_default())
+    }
+
+    /// Returns the value of a repeated-value chunk; empty in others.
     pub(super) fn repeated_value(&self) -> &'a [u8] {
         let cbytes = usize::try_from(self.header.cbytes).unwrap_or(0);
         self.chunk.get(self.header.len()..cbytes).unwrap_or_default()

@@ -20,13 +20,11 @@ pub(crate) fn decompress(
     chunk: &StoredChunk<'_>,
     dest: &mut [u8],
 ) -> Result<Decompressed> {
-    if params.postfilter.is_none()
-        && params.mask.is_none()
-        && let Some(done) = decompress_single(chunk.header(), chunk.bytes(), dest)
-    {
-        return Ok(done);
+    let is_changed = params.postfilter.is_some() || params.mask.is_some();
+    match decompress_single(chunk, is_changed, dest) {
+        Some(done) => Ok(done),
+        None => decompress_general(params, chunk, dest),
     }
-    decompress_general(params, chunk, dest)
 }
 
 /// General decompression path, for chunks that [`decompress_single`] does not handle.

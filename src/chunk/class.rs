@@ -1,16 +1,16 @@
-//! What the content of a chunk is made of, as its header says. Every read goes by this classification.
+//! Classification of a chunk by its header.
 
+use super::format::{MAX_FILTERS, filter_id, version};
+use super::{ChunkHeader, Special};
 use crate::abi::BLOSC_FILTER_INT_TRUNC;
-use crate::chunk::format::{MAX_FILTERS, filter_id, version};
-use crate::chunk::{ChunkHeader, Special, StoredChunk};
 use crate::error::Result;
 
-/// What the content of a chunk is made of.
+/// How a chunk stores its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkClass {
-    /// Repetitions of a value that the header, or the bytes behind it, tell.
+    /// One repeated value, implied by the header or stored after it.
     Special(Special),
-    /// The content as it is.
+    /// The content, uncompressed.
     Plain,
     /// Blocks of one size, each of one or more streams.
     Blocks(BlockCoding),
@@ -23,19 +23,19 @@ pub(crate) enum ChunkClass {
 pub(crate) enum BlockCoding {
     /// The decoded streams are the content.
     Direct,
-    /// The decoded streams are unshuffled, in items of `unit` bytes, at least 2.
+    /// The decoded streams are unshuffled.
     Shuffled {
-        /// Bytes of an item.
+        /// Item size in bytes, at least 2.
         unit: usize,
     },
     /// The decoded streams are bitunshuffled.
     Bitshuffled,
-    /// Any other filters, or a chunk of a Blosc 1 that did not mark whether blocks are split.
+    /// Any other filter pipeline; also chunks of Blosc 1 releases without the DONT_SPLIT flag.
     General,
 }
 
 impl ChunkClass {
-    /// The class of the chunk with that parsed header.
+    /// Returns the class of the chunk with that parsed header.
     ///
     /// # Errors
     /// Those of [`ChunkHeader::special`].
@@ -49,7 +49,7 @@ impl ChunkClass {
         })
     }
 
-    /// How blocks are coded; `None` for content that no codec has seen.
+    /// Returns the coding of the blocks; `None` for special and plain chunks.
     pub(crate) fn coding(self) -> Option<BlockCoding> {
         match self {
             ChunkClass::Special(_) | ChunkClass::Plain => None,
@@ -59,7 +59,7 @@ impl ChunkClass {
 }
 
 impl BlockCoding {
-    /// How the blocks of the chunk with that parsed header are coded.
+    /// Returns the coding of the blocks of the chunk with that parsed header.
     #[inline(always)]
     pub(crate) fn of(header: &ChunkHeader) -> BlockCoding {
         if header.is_instrumented() {
@@ -108,26 +108,16 @@ fn is_undone(id: u8) -> bool {
     !is_int_trunc && !matches!(id, filter_id::NONE | filter_id::TRUNC_PREC)
 }
 
-/// Returns whether the chunk may come from a Blosc 1 that did not mark yet whether blocks are split, so that a block which
-/// makes no sense as several streams may be one. The reference cannot read those (`chunk.md` 1.15).
-pub(super) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
+/// Returns whether the chunk may come from a Blosc 1 release without DONT_SPLIT: a block that fails as several streams is then
+/// decoded as one. The reference cannot read these chunks (`chunk.md` 1.15).
+pub(crate) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
     !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
-}
-
-/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
-pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
-    let header = chunk.header();
-    match ChunkClass::of(header) {
-        Ok(ChunkClass::Plain) => header.is_lazy(),
-        Ok(class) => class.coding().is_some(),
-        Err(_) => false,
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::flag;
     use super::*;
-    use crate::chunk::format::flag;
 
     const LZ4: u8 = 1 << flag::FORMAT_SHIFT;
 
