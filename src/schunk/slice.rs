@@ -1,6 +1,7 @@
 //! Items in a row, across chunks (`schunk.md` 12).
 
 use super::SuperChunk;
+use super::cache::LastBlock;
 use super::change::Incoming;
 use super::snapshot::until_stored;
 use super::sync::{Access, ChangeSession};
@@ -9,7 +10,7 @@ use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, ItemRange};
+use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -244,57 +245,71 @@ impl SuperChunk {
     ) -> Result<()> {
         let header = chunk.header();
         let params = self.decompress_params(settings, nchunk);
-        let items = |range: &Range<usize>, dest: &mut [u8]| {
-            let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
-            let done = decompress::getitem(&params, chunk, wanted, dest)?;
+        let typesize = usize::from(header.typesize);
+        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
+        let uses_cache = decompress::is_worth_keeping(chunk)
+            && is_aligned
+            && !header.has_varlen_blocks()
+            && settings.postfilter.is_none()
+            && Blocks::of(header).blocksize().is_multiple_of(typesize)
+            && range.end <= header.nbytes();
+        if uses_cache && let Some(mut cache) = self.cache_to_fill(header) {
+            return RangeReader::open(&params, chunk, |reader| {
+                self.read_through_cache(&mut cache, (nchunk, chunk), reader, range, dest)
+            });
+        }
+        let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
+        let done = decompress::getitem(&params, chunk, wanted, dest)?;
+        self.note_read(header, &done);
+        Ok(())
+    }
+
+    /// As [`read_blocks`](Self::read_blocks), of chunk `nchunk`, which `reader` decodes: `range` is a number of its items.
+    fn read_through_cache(
+        &self,
+        cache: &mut LastBlock,
+        (nchunk, chunk): (i64, &StoredChunk<'_>),
+        reader: &RangeReader<'_>,
+        range: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let header = chunk.header();
+        let typesize = usize::from(header.typesize);
+        let blocks = Blocks::of(header);
+        let read = |range: Range<usize>, dest: &mut [u8]| {
+            let done = reader.read(range, dest)?;
             self.note_read(header, &done);
             Ok(())
         };
-        let typesize = usize::from(header.typesize);
-        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
-        let blocks = Blocks::of(header);
-        if !decompress::is_worth_keeping(chunk)
-            || !is_aligned
-            || header.has_varlen_blocks()
-            || settings.postfilter.is_some()
-            || !blocks.blocksize().is_multiple_of(typesize)
-            || range.end > header.nbytes()
-        {
-            return items(&range, dest);
-        }
-        let Some(mut cache) = self.cache_to_fill(header) else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
-            let block = blocks.range(at / blocks.blocksize());
+            let nblock = at / blocks.blocksize();
+            let block = blocks.range(nblock);
             if at == block.start && range.end >= block.end {
                 // As many whole blocks as there are.
                 let end = match range.end {
                     end if end == header.nbytes() => end,
                     end => end - end % blocks.blocksize(),
                 };
-                items(&(at..end), &mut dest[at - range.start..end - range.start])?;
+                read(at..end, &mut dest[at - range.start..end - range.start])?;
                 at = end;
                 continue;
             }
             let end = block.end.min(range.end);
             let part = &mut dest[at - range.start..end - range.start];
-            // What was not asked for lately is not decoded further than it takes.
-            if 2 * part.len() <= block.len()
+            // Less than half of a block that was not read lately is decoded alone.
+            let is_first = 2 * part.len() <= block.len()
                 && decompress::decodes_prefixes(chunk)
-                && !cache.touch(nchunk, at / blocks.blocksize())
-            {
-                items(&(at..end), part)?;
-                at = end;
-                continue;
-            }
-            let is_aligned = block.len().is_multiple_of(typesize);
-            match cache.room(block.len()).filter(|_| is_aligned) {
+                && !cache.touch(nchunk, nblock);
+            let is_kept = !is_first && block.len().is_multiple_of(typesize);
+            let room = if is_kept { cache.room(block.len()) } else { None };
+            match room {
                 Some(room) => {
-                    items(&block, room)?;
+                    read(block.clone(), room)?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
                     cache.keep(nchunk, block.start, header.typesize);
                 }
-                None => items(&(at..end), part)?,
+                None => read(at..end, part)?,
             }
             at = end;
         }

@@ -27,7 +27,7 @@ mod lazy_tests;
 #[cfg(test)]
 mod part_tests;
 
-pub(crate) use items::{ItemRange, getitem};
+pub(crate) use items::{ItemRange, RangeReader, getitem};
 pub(crate) use old_chunk::OldChunk;
 pub(crate) use outcome::Decompressed;
 pub(crate) use part::{decodes_prefixes, is_worth_keeping, skips_enough};
