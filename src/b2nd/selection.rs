@@ -546,11 +546,11 @@ impl BlockSink for SelectionReader<'_> {
         if block.block_end > len { Ok(false) } else { decode(&block) }
     }
 
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let _alone = self.one_by_one.map(Mutex::lock);
         let block = self.part.block(n);
         // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
-        // one.
+        // one. By the caller's word no other call has this block.
         unsafe {
             match content {
                 BlockContent::Bytes(bytes) => block.gather(bytes, self.target),
@@ -585,9 +585,9 @@ impl Array {
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            let visit = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
+            let mut reader = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
             schunk
-                .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &visit)
+                .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
                 .map_err(failed)
         };
         let decoded = sorted.count().saturating_mul(sorted.blocksize);

@@ -274,8 +274,8 @@ fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: 
         }
         blocks
     };
-    let reader = BoxReader { transfer, part, blocks: &blocks, blocksize, target };
-    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &reader)
+    let mut reader = BoxReader { transfer, part, blocks: &blocks, blocksize, target };
+    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &mut reader)
 }
 
 /// Takes from the blocks of a chunk what a part of the box has of them.
@@ -323,7 +323,11 @@ impl BlockSink for BoxReader<'_> {
         if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
     }
 
-    fn in_place(&self, n: usize, decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+    unsafe fn in_place(
+        &self,
+        n: usize,
+        decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Option<Result<()>> {
         let (common, geometry) = (self.common(n).ok()?, self.transfer.geometry);
         let strides = &geometry.strides().item_block;
         let mut first = 0;
@@ -336,12 +340,12 @@ impl BlockSink for BoxReader<'_> {
         }
         let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
         let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
-        // SAFETY: inside the buffer, and no other block has these items.
+        // SAFETY: inside the buffer; no other block has these items, and by the caller's word no other call has this block.
         let dest = unsafe { slice::from_raw_parts_mut(self.target.start.add(first), end - first) };
         Some(decode(dest))
     }
 
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let common = self.common(n)?;
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
         let to = self.transfer.buffer_side(&common.at)?;
@@ -349,7 +353,8 @@ impl BlockSink for BoxReader<'_> {
             BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_side(&common.start)?;
                 let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
-                // SAFETY: the buffer is as long, and no other block has these items.
+                // SAFETY: the buffer is as long; no other block has these items, and by the caller's word no other call has
+                // this block.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
