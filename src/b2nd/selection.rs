@@ -9,7 +9,7 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::SteadyArray;
-use super::slices::{Target, expect, failed, threads_for};
+use super::slices::{Target, check_chunk_size, failed, threads_for};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
@@ -578,7 +578,7 @@ impl Array {
         selection.check_room(dest.len())?;
         if selection.lists.is_empty() {
             let nbytes = schunk.decompress_chunk(0, &mut dest[..selection.span]).map_err(failed)?;
-            return expect(nbytes, selection.span);
+            return check_chunk_size(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;
         let target = Target::new(dest);

@@ -120,14 +120,14 @@ impl Array {
             jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
                 chunks.rewind(n as i64);
-                chunks.next_part().map_or(Ok(()), |part| read_part(schunk, &transfer, part, &target))
+                chunks.next_part().map_or(Ok(()), |part| read_box_part(schunk, &transfer, part, &target))
             })
             .map_err(failed)?;
             return transfer.check_end();
         }
         for _ in 0..count {
             let Some(part) = chunks.next_part() else { break };
-            read_part(schunk, &transfer, part, &target).map_err(failed)?;
+            read_box_part(schunk, &transfer, part, &target).map_err(failed)?;
         }
         transfer.check_end()
     }
@@ -258,7 +258,12 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
 }
 
 /// Reads a part of a chunk, block by block.
-fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: &Target<'_>) -> Result<()> {
+fn read_box_part(
+    schunk: &SuperChunk,
+    transfer: &Transfer<'_>,
+    part: &Part,
+    target: &Target<'_>,
+) -> Result<()> {
     if part.is_empty() {
         return Ok(());
     }
@@ -376,7 +381,7 @@ fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
         let dest = &mut dest[..chunksize];
-        return expect(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
+        return check_chunk_size(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
     }
     let mut content = Malloced::zeroed(chunksize)?;
     read_content(schunk, transfer, number, &mut content)?;
@@ -400,10 +405,14 @@ fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &
 /// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
 fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
-    expect(schunk.decompress_chunk(number, content)?, chunksize)
+    check_chunk_size(schunk.decompress_chunk(number, content)?, chunksize)
 }
 
-pub(super) fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
+/// Checks that a chunk was as long as all chunks of the array are.
+///
+/// # Errors
+/// `Failure`.
+pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
         return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
     }

@@ -120,7 +120,7 @@ impl SuperChunk {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
-        self.read_parts(span.parts(), dest)
+        self.read_chunk_parts(span.parts(), dest)
     }
 
     /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
@@ -140,13 +140,13 @@ impl SuperChunk {
     }
 
     /// Reads bytes `range` of a chunk into `dest`, which is as long.
-    pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn read_chunk_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let buffer = 0..dest.len();
-        self.read_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
+        self.read_chunk_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
     }
 
     /// Reads parts of chunks into their places in `dest`; all as they are at one time.
-    fn read_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
+    fn read_chunk_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
         let Some(first) = parts.next() else { return Ok(()) };
         self.check_index(first.nchunk)?;
         let settings = self.read_settings(false);
@@ -154,7 +154,7 @@ impl SuperChunk {
         let access = session.access();
         let mut next = Some(first);
         while let Some(part) = next {
-            if !self.read_part_at(access, &part, &settings, dest)? {
+            if !self.read_chunk_part_at(access, &part, &settings, dest)? {
                 // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
@@ -169,7 +169,7 @@ impl SuperChunk {
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
                     let copy = copy?;
-                    self.decode_part(
+                    self.decode_chunk_part(
                         &part,
                         &StoredChunk::parse(&mut ChunkHeader::default(), &copy)?,
                         &settings,
@@ -186,7 +186,7 @@ impl SuperChunk {
     }
 
     /// Reads a part of a chunk. Returns whether it did: not where decoding runs a program's functions.
-    fn read_part_at(
+    fn read_chunk_part_at(
         &self,
         access: Access<'_>,
         part: &Part,
@@ -204,13 +204,13 @@ impl SuperChunk {
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
         let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk| {
-            self.decode_part(part, chunk, settings, dest)
+            self.decode_chunk_part(part, chunk, settings, dest)
         })?;
         Ok(done.is_some())
     }
 
     /// Decodes a part of a chunk into its place in `dest`.
-    fn decode_part(
+    fn decode_chunk_part(
         &self,
         part: &Part,
         chunk: &StoredChunk<'_>,

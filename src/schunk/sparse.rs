@@ -33,7 +33,7 @@ impl SuperChunk {
                 check(coord, nitems)?;
                 let at = coord as usize % (chunksize / typesize) * typesize;
                 let nchunk = coord / (chunksize / typesize) as i64;
-                self.read_part(nchunk, at..at + typesize, item)
+                self.read_chunk_part(nchunk, at..at + typesize, item)
                     .map_err(|error| err!(Failure, "item {coord}: {error}"))?;
             }
             return Ok(());

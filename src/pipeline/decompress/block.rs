@@ -213,7 +213,7 @@ impl DecodePlan<'_> {
     ) -> Result<&'b [u8]> {
         let start = self.block_start(nblock)?;
         let limit = self.blocks().blocksize() + 4 * usize::from(self.header.typesize);
-        lazy::read_block(blocks, nblock, start, limit, buffer.get(limit)?)
+        lazy::read_streams(blocks, nblock, start, limit, buffer.get(limit)?)
     }
 
     /// Decodes the first block, without postfilter, as the reference for delta. Its size is unchecked, hence zeroed pages.

@@ -46,7 +46,7 @@ fn whole(chunk: &[u8]) -> Vec<u8> {
 }
 
 /// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams; whether that was possible.
-fn read_part(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
+fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?;
     DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
@@ -97,7 +97,7 @@ fn parts_are_what_whole_blocks_have_there() {
                     let len = 1 + n * 31 % room;
                     let mut dest = vec![0; len];
                     let range = start..start + len;
-                    if !read_part(&chunk, range.clone(), &mut dest).unwrap() {
+                    if !read_prefixes(&chunk, range.clone(), &mut dest).unwrap() {
                         left += 1;
                         continue;
                     }
@@ -129,7 +129,7 @@ fn parts_of_truncated_items_are_decoded_alone() {
         };
         let chunk = chunk_of(&params, Source::Buffer(&data));
         let mut dest = [0; 400];
-        assert!(read_part(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
+        assert!(read_prefixes(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
         assert!(dest == whole(&chunk)[8400..8800], "{filters:?}");
     }
 }
@@ -311,7 +311,7 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
     let mut chunk = chunk_of(&params, Source::Buffer(&data));
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
-    let read = |chunk: &[u8], dest: &mut [u8]| read_part(chunk, last.clone(), dest);
+    let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);
     assert!(read(&chunk, &mut dest).unwrap());
     assert_eq!(dest, data[last.clone()]);
     // The first sequence of the only stream becomes the last: all of its bytes are literals.
