@@ -1,5 +1,5 @@
-//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer that says
-//! where the blocks are.
+//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with the place of
+//! the chunk and the lengths of the blocks.
 
 use super::format::{flag2, offset};
 use super::{ChunkHeader, read_i32, write_i32};
@@ -87,7 +87,7 @@ impl LazyChunk {
 /// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer<'a> {
-    /// Where the chunk lies.
+    /// The place of the chunk in its frame.
     pub place: ChunkPlace,
     block_lengths: BlockLengths<'a>,
 }
@@ -121,7 +121,7 @@ impl<'a> Trailer<'a> {
         Ok(Trailer { place, block_lengths: BlockLengths::Serialized(&trailer[FIXED..]) })
     }
 
-    /// Bytes that block `nblock` takes in the frame; `None` beyond the table.
+    /// Returns the length of block `nblock` in the frame, in bytes; `None` beyond the table.
     pub(crate) fn block_length(&self, nblock: usize) -> Option<i32> {
         match self.block_lengths {
             BlockLengths::Serialized(bytes) => read_i32(bytes, 4 * nblock),

@@ -18,7 +18,7 @@ pub(crate) struct StoredChunk<'a> {
     residence: Residence<'a>,
 }
 
-/// Where the blocks of a chunk are.
+/// The location of the blocks of a chunk.
 #[derive(Clone, Copy)]
 enum Residence<'a> {
     /// In the bytes. A serialised lazy chunk is an error: it has no source.
@@ -29,7 +29,7 @@ enum Residence<'a> {
     Frame(Trailer<'a>, &'a dyn BlockSource),
 }
 
-/// Where the blocks of a lazy chunk are read.
+/// The location of the blocks of a lazy chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyBlocks<'a> {
     /// Place and lengths of the blocks.
@@ -108,7 +108,7 @@ impl<'a> StoredChunk<'a> {
         Ok(())
     }
 
-    /// Returns where the blocks are, for a lazy chunk of `nblocks` blocks; `None` for a chunk in memory.
+    /// Returns the location of the blocks, for a lazy chunk of `nblocks` blocks; `None` for a chunk in memory.
     ///
     /// # Errors
     /// `InvalidParam` for a lazy chunk without a frame, those of [`Trailer::read`].

@@ -1,4 +1,4 @@
-//! Decoding one block as the plan says (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
+//! Decoding one block of a plan (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
 
 use super::super::callbacks::{BlockPlace, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
@@ -13,9 +13,8 @@ use crate::filter::{bitshuffle, shuffle};
 use crate::malloc::Malloced;
 
 impl DecodePlan<'_> {
-    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the first
-    /// block, decoded, where [`needs_first_block`](Self::needs_first_block) says so and `nblock` is another one. `tid` is the
-    /// number of the worker.
+    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the decoded first block
+    /// if [`needs_first_block`](Self::needs_first_block) and `nblock` is another one. `tid` is the number of the worker.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -68,7 +67,7 @@ impl DecodePlan<'_> {
             if self.class.coding().is_some() {
                 return postfilter.run(block, dest, typesize, place);
             }
-            // There the callback finds its input at the start of the scratch.
+            // The reference passes the content of chunks without coded blocks in the callback's scratch.
             ttmp[..len].copy_from_slice(block);
             postfilter.run(&ttmp[..len], dest, typesize, place)
         });
@@ -184,7 +183,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Undoes the pipeline of filters on what `decode` writes to the start of the slice that it gets, into `dest`.
+    /// Decodes streams with `decode`, which writes them to the start of its slice, and undoes the filters, into `dest`.
     fn decode_general(
         &self,
         scratch: &mut BlockScratch,

@@ -107,7 +107,7 @@ impl RangeReader<'_> {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk of variable-length blocks, `SchunkSpecial` for an undefined special value, those of
-    /// decompression, or what `then` returns.
+    /// decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &StoredChunk<'_>,

@@ -3,9 +3,9 @@
 //! Data flow: parsed header -> [class](crate::chunk::class) of the chunk -> [plan](plan::DecodePlan), which checks the chunk as a whole and
 //! finds its blocks -> blocks, each decoded [whole](block) or [in part](part) -> destination or [sink](sink::BlockSink).
 //!
-//! Every read goes that way: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of variable
+//! Every read takes this path: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of variable
 //! length](varlen) and the [chunk that a changed one is made from](old_chunk). Short chunks of one block have a
-//! [fast path](single), which goes by the same class.
+//! [fast path](single) with the same classification.
 
 mod block;
 mod codec;

@@ -18,8 +18,8 @@ use std::ops::Range;
 /// Upper limit, in bytes, for gathering single bytes instead of unshuffling the items that hold them.
 const MAX_SINGLE_BYTES: usize = 64;
 
-/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 of the block
-/// must be behind it.
+/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 must be
+/// skipped.
 pub(crate) fn skips_enough(wanted: &Range<usize>, len: usize) -> bool {
     !wanted.is_empty() && wanted.end <= len - len / 8
 }
@@ -128,7 +128,7 @@ impl<'a> Planes<'a> {
         let neblock = len / nstreams;
         let mut rest = encoded;
         for (n, part) in decoded.chunks_exact_mut(neblock).enumerate() {
-            // As far as the last of the items whose bytes are in this stream.
+            // Up to the byte of the last wanted item in the last plane of this stream.
             let start = n * neblock;
             let last_plane = (start + neblock - 1) / count;
             let needed = (last_plane * count + last + 1).min(start + neblock).saturating_sub(start);
@@ -153,8 +153,8 @@ impl DecodePlan<'_> {
         if self.has_postfilter() { PartDecoding::None } else { PartDecoding::of(self.header, self.class) }
     }
 
-    /// Decodes the bytes `wanted` of block `nblock`, which are in the block and not empty, into `dest`, which is as long, by
-    /// decoding each stream only as far as it takes. `false` where that takes the whole block; the content of `dest` is
+    /// Decodes the bytes `wanted` of block `nblock`, a part of the block that is not empty, into `dest` (same length), by
+    /// decoding a prefix of each stream. Returns `false` if only the whole block can be decoded; the content of `dest` is
     /// undefined then.
     ///
     /// # Errors
@@ -181,7 +181,7 @@ impl DecodePlan<'_> {
             }
             return Ok(true);
         }
-        // The parts of the planes that hold the wanted items, one behind the other, and then these items.
+        // The parts of the planes that hold the wanted items are copied next to each other, then unshuffled.
         let (first, last) = (wanted.start / unit, (wanted.end - 1) / unit);
         let items = last + 1 - first;
         let parts = back.get(items * unit)?;

@@ -31,8 +31,8 @@ pub(crate) trait BlockSink: Sync {
         0..len
     }
 
-    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result; `false`
-    /// if the sink knows no more than [`wanted`](Self::wanted).
+    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result. Returns
+    /// `false` if the sink has no ranges narrower than [`wanted`](Self::wanted).
     ///
     /// # Errors
     /// Those of `decode`.
@@ -45,8 +45,8 @@ pub(crate) trait BlockSink: Sync {
         Ok(false)
     }
 
-    /// Calls `decode` with the place where the whole `n`-th block goes, and returns its result; `None` if there is no such
-    /// place. The place is as long as the block.
+    /// Calls `decode` with the destination of the whole `n`-th block, and returns its result. The destination is as long as the
+    /// block. Returns `None` if the bytes of the block have no such destination.
     ///
     /// # Safety
     /// No other call of this function or of [`accept`](Self::accept) with the same `n` runs at the same time.
@@ -73,8 +73,7 @@ pub(crate) trait BlockSink: Sync {
 /// parameters allow it. Masks are ignored.
 ///
 /// # Errors
-/// `InvalidParam` for a block that is not there or a chunk of variable-length blocks, those of decompression, and what
-/// `sink` returns.
+/// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of `sink`.
 pub(crate) fn decode_into_sink(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
@@ -129,7 +128,7 @@ struct SinkSource<'a> {
     plan: &'a DecodePlan<'a>,
     /// The content of a chunk whose blocks are not decoded.
     content: Option<Uncoded<'a>>,
-    /// The first block, where others need it.
+    /// The first block, if decoding others needs it.
     reference: Option<&'a [u8]>,
     sink: &'a dyn BlockSink,
 }

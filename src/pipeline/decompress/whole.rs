@@ -11,7 +11,7 @@ use crate::chunk::StoredChunk;
 use crate::err;
 use crate::error::Result;
 
-/// Decompresses the whole of `chunk` into `dest`, which may be longer. Blocks that are masked out are left alone.
+/// Decompresses the whole of `chunk` into `dest`, which may be longer. The places of masked-out blocks are not written.
 ///
 /// # Errors
 /// Those of `chunk.md` 2: the content of `dest` is undefined then.
