@@ -114,7 +114,6 @@ impl RangeReader<'_> {
         then: impl FnOnce(&RangeReader<'_>) -> Result<R>,
     ) -> Result<R> {
         check_equal_blocks(chunk.header())?;
-        chunk.check_len()?;
         if chunk.class().is_err() {
             return Err(err!(SchunkSpecial, "a special value that is not defined"));
         }
