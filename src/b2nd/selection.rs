@@ -9,7 +9,7 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::SteadyArray;
-use super::slices::{Target, expect, failed, threads_for};
+use super::slices::{Target, check_chunk_size, failed, threads_for};
 use crate::err;
 use crate::error::Result;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
@@ -546,11 +546,11 @@ impl BlockSink for SelectionReader<'_> {
         if block.block_end > len { Ok(false) } else { decode(&block) }
     }
 
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let _alone = self.one_by_one.map(Mutex::lock);
         let block = self.part.block(n);
         // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
-        // one.
+        // one. By the caller's word no other call has this block.
         unsafe {
             match content {
                 BlockContent::Bytes(bytes) => block.gather(bytes, self.target),
@@ -578,16 +578,16 @@ impl Array {
         selection.check_room(dest.len())?;
         if selection.lists.is_empty() {
             let nbytes = schunk.decompress_chunk(0, &mut dest[..selection.span]).map_err(failed)?;
-            return expect(nbytes, selection.span);
+            return check_chunk_size(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;
         let target = Target::new(dest);
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            let visit = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
+            let mut reader = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
             schunk
-                .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &visit)
+                .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
                 .map_err(failed)
         };
         let decoded = sorted.count().saturating_mul(sorted.blocksize);

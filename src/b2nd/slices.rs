@@ -120,14 +120,14 @@ impl Array {
             jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
                 chunks.rewind(n as i64);
-                chunks.next_part().map_or(Ok(()), |part| read_part(schunk, &transfer, part, &target))
+                chunks.next_part().map_or(Ok(()), |part| read_box_part(schunk, &transfer, part, &target))
             })
             .map_err(failed)?;
             return transfer.check_end();
         }
         for _ in 0..count {
             let Some(part) = chunks.next_part() else { break };
-            read_part(schunk, &transfer, part, &target).map_err(failed)?;
+            read_box_part(schunk, &transfer, part, &target).map_err(failed)?;
         }
         transfer.check_end()
     }
@@ -258,7 +258,12 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
 }
 
 /// Reads a part of a chunk, block by block.
-fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: &Target<'_>) -> Result<()> {
+fn read_box_part(
+    schunk: &SuperChunk,
+    transfer: &Transfer<'_>,
+    part: &Part,
+    target: &Target<'_>,
+) -> Result<()> {
     if part.is_empty() {
         return Ok(());
     }
@@ -274,8 +279,8 @@ fn read_part(schunk: &SuperChunk, transfer: &Transfer<'_>, part: &Part, target: 
         }
         blocks
     };
-    let reader = BoxReader { transfer, part, blocks: &blocks, blocksize, target };
-    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &reader)
+    let mut reader = BoxReader { transfer, part, blocks: &blocks, blocksize, target };
+    schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &mut reader)
 }
 
 /// Takes from the blocks of a chunk what a part of the box has of them.
@@ -323,7 +328,11 @@ impl BlockSink for BoxReader<'_> {
         if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
     }
 
-    fn in_place(&self, n: usize, decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+    unsafe fn in_place(
+        &self,
+        n: usize,
+        decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Option<Result<()>> {
         let (common, geometry) = (self.common(n).ok()?, self.transfer.geometry);
         let strides = &geometry.strides().item_block;
         let mut first = 0;
@@ -336,12 +345,12 @@ impl BlockSink for BoxReader<'_> {
         }
         let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
         let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
-        // SAFETY: inside the buffer, and no other block has these items.
+        // SAFETY: inside the buffer; no other block has these items, and by the caller's word no other call has this block.
         let dest = unsafe { slice::from_raw_parts_mut(self.target.start.add(first), end - first) };
         Some(decode(dest))
     }
 
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let common = self.common(n)?;
         let (ndim, typesize) = (self.transfer.ndim(), self.transfer.geometry.typesize());
         let to = self.transfer.buffer_side(&common.at)?;
@@ -349,7 +358,8 @@ impl BlockSink for BoxReader<'_> {
             BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_side(&common.start)?;
                 let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
-                // SAFETY: the buffer is as long, and no other block has these items.
+                // SAFETY: the buffer is as long; no other block has these items, and by the caller's word no other call has
+                // this block.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
@@ -371,7 +381,7 @@ fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
         let dest = &mut dest[..chunksize];
-        return expect(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
+        return check_chunk_size(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
     }
     let mut content = Malloced::zeroed(chunksize)?;
     read_content(schunk, transfer, number, &mut content)?;
@@ -395,10 +405,14 @@ fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &
 /// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
 fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
-    expect(schunk.decompress_chunk(number, content)?, chunksize)
+    check_chunk_size(schunk.decompress_chunk(number, content)?, chunksize)
 }
 
-pub(super) fn expect(nbytes: usize, chunksize: usize) -> Result<()> {
+/// Checks that a chunk was as long as all chunks of the array are.
+///
+/// # Errors
+/// `Failure`.
+pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
     if nbytes != chunksize {
         return Err(err!(Failure, "a chunk of {nbytes} bytes where {chunksize} are expected"));
     }

@@ -168,8 +168,8 @@ pub unsafe extern "C" fn blosc2_getitem(
 fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: &mut [u8]) -> Result<usize> {
     let wanted = ItemRange::Items { start, nitems };
     let mut header = ChunkHeader::default();
-    header.read(chunk)?;
-    Ok(getitem(&DecompressParams::default(), &StoredChunk::new(&header, chunk), wanted, dest)?.nbytes)
+    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    Ok(getitem(&DecompressParams::default(), &chunk, wanted, dest)?.nbytes)
 }
 
 /// A chunk that is as long as its header says.

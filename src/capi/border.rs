@@ -7,7 +7,7 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
-use crate::schunk::read::LazyBlocks;
+use crate::schunk::read::SchunkBlockSource;
 use crate::{pool, trace};
 use std::cell::Cell;
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -114,18 +114,18 @@ pub(super) unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context
     unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
 }
 
-/// What reads the blocks of a lazy chunk: the context's super-chunk. `None` for other chunks.
+/// Returns the source of the blocks of a lazy chunk: the context's super-chunk. `None` for other chunks.
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn lazy_blocks<'a>(context: &Context, chunk: &[u8]) -> Option<LazyBlocks<'a>> {
+pub(super) unsafe fn block_source<'a>(context: &Context, chunk: &[u8]) -> Option<SchunkBlockSource<'a>> {
     // Most chunks are told by a look at one byte, which 16-byte headers do not have.
     let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
     if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
         return None;
     }
     // SAFETY: NULL or one of ours, by the rules.
-    unsafe { SuperChunk::from_ptr(context.head().schunk()) }.map(LazyBlocks)
+    unsafe { SuperChunk::from_ptr(context.head().schunk()) }.map(SchunkBlockSource)
 }
 
 /// A super-chunk that must be there.

@@ -1,6 +1,6 @@
 //! Contexts: making and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::border::{code, context, destination, guard, lazy_blocks, length, room, source};
+use super::border::{block_source, code, context, destination, guard, length, room, source};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;
@@ -186,7 +186,7 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
             (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?)
         };
         // SAFETY: by the rules of the module.
-        let blocks = unsafe { lazy_blocks(context, chunk) };
+        let blocks = unsafe { block_source(context, chunk) };
         context.decompress(chunk, blocks.as_ref().map(|blocks| blocks as _), dest)
     })
 }
@@ -250,6 +250,6 @@ unsafe fn read_items(
     let (context, chunk, dest) =
         unsafe { (self::context(context)?, source(src, room(srcsize))?, destination(dest, room(destsize))?) };
     // SAFETY: by the rules of the module.
-    let blocks = unsafe { lazy_blocks(context, chunk) };
+    let blocks = unsafe { block_source(context, chunk) };
     context.getitem(chunk, blocks.as_ref().map(|blocks| blocks as _), wanted, dest)
 }

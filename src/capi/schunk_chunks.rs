@@ -9,7 +9,7 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::schunk::change::Incoming;
-use crate::schunk::read::Handed;
+use crate::schunk::read::ReturnedChunk;
 use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
@@ -232,8 +232,8 @@ unsafe fn hand_out(
         }
     }
     let (start, len, owned) = match schunk.get_chunk(nchunk, lazily)? {
-        Handed::Borrowed(start, len) => (start.cast_mut(), len, false),
-        Handed::Owned(block) => {
+        ReturnedChunk::Borrowed(start, len) => (start.cast_mut(), len, false),
+        ReturnedChunk::Owned(block) => {
             let len = block.len();
             (block.into_raw(), len, true)
         }

@@ -1,6 +1,6 @@
 //! Chunks with variable-length blocks (`chunk.md` 3.11, 4.6).
 
-use super::border::{code, context, destination, lazy_blocks, length, malloc, room, source};
+use super::border::{block_source, code, context, destination, length, malloc, room, source};
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
@@ -136,7 +136,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
             return Err(err!(InvalidParam, "{} blocks, room for {maxblocks}", header.blocksize));
         }
         // SAFETY: by the rules of the module.
-        let blocks = unsafe { lazy_blocks(context, chunk) };
+        let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let count = reader.nblocks();
             let decode = || -> Result<Buffers> {
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
             return Err(err!(InvalidParam, "no place for the block"));
         }
         // SAFETY: by the rules of the module.
-        let blocks = unsafe { lazy_blocks(context, chunk) };
+        let blocks = unsafe { block_source(context, chunk) };
         context.open_varlen(chunk, blocks.as_ref().map(|blocks| blocks as _), |reader| {
             let Some(nblock) = usize::try_from(nblock).ok().filter(|&n| n < reader.nblocks()) else {
                 return Err(err!(InvalidParam, "block {nblock} of {}", reader.nblocks()));

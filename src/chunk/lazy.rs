@@ -1,6 +1,7 @@
-//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer that says
-//! where the blocks are.
+//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with the place of
+//! the chunk and the lengths of the blocks.
 
+use super::format::{flag2, offset};
 use super::{ChunkHeader, read_i32, write_i32};
 use crate::err;
 use crate::error::Result;
@@ -23,17 +24,39 @@ pub(crate) trait BlockSource: Sync {
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()>;
 }
 
-/// A lazy chunk that a frame has made, for a reader in this process.
+/// The lazy form of a chunk of a frame.
 pub(crate) struct LazyChunk {
-    /// Header, with the lazy flag set, and block starts.
-    pub head: Vec<u8>,
-    /// Where the chunk lies.
-    pub place: ChunkPlace,
-    /// Bytes that each block takes in the frame.
-    pub block_lengths: Vec<i32>,
+    header: ChunkHeader,
+    /// Header as it is stored, without the lazy flag, and block starts.
+    head: Vec<u8>,
+    place: ChunkPlace,
+    /// Length of each block in the frame, in bytes.
+    block_lengths: Vec<i32>,
 }
 
 impl LazyChunk {
+    /// Returns the lazy form of the chunk at `place` with the parsed `header`. `head` is its header and its block starts,
+    /// `block_lengths` the length of each block in the frame, in bytes.
+    pub(crate) fn new(
+        header: &ChunkHeader,
+        head: Vec<u8>,
+        place: ChunkPlace,
+        block_lengths: Vec<i32>,
+    ) -> LazyChunk {
+        let header = ChunkHeader { blosc2_flags: header.blosc2_flags | flag2::LAZY, ..*header };
+        LazyChunk { header, head, place, block_lengths }
+    }
+
+    /// Returns the header of the lazy form.
+    pub(crate) fn header(&self) -> &ChunkHeader {
+        &self.header
+    }
+
+    /// Returns the bytes of the header, as they are stored, and of the block starts.
+    pub(super) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Length of the serialised form in bytes.
     pub(crate) fn serialized_len(&self) -> usize {
         self.head.len() + FIXED + 4 * self.block_lengths.len()
@@ -47,6 +70,7 @@ impl LazyChunk {
         assert_eq!(dest.len(), self.serialized_len());
         let (head, trailer) = dest.split_at_mut(self.head.len());
         head.copy_from_slice(&self.head);
+        head[offset::BLOSC2_FLAGS] |= flag2::LAZY;
         write_i32(trailer, 0, self.place.nchunk);
         trailer[4..FIXED].copy_from_slice(&self.place.offset.to_le_bytes());
         for (n, &length) in self.block_lengths.iter().enumerate() {
@@ -63,7 +87,7 @@ impl LazyChunk {
 /// The trailer of a lazy chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Trailer<'a> {
-    /// Where the chunk lies.
+    /// The place of the chunk in its frame.
     pub place: ChunkPlace,
     block_lengths: BlockLengths<'a>,
 }
@@ -97,7 +121,7 @@ impl<'a> Trailer<'a> {
         Ok(Trailer { place, block_lengths: BlockLengths::Serialized(&trailer[FIXED..]) })
     }
 
-    /// Bytes that block `nblock` takes in the frame; `None` beyond the table.
+    /// Returns the length of block `nblock` in the frame, in bytes; `None` beyond the table.
     pub(crate) fn block_length(&self, nblock: usize) -> Option<i32> {
         match self.block_lengths {
             BlockLengths::Serialized(bytes) => read_i32(bytes, 4 * nblock),
@@ -144,11 +168,12 @@ mod tests {
     #[test]
     fn a_lazy_chunk_of_a_frame_serializes_to_the_golden_vector() {
         let golden = vector_v15();
-        let chunk = LazyChunk {
-            head: golden[..44].to_vec(),
-            place: ChunkPlace { nchunk: 1, offset: 0x111 },
-            block_lengths: vec![0x30, 0x42, 0x24],
-        };
+        let mut head = golden[..44].to_vec();
+        head[offset::BLOSC2_FLAGS] &= !flag2::LAZY;
+        let header = ChunkHeader::parse(&head).unwrap();
+        let place = ChunkPlace { nchunk: 1, offset: 0x111 };
+        let chunk = LazyChunk::new(&header, head, place, vec![0x30, 0x42, 0x24]);
+        assert_eq!(*chunk.header(), ChunkHeader::parse(&golden).unwrap());
         let mut bytes = vec![0; chunk.serialized_len()];
         chunk.serialize(&mut bytes);
         assert_eq!(bytes, golden);

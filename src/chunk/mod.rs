@@ -7,6 +7,7 @@
 
 pub(crate) mod blocks;
 mod bytes;
+pub(crate) mod class;
 pub(crate) mod container;
 pub(crate) mod dictionary;
 pub(crate) mod format;

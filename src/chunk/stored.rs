@@ -1,32 +1,35 @@
-//! A chunk as a reader gets it.
+//! A chunk with its parsed header and the location of its blocks.
 
 use super::ChunkHeader;
+use super::class::ChunkClass;
 use super::lazy::{BlockSource, LazyChunk, Trailer};
 use crate::err;
 use crate::error::Result;
+use std::cell::Cell;
 
 /// A chunk with its parsed header: in memory, or lazy with the frame that its blocks are read from.
 ///
-/// The bytes may be fewer than the header says: readers check.
-#[derive(Clone, Copy)]
+/// The bytes may be fewer than the header says: see [`check_len`](Self::check_len).
 pub(crate) struct StoredChunk<'a> {
     header: &'a ChunkHeader,
     bytes: &'a [u8],
+    /// The class, once it is determined.
+    class: Cell<Option<ChunkClass>>,
     residence: Residence<'a>,
 }
 
-/// Where the blocks of a chunk are.
+/// The location of the blocks of a chunk.
 #[derive(Clone, Copy)]
 enum Residence<'a> {
-    /// In the bytes; a serialised lazy chunk cannot be read then.
+    /// In the bytes. A serialised lazy chunk is an error: it has no source.
     Memory,
     /// In the bytes, or in this frame for a serialised lazy chunk.
     Serialized(&'a dyn BlockSource),
-    /// In a frame that has made the lazy chunk.
+    /// In a frame, which has made the lazy chunk.
     Frame(Trailer<'a>, &'a dyn BlockSource),
 }
 
-/// Where the blocks of a lazy chunk are read.
+/// The location of the blocks of a lazy chunk.
 #[derive(Clone, Copy)]
 pub(crate) struct LazyBlocks<'a> {
     /// Place and lengths of the blocks.
@@ -45,41 +48,67 @@ impl LazyBlocks<'_> {
 }
 
 impl<'a> StoredChunk<'a> {
-    /// A chunk in memory. `header` was parsed from `bytes`.
+    /// Parses the header of the chunk in `bytes` into `header`, which the result borrows: small chunks would pay for moving it.
+    ///
+    /// # Errors
+    /// Those of [`ChunkHeader::parse`].
     #[inline(always)]
-    pub(crate) fn new(header: &'a ChunkHeader, bytes: &'a [u8]) -> Self {
-        StoredChunk { header, bytes, residence: Residence::Memory }
+    pub(crate) fn parse(header: &'a mut ChunkHeader, bytes: &'a [u8]) -> Result<Self> {
+        header.read(bytes)?;
+        Ok(StoredChunk { header, bytes, class: Cell::new(None), residence: Residence::Memory })
     }
 
-    /// A chunk that a program hands in; should it be a serialised lazy one, its blocks come from `source`. `header` was parsed
-    /// from `bytes`.
-    pub(crate) fn with_source(
-        header: &'a ChunkHeader,
-        bytes: &'a [u8],
-        source: Option<&'a dyn BlockSource>,
-    ) -> Self {
-        StoredChunk { header, bytes, residence: source.map_or(Residence::Memory, Residence::Serialized) }
+    /// Returns a chunk passed in by the program. If it is lazy, its blocks are read from `source`.
+    pub(crate) fn with_source(self, source: Option<&'a dyn BlockSource>) -> Self {
+        StoredChunk { residence: source.map_or(Residence::Memory, Residence::Serialized), ..self }
     }
 
-    /// A lazy chunk that a frame has made, with its blocks in `source`. `header` was parsed from the head of `chunk`.
-    pub(crate) fn lazy(header: &'a ChunkHeader, chunk: &'a LazyChunk, source: &'a dyn BlockSource) -> Self {
+    /// Returns a lazy chunk that a frame has made, with its blocks in `source`.
+    pub(crate) fn lazy(chunk: &'a LazyChunk, source: &'a dyn BlockSource) -> Self {
         let residence = Residence::Frame(chunk.trailer(), source);
-        StoredChunk { header, bytes: &chunk.head, residence }
+        StoredChunk { header: chunk.header(), bytes: chunk.head(), class: Cell::new(None), residence }
     }
 
-    /// The header of the chunk.
+    /// Returns the parsed header.
     #[inline(always)]
     pub(crate) fn header(&self) -> &'a ChunkHeader {
         self.header
     }
 
-    /// The bytes of the chunk that are in memory, from the header on.
+    /// Returns the bytes of the chunk that are in memory, from the header on.
     #[inline(always)]
     pub(crate) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Where the blocks are, for a lazy chunk of `nblocks` blocks; `None` for a chunk in memory.
+    /// Returns the class of the chunk, which is determined once.
+    ///
+    /// # Errors
+    /// Those of [`ChunkClass::of`].
+    #[inline]
+    pub(crate) fn class(&self) -> Result<ChunkClass> {
+        if let Some(class) = self.class.get() {
+            return Ok(class);
+        }
+        let class = ChunkClass::of(self.header)?;
+        self.class.set(Some(class));
+        Ok(class)
+    }
+
+    /// Checks that the bytes of a chunk that is not lazy are as many as its header says.
+    ///
+    /// # Errors
+    /// `InvalidHeader`.
+    #[inline(always)]
+    pub(crate) fn check_len(&self) -> Result<()> {
+        let (cbytes, len) = (self.header.cbytes, self.bytes.len());
+        if !self.header.is_lazy() && usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > len) {
+            return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {len} are there"));
+        }
+        Ok(())
+    }
+
+    /// Returns the location of the blocks, for a lazy chunk of `nblocks` blocks; `None` for a chunk in memory.
     ///
     /// # Errors
     /// `InvalidParam` for a lazy chunk without a frame, those of [`Trailer::read`].

@@ -46,6 +46,16 @@ impl Plugin {
         }
     }
 
+    /// Returns whether the codec decodes some items of a block without the others.
+    pub(crate) fn decodes_parts(self) -> bool {
+        match self {
+            #[cfg(feature = "ndlz")]
+            Plugin::Ndlz => false,
+            #[cfg(feature = "zfp")]
+            Plugin::Zfp(mode) => mode == Mode::Rate,
+        }
+    }
+
     /// An encoder with the codec's own byte `meta`, for a chunk of `container` with items of `typesize` bytes.
     pub(crate) fn encoder(self, meta: u8, typesize: usize, container: Option<Container>) -> PluginEncoder {
         PluginEncoder { codec: self, meta, typesize, container }
@@ -121,16 +131,6 @@ impl Decoder for PluginDecoder<'_> {
 }
 
 impl PluginDecoder<'_> {
-    /// Whether bytes of a block can be had without the rest of it.
-    pub(crate) fn decodes_parts(&self) -> bool {
-        match self.codec {
-            #[cfg(feature = "ndlz")]
-            Plugin::Ndlz => false,
-            #[cfg(feature = "zfp")]
-            Plugin::Zfp(mode) => mode == Mode::Rate,
-        }
-    }
-
     /// Decompresses the bytes `part` of the block of `nbytes` bytes whose stream is `src` into `dest`, which is as long.
     /// `false` if the whole block has to be decompressed for them; `dest` is untouched then.
     ///

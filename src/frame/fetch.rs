@@ -1,4 +1,4 @@
-//! Getting at the chunks of a frame: as they are stored, or lazily (`frame.md` 4.6).
+//! Fetching the chunks of a frame: as they are stored, or in their lazy form (`frame.md` 4.6).
 
 use super::FrameKind;
 use super::header::FrameHeader;
@@ -18,27 +18,27 @@ use crate::pipeline::compress::special_chunk;
 use crate::pipeline::params::CompressParams;
 use std::ops::Deref;
 
-/// The most bytes that are read in the hope that they are the header and the block starts of a chunk.
+/// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
 const LAZY_HEAD: usize = 4 << 10;
 
-/// What a chunk is fetched for.
+/// How long a fetched chunk is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// A look while it is lent: a copy may be in a buffer of the pool.
-    Look,
-    /// To be kept.
+    /// The chunk is read during the call only; it may lie in a pool buffer.
+    Borrow,
+    /// The chunk is kept after the call.
     Keep,
 }
 
-/// The bytes of a whole chunk that was fetched.
+/// The bytes of a whole chunk.
 pub(crate) enum ChunkBytes<'a> {
-    /// Where the frame keeps it.
+    /// The frame's own bytes.
     Borrowed(&'a [u8]),
-    /// A copy that is gone afterwards.
+    /// A copy in a buffer of the pool.
     Lent(&'a [u8]),
     /// A copy.
     Owned(Malloced),
-    /// One that is made up, since the index alone tells of it.
+    /// A special chunk, made of an entry of the index.
     Special([u8; EXTENDED_HEADER_LENGTH]),
 }
 
@@ -67,11 +67,11 @@ impl ChunkBytes<'_> {
     }
 }
 
-/// A chunk that was fetched for reading.
+/// A whole chunk, or its lazy form.
 pub(crate) enum FetchedChunk<'a> {
-    /// All of it.
+    /// The whole chunk.
     Whole(ChunkBytes<'a>),
-    /// Its lazy form, and where its blocks are read.
+    /// The lazy form, and the source of its blocks.
     Lazy(LazyChunk, ChunkSource<'a>),
 }
 
@@ -92,7 +92,7 @@ impl FetchedChunk<'_> {
     }
 }
 
-/// Where blocks of lazy chunks are read: the chunk's own file in a sparse frame, opened once.
+/// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
 pub(crate) struct ChunkSource<'a> {
     frame: &'a Frame,
     chunk_file: Option<Stream>,
@@ -140,13 +140,15 @@ impl Frame {
         if contents.nchunks == 0 {
             return Ok(0);
         }
-        let info = |chunk: FetchedChunk<'_>| match chunk {
-            FetchedChunk::Whole(chunk) => ChunkInfo::of(&chunk),
-            FetchedChunk::Lazy(chunk, _) => ChunkInfo::of(&chunk.head),
+        let flags = |chunk: FetchedChunk<'_>| match chunk {
+            FetchedChunk::Whole(chunk) => Ok(ChunkInfo::of(&chunk)?.flags2),
+            FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
         };
-        self.with_lazy_chunk(0, header, |chunk| Ok(info(chunk)?.flags2))
+        self.with_lazy_chunk(0, header, flags)
             // Chunks of Blosc 1 and empty ones have no lazy form.
-            .or_else(|_| self.with_chunk(0, header, Purpose::Look, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2)))
+            .or_else(|_| {
+                self.with_chunk(0, header, Purpose::Borrow, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2))
+            })
     }
 
     /// Fetches chunk `nchunk` whole and lends it to `then`. `header` is the frame's, as it is now.
@@ -334,20 +336,20 @@ impl BlockSource for ChunkSource<'_> {
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         match &self.chunk_file {
             Some(stream) => stream.read_exact_at(position, dest).map_err(block_error),
-            None => self.frame.read_block(place, position, dest),
+            None => self.frame.read_from_chunk(place, position, dest),
         }
     }
 }
 
 impl BlockSource for Frame {
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
-        self.read_block(place, position, dest)
+        self.read_from_chunk(place, position, dest)
     }
 }
 
 impl Frame {
-    /// Reads a part of the chunk at `place`.
-    fn read_block(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
+    /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
+    fn read_from_chunk(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
             return Err(err!(InvalidParam, "a lazy chunk of a frame in memory"));
         };
@@ -363,21 +365,21 @@ impl Frame {
     }
 }
 
-/// Memory that a chunk is read into.
+/// The memory that a chunk is read into.
 enum ReadBuffer {
-    /// This many bytes of a buffer of the pool.
+    /// A buffer of the pool, and the number of its bytes that are used.
     Lent(Buffer, usize),
-    /// A block for the chunk alone.
+    /// A block of memory of the chunk's own.
     Owned(Malloced),
 }
 
 impl ReadBuffer {
     /// Memory for `len` bytes.
     fn new(purpose: Purpose, len: usize) -> Result<ReadBuffer> {
-        // What a damaged frame claims takes no memory before it is read: pages of either kind are mapped when they are touched.
+        // Zeroed pages are mapped at the first touch, so a size claimed by a damaged frame costs no memory.
         Ok(match purpose {
             Purpose::Keep => ReadBuffer::Owned(Malloced::zeroed(len)?),
-            Purpose::Look => ReadBuffer::Lent(buffers::take(len)?, len),
+            Purpose::Borrow => ReadBuffer::Lent(buffers::take(len)?, len),
         })
     }
 
@@ -400,7 +402,7 @@ impl ReadBuffer {
     }
 }
 
-/// Sees that a chunk file has all of its chunk.
+/// Checks that a chunk file has all of its chunk.
 fn check_file(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
@@ -556,9 +558,8 @@ fn lazy_form(
         head_and_starts.resize(tables, 0);
         stream.read_exact_at(at, &mut head_and_starts)?;
     }
-    head_and_starts[offset::BLOSC2_FLAGS] |= flag2::LAZY;
     let block_lengths = block_lengths(&header, &head_and_starts[EXTENDED_HEADER_LENGTH..])?;
-    Ok(LazyForm::Lazy(LazyChunk { head: head_and_starts, place, block_lengths }))
+    Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place, block_lengths)))
 }
 
 /// The bytes that each block takes in the stored chunk: up to the start that comes next.

@@ -418,23 +418,21 @@ impl Context {
         self.check_decompression()?;
         let mask = self.take_mask();
         let mut header = ChunkHeader::default();
-        header.read(chunk)?;
-        if self.postparams.is_none()
-            && mask.is_none()
-            && let Some(done) = decompress::decompress_single(&header, chunk, dest)
-        {
-            self.publish_decompression(&header, &done);
+        let chunk = StoredChunk::parse(&mut header, chunk)?;
+        let is_changed = self.postparams.is_some() || mask.is_some();
+        if let Some(done) = decompress::decompress_single(&chunk, is_changed, dest) {
+            self.publish_decompression(chunk.header(), &done);
             return Ok(done.nbytes);
         }
+        let chunk = chunk.with_source(source);
         let postfilter = self.postfilter();
-        let container = self.container_for(&header);
+        let container = self.container_for(chunk.header());
         let params = DecompressParams {
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), mask.as_deref())
         };
-        let done =
-            decompress::decompress_general(&params, &StoredChunk::with_source(&header, chunk, source), dest)?;
-        self.publish_decompression(&header, &done);
+        let done = decompress::decompress_general(&params, &chunk, dest)?;
+        self.publish_decompression(chunk.header(), &done);
         Ok(done.nbytes)
     }
 
@@ -452,16 +450,15 @@ impl Context {
     ) -> Result<usize> {
         let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
-        header.read(chunk)?;
-        let container = self.container_for(&header);
+        let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(source);
+        let container = self.container_for(chunk.header());
         let params = DecompressParams {
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), None)
         };
-        let done =
-            decompress::getitem(&params, &StoredChunk::with_source(&header, chunk, source), wanted, dest)?;
+        let done = decompress::getitem(&params, &chunk, wanted, dest)?;
         if self.head.do_compress() == 0 {
-            self.publish_decompression(&header, &done);
+            self.publish_decompression(chunk.header(), &done);
         }
         Ok(done.nbytes)
     }
@@ -479,13 +476,14 @@ impl Context {
     ) -> Result<R> {
         self.check_decompression()?;
         let postfilter = self.postfilter();
-        let header = ChunkHeader::parse(chunk)?;
-        let container = self.container_for(&header);
+        let mut header = ChunkHeader::default();
+        let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(source);
+        let container = self.container_for(chunk.header());
         let params = DecompressParams {
             container: container.as_ref(),
             ..self.decompress_params(postfilter.as_ref(), None)
         };
-        VarlenReader::open(&params, &StoredChunk::with_source(&header, chunk, source), then)
+        VarlenReader::open(&params, &chunk, then)
     }
 
     fn check_decompression(&self) -> Result<()> {

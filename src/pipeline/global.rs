@@ -42,6 +42,5 @@ pub(crate) fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
     let params =
         DecompressParams { nthreads: usize::from(nthreads.unsigned_abs()), ..DecompressParams::default() };
     let mut header = ChunkHeader::default();
-    header.read(chunk)?;
-    Ok(decompress::decompress(&params, &StoredChunk::new(&header, chunk), dest)?.nbytes)
+    Ok(decompress::decompress(&params, &StoredChunk::parse(&mut header, chunk)?, dest)?.nbytes)
 }

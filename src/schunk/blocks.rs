@@ -49,7 +49,7 @@ impl SuperChunk {
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
                 // Chunks of another geometry are refused below, on every read of the item.
                 let is_regular = header.nbytes() == chunksize && Blocks::of(header).blocksize() == blocksize;
-                if !is_regular || !is_aligned || !decompress::decodes_parts(header) {
+                if !is_regular || !is_aligned || !decompress::decodes_prefixes(chunk) {
                     return Ok(false);
                 }
                 let params = self.decompress_params(&settings, nchunk);
@@ -64,20 +64,8 @@ impl SuperChunk {
         } else {
             drop(session);
         }
-        let place = SharedOut::new(dest);
-        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &|_: usize, content: BlockContent<'_>| {
-            // SAFETY: the only block, so the only use of the bytes.
-            let dest = unsafe { place.range(0..place.len()) };
-            let at = start - nblock * blocksize;
-            match content {
-                BlockContent::Bytes(bytes) => match bytes.get(at..at + dest.len()) {
-                    Some(item) => dest.copy_from_slice(item),
-                    None => return Err(err!(Data, "an item at {at} of {} bytes", bytes.len())),
-                },
-                BlockContent::Zeros => dest.fill(0),
-            }
-            Ok(())
-        })
+        let mut sink = SingleItem { start: start - nblock * blocksize, dest: SharedOut::new(dest) };
+        self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
     }
 
     /// Notes in the decompression context the item size of a chunk that was read before, unless there is a postfilter, so
@@ -100,7 +88,7 @@ impl SuperChunk {
         blocks: &[usize],
         blocksize: usize,
         chunksize: usize,
-        sink: &dyn BlockSink,
+        sink: &mut dyn BlockSink,
     ) -> Result<()> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
@@ -109,7 +97,8 @@ impl SuperChunk {
             && let Some(cache) = self.cache.try_lock()
             && let Some((bytes, typesize)) = cache.view(nchunk, nblock * blocksize..(nblock + 1) * blocksize)
         {
-            sink.accept(0, BlockContent::Bytes(bytes))?;
+            // SAFETY: the sink is borrowed exclusively.
+            unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
             drop(cache);
             self.note_typesize(typesize);
             return Ok(());
@@ -161,7 +150,7 @@ impl SuperChunk {
         nblock: usize,
         chunk: &StoredChunk<'_>,
         settings: &ReadSettings,
-        sink: &dyn BlockSink,
+        sink: &mut dyn BlockSink,
     ) -> Result<()> {
         let header = chunk.header();
         let params = self.decompress_params(settings, nchunk);
@@ -175,13 +164,36 @@ impl SuperChunk {
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
             let done = decompress::getitem(&params, chunk, wanted, room)?;
-            sink.accept(0, BlockContent::Bytes(room))?;
+            // SAFETY: the sink is borrowed exclusively.
+            unsafe { sink.accept(0, BlockContent::Bytes(room)) }?;
             cache.keep(nchunk, range.start, header.typesize);
             self.note_read(header, &done);
             return Ok(());
         }
         let done = decompress::decode_into_sink(&params, chunk, &[nblock], sink)?;
         self.note_read(header, &done);
+        Ok(())
+    }
+}
+
+/// Takes one item from the only block of a list.
+struct SingleItem<'a> {
+    /// Offset of the item in the block, in bytes.
+    start: usize,
+    dest: SharedOut<'a>,
+}
+
+impl BlockSink for SingleItem<'_> {
+    unsafe fn accept(&self, _n: usize, content: BlockContent<'_>) -> Result<()> {
+        // SAFETY: the list has one block, and by the caller's word no other call has it.
+        let dest = unsafe { self.dest.range(0..self.dest.len()) };
+        match content {
+            BlockContent::Bytes(bytes) => match bytes.get(self.start..self.start + dest.len()) {
+                Some(item) => dest.copy_from_slice(item),
+                None => return Err(err!(Data, "an item at {} of {} bytes", self.start, bytes.len())),
+            },
+            BlockContent::Zeros => dest.fill(0),
+        }
         Ok(())
     }
 }

@@ -263,6 +263,8 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
 /// Decompresses a content, as it was stored: a postfilter is for chunks.
 pub(super) fn decompress_chunk(header: &ChunkHeader, chunk: &[u8]) -> Result<Malloced> {
     let mut content = Malloced::zeroed(header.nbytes())?;
-    decompress::decompress(&DecompressParams::default(), &StoredChunk::new(header, chunk), &mut content)?;
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    decompress::decompress(&DecompressParams::default(), &chunk, &mut content)?;
     Ok(content)
 }

@@ -15,9 +15,9 @@ use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_containe
 use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 
-/// A chunk for C.
-pub(crate) enum Handed {
-    /// Where the super-chunk keeps it, until it changes.
+/// A chunk that is returned to C.
+pub(crate) enum ReturnedChunk {
+    /// The super-chunk's own bytes and their number, valid until the super-chunk changes.
     Borrowed(*const u8, usize),
     /// Memory for C to free.
     Owned(Malloced),
@@ -123,7 +123,7 @@ impl SuperChunk {
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
         // A chunk in a mapped file is all there already.
-        if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
+        if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, then)
         } else {
             frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
@@ -157,7 +157,7 @@ impl SuperChunk {
         }
         let copy = self.copy_at(session.access(), nchunk)?;
         drop(session);
-        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy))
+        then(&StoredChunk::parse(&mut ChunkHeader::default(), &copy)?)
     }
 
     /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
@@ -172,20 +172,17 @@ impl SuperChunk {
     ) -> Result<Option<R>> {
         let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
         let mut attempt = |lazily| {
-            self.fetch(access, nchunk, lazily, Purpose::Look, |chunk| {
-                let header = ChunkHeader::parse(match &chunk {
-                    FetchedChunk::Whole(chunk) => chunk,
-                    FetchedChunk::Lazy(chunk, _) => &chunk.head,
-                })?;
-                self.note_container(access, &header, settings);
-                if needs_copy(&header) {
+            self.fetch(access, nchunk, lazily, Purpose::Borrow, |chunk| {
+                let mut header = ChunkHeader::default();
+                let chunk = match &chunk {
+                    FetchedChunk::Whole(chunk) => StoredChunk::parse(&mut header, chunk)?,
+                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(chunk, source),
+                };
+                self.note_container(access, chunk.header(), settings);
+                if needs_copy(chunk.header()) {
                     return Ok(None);
                 }
-                then(&match &chunk {
-                    FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
-                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
-                })
-                .map(Some)
+                then(&chunk).map(Some)
             })
         };
         match attempt(lazily) {
@@ -257,14 +254,14 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, those of reading the frame.
-    pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
+    pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
         self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk| match chunk {
             FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
-                Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len()))
+                Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
             }
-            chunk => chunk.into_owned().map(Handed::Owned),
+            chunk => chunk.into_owned().map(ReturnedChunk::Owned),
         })
     }
 
@@ -327,10 +324,10 @@ impl Locked<'_, SuperChunk> {
     }
 }
 
-/// Reads the blocks of lazy chunks that a program decodes by itself.
-pub(crate) struct LazyBlocks<'a>(pub &'a SuperChunk);
+/// The frame of a super-chunk as the source of the lazy chunks that a program passes to a context.
+pub(crate) struct SchunkBlockSource<'a>(pub &'a SuperChunk);
 
-impl BlockSource for LazyBlocks<'_> {
+impl BlockSource for SchunkBlockSource<'_> {
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()> {
         let _reading = self.0.read_lock();
         match self.0.frame() {

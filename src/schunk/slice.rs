@@ -1,6 +1,7 @@
 //! Items in a row, across chunks (`schunk.md` 12).
 
 use super::SuperChunk;
+use super::cache::LastBlock;
 use super::change::Incoming;
 use super::snapshot::until_stored;
 use super::sync::{Access, ChangeSession};
@@ -9,7 +10,7 @@ use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
-use crate::pipeline::decompress::{self, ItemRange};
+use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -119,7 +120,7 @@ impl SuperChunk {
         let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
             return Ok(());
         };
-        self.read_parts(span.parts(), dest)
+        self.read_chunk_parts(span.parts(), dest)
     }
 
     /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
@@ -139,13 +140,13 @@ impl SuperChunk {
     }
 
     /// Reads bytes `range` of a chunk into `dest`, which is as long.
-    pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn read_chunk_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let buffer = 0..dest.len();
-        self.read_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
+        self.read_chunk_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
     }
 
     /// Reads parts of chunks into their places in `dest`; all as they are at one time.
-    fn read_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
+    fn read_chunk_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
         let Some(first) = parts.next() else { return Ok(()) };
         self.check_index(first.nchunk)?;
         let settings = self.read_settings(false);
@@ -153,7 +154,7 @@ impl SuperChunk {
         let access = session.access();
         let mut next = Some(first);
         while let Some(part) = next {
-            if !self.read_part_at(access, &part, &settings, dest)? {
+            if !self.read_chunk_part_at(access, &part, &settings, dest)? {
                 // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
@@ -168,9 +169,9 @@ impl SuperChunk {
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
                     let copy = copy?;
-                    self.decode_part(
+                    self.decode_chunk_part(
                         &part,
-                        &StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy),
+                        &StoredChunk::parse(&mut ChunkHeader::default(), &copy)?,
                         &settings,
                         dest,
                     )
@@ -185,7 +186,7 @@ impl SuperChunk {
     }
 
     /// Reads a part of a chunk. Returns whether it did: not where decoding runs a program's functions.
-    fn read_part_at(
+    fn read_chunk_part_at(
         &self,
         access: Access<'_>,
         part: &Part,
@@ -203,13 +204,13 @@ impl SuperChunk {
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
         let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk| {
-            self.decode_part(part, chunk, settings, dest)
+            self.decode_chunk_part(part, chunk, settings, dest)
         })?;
         Ok(done.is_some())
     }
 
     /// Decodes a part of a chunk into its place in `dest`.
-    fn decode_part(
+    fn decode_chunk_part(
         &self,
         part: &Part,
         chunk: &StoredChunk<'_>,
@@ -244,57 +245,71 @@ impl SuperChunk {
     ) -> Result<()> {
         let header = chunk.header();
         let params = self.decompress_params(settings, nchunk);
-        let items = |range: &Range<usize>, dest: &mut [u8]| {
-            let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
-            let done = decompress::getitem(&params, chunk, wanted, dest)?;
+        let typesize = usize::from(header.typesize);
+        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
+        let uses_cache = decompress::is_worth_keeping(chunk)
+            && is_aligned
+            && !header.has_varlen_blocks()
+            && settings.postfilter.is_none()
+            && Blocks::of(header).blocksize().is_multiple_of(typesize)
+            && range.end <= header.nbytes();
+        if uses_cache && let Some(mut cache) = self.cache_to_fill(header) {
+            return RangeReader::open(&params, chunk, |reader| {
+                self.read_through_cache(&mut cache, (nchunk, chunk), reader, range, dest)
+            });
+        }
+        let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
+        let done = decompress::getitem(&params, chunk, wanted, dest)?;
+        self.note_read(header, &done);
+        Ok(())
+    }
+
+    /// As [`read_blocks`](Self::read_blocks), of chunk `nchunk`, which `reader` decodes: `range` is a number of its items.
+    fn read_through_cache(
+        &self,
+        cache: &mut LastBlock,
+        (nchunk, chunk): (i64, &StoredChunk<'_>),
+        reader: &RangeReader<'_>,
+        range: Range<usize>,
+        dest: &mut [u8],
+    ) -> Result<()> {
+        let header = chunk.header();
+        let typesize = usize::from(header.typesize);
+        let blocks = Blocks::of(header);
+        let read = |range: Range<usize>, dest: &mut [u8]| {
+            let done = reader.read(range, dest)?;
             self.note_read(header, &done);
             Ok(())
         };
-        let typesize = usize::from(header.typesize);
-        let is_aligned = range.start.is_multiple_of(typesize) && range.len().is_multiple_of(typesize);
-        let blocks = Blocks::of(header);
-        if !decompress::is_worth_keeping(chunk)
-            || !is_aligned
-            || header.has_varlen_blocks()
-            || settings.postfilter.is_some()
-            || !blocks.blocksize().is_multiple_of(typesize)
-            || range.end > header.nbytes()
-        {
-            return items(&range, dest);
-        }
-        let Some(mut cache) = self.cache_to_fill(header) else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
-            let block = blocks.range(at / blocks.blocksize());
+            let nblock = at / blocks.blocksize();
+            let block = blocks.range(nblock);
             if at == block.start && range.end >= block.end {
                 // As many whole blocks as there are.
                 let end = match range.end {
                     end if end == header.nbytes() => end,
                     end => end - end % blocks.blocksize(),
                 };
-                items(&(at..end), &mut dest[at - range.start..end - range.start])?;
+                read(at..end, &mut dest[at - range.start..end - range.start])?;
                 at = end;
                 continue;
             }
             let end = block.end.min(range.end);
             let part = &mut dest[at - range.start..end - range.start];
-            // What was not asked for lately is not decoded further than it takes.
-            if 2 * part.len() <= block.len()
-                && decompress::decodes_parts(header)
-                && !cache.touch(nchunk, at / blocks.blocksize())
-            {
-                items(&(at..end), part)?;
-                at = end;
-                continue;
-            }
-            let is_aligned = block.len().is_multiple_of(typesize);
-            match cache.room(block.len()).filter(|_| is_aligned) {
+            // Less than half of a block that was not read lately is decoded alone.
+            let is_first = 2 * part.len() <= block.len()
+                && decompress::decodes_prefixes(chunk)
+                && !cache.touch(nchunk, nblock);
+            let is_kept = !is_first && block.len().is_multiple_of(typesize);
+            let room = if is_kept { cache.room(block.len()) } else { None };
+            match room {
                 Some(room) => {
-                    items(&block, room)?;
+                    read(block.clone(), room)?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
                     cache.keep(nchunk, block.start, header.typesize);
                 }
-                None => items(&(at..end), part)?,
+                None => read(at..end, part)?,
             }
             at = end;
         }

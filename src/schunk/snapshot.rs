@@ -69,7 +69,8 @@ impl SuperChunk {
         snapshot: &ChunkSnapshot,
         settings: &ReadSettings,
     ) -> Result<Malloced> {
-        self.content(snapshot.nchunk, &StoredChunk::new(&snapshot.header, &snapshot.chunk), settings)
+        let mut header = ChunkHeader::default();
+        self.content(snapshot.nchunk, &StoredChunk::parse(&mut header, &snapshot.chunk)?, settings)
     }
 
     /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.
@@ -79,7 +80,7 @@ impl SuperChunk {
     pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.changing(false)?;
-        let is_same = self.fetch(session.access()?, snapshot.nchunk, false, Purpose::Look, |stored| {
+        let is_same = self.fetch(session.access()?, snapshot.nchunk, false, Purpose::Borrow, |stored| {
             Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
         })?;
         if is_same {

@@ -34,7 +34,7 @@ impl SuperChunk {
                 check(coord, nitems)?;
                 let at = coord as usize % (chunksize / typesize) * typesize;
                 let nchunk = coord / (chunksize / typesize) as i64;
-                self.read_part(nchunk, at..at + typesize, item)
+                self.read_chunk_part(nchunk, at..at + typesize, item)
                     .map_err(|error| err!(Failure, "item {coord}: {error}"))?;
             }
             return Ok(());
@@ -102,9 +102,9 @@ impl SuperChunk {
             let block_of = |&(at, _): &Wanted| at / geometry.blocksize();
             let items = collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
             let blocks = collect(items.iter().map(|items| block_of(&items[0])))?;
-            let reader =
+            let mut reader =
                 ItemReader { items, blocksize: geometry.blocksize(), typesize, out: SharedOut::new(dest) };
-            decompress::decode_into_sink(&params, chunk, &blocks, &reader).map(|_| ())
+            decompress::decode_into_sink(&params, chunk, &blocks, &mut reader).map(|_| ())
         })
     }
 }
@@ -181,10 +181,10 @@ impl BlockSink for ItemReader<'_> {
         decode(&self.items(n))
     }
 
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let ItemsOfBlock { items, start, typesize } = self.items(n);
         for &(at, place) in items {
-            // SAFETY: each position of the result is written once.
+            // SAFETY: each position of the result belongs to one block, and by the caller's word no other call has this block.
             let item = unsafe { self.out.range(place..place + typesize) };
             match content {
                 BlockContent::Bytes(block) => item.copy_from_slice(&block[at - start..][..typesize]),

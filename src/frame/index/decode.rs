@@ -69,7 +69,9 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(nbytes).map_err(|_| err!(MemoryAlloc, "an index of {nbytes} bytes"))?;
     bytes.resize(nbytes, 0);
-    decompress::decompress(&DecompressParams::default(), &StoredChunk::new(header, chunk), &mut bytes)?;
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    decompress::decompress(&DecompressParams::default(), &chunk, &mut bytes)?;
     Ok(bytes)
 }
 

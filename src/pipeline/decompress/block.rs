@@ -1,22 +1,20 @@
-//! Decoding one block as the plan says (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
+//! Decoding one block of a plan (`chunk.md` 2.3, 4.2): streams, filters, postfilter.
 
 use super::super::callbacks::{BlockPlace, Postfilter};
 use super::super::scratch::{self, BlockScratch, ScratchBuffer};
-use super::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
 use super::lazy;
 use super::plan::DecodePlan;
 use super::streams::{decode_bitshuffled, decode_payload, decode_shuffled, decode_split};
+use crate::chunk::class::{BlockCoding, ChunkClass, may_predate_the_split_mark};
 use crate::chunk::{LazyBlocks, Special};
 use crate::codec::{WRITE_AHEAD, Workspace};
-use crate::err;
 use crate::error::Result;
 use crate::filter::{bitshuffle, shuffle};
 use crate::malloc::Malloced;
 
 impl DecodePlan<'_> {
-    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the first
-    /// block, decoded, where [`needs_first_block`](Self::needs_first_block) says so and `nblock` is another one. `tid` is the
-    /// number of the worker.
+    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the decoded first block
+    /// if [`needs_first_block`](Self::needs_first_block) and `nblock` is another one. `tid` is the number of the worker.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -35,7 +33,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// As [`decode_block`](Self::decode_block), of block `nblock` and by way of the scratch, with the postfilter.
+    /// Decodes block `nblock` into the scratch and runs the postfilter from there into `dest`.
     fn decode_filtered(
         &self,
         postfilter: &Postfilter,
@@ -70,7 +68,7 @@ impl DecodePlan<'_> {
                 // SAFETY: the scratch is as long as it says, and borrowed here.
                 return unsafe { postfilter.run(block, dest, typesize, place) };
             }
-            // There the callback finds its input at the start of the scratch.
+            // The reference passes the content of chunks without coded blocks in the callback's scratch.
             ttmp[..len].copy_from_slice(block);
             // SAFETY: as above; the input is the beginning of the scratch.
             unsafe { postfilter.run(&ttmp[..len], dest, typesize, place) }
@@ -114,10 +112,8 @@ impl DecodePlan<'_> {
             (ChunkClass::Plain, Some(blocks)) => {
                 blocks.read(self.header.len() + self.range(nblock).start, dest)
             }
-            (ChunkClass::Special(_) | ChunkClass::Plain, _) => match self.uncoded_before_postfilter() {
-                Some(content) => content.read(self.range(nblock).start, dest),
-                None => Err(err!(Failure, "block {nblock} is coded")),
-            },
+            (ChunkClass::Plain, None) => self.plain().read(self.range(nblock).start, dest),
+            (ChunkClass::Special(kind), _) => self.repeated(kind).read(self.range(nblock).start, dest),
         }
     }
 
@@ -189,7 +185,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Undoes the pipeline of filters on what `decode` writes to the start of the slice that it gets, into `dest`.
+    /// Decodes streams with `decode`, which writes them to the start of its slice, and undoes the filters, into `dest`.
     fn decode_general(
         &self,
         scratch: &mut BlockScratch,
@@ -218,11 +214,10 @@ impl DecodePlan<'_> {
     ) -> Result<&'b [u8]> {
         let start = self.block_start(nblock)?;
         let limit = self.blocks().blocksize() + 4 * usize::from(self.header.typesize);
-        lazy::read_block(blocks, nblock, start, limit, buffer.get(limit)?)
+        lazy::read_streams(blocks, nblock, start, limit, buffer.get(limit)?)
     }
 
-    /// The first block as delta needs it: all filters undone, no postfilter. Its size is a claim of the header, so the memory is
-    /// zeroed by the system: only what the decoder writes takes up memory.
+    /// Decodes the first block, without postfilter, as the reference for delta. Its size is unchecked, hence zeroed pages.
     ///
     /// # Errors
     /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).

@@ -17,12 +17,12 @@ pub(super) enum ChunkDecoder<'a> {
     Plugin(PluginDecoder<'a>),
     /// A registered codec.
     User(UserDecoder),
-    /// A codec that nobody has: it only matters once a stream needs it (`chunk.md` 1.4).
+    /// An unknown codec: an error only if a stream needs it (`chunk.md` 1.4).
     Missing(u8),
 }
 
 impl<'a> ChunkDecoder<'a> {
-    /// The decoder that the header names: by the format bits, and only for the one format by the codec id.
+    /// Returns the decoder for the header's codec: by the format bits, and for the format UDCODEC by the codec id.
     pub(super) fn new(
         header: &ChunkHeader,
         params: &DecompressParams<'a>,
@@ -54,10 +54,10 @@ impl<'a> ChunkDecoder<'a> {
 }
 
 impl ChunkDecoder<'_> {
-    /// The decoder, if it can decode bytes of a block without the rest.
-    pub(super) fn of_parts(&self) -> Option<&PluginDecoder<'_>> {
+    /// Returns the decoder of a plugin codec.
+    pub(super) fn plugin(&self) -> Option<&PluginDecoder<'_>> {
         match self {
-            ChunkDecoder::Plugin(decoder) if decoder.decodes_parts() => Some(decoder),
+            ChunkDecoder::Plugin(decoder) => Some(decoder),
             _ => None,
         }
     }

@@ -10,21 +10,21 @@ use crate::error::Result;
 use crate::filter::copy::copy;
 use std::ops::Range;
 
-/// Which part of a chunk is wanted.
+/// The part of a chunk that is read.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ItemRange {
     /// In items of the size that the chunk stores.
     Items {
         /// The first item.
         start: i32,
-        /// How many.
+        /// Number of items.
         nitems: i32,
     },
     /// In bytes, both multiples of the stored item size.
     Bytes {
         /// The first byte.
         start: i32,
-        /// How many.
+        /// Number of bytes.
         nbytes: i32,
     },
 }
@@ -77,35 +77,68 @@ pub(crate) fn getitem(
     dest: &mut [u8],
 ) -> Result<Decompressed> {
     let header = chunk.header();
+    check_equal_blocks(header)?;
+    wanted.check_alignment(header)?;
+    chunk.check_len()?;
+    let range = wanted.resolve(header, dest.len())?;
+    if range.is_empty() {
+        return Ok(Decompressed { nbytes: 0, used_dictionary: false });
+    }
+    let dest = &mut dest[..range.len()];
+    RangeReader::open(params, chunk, |reader| reader.read(range, dest))
+}
+
+/// Checks that the blocks of a chunk are of one length.
+fn check_equal_blocks(header: &ChunkHeader) -> Result<()> {
     if header.has_varlen_blocks() {
         return Err(err!(InvalidParam, "items of variable-length blocks"));
     }
-    wanted.check_alignment(header)?;
-    let there = chunk.bytes().len();
-    if !header.is_lazy() && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes > there) {
-        return Err(err!(InvalidHeader, "a chunk of {} bytes, {there} are there", header.cbytes));
-    }
-    let range = wanted.resolve(header, dest.len())?;
-    let nbytes = range.len();
-    if nbytes == 0 {
-        return Ok(Decompressed { nbytes, used_dictionary: false });
-    }
-    if header.special().is_err() {
-        return Err(err!(SchunkSpecial, "a special value that is not defined"));
-    }
-    // A mask is for whole chunks (chunk.md 10.18).
-    let params = DecompressParams { mask: None, ..*params };
-    let dest = &mut dest[..nbytes];
-    DecodePlan::with(chunk, &params, |plan| {
-        match plan.uncoded() {
-            Some(content) => content.read(range.start, dest)?,
-            None => decode_range(plan, range, dest)?,
-        }
-        Ok(Decompressed { nbytes, used_dictionary: plan.has_dictionary() })
-    })
+    Ok(())
 }
 
-/// Decodes the blocks that touch `range` and keeps what lies in it.
+/// Reads ranges of the content of one chunk, whose plan is made once.
+pub(crate) struct RangeReader<'a> {
+    plan: &'a DecodePlan<'a>,
+}
+
+impl RangeReader<'_> {
+    /// Checks `chunk` as a whole and passes its reader to `then`. Masks are for whole chunks and ignored here
+    /// (`chunk.md` 10.18).
+    ///
+    /// # Errors
+    /// `InvalidParam` for a chunk of variable-length blocks, `SchunkSpecial` for an undefined special value, those of
+    /// decompression and of `then`.
+    pub(crate) fn open<R>(
+        params: &DecompressParams<'_>,
+        chunk: &StoredChunk<'_>,
+        then: impl FnOnce(&RangeReader<'_>) -> Result<R>,
+    ) -> Result<R> {
+        check_equal_blocks(chunk.header())?;
+        if chunk.class().is_err() {
+            return Err(err!(SchunkSpecial, "a special value that is not defined"));
+        }
+        let params = DecompressParams { mask: None, ..*params };
+        DecodePlan::with(chunk, &params, |plan| then(&RangeReader { plan }))
+    }
+
+    /// Decodes the bytes `range` of the content into `dest` (same length).
+    ///
+    /// # Errors
+    /// `InvalidParam` for a range beyond the content or of another length than `dest`, those of decompression.
+    pub(crate) fn read(&self, range: Range<usize>, dest: &mut [u8]) -> Result<Decompressed> {
+        let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
+        if range.end > content || range.len() != nbytes {
+            return Err(err!(InvalidParam, "bytes {range:?} of {content} into {nbytes}"));
+        }
+        match self.plan.uncoded() {
+            Some(content) => content.read(range.start, dest)?,
+            None => decode_range(self.plan, range, dest)?,
+        }
+        Ok(Decompressed { nbytes, used_dictionary: self.plan.has_dictionary() })
+    }
+}
+
+/// Decodes the bytes `range` of the content, from the blocks that hold them, into `dest` (same length).
 fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
     let blocksize = plan.blocks().blocksize();
     let touched = range.start / blocksize..range.end.div_ceil(blocksize);
@@ -128,7 +161,7 @@ fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: &mut [u8]) -> 
     })
 }
 
-/// Decodes the bytes `inside` of block `nblock`, which are not all of it, into `dest`, which is as long.
+/// Decodes the bytes `inside`, a proper part of block `nblock`, into `dest` (same length).
 fn decode_inside(
     plan: &DecodePlan<'_>,
     nblock: usize,

@@ -6,12 +6,12 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
 
-/// Reads block `nblock`, which begins `start` bytes into the stored chunk, into `buffer`. It is at most `limit`
-/// bytes long.
+/// Reads the streams of block `nblock`, which begin `start` bytes into the stored chunk, into `buffer`. They are at most
+/// `limit` bytes long.
 ///
 /// # Errors
-/// `InvalidHeader` for a length that cannot be, or what the source says.
-pub(super) fn read_block<'b>(
+/// `InvalidHeader` for a length out of range, those of the source.
+pub(super) fn read_streams<'b>(
     blocks: &LazyBlocks<'_>,
     nblock: usize,
     start: usize,
@@ -33,7 +33,7 @@ pub(super) fn read_block<'b>(
 /// Reads the dictionary, whose section begins `position` bytes into the stored chunk.
 ///
 /// # Errors
-/// `InvalidHeader` when the chunk has no room for it, `CodecDict` for a bad size, or what the source says.
+/// `InvalidHeader` for a dictionary beyond the chunk, `CodecDict` for a bad size, those of the source.
 pub(super) fn read_dictionary(
     header: &ChunkHeader,
     blocks: &LazyBlocks<'_>,
@@ -55,10 +55,10 @@ pub(super) fn read_dictionary(
     Ok(bytes)
 }
 
-/// The table of variable-length blocks; their sizes are read from the frame.
+/// Returns the table of variable-length blocks; their sizes are read from the frame.
 ///
 /// # Errors
-/// `InvalidHeader` for starts or sizes that make no sense, or what the source says.
+/// `InvalidHeader` for starts or sizes out of range, those of the source.
 pub(super) fn varlen_table(
     header: &ChunkHeader,
     chunk: &[u8],
@@ -90,7 +90,7 @@ pub(super) fn varlen_table(
 /// Reads the payload of variable-length block `nblock` of the chunk whose `table` lists its blocks.
 ///
 /// # Errors
-/// `InvalidHeader` for a length in the trailer that cannot be, `MemoryAlloc`, or what the source says.
+/// `InvalidHeader` for a length in the trailer that is out of range, `MemoryAlloc`, those of the source.
 pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Malloced> {
     let block = &table[nblock];
     // As the reference, whose buffer has room for the longest span or for this block, and for its prefix. Bytes behind the

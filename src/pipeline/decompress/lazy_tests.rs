@@ -72,12 +72,13 @@ fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
 fn decompress(frame: Option<&Frame>, nthreads: usize, chunk: &[u8], dest: &mut [u8]) -> Result<Decompressed> {
     let params = DecompressParams { nthreads, ..DecompressParams::default() };
     let source = frame.map(|frame| frame as &dyn BlockSource);
-    super::decompress(&params, &StoredChunk::with_source(&ChunkHeader::parse(chunk)?, chunk, source), dest)
+    let mut header = ChunkHeader::default();
+    super::decompress(&params, &StoredChunk::parse(&mut header, chunk)?.with_source(source), dest)
 }
 
 fn getitem(frame: &Frame, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<Decompressed> {
-    let header = ChunkHeader::parse(chunk)?;
-    let chunk = StoredChunk::with_source(&header, chunk, Some(frame));
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(Some(frame));
     super::getitem(&DecompressParams::default(), &chunk, wanted, dest)
 }
 
@@ -117,8 +118,8 @@ fn lazy_variable_length_blocks_are_read() {
     let mut dest = vec![0; data.len()];
     decompress(Some(&frame), 1, &lazy, &mut dest).unwrap();
     assert!(dest == data);
-    let header = ChunkHeader::parse(&lazy).unwrap();
-    let chunk = StoredChunk::with_source(&header, &lazy, Some(&frame));
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, &lazy).unwrap().with_source(Some(&frame));
     VarlenReader::open(&DecompressParams::default(), &chunk, |reader| {
         for (nblock, source) in sources.iter().enumerate() {
             let mut dest = vec![0; reader.nbytes(nblock)];

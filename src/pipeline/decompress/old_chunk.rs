@@ -1,15 +1,14 @@
-//! The chunk that a changed chunk is made from: blocks that stay are decoded, or taken over as they are encoded.
+//! The chunk that a changed chunk is made from: unchanged blocks are decoded, or copied in their encoded form.
 
 use super::super::params::DecompressParams;
 use super::super::scratch;
 use super::outcome::Decompressed;
 use super::plan::DecodePlan;
-use crate::chunk::format::{flag, flag2};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
 use crate::malloc::Malloced;
 
-/// A chunk whose blocks are decoded, or taken as they are, one by one and on any thread.
+/// A chunk whose blocks are decoded, or copied in their encoded form, one by one and on any thread.
 pub(crate) struct OldChunk<'a> {
     plan: &'a DecodePlan<'a>,
     mask: Option<&'a [u8]>,
@@ -17,10 +16,11 @@ pub(crate) struct OldChunk<'a> {
 }
 
 impl OldChunk<'_> {
-    /// Opens `chunk`, whose blocks are of one length, and hands it to `then`. Returns what `then` returns, and what was read.
+    /// Opens `chunk`, whose blocks are of one length, and passes it to `then`. Returns the result of `then`, and that of the
+    /// decompression.
     ///
     /// # Errors
-    /// Those of decompression, or what `then` returns.
+    /// Those of decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &StoredChunk<'_>,
@@ -34,7 +34,7 @@ impl OldChunk<'_> {
         })
     }
 
-    /// Decodes block `nblock`, which is there, into `dest`, which has its length. One that is masked out is left alone.
+    /// Decodes block `nblock`, which must exist, into `dest`, which has its length. Does nothing for a masked-out block.
     ///
     /// # Errors
     /// Those of decompression.
@@ -46,8 +46,8 @@ impl OldChunk<'_> {
         scratch::with(|scratch| self.plan.decode_block(nblock, 0, &mut scratch.coding, dest, reference))
     }
 
-    /// The streams of block `nblock`, if a chunk with the header `next` would have them too: both are encoded in the same
-    /// way, and without what depends on other blocks or a dictionary.
+    /// Returns the streams of block `nblock` if a chunk with the header `next` would have the same ones: both are encoded in
+    /// the same way, and independently of other blocks and of a dictionary.
     pub(crate) fn encoded(&self, nblock: usize, next: &ChunkHeader) -> Option<&[u8]> {
         let header = self.plan.header();
         let is_same = header.version == next.version
@@ -63,8 +63,9 @@ impl OldChunk<'_> {
             && header.blosc2_flags == next.blosc2_flags
             && header.blosc2_flags2 == next.blosc2_flags2;
         let is_alone = self.mask.is_none()
-            && header.flags & flag::DELTA == 0
-            && header.blosc2_flags & (flag2::USEDICT | flag2::INSTR) == 0;
+            && !self.plan.needs_first_block()
+            && !header.has_dictionary()
+            && !header.is_instrumented();
         if is_same && is_alone { self.plan.encoded(nblock) } else { None }
     }
 }

@@ -1,9 +1,9 @@
-//! What a read did.
+//! Result of a decompression.
 
-/// What a decompression did.
+/// Result of a decompression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Decompressed {
-    /// Bytes of content, blocks that were masked out included.
+    /// Size of the content in bytes, masked-out blocks included.
     pub nbytes: usize,
     /// Whether a dictionary was used.
     pub used_dictionary: bool,

@@ -1,12 +1,14 @@
 //! Decoding some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
 
-use super::super::scratch::BlockScratch;
-use super::class::{BlockCoding, ChunkClass, prefix_codec};
+use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::DecodePlan;
-use super::ranges::{self, ByteRanges, MAX_PLANES};
+use super::ranges::{self, ByteRanges, MAX_GATHER_UNIT};
 use super::streams::{each_stream, neblock};
+use crate::chunk::class::{BlockCoding, ChunkClass};
+use crate::chunk::format::codec_format;
 use crate::chunk::stream::{self, Stream};
-use crate::codec::WRITE_AHEAD;
+use crate::chunk::{ChunkHeader, StoredChunk};
+use crate::codec::{BuiltIn, Plugin, WRITE_AHEAD};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
@@ -16,45 +18,117 @@ use std::ops::Range;
 /// Upper limit, in bytes, for gathering single bytes instead of unshuffling the items that hold them.
 const MAX_SINGLE_BYTES: usize = 64;
 
-/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 of the block
-/// must be behind it.
+/// Returns whether decoding only `wanted` of a `len`-byte block is cheaper than decoding all of it: at least 1/8 must be
+/// skipped.
 pub(crate) fn skips_enough(wanted: &Range<usize>, len: usize) -> bool {
     !wanted.is_empty() && wanted.end <= len - len / 8
+}
+
+/// How some bytes of a block are decoded for less than the whole block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartDecoding {
+    /// Not at all: the block is decoded whole.
+    None,
+    /// By the partial decoder of a plugin codec (ZFP, fixed rate), from blocks of one stream.
+    ByCodec,
+    /// From the streams, which are in memory and at most shuffled.
+    Streams {
+        /// The codec, if it decodes prefixes of streams.
+        prefix_codec: Option<BuiltIn>,
+        /// Item size of the shuffle in bytes, 1 without shuffle.
+        unit: usize,
+    },
+}
+
+impl PartDecoding {
+    /// Returns the choice for a chunk with that parsed header and class. A postfilter forbids every choice.
+    pub(super) fn of(header: &ChunkHeader, class: ChunkClass) -> PartDecoding {
+        let unit = match class {
+            ChunkClass::Blocks(BlockCoding::Direct) => 1,
+            ChunkClass::Blocks(BlockCoding::Shuffled { unit }) => unit,
+            _ => return PartDecoding::None,
+        };
+        let format = header.codec_format();
+        let codec = BuiltIn::from_format(format);
+        if codec.is_none() && unit == 1 && format == codec_format::UDCODEC {
+            let plugin = Plugin::from_compcode(i32::from(header.udcompcode));
+            return match plugin {
+                Some(codec) if codec.decodes_parts() => PartDecoding::ByCodec,
+                _ => PartDecoding::None,
+            };
+        }
+        if header.is_lazy() {
+            return PartDecoding::None;
+        }
+        // Decoders of prefixes take no dictionary.
+        let prefix_codec = codec.filter(|codec| {
+            matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc) && !header.has_dictionary()
+        });
+        PartDecoding::Streams { prefix_codec, unit }
+    }
+
+    /// Returns the codec that decodes prefixes of streams, and the item size of the shuffle in bytes.
+    pub(super) fn prefix(self) -> Option<(BuiltIn, usize)> {
+        match self {
+            PartDecoding::Streams { prefix_codec: Some(codec), unit } => Some((codec, unit)),
+            _ => None,
+        }
+    }
+
+    /// Returns the item size in bytes, at most [`MAX_GATHER_UNIT`], if items can be gathered from decoded streams.
+    fn gather_unit(self) -> Option<usize> {
+        match self {
+            PartDecoding::Streams { unit: unit @ 2..=MAX_GATHER_UNIT, .. } => Some(unit),
+            _ => None,
+        }
+    }
+}
+
+/// Returns whether a few bytes of a block of `chunk` can be decoded for less than the whole block, without postfilter.
+pub(crate) fn decodes_prefixes(chunk: &StoredChunk<'_>) -> bool {
+    chunk.class().is_ok_and(|class| PartDecoding::of(chunk.header(), class).prefix().is_some())
+}
+
+/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
+pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
+    match chunk.class() {
+        Ok(ChunkClass::Plain) => chunk.header().is_lazy(),
+        Ok(class) => class.coding().is_some(),
+        Err(_) => false,
+    }
 }
 
 /// A block whose streams are decoded as far as a read needs them.
 struct Planes<'a> {
     /// Byte `b` of item `i` is byte `b * count + i`.
     decoded: &'a [u8],
-    /// Bytes of an item.
+    /// Item size in bytes.
     unit: usize,
     /// Number of items.
     count: usize,
 }
 
 impl<'a> Planes<'a> {
-    /// Decodes the streams of block `nblock` into `front` up to the item with byte `last`, which is in the block. `None` where
-    /// the codec or the filters take the whole block.
+    /// Decodes the streams of block `nblock` into `front` up to the item with byte `last`, which is in the block. Returns
+    /// `None` if only the whole block can be decoded; `front` is not used then.
     fn decode(
         plan: &DecodePlan<'_>,
         nblock: usize,
         last: usize,
-        front: &'a mut [u8],
+        front: &'a mut ScratchBuffer,
     ) -> Result<Option<Planes<'a>>> {
-        let (Some(codec), Some(unit)) = (prefix_codec(plan.header), plan.unit_of_parts()) else {
-            return Ok(None);
-        };
+        let Some((codec, unit)) = plan.part_decoding().prefix() else { return Ok(None) };
         let len = plan.range(nblock).len();
         let nstreams = plan.nstreams(nblock);
         let Some(encoded) = plan.encoded(nblock).filter(|_| len.is_multiple_of(unit)) else {
             return Ok(None);
         };
-        let decoded = &mut front[..len];
+        let decoded = front.get(len)?;
         let (count, last) = (len / unit, last / unit);
         let neblock = len / nstreams;
         let mut rest = encoded;
         for (n, part) in decoded.chunks_exact_mut(neblock).enumerate() {
-            // As far as the last of the items whose bytes are in this stream.
+            // Up to the byte of the last wanted item in the last plane of this stream.
             let start = n * neblock;
             let last_plane = (start + neblock - 1) / count;
             let needed = (last_plane * count + last + 1).min(start + neblock).saturating_sub(start);
@@ -74,21 +148,13 @@ impl<'a> Planes<'a> {
 }
 
 impl DecodePlan<'_> {
-    /// Bytes that shuffling has moved apart (1 without it), for equal blocks in memory whose parts can be decoded alone as far as
-    /// the filters go.
-    fn unit_of_parts(&self) -> Option<usize> {
-        if self.lazy.is_some() || self.params.postfilter.is_some() || self.has_dictionary() {
-            return None;
-        }
-        match self.class {
-            ChunkClass::Blocks(BlockCoding::Direct) => Some(1),
-            ChunkClass::Blocks(BlockCoding::Shuffled { unit }) => Some(unit),
-            _ => None,
-        }
+    /// Returns how parts of blocks are decoded.
+    fn part_decoding(&self) -> PartDecoding {
+        if self.has_postfilter() { PartDecoding::None } else { PartDecoding::of(self.header, self.class) }
     }
 
-    /// Decodes the bytes `wanted` of block `nblock`, which are in the block and not empty, into `dest`, which is as long, by
-    /// decoding each stream only as far as it takes. `false` where that takes the whole block; the content of `dest` is
+    /// Decodes the bytes `wanted` of block `nblock`, a part of the block that is not empty, into `dest` (same length), by
+    /// decoding a prefix of each stream. Returns `false` if only the whole block can be decoded; the content of `dest` is
     /// undefined then.
     ///
     /// # Errors
@@ -101,7 +167,6 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
     ) -> Result<bool> {
         let BlockScratch { front, back, stream, .. } = scratch;
-        let front = front.get(self.range(nblock).len())?;
         let Some(planes) = Planes::decode(self, nblock, wanted.end - 1, front)? else {
             return Ok(false);
         };
@@ -116,7 +181,7 @@ impl DecodePlan<'_> {
             }
             return Ok(true);
         }
-        // The parts of the planes that hold the wanted items, one behind the other, and then these items.
+        // The parts of the planes that hold the wanted items are copied next to each other, then unshuffled.
         let (first, last) = (wanted.start / unit, (wanted.end - 1) / unit);
         let items = last + 1 - first;
         let parts = back.get(items * unit)?;
@@ -134,8 +199,8 @@ impl DecodePlan<'_> {
         Ok(true)
     }
 
-    /// Decodes the bytes `part` of block `nblock` into `dest`, which is as long, where a codec that decodes any part by itself
-    /// (ZFP) has coded it and nothing else changes the block. `false` if not; `dest` is untouched then.
+    /// Decodes `part` of block `nblock` into `dest` (same length) with the codec's partial decoder (ZFP, fixed rate). Returns
+    /// `false`, and leaves `dest` alone, if the codec, a filter or a postfilter prevents this.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -146,12 +211,11 @@ impl DecodePlan<'_> {
         scratch: &mut BlockScratch,
         dest: &mut [u8],
     ) -> Result<bool> {
-        let is_direct = self.class == ChunkClass::Blocks(BlockCoding::Direct);
-        if !is_direct || self.params.postfilter.is_some() || self.nstreams(nblock) != 1 {
+        if self.part_decoding() != PartDecoding::ByCodec || self.nstreams(nblock) != 1 {
             return Ok(false);
         }
         let decoder = self.decoder();
-        let Some(decoder) = decoder.of_parts() else { return Ok(false) };
+        let Some(decoder) = decoder.plugin() else { return Ok(false) };
         let mut bytes = match &self.lazy {
             None => self.block_bytes(nblock)?,
             Some(blocks) => self.lazy_block_bytes(nblock, blocks, &mut scratch.stream)?,
@@ -164,8 +228,8 @@ impl DecodePlan<'_> {
     }
 
     /// Decodes the bytes `ranges` of block `nblock`, all of which lie in `wanted`, to their places in `dest`, which has the
-    /// block's length; other bytes of `dest` are undefined then. `false` where decoding the whole block is the only way or
-    /// costs less; the content of `dest` is undefined then, too.
+    /// block's length; other bytes of `dest` are undefined then. Returns `false` if decoding the whole block is the only way or
+    /// costs less, or there is no block `nblock` of that length; the content of `dest` is undefined then, too.
     ///
     /// # Errors
     /// Those of decompression.
@@ -178,12 +242,9 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
     ) -> Result<bool> {
         let len = dest.len();
-        let is_shuffled = |coding| matches!(coding, BlockCoding::Shuffled { unit } if unit <= MAX_PLANES);
-        let unit = match self.class {
-            ChunkClass::Blocks(coding @ BlockCoding::Shuffled { unit }) if is_shuffled(coding) => unit,
-            _ => return Ok(false),
-        };
-        if self.lazy.is_some() || self.params.postfilter.is_some() || !len.is_multiple_of(unit) || len == 0 {
+        let Some(unit) = self.part_decoding().gather_unit() else { return Ok(false) };
+        let is_block = nblock < self.nblocks() && self.range(nblock).len() == len;
+        if !is_block || !len.is_multiple_of(unit) || wanted.end > len {
             return Ok(false);
         }
         if !skips_enough(wanted, len) {
@@ -192,11 +253,10 @@ impl DecodePlan<'_> {
         if !ranges::is_worthwhile(ranges, unit, wanted.len()) {
             return Ok(false);
         }
-        let front = scratch.front.get(len)?;
-        let Some(decoded) = Planes::decode(self, nblock, wanted.end - 1, front)? else {
+        let Some(decoded) = Planes::decode(self, nblock, wanted.end - 1, &mut scratch.front)? else {
             return Ok(false);
         };
-        let mut planes = [&[][..]; MAX_PLANES];
+        let mut planes = [&[][..]; MAX_GATHER_UNIT];
         for (plane, bytes) in planes.iter_mut().zip(decoded.decoded.chunks_exact(decoded.count)) {
             *plane = bytes;
         }
@@ -204,7 +264,7 @@ impl DecodePlan<'_> {
         Ok(true)
     }
 
-    /// As [`decode_ranges`](Self::decode_ranges), of a block that is shuffled by items of `unit` bytes, at most [`MAX_PLANES`]:
+    /// As [`decode_ranges`](Self::decode_ranges), of a block that is shuffled by items of `unit` bytes, at most [`MAX_GATHER_UNIT`]:
     /// the streams are decoded whole.
     fn gather_from_streams(
         &self,
@@ -221,7 +281,7 @@ impl DecodePlan<'_> {
         };
         let nstreams = self.nstreams(nblock);
         let neblock = neblock(len, nstreams);
-        let mut raws = [None; MAX_PLANES];
+        let mut raws = [None; MAX_GATHER_UNIT];
         let BlockScratch { front, workspace, .. } = scratch;
         let front = front.get(len + WRITE_AHEAD)?;
         each_stream(
@@ -239,7 +299,7 @@ impl DecodePlan<'_> {
                 }
             },
         )?;
-        let mut planes = [&[][..]; MAX_PLANES];
+        let mut planes = [&[][..]; MAX_GATHER_UNIT];
         for (nstream, decoded) in front[..len].chunks_exact(len / unit).enumerate() {
             planes[nstream] = raws[nstream].unwrap_or(decoded);
         }

@@ -39,15 +39,18 @@ fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
 fn whole(chunk: &[u8]) -> Vec<u8> {
     let header = ChunkHeader::parse(chunk).unwrap();
     let mut dest = vec![0xa5; header.nbytes()];
-    decompress(&DecompressParams::default(), &StoredChunk::new(&header, chunk), &mut dest).unwrap();
+    let mut parsed = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut parsed, chunk).unwrap();
+    decompress(&DecompressParams::default(), &chunk, &mut dest).unwrap();
     dest
 }
 
 /// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams; whether that was possible.
-fn read_part(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
-    let header = ChunkHeader::parse(chunk)?;
-    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
-        let nblock = range.start / Blocks::of(&header).blocksize();
+fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk)?;
+    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
+        let nblock = range.start / Blocks::of(chunk.header()).blocksize();
         let block = plan.range(nblock);
         let inside = range.start - block.start..range.end - block.start;
         scratch::with(|scratch| plan.decode_prefixes(nblock, inside, &mut scratch.coding, dest))
@@ -62,8 +65,9 @@ fn read_ranges(
     ranges: &dyn ByteRanges,
     dest: &mut [u8],
 ) -> bool {
-    let header = ChunkHeader::parse(chunk).unwrap();
-    DecodePlan::with(&StoredChunk::new(&header, chunk), &DecompressParams::default(), |plan| {
+    let mut header = ChunkHeader::default();
+    let chunk = StoredChunk::parse(&mut header, chunk).unwrap();
+    DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
         scratch::with(|scratch| plan.decode_ranges(nblock, wanted, ranges, &mut scratch.coding, dest))
     })
     .unwrap()
@@ -93,7 +97,7 @@ fn parts_are_what_whole_blocks_have_there() {
                     let len = 1 + n * 31 % room;
                     let mut dest = vec![0; len];
                     let range = start..start + len;
-                    if !read_part(&chunk, range.clone(), &mut dest).unwrap() {
+                    if !read_prefixes(&chunk, range.clone(), &mut dest).unwrap() {
                         left += 1;
                         continue;
                     }
@@ -107,6 +111,27 @@ fn parts_are_what_whole_blocks_have_there() {
         }
     }
     assert!(read > 4000 && left > 4000, "{read} read, {left} left");
+}
+
+/// Truncated items are as they were stored: only other filters prevent decoding a part.
+#[test]
+fn parts_of_truncated_items_are_decoded_alone() {
+    // Values that are not zero when they are truncated.
+    let data: Vec<u8> = (0..4000u32).flat_map(|i| (0x4000_0000 + i * 9001).to_le_bytes()).collect();
+    for filters in [[4, 0, 0, 0, 0, 4], [4, 0, 0, 0, 0, 1], [0, 0, 0, 0, 36, 0]] {
+        let params = CompressParams {
+            compcode: BLOSC_LZ4,
+            typesize: 4,
+            filters,
+            filters_meta: filters.map(|id| if id == 1 { 0 } else { 10 }),
+            blocksize: 8000,
+            ..CompressParams::default()
+        };
+        let chunk = chunk_of(&params, Source::Buffer(&data));
+        let mut dest = [0; 400];
+        assert!(read_prefixes(&chunk, 8400..8800, &mut dest).unwrap(), "{filters:?}");
+        assert!(dest == whole(&chunk)[8400..8800], "{filters:?}");
+    }
 }
 
 /// Ranges at any places.
@@ -189,13 +214,16 @@ fn ranges_that_cost_more_than_the_block_are_left() {
         ..CompressParams::default()
     };
     let chunk = chunk_of(&params, Source::Buffer(&data));
-    let read = |count, range_len| {
+    let read = |nblock, count, range_len, len| {
         let ranges = (0..count).map(|n| 4 * n..4 * n + range_len).collect();
-        read_ranges(&chunk, 0, &(0..16_000), &Places(ranges), &mut vec![0; 16_000])
+        read_ranges(&chunk, nblock, &(0..16_000.min(len)), &Places(ranges), &mut vec![0; len])
     };
-    assert!(read(1, 4));
-    assert!(!read(1, 16_000));
-    assert!(!read(4000, 1));
+    assert!(read(0, 1, 4, 16_000));
+    assert!(!read(0, 1, 16_000, 16_000));
+    assert!(!read(0, 4000, 1, 16_000));
+    // No such block, or one of another length.
+    assert!(!read(3, 1, 4, 16_000));
+    assert!(!read(0, 1, 4, 12_000));
 }
 
 /// Some blocks anew, the others from another chunk.
@@ -242,14 +270,15 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
         [(alike, true), (zstd, false), (unsplit, false), (wide, false), (plain, false), (delta, false)]
     {
         let chunk = chunk_of(&before, Source::Buffer(&old));
-        let header = ChunkHeader::parse(&chunk).unwrap();
         let expected: Vec<u8> =
             (0..old.len()).map(|at| if changed(at / 8000) { new[at] } else { old[at] }).collect();
         let mut made = Vec::new();
         for nthreads in [1, 3] {
             let params = CompressParams { nthreads, ..alike };
             let read = DecompressParams::default();
-            let (chunk, _) = OldChunk::open(&read, &StoredChunk::new(&header, &chunk), |previous| {
+            let mut header = ChunkHeader::default();
+            let old_chunk = StoredChunk::parse(&mut header, &chunk).unwrap();
+            let (chunk, _) = OldChunk::open(&read, &old_chunk, |previous| {
                 let mixed = Mixed { data: &new, previous, changed, taken: AtomicUsize::new(0) };
                 let made = chunk_of(&params, Source::Gathered(&mixed));
                 Ok((made, mixed.taken.load(Ordering::Relaxed)))
@@ -282,7 +311,7 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
     let mut chunk = chunk_of(&params, Source::Buffer(&data));
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
-    let read = |chunk: &[u8], dest: &mut [u8]| read_part(chunk, last.clone(), dest);
+    let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);
     assert!(read(&chunk, &mut dest).unwrap());
     assert_eq!(dest, data[last.clone()]);
     // The first sequence of the only stream becomes the last: all of its bytes are literals.

@@ -1,11 +1,11 @@
-//! The plan of a read: what a chunk is made of and where its blocks are, decided and checked once (`chunk.md` 2.2). Blocks are
-//! decoded by it one by one ([`block`](super::block), [`part`](super::part)).
+//! The plan of a read: the class of a chunk and the places of its blocks, checked once (`chunk.md` 2.2). Its methods decode
+//! blocks ([`block`](super::block)) and parts of blocks ([`part`](super::part)).
 
 use super::super::filters::Chain;
 use super::super::params::DecompressParams;
-use super::class::{BlockCoding, ChunkClass};
 use super::codec::ChunkDecoder;
 use super::lazy;
+use crate::chunk::class::{BlockCoding, ChunkClass};
 use crate::chunk::stream;
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{Blocks, ChunkHeader, LazyBlocks, Special, StoredChunk, dictionary, read_i32};
@@ -15,14 +15,14 @@ use crate::error::Result;
 use crate::filter::copy::copy;
 use std::ops::Range;
 
-/// A chunk that has passed the checks of the whole, with all that decoding its blocks needs.
+/// A chunk whose header, tables and dictionary are checked, with the state that decoding its blocks needs.
 pub(crate) struct DecodePlan<'a> {
     pub(super) header: &'a ChunkHeader,
     /// Header, tables and, unless the chunk is lazy, blocks.
     pub(super) chunk: &'a [u8],
     pub(super) params: &'a DecompressParams<'a>,
     pub(super) class: ChunkClass,
-    /// Where the blocks are, for a lazy chunk.
+    /// The places and the source of the blocks of a lazy chunk.
     pub(super) lazy: Option<LazyBlocks<'a>>,
     /// The filters of a [general](BlockCoding::General) coding.
     pub(super) chain: &'a Chain<'a>,
@@ -37,7 +37,7 @@ pub(crate) struct DecodePlan<'a> {
 }
 
 impl<'a> DecodePlan<'a> {
-    /// Checks `chunk` as a whole and hands its plan to `then`.
+    /// Checks `chunk` as a whole and passes its plan to `then`.
     ///
     /// Takes a closure instead of returning the plan: moving the struct costs 5 % on 512-byte chunks
     /// (`cargo bench --bench side_by_side -- --group small`).
@@ -51,16 +51,14 @@ impl<'a> DecodePlan<'a> {
         then: impl FnOnce(&DecodePlan<'_>) -> Result<R>,
     ) -> Result<R> {
         let (header, bytes) = (chunk.header(), chunk.bytes());
-        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
-        if !header.is_lazy() && cbytes > bytes.len() {
-            return Err(err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", bytes.len()));
-        }
+        chunk.check_len()?;
         let blocks = Blocks::of(header);
         let nblocks = if header.has_varlen_blocks() { varlen::nblocks(header) } else { blocks.count() };
         if let Some(mask) = params.mask.filter(|mask| mask.len() != nblocks) {
             return Err(err!(Data, "a mask of {} blocks for {nblocks}", mask.len()));
         }
-        let class = ChunkClass::of(header)?;
+        let class = chunk.class()?;
+        let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
         if header.is_memcpyed() && header.len() + header.nbytes() != cbytes {
             return Err(err!(Data, "{} bytes stored plain in a chunk of {cbytes}", header.nbytes));
         }
@@ -132,7 +130,7 @@ impl<'a> DecodePlan<'a> {
         self.largest
     }
 
-    /// Whether a function of the program changes blocks after they are decoded.
+    /// Returns whether a postfilter is set.
     pub(super) fn has_postfilter(&self) -> bool {
         self.params.postfilter.is_some()
     }
@@ -142,12 +140,12 @@ impl<'a> DecodePlan<'a> {
         &self.blocks
     }
 
-    /// Whether a dictionary came with the chunk.
+    /// Returns whether the chunk has a dictionary.
     pub(crate) fn has_dictionary(&self) -> bool {
         self.dictionary.is_some()
     }
 
-    /// Where block `nblock` lies in the chunk's content, in bytes.
+    /// Returns the bytes of the chunk's content that block `nblock` holds.
     ///
     /// # Panics
     /// If there is no such block of variable length.
@@ -161,32 +159,32 @@ impl<'a> DecodePlan<'a> {
         }
     }
 
-    /// Whether blocks behind the first one need it: delta, on equal blocks that are coded (`filters.md` 6).
+    /// Returns whether decoding other blocks needs the first one: delta, on equal blocks that are coded (`filters.md` 6).
     pub(crate) fn needs_first_block(&self) -> bool {
         matches!(self.class, ChunkClass::Blocks(_)) && self.nblocks > 0 && self.chain.has_delta()
     }
 
-    /// The content, if no codec has seen it, it is in memory, and no postfilter changes it.
+    /// Returns the content if nothing must be decoded: special or plain, in memory, no postfilter.
     pub(super) fn uncoded(&self) -> Option<Uncoded<'a>> {
-        let is_final = self.params.postfilter.is_none() && self.lazy.is_none();
-        if is_final { self.uncoded_before_postfilter() } else { None }
-    }
-
-    /// As [`uncoded`](Self::uncoded), before a postfilter; not for a lazy chunk.
-    pub(super) fn uncoded_before_postfilter(&self) -> Option<Uncoded<'a>> {
         match self.class {
-            ChunkClass::Special(kind) => {
-                let typesize = usize::from(self.header.typesize);
-                Some(Uncoded::Repeated { kind, typesize, value: self.repeated_value() })
-            }
-            ChunkClass::Plain => {
-                Some(Uncoded::Plain(self.chunk.get(self.header.len()..).unwrap_or_default()))
-            }
-            ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
+            _ if self.has_postfilter() => None,
+            ChunkClass::Special(kind) => Some(self.repeated(kind)),
+            ChunkClass::Plain if self.lazy.is_none() => Some(self.plain()),
+            ChunkClass::Plain | ChunkClass::Blocks(_) | ChunkClass::VarBlocks(_) => None,
         }
     }
 
-    /// The value of a repeated-value chunk; empty in others.
+    /// Returns the content of a special chunk of that kind.
+    pub(super) fn repeated(&self, kind: Special) -> Uncoded<'a> {
+        Uncoded::Repeated { kind, typesize: usize::from(self.header.typesize), value: self.repeated_value() }
+    }
+
+    /// Returns the content of a plain chunk in memory.
+    pub(super) fn plain(&self) -> Uncoded<'a> {
+        Uncoded::Plain(self.chunk.get(self.header.len()..).unwrap_or_default())
+    }
+
+    /// Returns the value of a repeated-value chunk; empty in others.
     pub(super) fn repeated_value(&self) -> &'a [u8] {
         let cbytes = usize::try_from(self.header.cbytes).unwrap_or(0);
         self.chunk.get(self.header.len()..cbytes).unwrap_or_default()
@@ -202,7 +200,7 @@ impl<'a> DecodePlan<'a> {
         self.blocks.nstreams(nblock, self.header.is_split(), usize::from(self.header.typesize))
     }
 
-    /// The bytes from the first stream of one of the equal blocks in memory on.
+    /// Returns the chunk from the first stream of block `nblock` on; for equal blocks in memory.
     ///
     /// # Errors
     /// `Data` for a block that begins before the first one can, or beyond the chunk.
@@ -215,10 +213,10 @@ impl<'a> DecodePlan<'a> {
         Ok(&self.chunk[start..])
     }
 
-    /// Where the first stream of block `nblock` begins in the chunk, in bytes.
+    /// Returns the offset of the first stream of block `nblock` in the chunk, in bytes.
     ///
     /// # Errors
-    /// `Data` for a start that is not positive, or that is not there.
+    /// `Data` for a start that is not positive, or beyond the table.
     #[inline(always)]
     pub(super) fn block_start(&self, nblock: usize) -> Result<usize> {
         let start = read_i32(self.chunk, self.header.len() + 4 * nblock);
@@ -228,8 +226,8 @@ impl<'a> DecodePlan<'a> {
         }
     }
 
-    /// The streams of one of the equal coded blocks, as they are stored; `None` where they are damaged, or where the chunk is
-    /// of another class or not in memory.
+    /// Returns the stored streams of block `nblock`; `None` if they are damaged, or the chunk has no equal coded blocks or is
+    /// not in memory.
     pub(super) fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
         let ChunkClass::Blocks(_) = self.class else { return None };
         if self.lazy.is_some() {
@@ -247,17 +245,17 @@ impl<'a> DecodePlan<'a> {
     }
 }
 
-/// Makes a dictionary ready for the chunk's codec; codecs that are not of the format have none.
+/// Returns the digested dictionary for the chunk's codec; `None` for codecs that are not of the format.
 fn digest(header: &ChunkHeader, bytes: &[u8]) -> Result<Option<DecoderDictionary>> {
     BuiltIn::from_format(header.codec_format()).map(|codec| DecoderDictionary::new(codec, bytes)).transpose()
 }
 
-/// Content that no codec has seen.
+/// Content that is not coded.
 #[derive(Clone, Copy)]
 pub(super) enum Uncoded<'a> {
-    /// The content as it is; there may be more bytes than content.
+    /// The content, possibly followed by other bytes.
     Plain(&'a [u8]),
-    /// A value over and over.
+    /// One value, repeated.
     Repeated {
         /// The kind of value.
         kind: Special,
@@ -269,11 +267,11 @@ pub(super) enum Uncoded<'a> {
 }
 
 impl Uncoded<'_> {
-    /// Writes the bytes of the content that begin at `start` into `dest`. Leaves `dest` as it is where the content is
+    /// Writes the bytes of the content that begin at `start` into `dest`. Does not change `dest` if the content is
     /// uninitialised.
     ///
     /// # Errors
-    /// `ReadBuffer` beyond the content; `Data` for a value that the item size cannot have.
+    /// `ReadBuffer` beyond the content; `Data` for a value that items of this size do not have.
     pub(super) fn read(&self, start: usize, dest: &mut [u8]) -> Result<()> {
         match self {
             Uncoded::Plain(bytes) => match bytes.get(start..).and_then(|bytes| bytes.get(..dest.len())) {

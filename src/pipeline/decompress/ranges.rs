@@ -12,18 +12,19 @@ pub(crate) trait ByteRanges {
     fn each(&self, then: &mut dyn FnMut(Range<usize>));
 }
 
-/// Upper limit for the items that are gathered, in bytes: wider ones have more planes than the kernels take.
-pub(super) const MAX_PLANES: usize = 16;
+/// Largest item, in bytes, that is gathered: the length of the arrays of planes. The kernels take items of 2, 4 and 8 bytes.
+pub(super) const MAX_GATHER_UNIT: usize = 16;
 
-/// Costs of gathering, in units of a 160th of the cost of unshuffling one byte of a whole block: one for each range and one
-/// for each byte. The first pair is for short ranges, which are copied item by item, the second for ranges of
-/// [`LONG_RANGE`] items and more, which the vector kernels unshuffle (`cargo bench --bench side_by_side -- --group slices`).
+/// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a whole
+/// block, so gathering is worthwhile for `count * 160 + nbytes * 12 <= len`. The first pair is for short ranges, which are
+/// copied item by item, the second for ranges of [`LONG_RANGE`] items and more, which the vector kernels unshuffle
+/// (`cargo bench --bench side_by_side -- --group slices`).
 const COST_PER_RANGE: usize = 160;
 const COST_PER_BYTE: usize = 12;
 const COST_PER_LONG_RANGE: usize = 320;
 const COST_PER_BYTE_OF_LONG: usize = 2;
 
-/// Items of a range from which on the vector kernels are used.
+/// Shortest range, in items, for the vector kernels.
 const LONG_RANGE: usize = 64;
 
 /// Returns whether gathering the items of `ranges` costs less than unshuffling a block of `len` bytes, in items of `unit`

@@ -1,26 +1,34 @@
-//! The fast path for chunks in memory of one block that at most one shuffle or bitshuffle is undone of, and for short chunks of
-//! zeros: what small buffers become (`cargo bench --bench side_by_side -- --group small`). It goes by the same
-//! [class](super::class) as the plan, and prepares nothing for several blocks, threads, dictionaries, callbacks or other filters.
+//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks of zeros.
 //!
-//! It reports no errors: chunks that are damaged, or of any other kind, are left to the [plan](super::plan).
+//! Small buffers become such chunks (`cargo bench --bench side_by_side -- --group small`). The coding of the block is that of
+//! the [class](crate::chunk::class); nothing is prepared for several blocks, threads, dictionaries, callbacks or other filters.
+//! The fast path reports no errors: damaged chunks, and those of any other kind, go to the [plan](super::plan).
 
 use super::super::scratch::{self, BlockScratch};
-use super::class::BlockCoding;
 use super::outcome::Decompressed;
 use super::streams::{decode_bitshuffled, decode_shuffled, decode_split};
+use crate::chunk::class::BlockCoding;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
-use crate::chunk::{ChunkHeader, Special, read_i32};
+use crate::chunk::{ChunkHeader, Special, StoredChunk, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
 
 /// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
 const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
-/// More zeros than this, in bytes, may be worth several threads.
+/// Longest chunk of zeros, in bytes, that one thread fills: longer ones may be worth several threads.
 const MOST_ZEROS: usize = 64 << 10;
 
-/// Decompresses the chunk into `dest`, which may be longer than its content, without postfilter and mask. `None` for a chunk
-/// that takes a plan; the content of `dest` is undefined then.
+/// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a plan, and
+/// if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
 #[inline(always)]
-pub(crate) fn decompress_single(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
+pub(crate) fn decompress_single(
+    chunk: &StoredChunk<'_>,
+    is_changed: bool,
+    dest: &mut [u8],
+) -> Option<Decompressed> {
+    if is_changed {
+        return None;
+    }
+    let (header, chunk) = (chunk.header(), chunk.bytes());
     let len = header.nbytes();
     let dest = dest.get_mut(..len)?;
     if header.blosc2_flags == ZEROS {

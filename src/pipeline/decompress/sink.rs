@@ -22,14 +22,17 @@ pub(crate) enum BlockContent<'a> {
 }
 
 /// A consumer of decoded blocks, which come as a list: `n` is the position of a block in that list.
+///
+/// Threads decode different blocks at the same time and the sink writes their bytes to memory that the threads share, so the
+/// functions that take a block are unsafe. [`decode_into_sink`] borrows the sink exclusively and obeys their rule.
 pub(crate) trait BlockSink: Sync {
     /// Returns a range of the `n`-th block, of `len` bytes, outside of which the sink reads nothing.
     fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
         0..len
     }
 
-    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result; `false`
-    /// if the sink knows no more than [`wanted`](Self::wanted).
+    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result. Returns
+    /// `false` if the sink has no ranges narrower than [`wanted`](Self::wanted).
     ///
     /// # Errors
     /// Those of `decode`.
@@ -42,9 +45,16 @@ pub(crate) trait BlockSink: Sync {
         Ok(false)
     }
 
-    /// Calls `decode` with the place where the whole `n`-th block goes, and returns its result; `None` if there is no such
-    /// place. The place is as long as the block.
-    fn in_place(&self, _n: usize, _decode: &mut dyn FnMut(&mut [u8]) -> Result<()>) -> Option<Result<()>> {
+    /// Calls `decode` with the destination of the whole `n`-th block, and returns its result. The destination is as long as the
+    /// block. Returns `None` if the bytes of the block have no such destination.
+    ///
+    /// # Safety
+    /// No other call of this function or of [`accept`](Self::accept) with the same `n` runs at the same time.
+    unsafe fn in_place(
+        &self,
+        _n: usize,
+        _decode: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Option<Result<()>> {
         None
     }
 
@@ -52,28 +62,25 @@ pub(crate) trait BlockSink: Sync {
     /// [`wanted`](Self::wanted) are defined.
     ///
     /// # Errors
-    /// Whatever keeps the sink from taking it.
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()>;
-}
-
-impl<F: Fn(usize, BlockContent<'_>) -> Result<()> + Sync> BlockSink for F {
-    fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
-        self(n, content)
-    }
+    /// Those of the sink.
+    ///
+    /// # Safety
+    /// No other call of this function or of [`in_place`](Self::in_place) with the same `n` runs at the same time.
+    unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()>;
 }
 
 /// Decodes the blocks `blocks` of `chunk` and gives each to `sink`; in no particular order, and on several threads if the
 /// parameters allow it. Masks are ignored.
 ///
 /// # Errors
-/// `InvalidParam` for a block that is not there or a chunk of variable-length blocks, those of decompression, and what
-/// `sink` returns.
+/// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of `sink`.
 pub(crate) fn decode_into_sink(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
     blocks: &[usize],
-    sink: &dyn BlockSink,
+    sink: &mut dyn BlockSink,
 ) -> Result<Decompressed> {
+    let sink = &*sink;
     if chunk.header().has_varlen_blocks() {
         return Err(err!(InvalidParam, "blocks of variable length"));
     }
@@ -88,14 +95,16 @@ pub(crate) fn decode_into_sink(
         };
         match plan.uncoded() {
             Some(Uncoded::Repeated { kind: Special::Zero | Special::Uninit, .. }) => {
-                (0..blocks.len()).try_for_each(|n| sink.accept(n, BlockContent::Zeros))?;
+                // SAFETY: this thread alone uses the sink, which is borrowed exclusively.
+                (0..blocks.len()).try_for_each(|n| unsafe { sink.accept(n, BlockContent::Zeros) })?;
             }
             Some(Uncoded::Plain(bytes)) => {
                 for (n, &nblock) in blocks.iter().enumerate() {
                     let Some(bytes) = bytes.get(plan.range(nblock)) else {
                         return Err(err!(ReadBuffer, "block {nblock} lies beyond {} bytes", bytes.len()));
                     };
-                    sink.accept(n, BlockContent::Bytes(bytes))?;
+                    // SAFETY: as above.
+                    unsafe { sink.accept(n, BlockContent::Bytes(bytes)) }?;
                 }
             }
             content => {
@@ -105,7 +114,8 @@ pub(crate) fn decode_into_sink(
                 let nthreads =
                     jobs::nthreads_for(params.nthreads, done.nbytes, plan.largest()).min(blocks.len().max(1));
                 jobs::for_each_block(nthreads, 0..blocks.len(), |n, worker| {
-                    source.decode(n, blocks[n], worker.tid, worker.scratch)
+                    // SAFETY: the sink is borrowed exclusively, and each `n` is passed to one thread once.
+                    unsafe { source.decode(n, blocks[n], worker.tid, worker.scratch) }
                 })?;
             }
         }
@@ -113,23 +123,28 @@ pub(crate) fn decode_into_sink(
     })
 }
 
-/// Blocks on their way to a sink.
+/// The blocks of a chunk that are decoded for a sink.
 struct SinkSource<'a> {
     plan: &'a DecodePlan<'a>,
-    /// The content that the blocks repeat, where no codec has seen it.
+    /// The content of a chunk whose blocks are not decoded.
     content: Option<Uncoded<'a>>,
-    /// The first block, where others need it.
+    /// The first block, if decoding others needs it.
     reference: Option<&'a [u8]>,
     sink: &'a dyn BlockSink,
 }
 
 impl SinkSource<'_> {
     /// Decodes block `nblock`, the `n`-th of the list, as far as the sink reads it, and gives it to the sink.
-    fn decode(&self, n: usize, nblock: usize, tid: usize, scratch: &mut Scratch) -> Result<()> {
+    ///
+    /// # Safety
+    /// No other call with the same `n` runs at the same time, and nothing else uses the sink.
+    unsafe fn decode(&self, n: usize, nblock: usize, tid: usize, scratch: &mut Scratch) -> Result<()> {
         let SinkSource { plan, content, reference, sink } = *self;
         let reference = reference.filter(|_| nblock > 0);
         let Scratch { coding, decoded } = scratch;
-        let done = sink.in_place(n, &mut |dest| plan.decode_block(nblock, tid, coding, dest, reference));
+        let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, coding, dest, reference);
+        // SAFETY: by the caller's word.
+        let done = unsafe { sink.in_place(n, &mut decode) };
         if let Some(done) = done {
             return done;
         }
@@ -139,7 +154,8 @@ impl SinkSource<'_> {
         let block = decoded.get(len)?;
         if let Some(content) = content {
             content.read(range.start + wanted.start, &mut block[wanted])?;
-            return sink.accept(n, BlockContent::Bytes(block));
+            // SAFETY: by the caller's word; the call above is over.
+            return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }
         let is_decoded = sink
             .ranges(n, len, &mut |ranges| plan.decode_ranges(nblock, &wanted, ranges, coding, block))?
@@ -148,6 +164,7 @@ impl SinkSource<'_> {
         if !is_decoded {
             plan.decode_block(nblock, tid, coding, block, reference)?;
         }
-        sink.accept(n, BlockContent::Bytes(block))
+        // SAFETY: as above.
+        unsafe { sink.accept(n, BlockContent::Bytes(block)) }
     }
 }

@@ -1,6 +1,6 @@
 //! The streams of a block (`chunk.md` 4.2): decoding them one behind the other, and undoing a filter that is alone.
 //!
-//! Owns the walk over the streams. Never decides which block or which decoder.
+//! The caller chooses the block and the decoder.
 
 use crate::chunk::stream::{self, Stream};
 use crate::codec::{Decoder, Workspace};
@@ -27,11 +27,12 @@ pub(super) fn decode_split<D: Decoder>(
     each_stream(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| copy_ahead(raw, dest, neblock))
 }
 
-/// Copies of the streams of shorter blocks, in bytes, cost less than looking where each is.
+/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes costs
+/// more than the copies.
 const WORTH_PLANES: usize = 2 << 10;
 
-/// As [`decode_split`] with `front` in between, for a block that is shuffled by items of `typesize` bytes and nothing else.
-/// Streams that are stored as they are go straight to `dest`, where the kernels can do that.
+/// As [`decode_split`], by way of `front`, for a block whose only filter is a shuffle of items of `typesize` bytes. Raw streams
+/// are unshuffled from the chunk, without a copy, if the kernels take separate planes.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -53,8 +54,8 @@ pub(super) fn decode_shuffled<D: Decoder>(
     Ok(())
 }
 
-/// As [`decode_split`] with `front` in between, for a block that is bitshuffled by items of `typesize` bytes and nothing
-/// else, by no writer of version 2.
+/// As [`decode_split`], by way of `front`, for a block whose only filter is a bitshuffle of items of `typesize` bytes, in the
+/// form of versions from 3 on.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -73,7 +74,7 @@ pub(super) fn decode_bitshuffled<D: Decoder>(
     Ok(())
 }
 
-/// As [`decode_shuffled`], where there is one stream for each byte of an item and the kernels take them from anywhere.
+/// As [`decode_shuffled`], for one stream for each byte of an item and kernels that take separate planes.
 #[inline(never)]
 fn decode_planes<D: Decoder>(
     decoder: impl Fn() -> D,
@@ -100,7 +101,8 @@ fn decode_planes<D: Decoder>(
     Ok(())
 }
 
-/// Bytes of each of `nstreams` streams in a block of `len` bytes. Short blocks notice a division.
+/// Returns the decoded length of each of `nstreams` streams of a block of `len` bytes. Avoids the division, which short blocks
+/// would pay for.
 #[inline(always)]
 pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     if nstreams.is_power_of_two() {
@@ -110,8 +112,8 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// As [`decode_split`]; what to do with streams that are stored as they are, `raw` says: it gets their number, their bytes
-/// and all behind them, their place and all behind it.
+/// As [`decode_split`], with raw streams passed to `raw`: the number of the stream, the chunk from its bytes on, and the
+/// destination from its place on.
 #[inline(always)]
 pub(super) fn each_stream<'b, D: Decoder>(
     decoder: impl Fn() -> D,
@@ -131,7 +133,7 @@ pub(super) fn each_stream<'b, D: Decoder>(
     }
     let (mut rest, mut dest, mut made) = (bytes, dest, None);
     for nstream in 0..nstreams {
-        // Behind a stream there are others, and behind its place theirs.
+        // Other streams follow a stream, and their places follow its place: decoders may read and write ahead.
         let from_length = rest;
         match stream::read(&mut rest, neblock)? {
             Stream::Run(value) => fill_ahead(value, dest, neblock),
@@ -148,8 +150,7 @@ pub(super) fn each_stream<'b, D: Decoder>(
     Ok(())
 }
 
-/// Fills the first `len` bytes of `dest` with `value`; what is behind them may become garbage, so that short runs are but a
-/// few stores.
+/// Fills the first `len` bytes of `dest` with `value`. May overwrite the bytes after them, so that short runs take a few stores.
 #[inline(always)]
 fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
     if len <= 64
@@ -169,7 +170,7 @@ fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
     }
 }
 
-/// Copies the first `len` bytes of `src` to `dest`, as [`fill_ahead`] fills them.
+/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, as [`fill_ahead`].
 #[inline(always)]
 fn copy_ahead(src: &[u8], dest: &mut [u8], len: usize) {
     fn part<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
@@ -211,7 +212,7 @@ fn decode_exactly(
     check_length(coded, len, dest.len())
 }
 
-/// A stream has to give all the bytes that it stands for.
+/// Checks that a stream was decoded to all of its bytes.
 #[inline]
 fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
     if len != wanted {

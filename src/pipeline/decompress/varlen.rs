@@ -17,10 +17,10 @@ pub(crate) struct VarlenReader<'a> {
 }
 
 impl VarlenReader<'_> {
-    /// Opens `chunk` and hands the reader to `then`.
+    /// Opens `chunk` and passes the reader to `then`.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk of equal blocks, those of decompression, or what `then` returns.
+    /// `InvalidParam` for a chunk of equal blocks, those of decompression and of `then`.
     pub(crate) fn open<R>(
         params: &DecompressParams<'_>,
         chunk: &StoredChunk<'_>,

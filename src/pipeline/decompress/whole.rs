@@ -11,7 +11,7 @@ use crate::chunk::StoredChunk;
 use crate::err;
 use crate::error::Result;
 
-/// Decompresses the whole of `chunk` into `dest`, which may be longer. Blocks that are masked out are left alone.
+/// Decompresses the whole of `chunk` into `dest`, which may be longer. The places of masked-out blocks are not written.
 ///
 /// # Errors
 /// Those of `chunk.md` 2: the content of `dest` is undefined then.
@@ -20,13 +20,11 @@ pub(crate) fn decompress(
     chunk: &StoredChunk<'_>,
     dest: &mut [u8],
 ) -> Result<Decompressed> {
-    if params.postfilter.is_none()
-        && params.mask.is_none()
-        && let Some(done) = decompress_single(chunk.header(), chunk.bytes(), dest)
-    {
-        return Ok(done);
+    let is_changed = params.postfilter.is_some() || params.mask.is_some();
+    match decompress_single(chunk, is_changed, dest) {
+        Some(done) => Ok(done),
+        None => decompress_general(params, chunk, dest),
     }
-    decompress_general(params, chunk, dest)
 }
 
 /// General decompression path, for chunks that [`decompress_single`] does not handle.

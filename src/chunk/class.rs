@@ -1,16 +1,16 @@
-//! What the content of a chunk is made of, as its header says. Every read goes by this classification.
+//! Classification of a chunk by its header.
 
-use crate::chunk::format::{MAX_FILTERS, filter_id, version};
-use crate::chunk::{ChunkHeader, Special, StoredChunk};
-use crate::codec::BuiltIn;
+use super::format::{MAX_FILTERS, filter_id, version};
+use super::{ChunkHeader, Special};
+use crate::abi::BLOSC_FILTER_INT_TRUNC;
 use crate::error::Result;
 
-/// What the content of a chunk is made of.
+/// How a chunk stores its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ChunkClass {
-    /// Repetitions of a value that the header, or the bytes behind it, tell.
+    /// One repeated value, implied by the header or stored after it.
     Special(Special),
-    /// The content as it is.
+    /// The content, uncompressed.
     Plain,
     /// Blocks of one size, each of one or more streams.
     Blocks(BlockCoding),
@@ -23,19 +23,19 @@ pub(crate) enum ChunkClass {
 pub(crate) enum BlockCoding {
     /// The decoded streams are the content.
     Direct,
-    /// The decoded streams are unshuffled, in items of `unit` bytes, at least 2.
+    /// The decoded streams are unshuffled.
     Shuffled {
-        /// Bytes of an item.
+        /// Item size in bytes, at least 2.
         unit: usize,
     },
     /// The decoded streams are bitunshuffled.
     Bitshuffled,
-    /// Any other filters, or a chunk of a Blosc 1 that did not mark whether blocks are split.
+    /// Any other filter pipeline; also chunks of Blosc 1 releases without the DONT_SPLIT flag.
     General,
 }
 
 impl ChunkClass {
-    /// The class of the chunk with that parsed header.
+    /// Returns the class of the chunk with that parsed header.
     ///
     /// # Errors
     /// Those of [`ChunkHeader::special`].
@@ -49,7 +49,7 @@ impl ChunkClass {
         })
     }
 
-    /// How blocks are coded; `None` for content that no codec has seen.
+    /// Returns the coding of the blocks; `None` for special and plain chunks.
     pub(crate) fn coding(self) -> Option<BlockCoding> {
         match self {
             ChunkClass::Special(_) | ChunkClass::Plain => None,
@@ -59,7 +59,7 @@ impl ChunkClass {
 }
 
 impl BlockCoding {
-    /// How the blocks of the chunk with that parsed header are coded.
+    /// Returns the coding of the blocks of the chunk with that parsed header.
     #[inline(always)]
     pub(crate) fn of(header: &ChunkHeader) -> BlockCoding {
         if header.is_instrumented() {
@@ -74,7 +74,7 @@ impl BlockCoding {
         if u32::from_ne_bytes([a, b, c, d]) == 0 && e == 0 {
             return BlockCoding::of_filter(header, MAX_FILTERS - 1, last);
         }
-        let mut active = (0..MAX_FILTERS).filter(|&slot| header.filters[slot] != filter_id::NONE);
+        let mut active = (0..MAX_FILTERS).filter(|&slot| is_undone(header.filters[slot]));
         match (active.next(), active.next()) {
             (None, _) => BlockCoding::Direct,
             (Some(slot), None) => BlockCoding::of_filter(header, slot, header.filters[slot]),
@@ -86,8 +86,7 @@ impl BlockCoding {
     #[inline(always)]
     fn of_filter(header: &ChunkHeader, slot: usize, id: u8) -> BlockCoding {
         match id {
-            // Truncation is not undone.
-            filter_id::NONE | filter_id::TRUNC_PREC => BlockCoding::Direct,
+            id if !is_undone(id) => BlockCoding::Direct,
             filter_id::SHUFFLE => {
                 let meta = header.filters_meta[slot];
                 match usize::from(if meta == 0 { header.typesize } else { meta }) {
@@ -102,41 +101,23 @@ impl BlockCoding {
     }
 }
 
-/// Returns whether the chunk may come from a Blosc 1 that did not mark yet whether blocks are split, so that a block which
-/// makes no sense as several streams may be one. The reference cannot read those (`chunk.md` 1.15).
-pub(super) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
+/// Returns whether decompression undoes the filter: truncated bits are lost.
+#[inline(always)]
+fn is_undone(id: u8) -> bool {
+    let is_int_trunc = cfg!(feature = "plugin-filters") && i32::from(id) == BLOSC_FILTER_INT_TRUNC;
+    !is_int_trunc && !matches!(id, filter_id::NONE | filter_id::TRUNC_PREC)
+}
+
+/// Returns whether the chunk may come from a Blosc 1 release without DONT_SPLIT: a block that fails as several streams is then
+/// decoded as one. The reference cannot read these chunks (`chunk.md` 1.15).
+pub(crate) fn may_predate_the_split_mark(header: &ChunkHeader) -> bool {
     !header.is_extended() && header.version <= version::BLOSC1 && header.is_split()
-}
-
-/// The codec of a chunk in the format's own list, if it can stop before the end of a stream.
-pub(super) fn prefix_codec(header: &ChunkHeader) -> Option<BuiltIn> {
-    BuiltIn::from_format(header.codec_format())
-        .filter(|codec| matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc))
-}
-
-/// Returns whether a few bytes of a block of the chunk can be decoded for less than the whole block.
-pub(crate) fn decodes_parts(header: &ChunkHeader) -> bool {
-    let is_simple = |coding| matches!(coding, BlockCoding::Direct | BlockCoding::Shuffled { .. });
-    prefix_codec(header).is_some()
-        && !header.is_lazy()
-        && !header.has_dictionary()
-        && matches!(ChunkClass::of(header), Ok(ChunkClass::Blocks(coding)) if is_simple(coding))
-}
-
-/// Returns whether reading a part of the chunk costs more than a copy or a fill, so that decoded blocks are worth keeping.
-pub(crate) fn is_worth_keeping(chunk: &StoredChunk<'_>) -> bool {
-    let header = chunk.header();
-    match ChunkClass::of(header) {
-        Ok(ChunkClass::Plain) => header.is_lazy(),
-        Ok(class) => class.coding().is_some(),
-        Err(_) => false,
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::format::flag;
     use super::*;
-    use crate::chunk::format::flag;
 
     const LZ4: u8 = 1 << flag::FORMAT_SHIFT;
 
@@ -169,12 +150,24 @@ mod tests {
             assert_eq!(with(filter_id::SHUFFLE, 1), BlockCoding::Direct);
             assert_eq!(with(filter_id::BITSHUFFLE, 0), BlockCoding::Bitshuffled);
             assert_eq!(with(filter_id::TRUNC_PREC, 10), BlockCoding::Direct);
+            assert_eq!(with(BLOSC_FILTER_INT_TRUNC as u8, 10), BlockCoding::Direct);
             assert_eq!(with(filter_id::DELTA, 0), BlockCoding::General);
             assert_eq!(with(200, 0), BlockCoding::General);
         }
-        for filters in [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1], [4, 0, 0, 0, 0, 1], [2, 1, 0, 0, 0, 0]] {
+        for filters in [[1, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 1], [2, 1, 0, 0, 0, 0]] {
             assert_eq!(BlockCoding::of(&header(filters, none)), BlockCoding::General);
         }
+    }
+
+    #[test]
+    fn truncation_needs_no_decoding() {
+        let coding = |filters| BlockCoding::of(&header(filters, [0; MAX_FILTERS]));
+        let (trunc, int_trunc) = (filter_id::TRUNC_PREC, BLOSC_FILTER_INT_TRUNC as u8);
+        assert_eq!(coding([trunc, 0, trunc, 0, 0, 0]), BlockCoding::Direct);
+        assert_eq!(coding([0, 0, 0, 0, int_trunc, trunc]), BlockCoding::Direct);
+        assert_eq!(coding([trunc, 0, 0, 0, 0, filter_id::SHUFFLE]), BlockCoding::Shuffled { unit: 4 });
+        assert_eq!(coding([0, filter_id::BITSHUFFLE, 0, 0, 0, int_trunc]), BlockCoding::Bitshuffled);
+        assert_eq!(coding([trunc, 0, 0, 0, filter_id::DELTA, 0]), BlockCoding::General);
     }
 
     #[test]
