@@ -1,4 +1,4 @@
-//! Blocks of a chunk for those who know what is in them: array layers.
+//! Reading blocks of a chunk for array layers, which know the layout of the items.
 
 use super::SuperChunk;
 use crate::chunk::{Blocks, StoredChunk};
@@ -9,13 +9,13 @@ use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
 
-/// So many times more bytes a whole chunk may have than its blocks that are wanted, before these are read one by one.
+/// A chunk is read lazily, block by block, if it is at least this many times as long as the blocks that are read.
 const WHOLE: usize = 4;
 
 impl SuperChunk {
     /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. Chunks are `chunksize` bytes long,
-    /// in whole blocks of `blocksize` bytes. The first item of a block is decoded alone where that can be; with the second
-    /// one the block is kept.
+    /// in whole blocks of `blocksize` bytes. The first item of a block is decoded alone if the codec can; with the second one
+    /// the block goes into the cache.
     ///
     /// # Errors
     /// As [`visit_blocks`](Self::visit_blocks).
@@ -38,16 +38,16 @@ impl SuperChunk {
             }
             is_first = !cache.touch(nchunk, nblock);
         }
-        // Nothing is held while the parameters are looked at by the others.
+        // Read without the lock of the cache.
         let settings = self.read_settings(false);
-        // What a lazy chunk has to read from disk is a block.
+        // A lazy chunk reads whole blocks from disk.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
             let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
-                // Chunks of another geometry are refused below, on every read of the item.
+                // `visit_blocks` rejects chunks of another geometry, on every read of the item.
                 let is_regular = header.nbytes() == chunksize && Blocks::of(header).blocksize() == blocksize;
                 if !is_regular || !is_aligned || !decompress::decodes_prefixes(chunk) {
                     return Ok(false);
@@ -68,8 +68,8 @@ impl SuperChunk {
         self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
     }
 
-    /// Notes in the decompression context the item size of a chunk that was read before, unless there is a postfilter, so
-    /// that what was read does not count; whether it does.
+    /// Notes in the decompression context the item size of a chunk whose block is in the cache. Returns `false` if there is a
+    /// postfilter, which cached blocks have not passed.
     fn note_cached(&self, typesize: u8) -> bool {
         let _use = self.dctx_use.lock();
         self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
@@ -77,11 +77,11 @@ impl SuperChunk {
 
     /// Gives the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order, and
     /// on several threads if the decompression context says so. The chunk has to be `chunksize` bytes long. A single
-    /// block is kept for the next time.
+    /// block goes into the cache.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk or block that is not there, `Data` for a chunk of another size, those of reading, and
-    /// what `sink` returns.
+    /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading and of
+    /// `sink`.
     pub(crate) fn visit_blocks(
         &self,
         nchunk: i64,
@@ -126,15 +126,15 @@ impl SuperChunk {
         })
     }
 
-    /// Whether a block that is wanted alone is decoded as a whole, to be kept: always, unless a part of it does, and the
-    /// part that was read before was of another block.
+    /// Returns whether the only block of a read is decoded whole, for the cache: always, unless the sink reads a part that ends
+    /// early, and the part that was read before was of another block.
     fn keeps(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
         !decompress::skips_enough(&sink.wanted(0, blocksize), blocksize)
             || self.cache.try_lock().is_none_or(|mut cache| cache.touch(nchunk, nblock))
     }
 
-    /// How many threads may read different chunks at once: 1 where reading runs a program's functions, which see one
-    /// thread at a time or ask which chunk is at work, or where other threads than the library's do the work.
+    /// Returns how many threads may read different chunks at once: 1 if reading runs a program's functions, which expect one
+    /// thread at a time or query the current chunk, or if the threads are not the library's.
     pub(crate) fn threads_for_chunks(&self) -> usize {
         let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
             || pool::has_callback()
@@ -143,7 +143,7 @@ impl SuperChunk {
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
 
-    /// Decodes one block, by way of the cache unless that is in use.
+    /// Decodes one block into the cache, and passes it from there to `sink`; straight to `sink` if the cache is in use.
     fn visit_one(
         &self,
         nchunk: i64,

@@ -23,14 +23,14 @@ pub(crate) enum ReturnedChunk {
     Owned(Malloced),
 }
 
-/// What to do with a chunk.
+/// A function that uses a chunk.
 type Then<'t, R> = dyn FnMut(&StoredChunk<'_>) -> Result<R> + 't;
 
 impl SuperChunk {
-    /// Sees that there is such a chunk, as far as is known, and tells filters that it is at work.
+    /// Checks the number of a chunk against the counters, and makes the chunk the current one, which filters may query.
     ///
     /// # Errors
-    /// `InvalidParam` when there is none.
+    /// `InvalidParam` for a number out of range.
     pub(super) fn check_index(&self, nchunk: i64) -> Result<()> {
         let nchunks = self.counters().nchunks;
         if !(0..nchunks).contains(&nchunk) {
@@ -40,13 +40,13 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// What the decompression context says of a read.
+    /// Returns the settings of the decompression context for a read.
     pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let _use = self.dctx_use.lock();
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }
 
-    /// Notes in the decompression context what was read.
+    /// Notes the result of a read in the decompression context.
     pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
         let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
@@ -54,7 +54,7 @@ impl SuperChunk {
         }
     }
 
-    /// Notes in the decompression context the item size of a chunk that was read before.
+    /// Notes in the decompression context the item size of a chunk whose block was in the cache.
     pub(super) fn note_typesize(&self, typesize: u8) {
         let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
@@ -62,7 +62,7 @@ impl SuperChunk {
         }
     }
 
-    /// The parameters of a read.
+    /// Returns the parameters of a read.
     pub(super) fn decompress_params<'a>(
         &self,
         settings: &'a ReadSettings,
@@ -78,7 +78,7 @@ impl SuperChunk {
         }
     }
 
-    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
+    /// Stores the description of the super-chunk in `settings` if decoding the chunk with that header needs it.
     pub(super) fn note_container(&self, access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
         if decoding_asks_for_container(header)
             && let Some(container) = access.locked().container()
@@ -87,7 +87,7 @@ impl SuperChunk {
         }
     }
 
-    /// What codecs and filters of the context ask about, if they do.
+    /// Returns the description of the super-chunk that codecs and filters of the context need; `None` if they need none.
     pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
         cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
     }
@@ -101,7 +101,7 @@ impl SuperChunk {
         unsafe { container::of_schunk(schunk) }
     }
 
-    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    /// Passes chunk `nchunk` as it is stored, or its lazy form, to `then`.
     pub(super) fn fetch<R>(
         &self,
         access: Access<'_>,
@@ -119,10 +119,10 @@ impl SuperChunk {
             let chunk = ChunkBytes::Borrowed(access.locked().chunk_in_memory(nchunk)?);
             return then(FetchedChunk::Whole(chunk));
         };
-        // So may another handle.
+        // Another handle may have done so, too.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
-        // A chunk in a mapped file is all there already.
+        // A chunk in a mapped file is in memory already.
         if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, then)
         } else {
@@ -130,8 +130,8 @@ impl SuperChunk {
         }
     }
 
-    /// Lends chunk `nchunk`, which is there, to `then`, to be decoded: whole, or in its lazy form. Where decoding runs a
-    /// program's functions it is a copy, and nothing is held.
+    /// Passes chunk `nchunk`, which must exist, to `then` for decoding: whole, or in its lazy form. If decoding runs a program's
+    /// functions, the chunk is a copy and no lock is held.
     pub(super) fn with_chunk<R>(
         &self,
         nchunk: i64,
@@ -143,7 +143,7 @@ impl SuperChunk {
         self.with_chunk_in(session, nchunk, lazily, settings, then)
     }
 
-    /// As [`with_chunk`](Self::with_chunk), with leave to read that is there already.
+    /// As [`with_chunk`](Self::with_chunk), within a session of reading.
     pub(super) fn with_chunk_in<R>(
         &self,
         session: ReadSession<'_>,
@@ -192,12 +192,12 @@ impl SuperChunk {
         }
     }
 
-    /// A copy of a whole chunk.
+    /// Returns a copy of a whole chunk.
     pub(super) fn copy_at(&self, access: Access<'_>, nchunk: i64) -> Result<Malloced> {
         self.fetch(access, nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
     }
 
-    /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
+    /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
     pub(super) fn decode(
         &self,
         chunk: &StoredChunk<'_>,
@@ -209,7 +209,7 @@ impl SuperChunk {
         Ok(done.nbytes)
     }
 
-    /// Decompresses chunk `nchunk` into `dest`; its uncompressed bytes.
+    /// Decompresses chunk `nchunk` into `dest`. Returns its uncompressed size in bytes.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
@@ -218,11 +218,11 @@ impl SuperChunk {
         self.decompress_over(nchunk, dest, false)
     }
 
-    /// As [`decompress_chunk`](Self::decompress_chunk), but what a chunk leaves as it is, one that nobody has set or one of
-    /// which blocks are masked, becomes zero.
+    /// As [`decompress_chunk`](Self::decompress_chunk), but bytes that decompression does not write, those of uninitialised
+    /// chunks and masked-out blocks, become zero.
     ///
     /// # Errors
-    /// As above.
+    /// As [`decompress_chunk`](Self::decompress_chunk).
     pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
         self.decompress_over(nchunk, dest, true)
     }
@@ -250,7 +250,7 @@ impl SuperChunk {
         })
     }
 
-    /// Chunk `nchunk` for C: whole, or in its lazy form if it is on disk.
+    /// Returns chunk `nchunk` for C: whole, or in its lazy form if it is on disk.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk that is not there, those of reading the frame.
@@ -265,7 +265,7 @@ impl SuperChunk {
         })
     }
 
-    /// A whole chunk, copied.
+    /// Returns a copy of a whole chunk, after the checks of a read.
     ///
     /// # Errors
     /// As [`get_chunk`](Self::get_chunk).

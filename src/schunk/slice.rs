@@ -1,4 +1,4 @@
-//! Items in a row, across chunks (`schunk.md` 12).
+//! Slices: consecutive items, across chunks (`schunk.md` 12).
 
 use super::SuperChunk;
 use super::cache::LastBlock;
@@ -14,14 +14,14 @@ use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// Items in a row as bytes of chunks.
+/// Consecutive items as bytes of chunks.
 struct Span {
     start: i64,
     stop: i64,
     chunksize: i64,
 }
 
-/// What a span has of one chunk, in bytes: of the chunk, and of the buffer.
+/// The part of a span in one chunk, as bytes of the chunk and of the buffer.
 struct Part {
     nchunk: i64,
     range: Range<usize>,
@@ -110,8 +110,8 @@ pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
 }
 
 impl SuperChunk {
-    /// Reads items `start..stop` into `dest`, which has their size; all as they are at one time. Chunks before one that
-    /// fails are read.
+    /// Reads items `start..stop` into `dest`, which has their size; all of them of one state of the super-chunk. Chunks before
+    /// one that fails are read.
     ///
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
@@ -123,7 +123,7 @@ impl SuperChunk {
         self.read_chunk_parts(span.parts(), dest)
     }
 
-    /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
+    /// Checks that items `start..stop` can be read: not before the first, and not of chunks that differ in size.
     ///
     /// # Errors
     /// `InvalidParam`; `Failure` for items before the first.
@@ -139,13 +139,13 @@ impl SuperChunk {
         })
     }
 
-    /// Reads bytes `range` of a chunk into `dest`, which is as long.
+    /// Reads bytes `range` of a chunk into `dest` (same length).
     pub(super) fn read_chunk_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
         let buffer = 0..dest.len();
         self.read_chunk_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
     }
 
-    /// Reads parts of chunks into their places in `dest`; all as they are at one time.
+    /// Reads parts of chunks into their places in `dest`; all of them of one state of the super-chunk.
     fn read_chunk_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
         let Some(first) = parts.next() else { return Ok(()) };
         self.check_index(first.nchunk)?;
@@ -155,7 +155,7 @@ impl SuperChunk {
         let mut next = Some(first);
         while let Some(part) = next {
             if !self.read_chunk_part_at(access, &part, &settings, dest)? {
-                // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
+                // Decoding may call functions of the super-chunk: the other parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
                     let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(access, part.nchunk));
@@ -185,7 +185,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Reads a part of a chunk. Returns whether it did: not where decoding runs a program's functions.
+    /// Reads a part of a chunk. Returns `false`, and does nothing, if decoding runs a program's functions.
     fn read_chunk_part_at(
         &self,
         access: Access<'_>,
@@ -233,8 +233,8 @@ impl SuperChunk {
         self.read_blocks(part.nchunk, chunk, settings, part.range.clone(), dest)
     }
 
-    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache, unless a part of a block
-    /// takes less than the block and is the first one of it.
+    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache. The first read of less than half
+    /// of a block decodes only that part if the codec can.
     fn read_blocks(
         &self,
         nchunk: i64,
@@ -264,7 +264,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// As [`read_blocks`](Self::read_blocks), of chunk `nchunk`, which `reader` decodes: `range` is a number of its items.
+    /// As [`read_blocks`](Self::read_blocks), of chunk `nchunk`, which `reader` decodes. `range` consists of whole items.
     fn read_through_cache(
         &self,
         cache: &mut LastBlock,

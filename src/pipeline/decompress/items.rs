@@ -171,12 +171,13 @@ fn decode_inside(
     reference: Option<&[u8]>,
 ) -> Result<()> {
     let Scratch { coding, decoded } = scratch;
-    if plan.decode_part_by_codec(nblock, inside.clone(), coding, dest)? {
+    let how = plan.part_decoding();
+    if plan.decode_part_by_codec(how, nblock, inside.clone(), coding, dest)? {
         return Ok(());
     }
     let len = plan.range(nblock).len();
     // Copying planes of a longer part costs as much as decoding less saves.
-    if 2 * inside.len() <= len && plan.decode_prefixes(nblock, inside.clone(), coding, dest)? {
+    if 2 * inside.len() <= len && plan.decode_prefixes(how, nblock, inside.clone(), coding, dest)? {
         return Ok(());
     }
     let block = decoded.get(len)?;

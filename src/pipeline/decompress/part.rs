@@ -113,11 +113,11 @@ impl<'a> Planes<'a> {
     /// `None` if only the whole block can be decoded; `front` is not used then.
     fn decode(
         plan: &DecodePlan<'_>,
+        (codec, unit): (BuiltIn, usize),
         nblock: usize,
         last: usize,
         front: &'a mut ScratchBuffer,
     ) -> Result<Option<Planes<'a>>> {
-        let Some((codec, unit)) = plan.part_decoding().prefix() else { return Ok(None) };
         let len = plan.range(nblock).len();
         let nstreams = plan.nstreams(nblock);
         let Some(encoded) = plan.encoded(nblock).filter(|_| len.is_multiple_of(unit)) else {
@@ -149,7 +149,7 @@ impl<'a> Planes<'a> {
 
 impl DecodePlan<'_> {
     /// Returns how parts of blocks are decoded.
-    fn part_decoding(&self) -> PartDecoding {
+    pub(super) fn part_decoding(&self) -> PartDecoding {
         if self.has_postfilter() { PartDecoding::None } else { PartDecoding::of(self.header, self.class) }
     }
 
@@ -161,13 +161,15 @@ impl DecodePlan<'_> {
     /// Those of decompression.
     pub(super) fn decode_prefixes(
         &self,
+        how: PartDecoding,
         nblock: usize,
         wanted: Range<usize>,
         scratch: &mut BlockScratch,
         dest: &mut [u8],
     ) -> Result<bool> {
         let BlockScratch { front, back, stream, .. } = scratch;
-        let Some(planes) = Planes::decode(self, nblock, wanted.end - 1, front)? else {
+        let Some(prefix) = how.prefix() else { return Ok(false) };
+        let Some(planes) = Planes::decode(self, prefix, nblock, wanted.end - 1, front)? else {
             return Ok(false);
         };
         let Planes { decoded, unit, count } = planes;
@@ -206,12 +208,13 @@ impl DecodePlan<'_> {
     /// Those of `chunk.md` 2.3.
     pub(super) fn decode_part_by_codec(
         &self,
+        how: PartDecoding,
         nblock: usize,
         part: Range<usize>,
         scratch: &mut BlockScratch,
         dest: &mut [u8],
     ) -> Result<bool> {
-        if self.part_decoding() != PartDecoding::ByCodec || self.nstreams(nblock) != 1 {
+        if how != PartDecoding::ByCodec || self.nstreams(nblock) != 1 {
             return Ok(false);
         }
         let decoder = self.decoder();
@@ -235,6 +238,7 @@ impl DecodePlan<'_> {
     /// Those of decompression.
     pub(super) fn decode_ranges(
         &self,
+        how: PartDecoding,
         nblock: usize,
         wanted: &Range<usize>,
         ranges: &dyn ByteRanges,
@@ -242,7 +246,7 @@ impl DecodePlan<'_> {
         dest: &mut [u8],
     ) -> Result<bool> {
         let len = dest.len();
-        let Some(unit) = self.part_decoding().gather_unit() else { return Ok(false) };
+        let Some(unit) = how.gather_unit() else { return Ok(false) };
         let is_block = nblock < self.nblocks() && self.range(nblock).len() == len;
         if !is_block || !len.is_multiple_of(unit) || wanted.end > len {
             return Ok(false);
@@ -253,7 +257,8 @@ impl DecodePlan<'_> {
         if !ranges::is_worthwhile(ranges, unit, wanted.len()) {
             return Ok(false);
         }
-        let Some(decoded) = Planes::decode(self, nblock, wanted.end - 1, &mut scratch.front)? else {
+        let Some(prefix) = how.prefix() else { return Ok(false) };
+        let Some(decoded) = Planes::decode(self, prefix, nblock, wanted.end - 1, &mut scratch.front)? else {
             return Ok(false);
         };
         let mut planes = [&[][..]; MAX_GATHER_UNIT];

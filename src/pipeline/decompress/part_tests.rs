@@ -53,7 +53,9 @@ fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<b
         let nblock = range.start / Blocks::of(chunk.header()).blocksize();
         let block = plan.range(nblock);
         let inside = range.start - block.start..range.end - block.start;
-        scratch::with(|scratch| plan.decode_prefixes(nblock, inside, &mut scratch.coding, dest))
+        scratch::with(|scratch| {
+            plan.decode_prefixes(plan.part_decoding(), nblock, inside, &mut scratch.coding, dest)
+        })
     })
 }
 
@@ -68,7 +70,9 @@ fn read_ranges(
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk).unwrap();
     DecodePlan::with(&chunk, &DecompressParams::default(), |plan| {
-        scratch::with(|scratch| plan.decode_ranges(nblock, wanted, ranges, &mut scratch.coding, dest))
+        scratch::with(|scratch| {
+            plan.decode_ranges(plan.part_decoding(), nblock, wanted, ranges, &mut scratch.coding, dest)
+        })
     })
     .unwrap()
 }

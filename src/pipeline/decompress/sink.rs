@@ -157,10 +157,11 @@ impl SinkSource<'_> {
             // SAFETY: by the caller's word; the call above is over.
             return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }
+        let how = plan.part_decoding();
         let is_decoded = sink
-            .ranges(n, len, &mut |ranges| plan.decode_ranges(nblock, &wanted, ranges, coding, block))?
+            .ranges(n, len, &mut |ranges| plan.decode_ranges(how, nblock, &wanted, ranges, coding, block))?
             || (skips_enough(&wanted, len)
-                && plan.decode_prefixes(nblock, wanted.clone(), coding, &mut block[wanted])?);
+                && plan.decode_prefixes(how, nblock, wanted.clone(), coding, &mut block[wanted])?);
         if !is_decoded {
             plan.decode_block(nblock, tid, coding, block, reference)?;
         }
