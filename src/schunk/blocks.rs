@@ -1,6 +1,7 @@
 //! Blocks of a chunk for those who know what is in them: array layers.
 
 use super::SuperChunk;
+use super::sync::Access;
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
@@ -43,7 +44,7 @@ impl SuperChunk {
         // What a lazy chunk has to read from disk is a block.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
-            let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk| {
+            let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk, _| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
@@ -116,7 +117,7 @@ impl SuperChunk {
         }
         let wanted = blocks.len().saturating_mul(blocksize);
         let lazily = wanted.saturating_mul(WHOLE) <= chunksize;
-        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk| {
+        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk, access| {
             let header = chunk.header();
             let geometry = Blocks::of(header);
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
@@ -128,7 +129,7 @@ impl SuperChunk {
                 && settings.postfilter.is_none()
                 && self.keeps(nchunk, nblock, blocksize, sink)
             {
-                return self.visit_one(nchunk, nblock, chunk, &settings, sink);
+                return self.visit_one(nchunk, nblock, chunk, access, &settings, sink);
             }
             let params = self.decompress_params(&settings, nchunk);
             let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
@@ -154,12 +155,13 @@ impl SuperChunk {
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
 
-    /// Decodes one block, by way of the cache unless that is in use.
+    /// Decodes one block, by way of the cache unless that is in use, or there is no access any more.
     fn visit_one(
         &self,
         nchunk: i64,
         nblock: usize,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         sink: &dyn BlockSink,
     ) -> Result<()> {
@@ -170,7 +172,7 @@ impl SuperChunk {
         if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some(mut cache) = self.cache_to_fill(header)
+            && let Some(mut cache) = access.and_then(|access| self.cache_to_fill(access))
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };

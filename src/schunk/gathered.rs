@@ -5,7 +5,7 @@
 use super::SuperChunk;
 use super::change::Incoming;
 use super::snapshot::until_stored;
-use super::sync::ChangeSession;
+use super::sync::{Access, ChangeSession};
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, StoredChunk};
@@ -166,7 +166,7 @@ impl SuperChunk {
             return Ok(stored);
         }
         let access = session.access()?;
-        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk| {
+        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk, _| {
             check_size(chunk.header().nbytes(), sizes.chunk)?;
             self.content(at, chunk, settings)
         })?;
@@ -191,7 +191,7 @@ impl SuperChunk {
         let container = self.asked_container(self.cctx()?);
         let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take(room)?;
-        let mut patch = |chunk: &StoredChunk<'_>| {
+        let mut patch = |chunk: &StoredChunk<'_>, _: Option<Access<'_>>| {
             let header = chunk.header();
             check_size(header.nbytes(), sizes.chunk)?;
             let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);

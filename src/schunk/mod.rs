@@ -48,10 +48,9 @@ pub(crate) use rules::Keeping;
 
 use crate::abi::{blosc2_schunk, blosc2_storage};
 use crate::buffers::limits;
-use crate::chunk::ChunkHeader;
 use crate::error::Result;
 use crate::io::Backend;
-use crate::pipeline::context::{OwnedContext, decoding_calls_back};
+use crate::pipeline::context::OwnedContext;
 use crate::pipeline::scratch;
 use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use c_struct::metalayer_lists::Layer;
@@ -62,6 +61,7 @@ use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+use sync::Access;
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
@@ -197,12 +197,9 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    /// Returns the cache, to put a block of a chunk with that header into; `None` while another thread uses it. Also `None`
-    /// where decoding runs a program's functions: a change is not kept out meanwhile, so that the block may be an old one.
-    fn cache_to_fill(&self, header: &ChunkHeader) -> Option<MutexGuard<'_, LastBlock>> {
-        if decoding_calls_back(header) {
-            return None;
-        }
+    /// Locks the cache for a block. `None` if another thread has locked it. Access proves that the block is none of an old
+    /// copy, and is dropped after the cache is unlocked: a change, which discards the block, comes later.
+    fn cache_to_fill<'a>(&'a self, _access: Access<'a>) -> Option<MutexGuard<'a, LastBlock>> {
         let cache = self.cache.try_lock()?;
         self.has_block.store(true, Ordering::Relaxed);
         Some(cache)

@@ -23,8 +23,8 @@ pub(crate) enum Handed {
     Owned(Malloced),
 }
 
-/// What to do with a chunk.
-type Then<'t, R> = dyn FnMut(&StoredChunk<'_>) -> Result<R> + 't;
+/// What to do with a chunk, which the super-chunk still holds if there is access; without, it is a copy, and may be an old one.
+type Then<'t, R> = dyn FnMut(&StoredChunk<'_>, Option<Access<'_>>) -> Result<R> + 't;
 
 impl SuperChunk {
     /// Sees that there is such a chunk, as far as is known, and tells filters that it is at work.
@@ -157,7 +157,7 @@ impl SuperChunk {
         }
         let copy = self.copy_at(session.access(), nchunk)?;
         drop(session);
-        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy))
+        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy), None)
     }
 
     /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
@@ -181,11 +181,11 @@ impl SuperChunk {
                 if needs_copy(&header) {
                     return Ok(None);
                 }
-                then(&match &chunk {
+                let chunk = match &chunk {
                     FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
                     FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
-                })
-                .map(Some)
+                };
+                then(&chunk, Some(access)).map(Some)
             })
         };
         match attempt(lazily) {
@@ -233,7 +233,7 @@ impl SuperChunk {
     fn decompress_over(&self, nchunk: i64, dest: &mut [u8], zeros: bool) -> Result<usize> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
             if header.nbytes() > dest.len() {
                 let (needed, there) = (header.nbytes, dest.len());
@@ -285,7 +285,7 @@ impl SuperChunk {
     pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let params = self.decompress_params(&settings, nchunk);
             VarlenReader::open(&params, chunk, |reader| {
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());

@@ -154,10 +154,15 @@ impl SuperChunk {
         let mut next = Some(first);
         while let Some(part) = next {
             if !self.read_part_at(access, &part, &settings, dest)? {
-                // Decoding may come back: it gets copies of all that is left, and nothing is held meanwhile.
+                // Decoding runs a program's functions: what is left is copied first, and nothing is held meanwhile.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
-                    let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(access, part.nchunk));
+                    let copy = self.check_index(part.nchunk).and_then(|()| {
+                        let copy = self.copy_at(access, part.nchunk)?;
+                        let header = ChunkHeader::parse(&copy)?;
+                        self.note_container(access, &header, &settings);
+                        Ok((header, copy))
+                    });
                     let failed = copy.is_err();
                     copies.push((part, copy));
                     if failed {
@@ -167,13 +172,8 @@ impl SuperChunk {
                 drop(session);
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
-                    let copy = copy?;
-                    self.decode_part(
-                        &part,
-                        &StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy),
-                        &settings,
-                        dest,
-                    )
+                    let (header, copy) = copy?;
+                    self.decode_part(&part, &StoredChunk::new(&header, &copy), None, &settings, dest)
                 });
             }
             next = parts.next();
@@ -202,17 +202,18 @@ impl SuperChunk {
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk| {
-            self.decode_part(part, chunk, settings, dest)
+        let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk, access| {
+            self.decode_part(part, chunk, access, settings, dest)
         })?;
         Ok(done.is_some())
     }
 
-    /// Decodes a part of a chunk into its place in `dest`.
+    /// Decodes a part of a chunk into its place in `dest`. Without access the chunk is a copy.
     fn decode_part(
         &self,
         part: &Part,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         dest: &mut [u8],
     ) -> Result<()> {
@@ -229,15 +230,16 @@ impl SuperChunk {
             let params = self.decompress_params(&whole, part.nchunk);
             return self.decode(chunk, &params, dest).map(|_| ());
         }
-        self.read_blocks(part.nchunk, chunk, settings, part.range.clone(), dest)
+        self.read_blocks(part.nchunk, chunk, access, settings, part.range.clone(), dest)
     }
 
     /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache, unless a part of a block
-    /// takes less than the block and is the first one of it.
+    /// takes less than the block and is the first one of it, or there is no access to the chunk any more.
     fn read_blocks(
         &self,
         nchunk: i64,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         range: Range<usize>,
         dest: &mut [u8],
@@ -262,7 +264,8 @@ impl SuperChunk {
         {
             return items(&range, dest);
         }
-        let Some(mut cache) = self.cache_to_fill(header) else { return items(&range, dest) };
+        let cache = access.and_then(|access| self.cache_to_fill(access));
+        let Some(mut cache) = cache else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
             let block = blocks.range(at / blocks.blocksize());
@@ -366,7 +369,7 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let settings = new.settings(self);
         let access = session.access()?;
-        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk| {
+        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk, _| {
             self.content(nchunk, chunk, settings)
         })?;
         let Some(mut content) = content else { return Ok(None) };
@@ -401,7 +404,7 @@ impl SuperChunk {
     pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| self.content(nchunk, chunk, &settings))
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| self.content(nchunk, chunk, &settings))
     }
 
     /// Decodes a chunk into memory of its own.

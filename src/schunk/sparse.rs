@@ -90,7 +90,7 @@ impl SuperChunk {
         dest: &mut [u8],
     ) -> Result<()> {
         self.check_index(nchunk)?;
-        self.with_chunk(nchunk, true, settings, &mut |chunk| {
+        self.with_chunk(nchunk, true, settings, &mut |chunk, _| {
             let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
             if last > header.nbytes() {
