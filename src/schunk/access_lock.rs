@@ -1,9 +1,10 @@
 //! The lock of a super-chunk, or of the shape of an array, and the proofs that it is held (design decision 7).
 //!
 //! Any number of threads read, or one thread changes. A [`ReadGuard`] or a [`WriteGuard`] proves that the lock of one
-//! particular `T` is held. Both lend [`Locked`], which is `Copy`. Functions that read what the lock protects are methods of
-//! `Locked<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. So neither can be
-//! called without the lock of the right object, and nothing that `Locked` has lent is in use during a change.
+//! particular `T` is held. Both lend [`LockProof`], which is `Copy`. Functions that read what the lock protects are methods of
+//! `LockProof<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. A proof carries
+//! the object whose lock is held, so that these methods need no other argument to find it. They cannot be called without the
+//! lock, and nothing that a `LockProof` has lent is in use during a change.
 //! [`WriteGuard::unshared`] needs no lock: `&mut T` proves that no other thread has access, as while `T` is made or dropped.
 //!
 //! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
@@ -126,8 +127,8 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> Locked<'_, T> {
-        Locked { of: self.of }
+    pub(crate) fn locked(&self) -> LockProof<'_, T> {
+        LockProof { of: self.of }
     }
 }
 
@@ -199,8 +200,8 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> Locked<'_, T> {
-        Locked { of: self.of }
+    pub(crate) fn locked(&self) -> LockProof<'_, T> {
+        LockProof { of: self.of }
     }
 
     /// Returns the object.
@@ -209,7 +210,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         self.of
     }
 
-    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`Locked`] is in use.
+    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`LockProof`] is in use.
     ///
     /// # Panics
     /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from a
@@ -232,20 +233,20 @@ impl<T: Lockable> Drop for WriteGuard<'_, T> {
 }
 
 /// Proof that the lock of a `T` is held, shared or exclusive, for at least `'a`.
-pub(crate) struct Locked<'a, T> {
+pub(crate) struct LockProof<'a, T> {
     of: &'a T,
 }
 
-impl<T> Clone for Locked<'_, T> {
+impl<T> Clone for LockProof<'_, T> {
     #[inline]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Locked<'_, T> {}
+impl<T> Copy for LockProof<'_, T> {}
 
-impl<'a, T> Locked<'a, T> {
+impl<'a, T> LockProof<'a, T> {
     /// Returns the object.
     #[inline]
     pub(crate) fn object(self) -> &'a T {
@@ -253,7 +254,7 @@ impl<'a, T> Locked<'a, T> {
     }
 }
 
-impl<T> Deref for Locked<'_, T> {
+impl<T> Deref for LockProof<'_, T> {
     type Target = T;
 
     #[inline]
@@ -305,7 +306,7 @@ mod tests {
         }
     }
 
-    impl Locked<'_, Number> {
+    impl LockProof<'_, Number> {
         fn get(self) -> u64 {
             // SAFETY: the lock is held, so that no thread changes the number.
             unsafe { *self.object().value.get() }

@@ -44,7 +44,7 @@ impl SuperChunk {
         // What a lazy chunk has to read from disk is a block.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
-            let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk, _| {
+            let is_read = session.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
@@ -117,7 +117,7 @@ impl SuperChunk {
         }
         let wanted = blocks.len().saturating_mul(blocksize);
         let lazily = wanted.saturating_mul(WHOLE) <= chunksize;
-        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk, access| {
+        session.with_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
             let header = chunk.header();
             let geometry = Blocks::of(header);
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
@@ -172,7 +172,7 @@ impl SuperChunk {
         if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some(mut cache) = access.and_then(|access| self.cache_to_fill(access))
+            && let Some(mut cache) = access.and_then(Access::cache_to_fill)
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };

@@ -115,23 +115,6 @@ impl SuperChunk {
         session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
     }
 
-    /// What the header of a chunk that is there says.
-    pub(super) fn info_of(&self, nchunk: i64, access: Access<'_>) -> Result<ChunkInfo> {
-        match (self.frame(), access.header()) {
-            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
-            _ => ChunkInfo::of(access.locked().chunk_in_memory(nchunk)?),
-        }
-    }
-
-    /// Uncompressed size of the last of `nchunks` chunks.
-    fn nbytes_of_last(&self, nchunks: i64, access: Access<'_>) -> Result<i32> {
-        let known = self.last_nbytes.load(Ordering::Relaxed);
-        if known >= 0 {
-            return Ok(known);
-        }
-        Ok(self.info_of(nchunks - 1, access)?.nbytes)
-    }
-
     /// Puts another chunk in the place of chunk `at`; the number of chunks.
     ///
     /// # Errors
@@ -220,6 +203,25 @@ impl SuperChunk {
     }
 }
 
+impl Access<'_> {
+    /// Returns what the header of chunk `nchunk`, which is there, says.
+    pub(super) fn info_of(self, nchunk: i64) -> Result<ChunkInfo> {
+        match (self.locked().frame(), self.header()) {
+            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
+            _ => ChunkInfo::of(self.locked().chunk_in_memory(nchunk)?),
+        }
+    }
+
+    /// Returns the uncompressed size of the last of `nchunks` chunks.
+    fn nbytes_of_last(self, nchunks: i64) -> Result<i32> {
+        let known = self.locked().last_nbytes.load(Ordering::Relaxed);
+        if known >= 0 {
+            return Ok(known);
+        }
+        Ok(self.info_of(nchunks - 1)?.nbytes)
+    }
+}
+
 impl WriteGuard<'_, SuperChunk> {
     /// Inserts a chunk where there is no frame. `at` is a place among the chunks.
     #[inline(always)]
@@ -234,7 +236,7 @@ impl WriteGuard<'_, SuperChunk> {
         let before = self.counters();
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, Access::without_frame(self.locked()))?),
+            nchunks => Some(Access::without_frame(self.locked()).nbytes_of_last(nchunks)?),
         };
         let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
         self.note_current(at);
@@ -298,7 +300,7 @@ impl ChangeSession<'_> {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(schunk.nbytes_of_last(nchunks, access)?),
+            nchunks => Some(access.nbytes_of_last(nchunks)?),
         };
         let mut after = rules::insert(&before, schunk.keeping(), at, info, last).map_err(&failed)?;
         schunk.note_current(at);
@@ -349,7 +351,7 @@ impl ChangeSession<'_> {
         if at >= schunk.counters().nchunks {
             return Err(err!(Failure, "chunk {at} is gone"));
         }
-        schunk.info_of(at, access).map_err(unreadable)
+        access.info_of(at).map_err(unreadable)
     }
 }
 

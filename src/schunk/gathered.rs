@@ -166,7 +166,7 @@ impl SuperChunk {
             return Ok(stored);
         }
         let access = session.access()?;
-        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk, _| {
+        let content = access.with_chunk(at, false, settings, &mut |chunk, _| {
             check_size(chunk.header().nbytes(), sizes.chunk)?;
             self.content(at, chunk, settings)
         })?;
@@ -206,7 +206,7 @@ impl SuperChunk {
             self.note_read(header, &done);
             Ok(cbytes)
         };
-        match self.with_chunk_at(session.access()?, at, false, settings, &mut patch)? {
+        match session.access()?.with_chunk(at, false, settings, &mut patch)? {
             None => Ok(Some(Stored::CallsBack)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {

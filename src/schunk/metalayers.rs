@@ -2,7 +2,7 @@
 //! its trailer (`schunk.md` 17 and 18).
 
 use super::SuperChunk;
-use super::access_lock::Locked;
+use super::access_lock::LockProof;
 use super::c_struct::metalayer_lists::Layer;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -27,7 +27,7 @@ fn check_name(name: &CStr) -> Result<()> {
     Ok(())
 }
 
-impl Locked<'_, SuperChunk> {
+impl LockProof<'_, SuperChunk> {
     /// Where the metalayer with that name is.
     fn position(self, layer: Layer, name: &CStr) -> Result<usize> {
         check_name(name)?;

@@ -56,12 +56,11 @@ use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use c_struct::metalayer_lists::Layer;
 use cache::LastBlock;
 use create::Storage;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
-use sync::Access;
 
 /// A super-chunk. It begins with the struct that C sees.
 #[repr(C)]
@@ -195,14 +194,6 @@ impl SuperChunk {
     /// What the back-end says.
     pub(crate) fn release_backend(&self) -> Result<()> {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
-    }
-
-    /// Locks the cache for a block. `None` if another thread has locked it. Access proves that the block is none of an old
-    /// copy, and is dropped after the cache is unlocked: a change, which discards the block, comes later.
-    fn cache_to_fill<'a>(&'a self, _access: Access<'a>) -> Option<MutexGuard<'a, LastBlock>> {
-        let cache = self.cache.try_lock()?;
-        self.has_block.store(true, Ordering::Relaxed);
-        Some(cache)
     }
 
     /// What is remembered of the chunks is true no more.

@@ -1,7 +1,7 @@
 //! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
 
 use super::SuperChunk;
-use super::access_lock::Locked;
+use super::access_lock::LockProof;
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::lazy::{BlockSource, ChunkPlace};
@@ -78,56 +78,18 @@ impl SuperChunk {
         }
     }
 
-    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
-    pub(super) fn note_container(&self, access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
-        if decoding_asks_for_container(header)
-            && let Some(container) = access.locked().container()
-        {
-            settings.container.get_or_init(|| container);
-        }
-    }
-
     /// What codecs and filters of the context ask about, if they do.
     pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
         cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
     }
 
-    /// As [`container`](Locked::container), for a context whose super-chunk is `schunk`.
+    /// As [`container`](LockProof::container), for a context whose super-chunk is `schunk`.
     pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
             return self.read_lock().locked().container();
         }
         // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
         unsafe { container::of_schunk(schunk) }
-    }
-
-    /// Lends chunk `nchunk` as it is stored, or its lazy form.
-    pub(super) fn fetch<R>(
-        &self,
-        access: Access<'_>,
-        nchunk: i64,
-        lazily: bool,
-        purpose: Purpose,
-        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
-        let (Some(frame), Some(header)) = (self.frame(), access.header()) else {
-            // Another thread may have taken chunks away in the meantime.
-            if nchunk >= self.counters().nchunks {
-                return Err(gone());
-            }
-            let chunk = ChunkBytes::Borrowed(access.locked().chunk_in_memory(nchunk)?);
-            return then(FetchedChunk::Whole(chunk));
-        };
-        // So may another handle.
-        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
-        header.check_for_reading()?;
-        // A chunk in a mapped file is all there already.
-        if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
-            frame.with_lazy_chunk(at, header, then)
-        } else {
-            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
-        }
     }
 
     /// Lends chunk `nchunk`, which is there, to `then`, to be decoded: whole, or in its lazy form. Where decoding runs a
@@ -140,64 +102,7 @@ impl SuperChunk {
         then: &mut Then<'_, R>,
     ) -> Result<R> {
         let session = self.reading()?;
-        self.with_chunk_in(session, nchunk, lazily, settings, then)
-    }
-
-    /// As [`with_chunk`](Self::with_chunk), with leave to read that is there already.
-    pub(super) fn with_chunk_in<R>(
-        &self,
-        session: ReadSession<'_>,
-        nchunk: i64,
-        lazily: bool,
-        settings: &ReadSettings,
-        then: &mut Then<'_, R>,
-    ) -> Result<R> {
-        if let Some(done) = self.with_chunk_at(session.access(), nchunk, lazily, settings, then)? {
-            return Ok(done);
-        }
-        let copy = self.copy_at(session.access(), nchunk)?;
-        drop(session);
-        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy), None)
-    }
-
-    /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
-    /// a program's functions: these get a [copy](Self::copy_at) when access is given up.
-    pub(super) fn with_chunk_at<R>(
-        &self,
-        access: Access<'_>,
-        nchunk: i64,
-        lazily: bool,
-        settings: &ReadSettings,
-        then: &mut Then<'_, R>,
-    ) -> Result<Option<R>> {
-        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
-        let mut attempt = |lazily| {
-            self.fetch(access, nchunk, lazily, Purpose::Look, |chunk| {
-                let header = ChunkHeader::parse(match &chunk {
-                    FetchedChunk::Whole(chunk) => chunk,
-                    FetchedChunk::Lazy(chunk, _) => &chunk.head,
-                })?;
-                self.note_container(access, &header, settings);
-                if needs_copy(&header) {
-                    return Ok(None);
-                }
-                let chunk = match &chunk {
-                    FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
-                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
-                };
-                then(&chunk, Some(access)).map(Some)
-            })
-        };
-        match attempt(lazily) {
-            // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
-            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
-            done => done,
-        }
-    }
-
-    /// A copy of a whole chunk.
-    pub(super) fn copy_at(&self, access: Access<'_>, nchunk: i64) -> Result<Malloced> {
-        self.fetch(access, nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
+        session.with_chunk(nchunk, lazily, settings, then)
     }
 
     /// Decodes a whole chunk into the start of `dest`; its uncompressed bytes.
@@ -260,7 +165,7 @@ impl SuperChunk {
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<Handed> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk| match chunk {
+        session.access().fetch(nchunk, lazily, Purpose::Keep, |chunk| match chunk {
             FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
                 Ok(Handed::Borrowed(bytes.as_ptr(), bytes.len()))
             }
@@ -275,7 +180,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.copy_at(session.access(), nchunk)
+        session.access().copy_of_chunk(nchunk)
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
@@ -317,7 +222,104 @@ impl SuperChunk {
     }
 }
 
-impl Locked<'_, SuperChunk> {
+impl ReadSession<'_> {
+    /// As [`SuperChunk::with_chunk`].
+    pub(super) fn with_chunk<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<R> {
+        if let Some(done) = self.access().with_chunk(nchunk, lazily, settings, then)? {
+            return Ok(done);
+        }
+        let copy = self.access().copy_of_chunk(nchunk)?;
+        drop(self);
+        then(&StoredChunk::new(&ChunkHeader::parse(&copy)?, &copy), None)
+    }
+}
+
+impl Access<'_> {
+    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
+    pub(super) fn note_container(self, header: &ChunkHeader, settings: &ReadSettings) {
+        if decoding_asks_for_container(header)
+            && let Some(container) = self.locked().container()
+        {
+            settings.container.get_or_init(|| container);
+        }
+    }
+
+    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    pub(super) fn fetch<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        purpose: Purpose,
+        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
+        let schunk = self.locked().object();
+        let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
+            // Another thread may have taken chunks away in the meantime.
+            if nchunk >= schunk.counters().nchunks {
+                return Err(gone());
+            }
+            let chunk = ChunkBytes::Borrowed(self.locked().chunk_in_memory(nchunk)?);
+            return then(FetchedChunk::Whole(chunk));
+        };
+        // So may another handle.
+        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
+        header.check_for_reading()?;
+        // A chunk in a mapped file is all there already.
+        if lazily && !(purpose == Purpose::Look && frame.is_mapped()) {
+            frame.with_lazy_chunk(at, header, then)
+        } else {
+            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
+        }
+    }
+
+    /// Lends chunk `nchunk` to `then`, to be decoded: whole, or in its lazy form. Returns `None`, and does nothing, where decoding
+    /// runs a program's functions: these get a [copy](Self::copy_of_chunk) when access is given up.
+    pub(super) fn with_chunk<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<Option<R>> {
+        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
+        let mut attempt = |lazily| {
+            self.fetch(nchunk, lazily, Purpose::Look, |chunk| {
+                let header = ChunkHeader::parse(match &chunk {
+                    FetchedChunk::Whole(chunk) => chunk,
+                    FetchedChunk::Lazy(chunk, _) => &chunk.head,
+                })?;
+                self.note_container(&header, settings);
+                if needs_copy(&header) {
+                    return Ok(None);
+                }
+                let chunk = match &chunk {
+                    FetchedChunk::Whole(chunk) => StoredChunk::new(&header, chunk),
+                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(&header, chunk, source),
+                };
+                then(&chunk, Some(self)).map(Some)
+            })
+        };
+        match attempt(lazily) {
+            // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
+            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
+            done => done,
+        }
+    }
+
+    /// Returns a copy of a whole chunk.
+    pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<Malloced> {
+        self.fetch(nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
+    }
+}
+
+impl LockProof<'_, SuperChunk> {
     /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
     /// metalayers may show them in other dimensions.
     fn container(self) -> Option<Container> {

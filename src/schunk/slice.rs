@@ -158,9 +158,9 @@ impl SuperChunk {
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
                     let copy = self.check_index(part.nchunk).and_then(|()| {
-                        let copy = self.copy_at(access, part.nchunk)?;
+                        let copy = access.copy_of_chunk(part.nchunk)?;
                         let header = ChunkHeader::parse(&copy)?;
-                        self.note_container(access, &header, &settings);
+                        access.note_container(&header, &settings);
                         Ok((header, copy))
                     });
                     let failed = copy.is_err();
@@ -202,7 +202,7 @@ impl SuperChunk {
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk, access| {
+        let done = access.with_chunk(part.nchunk, lazily, settings, &mut |chunk, access| {
             self.decode_part(part, chunk, access, settings, dest)
         })?;
         Ok(done.is_some())
@@ -264,7 +264,7 @@ impl SuperChunk {
         {
             return items(&range, dest);
         }
-        let cache = access.and_then(|access| self.cache_to_fill(access));
+        let cache = access.and_then(Access::cache_to_fill);
         let Some(mut cache) = cache else { return items(&range, dest) };
         let mut at = range.start;
         while at < range.end {
@@ -369,9 +369,8 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let settings = new.settings(self);
         let access = session.access()?;
-        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk, _| {
-            self.content(nchunk, chunk, settings)
-        })?;
+        let content = access
+            .with_chunk(nchunk, false, settings, &mut |chunk, _| self.content(nchunk, chunk, settings))?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
         self.compress(nchunk, Some(&content), content.len()).map(Some)

@@ -1,7 +1,7 @@
 //! Other handles on the same frame: locks, and what they have changed (`schunk.md` 19, `frame.md` 6).
 
 use super::SuperChunk;
-use super::access_lock::{Locked, ReadGuard, WriteGuard};
+use super::access_lock::{LockProof, ReadGuard, WriteGuard};
 use super::c_struct::metalayer_lists::Layer;
 use crate::err;
 use crate::error::{ErrorKind, Result};
@@ -29,18 +29,18 @@ pub(super) struct ChangeSession<'a> {
 /// of its frame was read since.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'a> {
-    locked: Locked<'a, SuperChunk>,
+    locked: LockProof<'a, SuperChunk>,
     header: Option<&'a FrameHeader>,
 }
 
 impl<'a> Access<'a> {
     /// Access to chunks that are in no frame.
-    pub(super) fn without_frame(locked: Locked<'a, SuperChunk>) -> Access<'a> {
+    pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
         Access { locked, header: None }
     }
 
     /// The proof that the lock is held.
-    pub(super) fn locked(self) -> Locked<'a, SuperChunk> {
+    pub(super) fn locked(self) -> LockProof<'a, SuperChunk> {
         self.locked
     }
 

@@ -11,7 +11,7 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::schunk::SuperChunk;
-use crate::schunk::access_lock::{Locked, WriteGuard};
+use crate::schunk::access_lock::{LockProof, WriteGuard};
 use crate::schunk::rules::Permutation;
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -70,7 +70,7 @@ unsafe fn free_chunk(chunk: NonNull<u8>) {
     unsafe { buffers::give_block(chunk, chunk_len(chunk)) }
 }
 
-impl<'a> Locked<'a, SuperChunk> {
+impl<'a> LockProof<'a, SuperChunk> {
     /// Returns chunk `nchunk`; of a view, that of its owner.
     ///
     /// # Errors

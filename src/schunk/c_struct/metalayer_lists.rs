@@ -8,7 +8,7 @@ use crate::frame::metalayers::Metalayer;
 use crate::frame::store::OwnedMetalayer;
 use crate::malloc::Malloced;
 use crate::schunk::SuperChunk;
-use crate::schunk::access_lock::{Locked, WriteGuard};
+use crate::schunk::access_lock::{LockProof, WriteGuard};
 use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
 
@@ -34,7 +34,7 @@ impl Layer {
 /// The slots of a list, and how many of them are valid: at most as many as there are.
 type Slots = (*mut *mut blosc2_metalayer, usize);
 
-impl<'a> Locked<'a, SuperChunk> {
+impl<'a> LockProof<'a, SuperChunk> {
     fn slots(self, layer: Layer) -> Slots {
         let s = self.object().as_ptr();
         // SAFETY: the rule of `c_struct`; the lock is held.

@@ -5,7 +5,7 @@
 //!
 //! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or what the ABI says, since only
 //! the library sets them and programs keep to `abi.md` 3.6.1. Fields that change while the super-chunk is in use are either
-//! only touched atomically, or read by methods of [`Locked`] and written by methods of [`WriteGuard`]. All other fields are
+//! only touched atomically, or read by methods of [`LockProof`] and written by methods of [`WriteGuard`]. All other fields are
 //! written by [`WriteGuard::unshared`] access alone: while the super-chunk is made.
 //!
 //! | module | owns |
@@ -19,7 +19,7 @@ pub(super) mod chunk_array;
 pub(super) mod metalayer_lists;
 mod parameters;
 
-use super::access_lock::{Locked, WriteGuard};
+use super::access_lock::{LockProof, WriteGuard};
 use super::rules::Counters;
 use super::{Keeping, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, blosc2_storage};
@@ -192,7 +192,7 @@ impl SuperChunk {
     }
 }
 
-impl Locked<'_, SuperChunk> {
+impl LockProof<'_, SuperChunk> {
     /// Returns the header of a frame that tells of this super-chunk with those counters.
     pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
         let schunk = self.object();
