@@ -270,8 +270,8 @@ impl WriteGuard<'_, SuperChunk> {
     }
 
     /// Changes the frame into what the super-chunk is with those counters.
-    pub(super) fn apply(&self, change: &Change<'_>, counters: &Counters) -> Result<()> {
-        let Some(frame) = self.frame() else { return Ok(()) };
+    pub(super) fn apply(&mut self, change: &Change<'_>, counters: &Counters) -> Result<()> {
+        let Some(frame) = self.for_change().frame() else { return Ok(()) };
         let locked = self.locked();
         frame.apply(
             change,

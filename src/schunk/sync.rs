@@ -34,8 +34,13 @@ pub(super) struct Access<'a> {
 }
 
 impl<'a> Access<'a> {
-    /// Access to chunks that are in no frame.
+    /// Returns access to the chunks of a super-chunk without a frame.
+    ///
+    /// # Panics
+    /// If there is a frame, whose header would have to be read.
+    #[inline(always)]
     pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
+        assert!(locked.frame().is_none(), "a frame whose header was not read");
         Access { locked, header: None }
     }
 
