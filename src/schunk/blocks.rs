@@ -5,7 +5,7 @@ use super::sync::Access;
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::context::{Context, ReadSettings};
+use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
@@ -84,7 +84,6 @@ impl SuperChunk {
     /// Notes in the decompression context the item size of a chunk that was read before, unless there is a postfilter, so
     /// that what was read does not count; whether it does.
     fn note_cached(&self, typesize: u8) -> bool {
-        let _use = self.dctx_use.lock();
         self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
     }
 
@@ -150,7 +149,7 @@ impl SuperChunk {
     pub(crate) fn threads_for_chunks(&self) -> usize {
         let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
             || pool::has_callback()
-            || self.cctx().is_ok_and(Context::calls_back);
+            || self.cctx().is_ok_and(|cctx| cctx.calls_back());
         let settings = self.read_settings(false);
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }

@@ -44,7 +44,8 @@ impl SuperChunk {
     /// The parameters that a copy has if none are given: those of the context, without what belongs to programs.
     fn own_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
-        let head = self.cctx()?.head();
+        let cctx = self.cctx()?;
+        let head = cctx.head();
         Ok(blosc2_cparams {
             compcode: head.compcode() as u8,
             compcode_meta: head.compcode_meta(),

@@ -137,8 +137,7 @@ impl SuperChunk {
     /// Makes chunk `at` of what `changes` says alone.
     fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn Changes) -> Result<()> {
         if self.cctx()?.takes_gathered(sizes.block) {
-            // The access lock comes before that of the context.
-            let container = self.asked_container(self.cctx()?);
+            let container = self.asked_container()?;
             let blocks = Blocks::new(sizes, changes, None);
             let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
             let mut buffer = buffers::take(room)?;
@@ -187,8 +186,7 @@ impl SuperChunk {
         changes: &dyn Changes,
         settings: &ReadSettings,
     ) -> Result<Option<Stored>> {
-        // The access lock comes before that of the context.
-        let container = self.asked_container(self.cctx()?);
+        let container = self.asked_container()?;
         let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take(room)?;
         let mut patch = |chunk: &StoredChunk<'_>, _: Option<Access<'_>>| {
@@ -244,9 +242,7 @@ impl SuperChunk {
         container: Option<Container>,
         room: &mut [u8],
     ) -> Result<Option<usize>> {
-        let cctx = self.cctx()?;
-        let _use = self.cctx_use.lock();
-        match cctx.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
+        match self.cctx()?.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

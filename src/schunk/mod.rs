@@ -56,7 +56,7 @@ use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use c_struct::metalayer_lists::Layer;
 use cache::LastBlock;
 use create::Storage;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, ReentrantMutex};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
 use std::sync::Arc;
@@ -76,10 +76,10 @@ pub(crate) struct SuperChunk {
     has_block: Arc<AtomicBool>,
     /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
     owner: Arc<AtomicPtr<SuperChunk>>,
-    /// Held while the decompression context is looked at or told something.
+    /// Locked while the decompression context is used; see [`c_struct::contexts`].
     dctx_use: Mutex<()>,
-    /// Held while the compression context works, unless that runs a program's functions.
-    cctx_use: Mutex<()>,
+    /// Locked while the compression context is used.
+    cctx_use: ReentrantMutex<()>,
     /// Uncompressed size of the last chunk; -1 when it is not known.
     last_nbytes: AtomicI32,
 }
@@ -141,7 +141,7 @@ impl SuperChunk {
             (&raw mut (*place).has_block).write(shared.has_block);
             (&raw mut (*place).owner).write(shared.owner);
             (&raw mut (*place).dctx_use).write(Mutex::default());
-            (&raw mut (*place).cctx_use).write(Mutex::default());
+            (&raw mut (*place).cctx_use).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
             Box::from_raw(place)
         };

@@ -11,7 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkBytes, FetchedChunk, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::container;
-use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_container, decoding_calls_back};
+use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
 
@@ -42,13 +42,11 @@ impl SuperChunk {
 
     /// What the decompression context says of a read.
     pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
-        let _use = self.dctx_use.lock();
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }
 
     /// Notes in the decompression context what was read.
     pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
-        let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
             dctx.note_read(header, done);
         }
@@ -56,7 +54,6 @@ impl SuperChunk {
 
     /// Notes in the decompression context the item size of a chunk that was read before.
     pub(super) fn note_typesize(&self, typesize: u8) {
-        let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
             dctx.note_typesize(typesize);
         }
@@ -78,17 +75,27 @@ impl SuperChunk {
         }
     }
 
-    /// What codecs and filters of the context ask about, if they do.
-    pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
-        cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
+    /// Returns what codecs and filters of the compression context ask about; `None` if they do not. The access lock comes before
+    /// that of the context, so that the context is not in use any more.
+    ///
+    /// # Errors
+    /// `NullPointer` without a compression context.
+    pub(super) fn asked_container(&self) -> Result<Option<Container>> {
+        let asked = self.cctx()?.asked_schunk();
+        // SAFETY: the super-chunk of a context of this one.
+        Ok(asked.and_then(|schunk| unsafe { self.container_in(schunk) }))
     }
 
     /// As [`container`](LockProof::container), for a context whose super-chunk is `schunk`.
-    pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
+    ///
+    /// # Safety
+    /// `schunk` is NULL, or a super-chunk of ours that lives during the call. If it is another one than this, no other thread changes
+    /// its metalayers meanwhile: the rule for the super-chunk that a program has put into a context.
+    pub(super) unsafe fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
             return self.read_lock().locked().container();
         }
-        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        // SAFETY: by the caller's word.
         unsafe { container::of_schunk(schunk) }
     }
 

@@ -10,12 +10,14 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | this one | counters, parameters of compression, contexts, the frame |
+//! | this one | counters, parameters of compression, the frame |
+//! | [`contexts`] | the contexts, and the locks for their use |
 //! | [`metalayer_lists`] | the two lists of metalayers |
 //! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
 //! | [`parameters`] | structs of parameters for C |
 
 pub(super) mod chunk_array;
+pub(super) mod contexts;
 pub(super) mod metalayer_lists;
 mod parameters;
 
@@ -140,22 +142,6 @@ impl SuperChunk {
         unsafe { &*(*self.as_ptr()).storage }
     }
 
-    /// The compression context.
-    ///
-    /// # Errors
-    /// `NullPointer` when a program has taken it away.
-    pub(crate) fn cctx(&self) -> Result<&Context> {
-        // SAFETY: the rule of the module.
-        unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() }
-            .ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))
-    }
-
-    /// The decompression context, if there is one.
-    pub(crate) fn dctx(&self) -> Option<&Context> {
-        // SAFETY: the rule of the module.
-        unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }
-    }
-
     /// The frame, if the chunks are in one.
     pub(crate) fn frame(&self) -> Option<&Frame> {
         let owner = self.owner()?.as_ptr();
@@ -196,12 +182,8 @@ impl LockProof<'_, SuperChunk> {
     /// Returns the header of a frame that tells of this super-chunk with those counters.
     pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
         let schunk = self.object();
-        let threads = |context: Option<&Context>| context.map_or(1, |c| c.head().nthreads());
-        let nthreads_c = threads(schunk.cctx().ok());
-        let nthreads_d = {
-            let _use = schunk.dctx_use.lock();
-            threads(schunk.dctx())
-        };
+        let nthreads_c = schunk.nthreads_to_compress().unwrap_or(1);
+        let nthreads_d = schunk.nthreads_to_decompress().unwrap_or(1);
         let blocksize = schunk.blocksize();
         // SAFETY: the rule of the module; the lock is held.
         schunk.field(|s| unsafe {
