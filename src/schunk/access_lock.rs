@@ -5,7 +5,7 @@
 //! `LockProof<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. A proof carries
 //! the object whose lock is held, so that these methods need no other argument to find it. They cannot be called without the
 //! lock, and nothing that a `LockProof` has lent is in use during a change.
-//! [`WriteGuard::unshared`] needs no lock: `&mut T` proves that no other thread has access, as while `T` is made or dropped.
+//! [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
 //!
 //! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
 //! without waiting. Changes from inside them are refused, since they would wait for their own thread.
@@ -193,8 +193,12 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     }
 
     /// Returns access to an object that no other code has access to; no lock is taken.
+    ///
+    /// # Safety
+    /// While the guard lives, no other code uses what is changed or read through it. `&mut T` proves that for what belongs to `of`
+    /// alone, but not for what it shares with other objects that have the same lock.
     #[inline]
-    pub(crate) fn unshared(of: &'a mut T) -> Self {
+    pub(crate) unsafe fn unshared(of: &'a mut T) -> Self {
         WriteGuard { of, exclusive: Exclusive::Unshared, _not_send: PhantomData }
     }
 
@@ -356,7 +360,8 @@ mod tests {
     #[test]
     fn an_unshared_object_needs_no_lock() {
         let mut number = Number::new(false);
-        let mut change = WriteGuard::unshared(&mut number);
+        // SAFETY: the number has a lock of its own.
+        let mut change = unsafe { WriteGuard::unshared(&mut number) };
         change.add();
         assert_eq!(change.locked().get(), 1);
         drop(change);

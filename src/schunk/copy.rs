@@ -95,10 +95,10 @@ impl SuperChunk {
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
         // SAFETY: by the caller's word.
-        let mut copy = unsafe { SuperChunk::create(&storage) }?;
+        let copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
-        WriteGuard::unshared(&mut *copy).set_counters(&counters);
+        WriteGuard::lock(&*copy)?.set_counters(&counters);
         for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
             copy.meta_add(&as_name(name)?, &content)?;
         }

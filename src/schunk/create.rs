@@ -142,7 +142,7 @@ impl SuperChunk {
     }
 
     fn create_frame(&mut self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
-        let access = WriteGuard::unshared(self);
+        let access = WriteGuard::lock(&*self)?;
         let locked = access.locked();
         let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;

@@ -192,15 +192,20 @@ impl SuperChunk {
     pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
-        let reading = self.read_lock();
-        let Some((at, chunk)) = reading.locked().find_metalayer(Layer::Variable, name) else {
+        // A copy: decoding may run a codec of the program.
+        let found = self
+            .read_lock()
+            .locked()
+            .find_metalayer(Layer::Variable, name)
+            .map(|(at, chunk)| (at, chunk.to_vec()));
+        let Some((at, chunk)) = found else {
             return Err(err!(NotFound, "no metalayer {name:?}"));
         };
-        let header = ChunkHeader::parse(chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
+        let header = ChunkHeader::parse(&chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
         if usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
             return Err(err!(Data, "a chunk of {} bytes in {}", header.cbytes, chunk.len()));
         }
-        Ok((at, decompress_chunk(&header, chunk)))
+        Ok((at, decompress_chunk(&header, &chunk)))
     }
 
     /// Removes a metalayer of variable length; how many there are then.

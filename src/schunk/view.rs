@@ -86,9 +86,26 @@ impl SuperChunk {
         let (cparams, dparams) = self.parameters_of_views(shown.blocksize);
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
         let mut view = SuperChunk::with_storage(None, &storage, Some(shared))?;
+        self.show_in(owner, &mut view, shown, name, content)?;
+        // Without the lock, since the init function of a tuner may run.
+        let storage = *view.storage();
+        // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as that lives.
+        unsafe { view.make_contexts(&*storage.cparams, &*storage.dparams) }?;
+        Ok(view)
+    }
+
+    /// Gives a new view its fields and metalayers, as they are now.
+    fn show_in(
+        &self,
+        owner: &SuperChunk,
+        view: &mut SuperChunk,
+        shown: &Shown,
+        name: &CStr,
+        content: &[u8],
+    ) -> Result<()> {
         let reading = self.read_lock();
         let (v, s, o) = (view.as_ptr(), self.as_ptr(), owner.as_ptr());
-        // SAFETY: no other code has access to the view yet, and its storage is whole; the lock is held for the others.
+        // SAFETY: no other code has access to the view yet; the lock is held for the others.
         unsafe {
             (*v).compcode = (*s).compcode;
             (*v).compcode_meta = (*s).compcode_meta;
@@ -109,17 +126,16 @@ impl SuperChunk {
             (*v).data = (*o).data;
             (*v).data_len = (*o).data_len;
             (*v).frame = (*o).frame;
-            view.make_contexts(&*(*(*v).storage).cparams, &*(*(*v).storage).dparams)?;
         }
-        let mut access = WriteGuard::unshared(&mut *view);
+        // SAFETY: of what the lock protects, only fields and metalayers of the view are changed, to which no other code has access.
+        let mut access = unsafe { WriteGuard::unshared(view) };
         access.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
         access.tick();
         for metalayer in reading.locked().metalayers(Layer::Variable) {
             let content = Malloced::copy_of(metalayer.content)?;
             access.push_metalayer(Layer::Variable, metalayer.name, content)?;
         }
-        drop(access);
-        Ok(view)
+        Ok(())
     }
 
     /// The parameters with which this super-chunk was made, for blocks of another size.

@@ -23,6 +23,8 @@ const CHUNKSIZE: usize = 64_000;
 static CHANGED: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
 /// The chunk that the decoder puts there.
 static NEW_CHUNK: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// Locked by a test that uses these.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn encode(
     _: *const u8,
@@ -87,6 +89,7 @@ fn chunk_of_codec(typesize: i32) -> Vec<u8> {
 #[test]
 fn a_block_of_an_old_copy_is_not_kept() {
     register();
+    let _one = ONE_AT_A_TIME.lock();
     let params = Params { typesize: 4, blocksize: 32_000, ..Params::default() };
     let (old, new): (Vec<u8>, Vec<u8>) = (
         (0..CHUNKSIZE).map(|at| (at / 64) as u8).collect(),
@@ -109,6 +112,25 @@ fn a_block_of_an_old_copy_is_not_kept() {
         let read = schunk.get_slice(per_chunk + start, per_chunk + start + 10, 40).expect("a slice");
         assert_eq!(read, new[4 * start as usize..][..40], "after the change, from item {start} on");
     }
+}
+
+/// The codec of a metalayer can change the super-chunk: no lock is held while it runs.
+#[test]
+fn the_codec_of_a_metalayer_changes_the_super_chunk() {
+    register();
+    let _one = ONE_AT_A_TIME.lock();
+    let params = Params { typesize: 4, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    let (old, new) = (vec![1; CHUNKSIZE], vec![2; CHUNKSIZE]);
+    schunk.append(&old).expect("appended");
+    schunk.append(&old).expect("appended");
+    let with_codec = Params { codec: CODEC, typesize: 1, filters: [0; 6], ..Params::default() };
+    assert_eq!(schunk.vlmeta_add_with("noise", &data(Data::Noise, 4, 1000), Some(&with_codec)), 0);
+    *NEW_CHUNK.lock().expect("the chunk") = compressed(&params, &new);
+    CHANGED.store(schunk.raw(), Ordering::Relaxed);
+    assert_eq!(schunk.vlmeta_get("noise"), Ok(vec![b'x'; 1000]));
+    assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
+    assert_eq!(schunk.decompress(1), Ok(new));
 }
 
 /// A codec that takes the block shape of the array gets it for chunks that are read after one of a program's codec, too.

@@ -326,8 +326,8 @@ mod tests {
     fn metalayers_that_are_not_there_are_errors() {
         for layer in [Layer::Fixed, Layer::Variable] {
             // SAFETY: the default parameters have no pointers but to literals.
-            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
-            let mut guard = WriteGuard::unshared(&mut *schunk);
+            let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::lock(&*schunk).unwrap();
             assert!(guard.take_metalayer(layer, 0).is_none());
             assert_eq!(guard.push_metalayer(layer, b"first", content(b"abc")).unwrap(), 0);
             assert_eq!(guard.push_metalayer(layer, b"second", content(b"")).unwrap(), 1);
@@ -350,8 +350,8 @@ mod tests {
     fn a_list_has_an_end() {
         for layer in [Layer::Fixed, Layer::Variable] {
             // SAFETY: the default parameters have no pointers but to literals.
-            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
-            let mut guard = WriteGuard::unshared(&mut *schunk);
+            let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::lock(&*schunk).unwrap();
             for n in 0..layer.limit() {
                 assert_eq!(guard.push_metalayer(layer, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
             }

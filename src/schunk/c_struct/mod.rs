@@ -6,7 +6,7 @@
 //! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or what the ABI says, since only
 //! the library sets them and programs keep to `abi.md` 3.6.1. Fields that change while the super-chunk is in use are either
 //! only touched atomically, or read by methods of [`LockProof`] and written by methods of [`WriteGuard`]. All other fields are
-//! written by [`WriteGuard::unshared`] access alone: while the super-chunk is made.
+//! written while the super-chunk is made alone.
 //!
 //! | module | owns |
 //! |---|---|
