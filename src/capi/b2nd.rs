@@ -335,7 +335,7 @@ pub unsafe extern "C" fn b2nd_full(
             let given = given(ctx)?;
             let typesize = usize::try_from(given.storage.cparams.typesize).unwrap_or(0);
             let value = source(fill_value, typesize)?;
-            let made = Array::create(&given.spec(), Special::Zero)?;
+            let mut made = Array::create(&given.spec(), Special::Zero)?;
             made.fill(value)?;
             Ok(made)
         })

@@ -182,15 +182,24 @@ impl SuperChunk {
         }
     }
 
-    /// Takes the frame's lock for several calls; nothing happens without one. It nests.
+    /// Takes the frame's lock between processes, exclusively, for several calls. It nests. `None` without one.
     ///
     /// # Errors
-    /// `Lock`.
+    /// `Lock`; `Failure` from inside an I/O function.
+    pub(crate) fn lock_frame(&self) -> Result<Option<FrameSection<'_>>> {
+        let Some(frame) = self.frame().filter(|frame| frame.has_lock()) else { return Ok(None) };
+        // Threads that read now have to keep what they read under.
+        let _changing = WriteGuard::lock(self)?;
+        frame.lock(true).map(Some)
+    }
+
+    /// As [`lock_frame`](Self::lock_frame), until [`unlock`](Self::unlock).
+    ///
+    /// # Errors
+    /// As [`lock_frame`](Self::lock_frame).
     pub(crate) fn lock(&self) -> Result<()> {
-        if let Some(frame) = self.frame().filter(|frame| frame.has_lock()) {
-            // Threads that read now have to keep what they read under.
-            let _changing = WriteGuard::lock(self)?;
-            frame.lock(true)?.hold();
+        if let Some(section) = self.lock_frame()? {
+            section.hold();
         }
         Ok(())
     }
