@@ -84,7 +84,7 @@ impl SuperChunk {
         let info = facts(chunk.bytes())?;
         if self.has_no_frame() {
             let mut guard = self.start_change()?;
-            let at = guard.counters().nchunks;
+            let at = guard.nchunks();
             return guard.insert_plain(at, chunk, &info, ErrorKind::ChunkAppend);
         }
         let mut session = self.changing(true)?;
@@ -177,7 +177,7 @@ impl SuperChunk {
             guard.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
         }
         guard.set_counters(&after);
-        self.last_nbytes.store(-1, Ordering::Relaxed);
+        guard.set_last_nbytes(-1);
         Ok(after.nchunks)
     }
 
@@ -198,7 +198,7 @@ impl SuperChunk {
             Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
             Some(_) => session.guard().apply(&Change::Reorder { order }, &counters)?,
         }
-        self.last_nbytes.store(-1, Ordering::Relaxed);
+        session.guard().set_last_nbytes(-1);
         Ok(())
     }
 }
@@ -244,8 +244,18 @@ impl WriteGuard<'_, SuperChunk> {
         stored.and_then(|stored| self.insert_in_memory(at, stored)).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
-        self.last_nbytes.store(last, Ordering::Relaxed);
+        self.set_last_nbytes(last);
         Ok(after.nchunks)
+    }
+
+    /// Appends a copy of a chunk where there is no frame; the number of chunks then.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_chunk`].
+    pub(super) fn append_plain(&mut self, chunk: &[u8]) -> Result<i64> {
+        let info = facts(chunk)?;
+        let at = self.nchunks();
+        self.insert_plain(at, Incoming::Copy(chunk), &info, ErrorKind::ChunkAppend)
     }
 
     /// Puts another chunk in the place of one where there is no frame.
@@ -265,8 +275,20 @@ impl WriteGuard<'_, SuperChunk> {
             stored.and_then(|stored| self.replace_in_memory(at, stored)).map_err(&failed)?;
         }
         self.set_counters(&after);
-        self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        self.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
         Ok(after.nchunks)
+    }
+
+    /// Notes the uncompressed size of the last chunk in bytes; -1 for one that is not known.
+    #[inline]
+    fn set_last_nbytes(&mut self, nbytes: i32) {
+        self.for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
+    }
+
+    /// Discards what is remembered of the chunks.
+    pub(super) fn forget(&mut self) {
+        self.forget_block();
+        self.set_last_nbytes(-1);
     }
 
     /// Changes the frame into what the super-chunk is with those counters.
@@ -312,7 +334,7 @@ impl ChangeSession<'_> {
         chunk.release();
         guard.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
-        guard.last_nbytes.store(last, Ordering::Relaxed);
+        guard.set_last_nbytes(last);
         Ok(after.nchunks)
     }
 
@@ -339,7 +361,7 @@ impl ChangeSession<'_> {
         guard.apply(&change, &after).map_err(&failed)?;
         chunk.release();
         guard.set_counters(&after);
-        guard.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        guard.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
         Ok(after.nchunks)
     }
 

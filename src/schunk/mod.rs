@@ -196,12 +196,6 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    /// What is remembered of the chunks is true no more.
-    fn forget(&self) {
-        self.forget_block();
-        self.last_nbytes.store(-1, Ordering::Relaxed);
-    }
-
     /// The block that was decoded last is true no more. Waits for a thread that puts a block there.
     fn forget_block(&self) {
         if self.has_block.load(Ordering::Relaxed) {
