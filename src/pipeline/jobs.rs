@@ -2,7 +2,7 @@
 
 use super::scratch::{self, Scratch};
 use crate::error::{Error, Result};
-use crate::pool;
+use crate::{held_locks, pool};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -44,7 +44,9 @@ pub(crate) fn for_each_block(
         });
     }
     let queue = Queue::new(blocks);
+    let held = held_locks::current();
     let finished = pool::run(nthreads, &|tid| {
+        let _held = held_locks::adopt(&held);
         scratch::with(|scratch| {
             let mut worker = Worker { tid, scratch };
             queue.work_off(|nblock| work(nblock, &mut worker));
@@ -69,7 +71,9 @@ pub(crate) fn for_each(
         return items.try_for_each(work);
     }
     let queue = Queue::new(items);
+    let held = held_locks::current();
     let finished = pool::run(nthreads, &|tid| {
+        let _held = held_locks::adopt(&held);
         queue.work_off(&work);
         end_of_part(tid);
     });

@@ -8,7 +8,8 @@
 //! [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
 //!
 //! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
-//! without waiting. Changes from inside them are refused, since they would wait for their own thread.
+//! without waiting. Changes from inside them are refused, since they would wait for their own thread. That holds as well for I/O
+//! functions that run on another thread, for a job of the one that has the lock ([`held_locks`]).
 //!
 //! The only thread of a process takes no lock, unless functions of the program may run meanwhile and start other threads:
 //! those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold no lock are counted:
@@ -16,12 +17,10 @@
 
 use crate::err;
 use crate::error::Result;
-#[cfg(loom)]
-use crate::sync::WithBorrow;
+use crate::held_locks::{self, Hold};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{pool, thread};
-use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -48,11 +47,6 @@ pub(crate) struct AccessLock {
     calls_back: bool,
 }
 
-crate::sync::per_thread! {
-    /// The locks that this thread holds to read, if their `calls_back` is set.
-    static HELD: RefCell<Vec<*const AccessLock>> = const { RefCell::new(Vec::new()) };
-}
-
 impl AccessLock {
     /// Returns a lock that is not held. `calls_back` tells whether reading runs a program's I/O functions.
     pub(crate) fn new(calls_back: bool) -> Self {
@@ -70,9 +64,14 @@ impl AccessLock {
         !self.calls_back && thread::is_alone() && !pool::has_callback()
     }
 
-    /// Returns whether this thread holds the lock to read, as far as that is remembered.
-    fn is_held(&self) -> bool {
-        self.calls_back && HELD.with_borrow(|held| held.iter().any(|&lock| ptr::eq(lock, self)))
+    /// Returns how this thread, or the one for which it works, holds the lock, as far as that is remembered.
+    fn held(&self) -> Option<Hold> {
+        if self.calls_back { held_locks::find(self.key()) } else { None }
+    }
+
+    /// Returns what stands for the lock in [`held_locks`].
+    fn key(&self) -> usize {
+        ptr::from_ref(self).addr()
     }
 
     /// Adds to the number of readers without a lock. One thread at a time does, so that no atomic addition is needed.
@@ -92,6 +91,8 @@ impl AccessLock {
 enum Shared<'a> {
     /// By its number in `unlocked_readers`.
     Counted,
+    /// By the [`WriteGuard`] of the thread for which this one works.
+    Inherited,
     Locked {
         _lock: RwLockReadGuard<'a, ()>,
         is_remembered: bool,
@@ -114,15 +115,20 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
             access.count_unlocked(1);
             return ReadGuard { of, shared: Shared::Counted };
         }
-        let shared = if access.calls_back {
+        if !access.calls_back {
+            return ReadGuard {
+                of,
+                shared: Shared::Locked { _lock: access.lock.read(), is_remembered: false },
+            };
+        }
+        let lock = match access.held() {
+            None => access.lock.read(),
             // From inside a program's function: a thread that waits to change the object waits for this thread.
-            let lock = if access.is_held() { access.lock.read_recursive() } else { access.lock.read() };
-            HELD.with_borrow_mut(|held| held.push(access));
-            Shared::Locked { _lock: lock, is_remembered: true }
-        } else {
-            Shared::Locked { _lock: access.lock.read(), is_remembered: false }
+            Some(Hold::Shared) => access.lock.read_recursive(),
+            Some(Hold::Exclusive) => return ReadGuard { of, shared: Shared::Inherited },
         };
-        ReadGuard { of, shared }
+        held_locks::add(access.key(), Hold::Shared);
+        ReadGuard { of, shared: Shared::Locked { _lock: lock, is_remembered: true } }
     }
 
     /// Lends the proof that the lock is held.
@@ -138,12 +144,8 @@ impl<T: Lockable> Drop for ReadGuard<'_, T> {
         let access = self.of.access_lock();
         match self.shared {
             Shared::Counted => access.count_unlocked(-1),
-            Shared::Locked { is_remembered: false, .. } => {}
-            Shared::Locked { is_remembered: true, .. } => HELD.with_borrow_mut(|held| {
-                if let Some(at) = held.iter().rposition(|&lock| ptr::eq(lock, access)) {
-                    held.swap_remove(at);
-                }
-            }),
+            Shared::Inherited | Shared::Locked { is_remembered: false, .. } => {}
+            Shared::Locked { is_remembered: true, .. } => held_locks::remove(access.key(), Hold::Shared),
         }
     }
 }
@@ -177,7 +179,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     pub(crate) fn lock(of: &'a T) -> Result<Self> {
         let access = of.access_lock();
         let me = thread::id();
-        if access.writer.load(Ordering::Relaxed) == me || access.is_held() {
+        if access.writer.load(Ordering::Relaxed) == me || access.held().is_some() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
         }
         let exclusive = if access.is_free() {
@@ -189,6 +191,9 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
             return Err(err!(Failure, "a change while the same thread reads"));
         }
         access.writer.store(me, Ordering::Relaxed);
+        if access.calls_back {
+            held_locks::add(access.key(), Hold::Exclusive);
+        }
         Ok(WriteGuard { of, exclusive, _not_send: PhantomData })
     }
 
@@ -231,7 +236,11 @@ impl<T: Lockable> Drop for WriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if !matches!(self.exclusive, Exclusive::Unshared) {
-            self.of.access_lock().writer.store(0, Ordering::Relaxed);
+            let access = self.of.access_lock();
+            access.writer.store(0, Ordering::Relaxed);
+            if access.calls_back {
+                held_locks::remove(access.key(), Hold::Exclusive);
+            }
         }
     }
 }
@@ -288,6 +297,7 @@ impl<T: Lockable> Deref for WriteGuard<'_, T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::pipeline::jobs::for_each;
 
     struct Number {
         lock: AccessLock,
@@ -407,6 +417,34 @@ mod tests {
             drop(read);
             change.join().unwrap();
         });
+    }
+
+    #[test]
+    fn threads_of_a_job_have_the_access_of_the_thread_that_waits() {
+        let number = Number::new(true);
+        let use_it = |_: usize| {
+            drop(ReadGuard::lock(&number));
+            assert!(WriteGuard::lock(&number).is_err());
+            // The other threads get some of the items.
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let read = ReadGuard::lock(&number);
+            let change = scope.spawn(|| drop(WriteGuard::lock(&number).unwrap()));
+            while !number.lock.lock.is_locked() || number.lock.lock.try_read().is_some() {
+                std::thread::yield_now();
+            }
+            // The change waits by now.
+            for_each(3, 0..20, use_it).unwrap();
+            drop(read);
+            change.join().unwrap();
+        });
+        let change = WriteGuard::lock(&number).unwrap();
+        for_each(3, 0..20, use_it).unwrap();
+        drop(change);
+        // Nothing is left of it.
+        for_each(3, 0..20, |_| WriteGuard::lock(&number).map(drop)).unwrap();
     }
 
     #[test]
