@@ -24,7 +24,7 @@ impl SuperChunk {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
-        let at = self.counters().nchunks;
+        let at = self.nchunks();
         self.note_current(at);
         if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;

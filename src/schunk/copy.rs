@@ -96,7 +96,7 @@ impl SuperChunk {
         storage.io = to.io.unwrap_or(storage.io);
         // SAFETY: by the caller's word.
         let copy = unsafe { SuperChunk::create(&storage) }?;
-        let from = self.counters();
+        let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
         WriteGuard::lock(&*copy)?.set_counters(&counters);
         for (name, content) in self.copies_of_metalayers(Layer::Fixed) {

@@ -3,7 +3,7 @@
 use super::SuperChunk;
 use super::change::Incoming;
 use super::snapshot::until_stored;
-use super::sync::{Access, ChangeSession};
+use super::sync::{Access, ChangeSession, ReadSession};
 use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -116,10 +116,23 @@ impl SuperChunk {
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
     /// reading.
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
-        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
-            return Ok(());
-        };
-        self.read_parts(span.parts(), dest)
+        // What cannot be asked for is found before the lock is waited for.
+        let Some(first) = self.span(start, stop)?.and_then(|span| span.parts().next()) else { return Ok(()) };
+        self.check_index(first.nchunk)?;
+        let settings = self.read_settings(false);
+        let session = self.reading()?;
+        match self.span(start, stop)? {
+            Some(span) => self.read_parts(session, span.parts(), &settings, dest),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the span of items `start..stop` with chunks as large as they are now; `None` for no items.
+    ///
+    /// # Errors
+    /// As [`Span::new`].
+    fn span(&self, start: i64, stop: i64) -> Result<Option<Span>> {
+        Span::new(start, stop, self.typesize(), self.counters().chunksize)
     }
 
     /// Sees that items `start..stop` may be asked for: not before the first, and not of chunks that differ in size.
@@ -140,27 +153,32 @@ impl SuperChunk {
 
     /// Reads bytes `range` of a chunk into `dest`, which is as long.
     pub(super) fn read_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(false);
+        let session = self.reading()?;
         let buffer = 0..dest.len();
-        self.read_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
+        self.read_parts(session, std::iter::once(Part { nchunk, range, buffer }), &settings, dest)
     }
 
     /// Reads parts of chunks into their places in `dest`; all as they are at one time.
-    fn read_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
-        let Some(first) = parts.next() else { return Ok(()) };
-        self.check_index(first.nchunk)?;
-        let settings = self.read_settings(false);
-        let session = self.reading()?;
+    fn read_parts(
+        &self,
+        session: ReadSession<'_>,
+        mut parts: impl Iterator<Item = Part>,
+        settings: &ReadSettings,
+        dest: &mut [u8],
+    ) -> Result<()> {
         let access = session.access();
-        let mut next = Some(first);
+        let mut next = parts.next();
         while let Some(part) = next {
-            if !self.read_part_at(access, &part, &settings, dest)? {
+            if !self.read_part_at(access, &part, settings, dest)? {
                 // Decoding runs a program's functions: what is left is copied first, and nothing is held meanwhile.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
                     let copy = self.check_index(part.nchunk).and_then(|()| {
                         let copy = access.copy_of_chunk(part.nchunk)?;
                         let header = ChunkHeader::parse(&copy)?;
-                        access.note_container(&header, &settings);
+                        access.note_container(&header, settings);
                         Ok((header, copy))
                     });
                     let failed = copy.is_err();
@@ -173,7 +191,7 @@ impl SuperChunk {
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
                     let (header, copy) = copy?;
-                    self.decode_part(&part, &StoredChunk::new(&header, &copy), None, &settings, dest)
+                    self.decode_part(&part, &StoredChunk::new(&header, &copy), None, settings, dest)
                 });
             }
             next = parts.next();
@@ -312,20 +330,23 @@ impl SuperChunk {
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
     /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
     pub(crate) fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
-        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
-            return Ok(());
-        };
+        let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
-        let calls_back = self.cctx().map_err(failed)?.calls_back();
         let mut session = None;
-        for (n, part) in span.parts().enumerate() {
-            if n == 0 && !calls_back {
-                // What is behind the last chunk is no reason to wait for the lock.
-                if !self.is_whole(&part, span.chunksize) {
-                    self.check_index(part.nchunk).map_err(failed)?;
-                }
-                session = Some(target.changing(false).map_err(not_stored)?);
+        if !self.cctx().map_err(failed)?.calls_back() {
+            // What is behind the last chunk is no reason to wait for the lock.
+            if let Some(first) = span.parts().next()
+                && !self.is_whole(&first, span.chunksize)
+            {
+                self.check_index(first.nchunk).map_err(failed)?;
             }
+            session = Some(target.changing(false).map_err(not_stored)?);
+            match self.span(start, stop)? {
+                Some(now) => span = now,
+                None => return Ok(()),
+            }
+        }
+        for part in span.parts() {
             let new = PartToWrite {
                 src: &src[part.buffer.clone()],
                 part,

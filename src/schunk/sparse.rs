@@ -22,7 +22,7 @@ impl SuperChunk {
     /// `InvalidParam` for an item that is not there, or a super-chunk without a fixed block and chunk size; those of
     /// reading, or `Failure` where items are read one by one.
     pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
-        let counters = self.counters();
+        let counters = self.read_lock().counters();
         let (typesize, chunksize) = self.geometry(&counters)?;
         let nitems = counters.nbytes / typesize as i64;
         let settings = self.read_settings(false);
