@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::paths;
 use crate::malloc::{Growing, Malloced};
 use crate::schunk::SuperChunk;
-use crate::schunk::create::Storage;
+use crate::schunk::storage::Storage;
 use parking_lot::RwLock;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString};

@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
 use crate::schunk::SuperChunk;
 use crate::schunk::copy::{CopyTo, FrameBytes};
-use crate::schunk::create::{Storage, block_with};
+use crate::schunk::storage::{Storage, block_with};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 

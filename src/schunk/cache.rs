@@ -3,10 +3,7 @@
 //! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it, as
 //! does any read with a postfilter, whose result may differ from one time to the next.
 
-use super::sync::Access;
 use crate::buffers::limits::DECODED_BLOCK;
-use parking_lot::MutexGuard;
-use std::sync::atomic::Ordering;
 
 /// A block that was decoded.
 #[derive(Default)]
@@ -70,17 +67,6 @@ impl LastBlock {
         self.nchunk = Some(nchunk);
         self.start = start;
         self.typesize = typesize;
-    }
-}
-
-impl<'a> Access<'a> {
-    /// Locks the cache for a block of a chunk that was fetched with this access. `None` if another thread has locked it. The
-    /// access outlives the lock of the cache, so that a change of the chunk discards the block.
-    pub(super) fn cache_to_fill(self) -> Option<MutexGuard<'a, LastBlock>> {
-        let schunk = self.locked().object();
-        let cache = schunk.cache.try_lock()?;
-        schunk.has_block.store(true, Ordering::Relaxed);
-        Some(cache)
     }
 }
 

@@ -5,7 +5,7 @@
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use super::rules::{self, Counters, Permutation};
 use super::sync::{Access, ChangeSession};
 use super::variable_size::count;

@@ -2,11 +2,11 @@
 
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use super::change::Incoming;
-use super::create::Storage;
 use super::metalayers::decompress_chunk;
 use super::rules::Counters;
+use super::storage::Storage;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::flag2;

@@ -3,7 +3,7 @@
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, StoredChunk};

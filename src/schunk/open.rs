@@ -3,9 +3,9 @@
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::metalayer_lists::Layer;
-use super::create::Storage;
+use super::c_struct::layer::Layer;
 use super::rules::Counters;
+use super::storage::Storage;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };

@@ -2,6 +2,7 @@
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
+use super::cache::LastBlock;
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::lazy::{BlockSource, ChunkPlace};
@@ -14,6 +15,8 @@ use crate::pipeline::container;
 use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
+use parking_lot::MutexGuard;
+use std::sync::atomic::Ordering;
 
 /// A chunk for C.
 pub(crate) enum Handed {
@@ -247,7 +250,16 @@ impl ReadSession<'_> {
     }
 }
 
-impl Access<'_> {
+impl<'a> Access<'a> {
+    /// Locks the cache for a block of a chunk that was fetched with this access. `None` if another thread has locked it. The
+    /// access outlives the lock of the cache, so that a change of the chunk discards the block.
+    pub(super) fn cache_to_fill(self) -> Option<MutexGuard<'a, LastBlock>> {
+        let schunk = self.locked().object();
+        let cache = schunk.cache.try_lock()?;
+        schunk.has_block.store(true, Ordering::Relaxed);
+        Some(cache)
+    }
+
     /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
     pub(super) fn note_container(self, header: &ChunkHeader, settings: &ReadSettings) {
         if decoding_asks_for_container(header)

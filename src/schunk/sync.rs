@@ -2,7 +2,7 @@
 
 use super::SuperChunk;
 use super::access_lock::{LockProof, ReadGuard, WriteGuard};
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;

@@ -4,10 +4,11 @@
 //! last block, chunks and frame are the owner's. A chunk that is replaced through a view is replaced in the owner; all
 //! other changes are refused. When the owner goes, its views have no chunks any more.
 
+use super::SuperChunk;
 use super::access_lock::WriteGuard;
-use super::c_struct::metalayer_lists::Layer;
-use super::create::Storage;
-use super::{SharedWithViews, SuperChunk};
+use super::c_struct::layer::Layer;
+use super::storage::Storage;
+use super::super_chunk::SharedWithViews;
 use crate::abi::{blosc2_cparams, blosc2_dparams};
 use crate::err;
 use crate::error::Result;

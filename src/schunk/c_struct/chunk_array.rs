@@ -277,7 +277,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::schunk::access_lock::Lockable;
     use crate::schunk::change::Incoming;
-    use crate::schunk::create::Storage;
+    use crate::schunk::storage::Storage;
     use crate::schunk::view::Shown;
 
     /// A super-chunk in memory with one chunk for each of these contents.

@@ -1,7 +1,8 @@
 //! The lists of metalayers in the public struct: arrays of pointers, of which the first `nmetalayers` (`nvlmetalayers`) are
 //! valid. Each points at a `malloc` block with a name and a content that are `malloc` blocks, too.
 
-use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_metalayer};
+use super::layer::Layer;
+use crate::abi::blosc2_metalayer;
 use crate::err;
 use crate::error::Result;
 use crate::frame::metalayers::Metalayer;
@@ -11,25 +12,6 @@ use crate::schunk::SuperChunk;
 use crate::schunk::access_lock::{LockProof, WriteGuard};
 use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
-
-/// Which list of metalayers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layer {
-    /// Fixed ones, in the header of a frame.
-    Fixed,
-    /// Those of variable length, compressed, in the trailer.
-    Variable,
-}
-
-impl Layer {
-    /// Upper limit for the number of metalayers.
-    pub(crate) fn limit(self) -> usize {
-        match self {
-            Layer::Fixed => BLOSC2_MAX_METALAYERS as usize,
-            Layer::Variable => BLOSC2_MAX_VLMETALAYERS as usize,
-        }
-    }
-}
 
 /// The slots of a list, and how many of them are valid: at most as many as there are.
 type Slots = (*mut *mut blosc2_metalayer, usize);
@@ -307,7 +289,7 @@ fn content_of(m: &blosc2_metalayer) -> &[u8] {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
-    use crate::schunk::create::Storage;
+    use crate::schunk::storage::Storage;
 
     fn content(bytes: &[u8]) -> Malloced {
         Malloced::copy_of(bytes).unwrap()

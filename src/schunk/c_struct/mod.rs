@@ -12,12 +12,13 @@
 //! |---|---|
 //! | this one | counters, parameters of compression, the frame |
 //! | [`contexts`] | the contexts, and the locks for their use |
-//! | [`metalayer_lists`] | the two lists of metalayers |
+//! | [`layer`], [`metalayer_lists`] | the two lists of metalayers |
 //! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
 //! | [`parameters`] | structs of parameters for C |
 
 pub(super) mod chunk_array;
 pub(super) mod contexts;
+pub(super) mod layer;
 pub(super) mod metalayer_lists;
 mod parameters;
 
