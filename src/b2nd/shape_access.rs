@@ -163,3 +163,62 @@ impl Array {
         read(&self.geometry())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{BLOSC2_IO_DEFAULTS, CBool, blosc2_io, blosc2_stdio_params};
+    use crate::b2nd::array::Spec;
+    use crate::chunk::Special;
+    use crate::schunk::storage::Storage;
+    use std::ffi::CString;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    /// The default back-end with the lock between processes.
+    fn locking() -> blosc2_io {
+        static PARAMS: blosc2_stdio_params = blosc2_stdio_params { locking: CBool::TRUE };
+        blosc2_io { params: ptr::from_ref(&PARAMS).cast_mut().cast(), ..BLOSC2_IO_DEFAULTS }
+    }
+
+    #[test]
+    fn a_panic_gives_the_lock_of_the_frame_back() {
+        let file = std::env::temp_dir().join(format!("shape_access_{}.b2nd", std::process::id()));
+        let path = CString::new(file.to_str().unwrap()).unwrap();
+        let (io, mut cparams) = (locking(), *Storage::default().cparams);
+        (cparams.typesize, cparams.blocksize) = (4, 8);
+        let storage = Storage {
+            contiguous: true,
+            urlpath: Some(&path),
+            cparams: &cparams,
+            io: &io,
+            ..Storage::default()
+        };
+        let spec = Spec {
+            shape: &[4],
+            chunkshape: &[2],
+            blockshape: &[2],
+            dtype: None,
+            dtype_format: 0,
+            storage,
+            metalayers: &[],
+        };
+        // SAFETY: the pointers in the parameters are those of literals and of a static.
+        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        for by in ["a write", "a change of the shape"] {
+            let panicked = catch_unwind(AssertUnwindSafe(|| match by {
+                "a write" => array.writing(|_| -> Result<()> { panic!("a test") }),
+                _ => array.change_shape(|_| -> Result<()> { panic!("a test") }),
+            }));
+            assert!(panicked.is_err());
+            // SAFETY: as above.
+            let other = unsafe { SuperChunk::open(&path, 0, &locking()) }.unwrap();
+            let (send, receive) = mpsc::channel();
+            std::thread::spawn(move || send.send(other.lock().and_then(|()| other.unlock()).is_ok()));
+            assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok(true), "after {by}");
+        }
+        drop(array);
+        std::fs::remove_file(file).unwrap();
+    }
+}

@@ -365,7 +365,7 @@ impl ChangeSession<'_> {
         Ok(after.nchunks)
     }
 
-    /// The facts of a chunk that is to go; the frame is looked at first.
+    /// Returns the header fields of the chunk to be replaced or deleted, after rereading a changed frame.
     fn old_chunk(&mut self, at: i64) -> Result<ChunkInfo> {
         let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
         let access = self.access().map_err(unreadable)?;

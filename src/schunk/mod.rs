@@ -19,9 +19,9 @@
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
-//! A call takes the access lock, takes the lock between processes if the frame has one, looks whether another handle
-//! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
-//! runs without the access lock.
+//! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another handle has
+//! changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners) run without the access
+//! lock, except those of an I/O back-end.
 
 pub(crate) mod access_lock;
 pub(crate) mod blocks;

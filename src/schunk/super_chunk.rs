@@ -26,11 +26,11 @@ pub(crate) struct SuperChunk {
     pub(super) backend: Option<Backend>,
     /// The block that was decoded last; views share it, as they share the chunks.
     pub(super) cache: Arc<Mutex<LastBlock>>,
-    /// Whether there may be one, so that a change need not ask. Set with the access lock held.
+    /// Whether `cache` may hold a block; a change locks `cache` only then. Set with the access lock held.
     pub(super) has_block: Arc<AtomicBool>,
     /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
-    /// Locked while the decompression context is used; see [`c_struct::contexts`].
+    /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
     pub(super) dctx_use: Mutex<()>,
     /// Locked while the compression context is used.
     pub(super) cctx_use: ReentrantMutex<()>,
@@ -43,7 +43,7 @@ unsafe impl Sync for SuperChunk {}
 // SAFETY: nothing in it belongs to a thread.
 unsafe impl Send for SuperChunk {}
 
-// SAFETY: `blank` sets the lock, which no code changes. Views get that of their owner, whose chunks and frame they share.
+// SAFETY: `with_storage` sets the lock and no code replaces it. A view has the lock of its owner.
 unsafe impl Lockable for SuperChunk {
     #[inline]
     fn access_lock(&self) -> &AccessLock {
@@ -103,8 +103,7 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// Waits until no thread changes the super-chunk. A change by this thread, from inside of which a program's I/O function
-    /// reads, is not waited for.
+    /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O function).
     pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
         ReadGuard::lock(self)
     }
@@ -150,7 +149,7 @@ impl SuperChunk {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
 
-    /// The block that was decoded last is true no more. Waits for a thread that puts a block there.
+    /// Discards the cached block. Waits for a thread that is writing to the cache.
     pub(super) fn forget_block(&self) {
         if self.has_block.load(Ordering::Relaxed) {
             self.has_block.store(false, Ordering::Relaxed);
@@ -161,8 +160,8 @@ impl SuperChunk {
 
 impl Drop for SuperChunk {
     fn drop(&mut self) {
-        // SAFETY: `&mut self`; views have chunks and metalayers of their own, but for the chunks of their owner: by the word of the caller
-        // of `view`, no view is in use while its owner goes, and a view frees no chunks.
+        // SAFETY: `&mut self` proves it for metalayers and counters. A view frees no chunks; those of an owner are in use by no view: the
+        // rule of `view`.
         let mut access = unsafe { WriteGuard::unshared(self) };
         access.free_metalayers(Layer::Fixed);
         access.free_metalayers(Layer::Variable);

@@ -25,8 +25,7 @@ pub(super) struct ChangeSession<'a> {
     guard: WriteGuard<'a, SuperChunk>,
 }
 
-/// Proof that the chunks of a super-chunk may be read: its lock is held, shared or exclusive, for at least `'a`; and the header
-/// of its frame was read since.
+/// Proof that the access lock is held for `'a`, and that the frame's header was read while it was held.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'a> {
     locked: LockProof<'a, SuperChunk>,
@@ -56,7 +55,7 @@ impl<'a> Access<'a> {
 }
 
 impl SuperChunk {
-    /// Waits until no thread changes the super-chunk, and makes sure that what is known of the frame is true.
+    /// Locks for reading, and rereads the frame if another handle has changed it.
     ///
     /// # Errors
     /// `Lock`, and those of a frame that cannot be read.
@@ -92,8 +91,7 @@ impl SuperChunk {
         }
     }
 
-    /// Waits until no other thread uses the super-chunk. What is remembered of the chunks is forgotten. With `resync`, what is
-    /// known of the frame is made true first.
+    /// Locks for a change and discards the cached block. With `resync`, first rereads a frame that another handle has changed.
     ///
     /// # Errors
     /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
@@ -214,7 +212,7 @@ impl SuperChunk {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Looks at the frame and reads it anew if it is another; whether it was, and its header.
+    /// Rereads the frame if another handle has changed it. Returns whether it did, and the header.
     fn resync(&mut self, frame: &Frame) -> Result<(bool, FrameHeader)> {
         let look = frame.look_closely()?;
         if !look.is_stale {

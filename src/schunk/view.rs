@@ -54,7 +54,7 @@ impl SuperChunk {
         self.owner().map(Some).ok_or_else(|| err!(Failure, "the array of a view is gone"))
     }
 
-    /// Tells the views that their owner goes; nothing happens for a view.
+    /// Clears the pointer by which views find this owner. Does nothing for a view.
     pub(super) fn leave_views(&mut self) {
         if !self.is_view() {
             self.owner.store(ptr::null_mut(), Ordering::Relaxed);

@@ -4,10 +4,12 @@
 use std::cell::Cell;
 use std::ffi::{c_double, c_int, c_void};
 use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, Once};
 use std::time::Duration;
 
-use blosc2::abi::{blosc2_context, blosc2_tuner};
+use blosc2::abi::{blosc2_context, blosc2_schunk, blosc2_tuner};
 
 use crate::checks::{
     DICTIONARY_CODECS, assert_all_decode, assert_ours_decodes, data, field, ours, roomy, set_field,
@@ -16,6 +18,7 @@ use crate::support::calls::{
     Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
 };
 use crate::support::data::Data;
+use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 /// A tuner with all hooks; whether it keeps state is up to the script.
@@ -607,6 +610,57 @@ fn a_tuner_chooses_for_one_chunk_at_a_time() {
         let header = Header::of(&schunk.get_chunk(nchunk).expect("a chunk"));
         assert!(chunks.contains(&(content, header.blocksize)), "blocks of {} bytes", header.blocksize);
     }
+}
+
+/// A tuner whose `init` appends a chunk to [`TO_APPEND_TO`].
+const TUNER_THAT_APPENDS: c_int = 1003;
+/// NULL for no super-chunk.
+static TO_APPEND_TO: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
+
+unsafe extern "C" fn init_and_append(
+    _: *mut c_void,
+    _: *mut blosc2_context,
+    _: *mut blosc2_context,
+) -> c_int {
+    let schunk = TO_APPEND_TO.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !schunk.is_null() {
+        let content = [7u8; 4000];
+        // SAFETY: the test has put its super-chunk here, which lives during the call.
+        let appended = unsafe {
+            (Functions::of(ours()).blosc2_schunk_append_buffer)(schunk, content.as_ptr().cast(), 4000)
+        };
+        assert_eq!(appended, 1);
+    }
+    0
+}
+
+/// A super-chunk that gets a chunk while it is being filled is not filled: the check that it is empty counts.
+#[test]
+fn a_fill_is_refused_when_a_chunk_came_first() {
+    let mut tuner = blosc2_tuner {
+        init: Some(init_and_append),
+        next_blocksize: Some(leave_as_it_is),
+        next_cparams: Some(leave_as_it_is),
+        update: Some(update),
+        free: Some(free),
+        id: TUNER_THAT_APPENDS,
+        name: c"appends".as_ptr().cast_mut(),
+    };
+    // SAFETY: a valid struct with a static name and functions that keep to the contract.
+    assert_eq!(unsafe { (ours().blosc2_register_tuner)(&mut tuner) }, 0);
+    let params = Params { typesize: 4, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    // SAFETY: the parameters of a live super-chunk, of which special chunks are made.
+    unsafe { (*(*(*schunk.raw()).storage).cparams).tuner_id = TUNER_THAT_APPENDS };
+    TO_APPEND_TO.store(schunk.raw(), Ordering::Relaxed);
+    let filled = schunk.fill_special(3000, 1, 4000);
+    assert!(TO_APPEND_TO.load(Ordering::Relaxed).is_null(), "the tuner did not run");
+    assert!(filled < 0, "{filled}");
+    assert_eq!(schunk.contents(), [7; 4000]);
+}
+
+unsafe extern "C" fn leave_as_it_is(_: *mut blosc2_context) -> c_int {
+    0
 }
 
 /// A super-chunk that several threads use.

@@ -135,7 +135,7 @@ impl WriteGuard<'_, SuperChunk> {
         slot.ok_or_else(|| err!(Data, "chunk {at} is not there"))
     }
 
-    /// Puts a chunk before chunk `at`, or at the end. The counters are the caller's.
+    /// Puts a chunk before chunk `at`, or at the end. The caller publishes the counters.
     ///
     /// # Errors
     /// `MemoryAlloc`, `Data` when there is no such place; nothing changes then.
@@ -219,7 +219,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Frees chunk `at` and closes the gap. The counters are the caller's.
+    /// Frees chunk `at` and closes the gap. The caller publishes the counters.
     ///
     /// # Errors
     /// `Data` when there is no such chunk.
@@ -252,7 +252,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Frees all chunks and the array. The counters are the caller's. Nothing happens for a view.
+    /// Frees all chunks and the array. The caller publishes the counters. Nothing happens for a view.
     pub(in crate::schunk) fn free_chunks(&mut self) {
         let Ok(slots) = self.chunk_slots() else { return };
         for slot in slots {

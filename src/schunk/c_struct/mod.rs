@@ -62,7 +62,7 @@ impl SuperChunk {
         read(self.as_ptr())
     }
 
-    /// Returns the counters as they are now. With the lock held they belong together.
+    /// Returns the counters. Without the lock the five values may come from different changes.
     pub(crate) fn counters(&self) -> Counters {
         let fields = self.counter_fields();
         Counters {
@@ -80,7 +80,7 @@ impl SuperChunk {
         self.counter_fields().nchunks.load(Ordering::Relaxed)
     }
 
-    /// The fields that readers look at before they wait for the lock: only touched atomically.
+    /// Returns the counter fields as atomics: they are also read without the lock.
     fn counter_fields(&self) -> CounterFields<'_> {
         let s = self.as_ptr();
         // SAFETY: the rule of the module; aligned fields, which the library only touches in this way.
@@ -119,7 +119,7 @@ impl SuperChunk {
         self.field(|s| unsafe { (*s).filters })
     }
 
-    /// Tells pre- and postfilters which chunk is at work. Several readers may say so at once.
+    /// Stores `current_nchunk`, which pre- and postfilters read. Several threads may store it; the last one wins.
     pub(super) fn note_current(&self, nchunk: i64) {
         // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
@@ -180,7 +180,7 @@ impl SuperChunk {
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// Returns the header of a frame that tells of this super-chunk with those counters.
+    /// Returns the frame header of this super-chunk with the given counters.
     pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
         let schunk = self.object();
         let nthreads_c = schunk.nthreads_to_compress().unwrap_or(1);
