@@ -1043,8 +1043,9 @@ BLOSC_EXPORT
 void blosc2_destroy(void);
 
 /**
- * Releases what is kept between calls: up to 32 MiB of memory of chunks that were freed, to be
- * used for the next ones.
+ * Releases the memory that the library keeps between calls: buffers, chunks that were freed, and
+ * the state of codecs. Other threads than the calling one release their own at the end of their
+ * next call, or when they end.
  *
  * Returns 0, or -1 when the library is not up.
  */

@@ -13,43 +13,46 @@ pub(super) struct Block {
 unsafe impl Send for Block {}
 
 impl Block {
-    /// A block of `capacity` zero bytes, of which pages that are not touched take no memory if it is large. `None` without
-    /// memory for it.
+    /// Allocates `capacity` zero bytes; returns `None` if that fails. The system maps the pages of a large block at their first
+    /// use.
     pub(super) fn zeroed(capacity: usize) -> Option<Block> {
-        // SAFETY: any length may be asked for.
+        // SAFETY: `calloc` accepts every size.
         let start = NonNull::new(unsafe { libc::calloc(capacity.max(1), 1) }.cast())?;
         Some(Block { start, capacity })
     }
 
-    /// Takes over a block.
+    /// Takes ownership of a `malloc` block.
     ///
     /// # Safety
-    /// `start` is a `malloc` block of at least `capacity` initialised bytes, which nobody else uses or frees.
+    /// `start` is a `malloc` block of at least `capacity` initialised bytes that no other code uses or frees.
     pub(super) unsafe fn from_raw(start: NonNull<u8>, capacity: usize) -> Block {
         Block { start, capacity }
     }
 
-    /// Hands the block over: the caller has to `free` it.
-    pub(super) fn into_raw(self) -> NonNull<u8> {
+    /// Returns the block, which the caller has to `free`, with its end given back to the allocator if at least [`PAGE`] bytes
+    /// lie behind the first `len`.
+    pub(super) fn into_raw(self, len: usize) -> NonNull<u8> {
         let start = self.start;
+        let is_short = self.capacity.saturating_sub(len) < PAGE;
         std::mem::forget(self);
-        start
+        if is_short {
+            return start;
+        }
+        // SAFETY: the block was owned until here, and shrinks. If `realloc` fails, the block is as before.
+        NonNull::new(unsafe { libc::realloc(start.as_ptr().cast(), len.max(1)) }.cast()).unwrap_or(start)
     }
 
-    /// Bytes of the block.
     #[inline(always)]
     pub(super) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// The bytes.
     #[inline(always)]
     pub(super) fn bytes(&self) -> &[u8] {
         // SAFETY: a block of that many initialised bytes.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.capacity) }
     }
 
-    /// The bytes, to be changed.
     #[inline(always)]
     pub(super) fn bytes_mut(&mut self) -> &mut [u8] {
         // SAFETY: a block of that many initialised bytes, borrowed mutably.
@@ -57,9 +60,13 @@ impl Block {
     }
 }
 
+/// Unused bytes at the end of a block, from which on [`Block::into_raw`] gives them back: a page of the system. Without it, a
+/// chunk that is freed would count as less memory than its block has, by more at each use.
+const PAGE: usize = 4 << 10;
+
 impl Drop for Block {
     fn drop(&mut self) {
-        // SAFETY: a `malloc` block of our own.
+        // SAFETY: a `malloc` block that this value owns.
         unsafe { libc::free(self.start.as_ptr().cast()) }
     }
 }

@@ -2,13 +2,15 @@
 
 use super::block::Block;
 
-/// Upper limit for the number of blocks in a list, so that searching it stays cheap.
+/// Upper limit for the number of blocks in a list: a search reads all their lengths, 16 bytes each, which are then 16 cache
+/// lines.
 const MAX_BLOCKS: usize = 64;
 
-/// Bytes that may be left over of a block that is taken without a search.
+/// Unused bytes, at most, with which [`IdleList::take`] returns the newest block without a search: the smallest chunk that the
+/// list of the process keeps.
 const NEAR: usize = 64 << 10;
 
-/// Idle blocks, in the order in which they came.
+/// Idle blocks, oldest first.
 pub(super) struct IdleList {
     blocks: Vec<Block>,
     /// The sum of their capacities.
@@ -23,72 +25,71 @@ impl IdleList {
         IdleList { blocks: Vec::new(), nbytes: 0, budget }
     }
 
-    /// Bytes of all blocks.
+    /// The sum of the capacities of all blocks, in bytes.
     #[cfg(test)]
     pub(super) fn nbytes(&self) -> usize {
         self.nbytes
     }
 
-    /// Takes a block of at least `len` bytes of which at most `max_left` bytes are left over: the last one that came if little is
-    /// left over, else the smallest. `None` if there is none.
+    /// Removes and returns a block of `len` to `len + max_unused` bytes: the newest block if at most [`NEAR`] bytes of it are
+    /// unused, else the smallest block. Returns `None` if there is none.
     #[inline]
-    pub(super) fn take(&mut self, len: usize, max_left: usize) -> Option<Block> {
-        // Mostly the block that came last is as long as the next one that is wanted; any block serves for short lengths.
+    pub(super) fn take(&mut self, len: usize, max_unused: usize) -> Option<Block> {
+        // Consecutive calls mostly need the same lengths, so the newest block mostly fits.
         if let Some(last) = self.blocks.last()
             && last.capacity() >= len
-            && last.capacity() - len <= max_left.min(NEAR)
+            && last.capacity() - len <= max_unused.min(NEAR)
         {
             self.nbytes -= last.capacity();
             return self.blocks.pop();
         }
-        self.search(len, max_left)
+        self.search(len, max_unused)
     }
 
     /// As [`take`](Self::take), among all blocks.
     #[inline(never)]
-    fn search(&mut self, len: usize, max_left: usize) -> Option<Block> {
-        let (mut found, mut smallest) = (None, len.saturating_add(max_left));
+    fn search(&mut self, len: usize, max_unused: usize) -> Option<Block> {
+        let (mut found, mut smallest) = (None, len.saturating_add(max_unused));
         for (at, block) in self.blocks.iter().enumerate() {
             if (len..=smallest).contains(&block.capacity()) {
                 (found, smallest) = (Some(at), block.capacity());
             }
         }
-        let block = self.blocks.remove(found?);
-        self.nbytes -= block.capacity();
-        Some(block)
+        Some(self.remove(found?))
     }
 
-    /// Adds a block, and frees those that came first as far as the budget or the number of blocks is exceeded.
+    fn remove(&mut self, at: usize) -> Block {
+        let block = self.blocks.remove(at);
+        self.nbytes -= block.capacity();
+        block
+    }
+
+    /// Adds a block. The list may exceed its limits then, until [`pop_excess`](Self::pop_excess) returns `None`.
+    ///
+    /// # Errors
+    /// The block, if it is larger than the budget or there is no memory to list it.
     #[inline]
-    pub(super) fn put(&mut self, block: Block) {
-        let has_room =
-            self.blocks.len() < self.blocks.capacity() || self.blocks.try_reserve(MAX_BLOCKS).is_ok();
-        if block.capacity() > self.budget || !has_room {
-            return;
+    pub(super) fn put(&mut self, block: Block) -> Result<(), Block> {
+        let is_listed =
+            self.blocks.len() < self.blocks.capacity() || self.blocks.try_reserve(MAX_BLOCKS + 1).is_ok();
+        if block.capacity() > self.budget || !is_listed {
+            return Err(block);
         }
         self.nbytes += block.capacity();
         self.blocks.push(block);
-        if self.nbytes > self.budget || self.blocks.len() > MAX_BLOCKS {
-            self.shrink(self.budget);
-        }
+        Ok(())
     }
 
-    /// Takes blocks out, those that came first before the others, until at most `keep` bytes and [`MAX_BLOCKS`] are left.
+    /// Removes and returns the oldest block if the list exceeds its budget or [`MAX_BLOCKS`].
+    #[inline]
+    pub(super) fn pop_excess(&mut self) -> Option<Block> {
+        if self.nbytes > self.budget || self.blocks.len() > MAX_BLOCKS { self.pop(0) } else { None }
+    }
+
+    /// Removes and returns the oldest block if all blocks together have more than `keep` bytes.
     #[cold]
-    pub(super) fn shrink(&mut self, keep: usize) -> Vec<Block> {
-        let (mut count, mut left) = (0, self.nbytes);
-        while left > keep || self.blocks.len() - count > MAX_BLOCKS {
-            left -= self.blocks[count].capacity();
-            count += 1;
-        }
-        self.nbytes = left;
-        self.blocks.drain(..count).collect()
-    }
-
-    /// Takes all blocks out.
-    pub(super) fn drain(&mut self) -> Vec<Block> {
-        self.nbytes = 0;
-        std::mem::take(&mut self.blocks)
+    pub(super) fn pop(&mut self, keep: usize) -> Option<Block> {
+        (self.nbytes > keep).then(|| self.remove(0))
     }
 }
 
@@ -96,9 +97,14 @@ impl IdleList {
 mod tests {
     use super::*;
 
+    fn put(list: &mut IdleList, capacity: usize) {
+        let _ = list.put(Block::zeroed(capacity).unwrap());
+        while list.pop_excess().is_some() {}
+    }
+
     fn list(budget: usize, capacities: &[usize]) -> IdleList {
         let mut list = IdleList::new(budget);
-        capacities.iter().for_each(|&capacity| list.put(Block::zeroed(capacity).unwrap()));
+        capacities.iter().for_each(|&capacity| put(&mut list, capacity));
         list
     }
 
@@ -109,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_smallest_that_suffices_is_taken_if_little_is_left_over() {
+    fn take_returns_the_smallest_block_that_suffices_within_the_limit_of_unused_bytes() {
         let mut list = list(1 << 30, &[120_000, 80_000, 100_000, 200_000]);
         assert!(list.take(70_000, 9_999).is_none());
         assert!(list.take(200_001, usize::MAX).is_none());
@@ -120,21 +126,21 @@ mod tests {
     }
 
     #[test]
-    fn too_much_frees_what_came_first() {
+    fn the_oldest_blocks_leave_a_list_that_exceeds_its_limits() {
         let mut list = list(1000, &[500, 250, 125]);
-        list.put(Block::zeroed(1001).unwrap());
+        put(&mut list, 1001);
         assert_eq!(capacities(&list), [500, 250, 125]);
-        list.put(Block::zeroed(250).unwrap());
+        put(&mut list, 250);
         assert_eq!(capacities(&list), [250, 125, 250]);
-        list.put(Block::zeroed(1000).unwrap());
+        put(&mut list, 1000);
         assert_eq!(capacities(&list), [1000]);
-        assert_eq!(list.shrink(1000).len(), 0);
-        assert_eq!(list.shrink(999).len(), 1);
+        assert!(list.pop(1000).is_none());
+        assert!(list.pop(999).is_some());
         for _ in 0..2 * MAX_BLOCKS {
-            list.put(Block::zeroed(1).unwrap());
+            put(&mut list, 1);
         }
         assert_eq!(capacities(&list).len(), MAX_BLOCKS);
-        assert_eq!(list.drain().len(), MAX_BLOCKS);
+        while list.pop(0).is_some() {}
         assert!(capacities(&list).is_empty());
     }
 }

@@ -1,18 +1,28 @@
 //! Upper limits for the memory that the library keeps between calls, in bytes. README states these limits, in its paragraph
 //! "Memory"; the test below compares them.
 
-/// Idle buffers of a thread: working memory for blocks, and buffers that chunks are read or compressed into. Worker threads keep
-/// none between jobs.
+/// Idle buffers of a thread: working memory for blocks, and buffers that chunks are read or compressed into. Four buffers for
+/// chunks of 16 MiB, the size up to which appended chunks are compressed into such a buffer. Worker threads keep none between
+/// jobs.
 pub const THREAD: usize = 64 << 20;
 
-/// Idle blocks of the process: chunks that were freed, and the buffers of worker threads.
+/// Idle blocks of the process: chunks that were freed, and the buffers of worker threads. With less, programs that make and free
+/// arrays of some MiB allocate fresh memory for each (`cargo bench --bench side_by_side -- --group apart`).
 pub const PROCESS: usize = 32 << 20;
 
-/// Idle blocks of the process, and as many of the thread, that stay when a super-chunk is freed.
+/// Idle blocks that stay on the list of the process, and on that of the calling thread, when a super-chunk is freed, for programs
+/// that make and free many small super-chunks.
 pub const AFTER_FREE: usize = 1 << 20;
 
 /// The block that a super-chunk keeps decoded.
 pub const DECODED_BLOCK: usize = 16 << 20;
+
+/// Buffers that a thread keeps together with the state of its codecs, instead of on its list, for each of two levels of nested
+/// calls: taking buffers from the list costs 3 % of the decompression of 4 KiB (`scripts/count-instructions.sh lz4`).
+pub const WITH_CODECS: usize = 128 << 10;
+
+/// Number of worker threads between jobs for which the process keeps the state of the codecs.
+pub const CODEC_STATES: usize = 64;
 
 #[cfg(test)]
 mod tests {
@@ -34,6 +44,8 @@ mod tests {
             format!("at most {} per process", mib(PROCESS)),
             format!("all but {} of each", mib(AFTER_FREE)),
             format!("one decoded block (none above {})", mib(DECODED_BLOCK)),
+            format!("{} KiB of buffers", WITH_CODECS >> 10),
+            format!("as much for {CODEC_STATES} worker threads"),
         ] {
             assert!(memory.contains(&stated), "README does not say {stated:?}: {memory}");
         }

@@ -1,10 +1,11 @@
-//! The buffer pool: memory that is used again, since fresh memory costs more than copying a chunk there (each page is cleared
-//! and mapped at its first use), and since allocators give large blocks back to the system when these are freed.
+//! The buffer pool: memory blocks that calls use again. Fresh memory costs more than copying a chunk, since the system clears and
+//! maps each page at its first use, and allocators give large blocks back to the system when these are freed.
 //!
-//! Idle blocks wait in two kinds of lists, each with a budget ([`limits`]): one list per thread, which only that thread uses,
-//! and one per process. A [`Buffer`] is lent for the length of a call and goes to the list of the thread that drops it; a
-//! worker thread [hands](hand_over) its list to the process when its part of a job is done. Blocks of chunks that are freed go to
-//! the process ([`give_block`]), and new chunks are made of them ([`take_block`]). [`release`] frees idle blocks.
+//! Idle blocks are on two kinds of lists, each with a budget ([`limits`]): one list per thread, which only that thread uses,
+//! and one per process. A [`Buffer`] is borrowed during one call; dropping it puts the block on the list of the thread that
+//! drops it. A worker thread [moves](hand_over) its list to the process when its part of a job is done. Chunks that are freed go
+//! to the list of the process ([`give_block`]), and new chunks are made of these blocks ([`take_block`]). [`release`] frees idle
+//! blocks, [`release_all`] also those of other threads.
 
 mod block;
 mod idle;
@@ -14,25 +15,37 @@ use crate::err;
 use crate::error::Result;
 use block::Block;
 use idle::IdleList;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::RefCell;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Blocks below this many bytes are not kept for the process: allocators serve those well.
+/// Minimum size, in bytes, of blocks on the list of the process: allocators keep smaller ones without a call of the system.
 const SMALLEST_SHARED: usize = 64 << 10;
 
-/// The smallest fresh buffer in bytes, so that a few sizes serve all small blocks.
+/// The smallest fresh buffer, in bytes, so that a few sizes serve all small blocks: a page.
 const SMALLEST_BUFFER: usize = 4 << 10;
 
 static PROCESS: Mutex<IdleList> = Mutex::new(IdleList::new(limits::PROCESS));
 
-thread_local! {
-    static THREAD: RefCell<IdleList> = const { RefCell::new(IdleList::new(limits::THREAD)) };
+/// Number of calls of [`release_all`].
+static RELEASES: AtomicUsize = AtomicUsize::new(0);
+
+/// The idle blocks of a thread.
+struct ThreadList {
+    idle: IdleList,
+    /// [`RELEASES`] when the list last had its blocks freed.
+    releases: usize,
 }
 
-/// Bytes that the pool lends; they go back to it on drop. Their content is unspecified: zeros, or what an earlier use has left.
+thread_local! {
+    static THREAD: RefCell<ThreadList> =
+        const { RefCell::new(ThreadList { idle: IdleList::new(limits::THREAD), releases: 0 }) };
+}
+
+/// A buffer borrowed from the pool, to which it returns on drop. Its content is unspecified: zeros, or bytes of an earlier use.
 pub(crate) struct Buffer(ManuallyDrop<Block>);
 
 impl Deref for Buffer {
@@ -57,17 +70,26 @@ impl Drop for Buffer {
         // SAFETY: the buffer is not used after this.
         let block = unsafe { ManuallyDrop::take(&mut self.0) };
         // The list of a thread that is ending is gone: the block is freed.
-        let _ = THREAD.try_with(|idle| idle.borrow_mut().put(block));
+        let _ = THREAD.try_with(|list| {
+            let ThreadList { idle, releases } = &mut *list.borrow_mut();
+            let current = RELEASES.load(Ordering::Relaxed);
+            if *releases != current {
+                *releases = current;
+                while idle.pop(0).is_some() {}
+            }
+            let _ = idle.put(block);
+            while idle.pop_excess().is_some() {}
+        });
     }
 }
 
-/// Lends a buffer of at least `len` bytes.
+/// Returns a buffer of at least `len` bytes.
 ///
 /// # Errors
 /// `MemoryAlloc`.
 #[inline]
 pub(crate) fn take(len: usize) -> Result<Buffer> {
-    match THREAD.try_with(|idle| idle.borrow_mut().take(len, usize::MAX)) {
+    match THREAD.try_with(|list| list.borrow_mut().idle.take(len, max_unused(len))) {
         Ok(Some(block)) => Ok(Buffer(ManuallyDrop::new(block))),
         Ok(None) | Err(_) => take_shared(len),
     }
@@ -76,7 +98,7 @@ pub(crate) fn take(len: usize) -> Result<Buffer> {
 /// As [`take`], from the list of the process, or fresh.
 #[cold]
 fn take_shared(len: usize) -> Result<Buffer> {
-    let shared = lock_process().and_then(|mut idle| idle.take(len, usize::MAX));
+    let shared = lock_process().and_then(|mut idle| idle.take(len, max_unused(len)));
     let block = shared.or_else(|| Block::zeroed(capacity_for(len)));
     match block {
         Some(block) => Ok(Buffer(ManuallyDrop::new(block))),
@@ -84,16 +106,26 @@ fn take_shared(len: usize) -> Result<Buffer> {
     }
 }
 
-/// Bytes of a fresh buffer for `len` bytes: up to an eighth more, so that buffers for similar lengths serve each other.
+/// Returns how many bytes of a block may be unused in a buffer of `len` bytes. A small buffer must not take the block of a
+/// large one: the large one would be allocated again.
+#[inline(always)]
+fn max_unused(len: usize) -> usize {
+    len.saturating_mul(3).max(SMALLEST_SHARED)
+}
+
+/// Returns the size, in bytes, of a fresh buffer for `len` bytes: up to an eighth more, so that buffers for similar lengths serve
+/// each other.
 fn capacity_for(len: usize) -> usize {
-    let step = (len.checked_next_power_of_two().unwrap_or(1) / 8).max(64);
+    let step = len.checked_ilog2().map_or(1, |log2| 1usize << log2 >> 3).max(64);
     len.checked_next_multiple_of(step).unwrap_or(len).max(SMALLEST_BUFFER)
 }
 
-/// Locks the list of the process. `None` if another thread holds the lock for longer than a list operation takes: that thread
-/// may have been lost by a `fork`.
-fn lock_process() -> Option<parking_lot::MutexGuard<'static, IdleList>> {
-    const ATTEMPTS: usize = 100;
+/// Number of attempts to lock the list of the process. The lock is held for a search of a list at most, below a microsecond.
+const ATTEMPTS: usize = 100;
+
+/// Locks the list of the process. Returns `None` if that fails for longer than an operation on a list takes: the thread that
+/// holds the lock is suspended, or was lost by a `fork`.
+fn lock_process() -> Option<MutexGuard<'static, IdleList>> {
     (0..ATTEMPTS).find_map(|_| {
         let guard = PROCESS.try_lock();
         if guard.is_none() {
@@ -103,47 +135,78 @@ fn lock_process() -> Option<parking_lot::MutexGuard<'static, IdleList>> {
     })
 }
 
-/// Moves the idle blocks of this thread to the process. Worker threads call it when their part of a job is done.
-pub(crate) fn hand_over() {
-    let Ok(blocks) = THREAD.try_with(|idle| idle.borrow_mut().drain()) else { return };
-    if blocks.is_empty() {
-        return;
-    }
-    if let Some(mut shared) = lock_process() {
-        blocks.into_iter().for_each(|block| shared.put(block));
+/// As [`lock_process`], but gives a suspended thread time to go on.
+fn lock_process_patiently() -> Option<MutexGuard<'static, IdleList>> {
+    (0..ATTEMPTS).find_map(|_| {
+        let guard = lock_process();
+        if guard.is_none() {
+            std::thread::yield_now();
+        }
+        guard
+    })
+}
+
+/// Puts blocks on the list of the process. Those without a place there are freed, while the list is not locked.
+fn put_shared(blocks: impl Iterator<Item = Block>) {
+    for block in blocks.filter(|block| block.capacity() >= SMALLEST_SHARED) {
+        let Some(mut idle) = lock_process() else { return };
+        let refused = idle.put(block);
+        let mut excess = idle.pop_excess();
+        drop(idle);
+        drop(refused);
+        while excess.take().is_some() {
+            excess = lock_process().and_then(|mut idle| idle.pop_excess());
+        }
     }
 }
 
-/// Takes a `malloc` block of at least `len` bytes, with unspecified content, from the list of the process; the caller owns
-/// it. At most an eighth of the length is left over, since the block may be kept for long. `None` if there is none.
+/// Moves the idle blocks of this thread to the process. Worker threads call it when their part of a job is done.
+pub(crate) fn hand_over() {
+    let next = || THREAD.try_with(|list| list.borrow_mut().idle.pop(0)).ok().flatten();
+    put_shared(std::iter::from_fn(next));
+    // What has no place in the process.
+    while next().is_some() {}
+}
+
+/// Returns a `malloc` block of at least `len` bytes, with unspecified content, from the list of the process; the caller owns
+/// it. Returns `None` if there is none of which at most an eighth of `len` would be unused: chunks are kept for long.
 pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
     if len < SMALLEST_SHARED {
         return None;
     }
-    PROCESS.try_lock()?.take(len, len / 8).map(Block::into_raw)
+    let block = PROCESS.try_lock()?.take(len, len / 8);
+    block.map(|block| block.into_raw(len))
 }
 
-/// Frees a block of at least `len` bytes, or keeps it for [`take_block`]. (The block is not asked for its size: allocators that
-/// programs bring along do not all have an answer.)
+/// Puts a block of at least `len` bytes on the list of the process, or frees it. The list counts it as `len` bytes: not every
+/// allocator that a program brings can tell the size of a block.
 ///
 /// # Safety
-/// `start` is a `malloc` block of at least `len` initialised bytes that nobody else uses or frees any more.
+/// `start` is a `malloc` block of at least `len` initialised bytes that no other code uses or frees any more.
 pub(crate) unsafe fn give_block(start: NonNull<u8>, len: usize) {
     // SAFETY: the caller's promise.
     let block = unsafe { Block::from_raw(start, len) };
-    if len >= SMALLEST_SHARED
-        && let Some(mut idle) = PROCESS.try_lock()
-    {
-        idle.put(block);
-    }
+    put_shared(std::iter::once(block));
 }
 
 /// Frees idle blocks of the process and of this thread until each list has at most `keep` bytes.
 pub(crate) fn release(keep: usize) {
-    // Both lists are unlocked again before the blocks are freed.
-    let shared = lock_process().map(|mut idle| idle.shrink(keep));
-    let own = THREAD.try_with(|idle| idle.borrow_mut().shrink(keep));
-    drop((shared, own));
+    // The list is not locked while a block is freed.
+    while lock_process_patiently().and_then(|mut idle| idle.pop(keep)).is_some() {}
+    while let Ok(Some(_)) = THREAD.try_with(|list| list.borrow_mut().idle.pop(keep)) {}
+}
+
+/// Frees the idle blocks of the process and of this thread. Every other thread frees its own when it next returns a buffer, or
+/// ends.
+pub(crate) fn release_all() {
+    RELEASES.fetch_add(1, Ordering::Relaxed);
+    release(0);
+}
+
+/// Returns the number of calls of [`release_all`]: what was put aside before the last one has to be freed.
+#[inline(always)]
+pub(crate) fn releases() -> usize {
+    RELEASES.load(Ordering::Relaxed)
 }
 
 #[cfg(test)]
@@ -151,12 +214,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_buffer_is_used_again_by_its_thread() {
+    fn a_thread_uses_its_buffers_again() {
         std::thread::spawn(|| {
             let buffer = take(100_000).unwrap();
             let start = buffer.as_ptr();
             assert!(buffer.len() >= 100_000);
-            // A use inside of the other has its own.
+            // A nested use gets another block.
             let inner = take(10).unwrap();
             assert!(!std::ptr::eq(inner.as_ptr(), start));
             drop(buffer);
@@ -169,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_made_of_blocks_that_fit() {
+    fn copies_are_right_in_blocks_that_are_used_again() {
         for len in [0, 1, SMALLEST_SHARED - 1, SMALLEST_SHARED, 3 * SMALLEST_SHARED + 5] {
             let bytes = vec![7; len];
             for _ in 0..3 {
@@ -184,19 +247,65 @@ mod tests {
     }
 
     #[test]
-    fn idle_blocks_are_handed_over_and_released() {
+    fn idle_blocks_move_to_the_process_and_are_released() {
         std::thread::spawn(|| {
             drop(take(3_000_017).unwrap());
             hand_over();
-            assert!(THREAD.with_borrow(|idle| idle.nbytes()) == 0);
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
             drop(take(3_000_017).unwrap());
-            assert!(THREAD.with_borrow(|idle| idle.nbytes()) > 3_000_000);
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
             release(4_000_000);
-            assert!(THREAD.with_borrow(|idle| idle.nbytes()) > 3_000_000);
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
             release(3_000_000);
-            assert!(THREAD.with_borrow(|idle| idle.nbytes()) == 0);
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
         })
         .join()
         .unwrap();
+    }
+
+    #[test]
+    fn a_small_buffer_does_not_take_a_large_block() {
+        std::thread::spawn(|| {
+            let large = take(10 << 20).unwrap();
+            let start = large.as_ptr();
+            drop(large);
+            let small = take(4 << 10).unwrap();
+            assert!(small.len() <= (4 << 10) + max_unused(4 << 10));
+            assert!(std::ptr::eq(take(9 << 20).unwrap().as_ptr(), start));
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn capacities_are_at_most_an_eighth_above_the_length() {
+        for len in [4 << 10, 4097, (1 << 20) + 32, (3 << 20) - 1, 1 << 30] {
+            let capacity = capacity_for(len);
+            assert!(capacity >= len && capacity - len <= len / 8, "{capacity} bytes for {len}");
+        }
+        assert_eq!(capacity_for(0), SMALLEST_BUFFER);
+        assert_eq!(capacity_for(usize::MAX), usize::MAX);
+    }
+
+    #[test]
+    fn another_thread_frees_its_blocks_when_it_next_returns_a_buffer() {
+        std::thread::spawn(|| {
+            drop(take(3_000_017).unwrap());
+            std::thread::spawn(release_all).join().unwrap();
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
+            drop(take(10).unwrap());
+            assert!(THREAD.with_borrow(|list| list.idle.nbytes()) < 100_000);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn a_block_that_becomes_a_chunk_gives_its_end_back() {
+        let block = Block::zeroed(100 << 10).unwrap();
+        let start = block.into_raw(90 << 10);
+        // SAFETY: a block of that length that only this test has.
+        unsafe { give_block(start, 90 << 10) }
+        release_all();
     }
 }

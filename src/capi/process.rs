@@ -38,7 +38,8 @@ pub extern "C" fn blosc2_destroy() {
     );
 }
 
-/// Releases what is kept between calls: up to 32 MiB of memory of chunks that were freed, to be used for the next ones.
+/// Releases the memory that the library keeps between calls: buffers, chunks that were freed, and the state of codecs. Other
+/// threads than the calling one release their own at the end of their next call, or when they end.
 ///
 /// Returns 0, or -1 when the library is not up.
 #[unsafe(no_mangle)]
@@ -47,7 +48,7 @@ pub extern "C" fn blosc2_free_resources() -> c_int {
         if !library::is_up() {
             return Err(err!(Failure, "the library is not up"));
         }
-        scratch::release(0);
+        scratch::release_all();
         Ok(0)
     })
 }

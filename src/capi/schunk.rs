@@ -232,8 +232,8 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
     guard(
         |_| (),
         || {
-            // SAFETY: by the rules of the module.
-            unsafe { self::schunk(schunk) }?.avoid_cframe_free(avoid_cframe_free);
+            // SAFETY: by the rules of the module; with `false`, the program hands the buffer over.
+            unsafe { self::schunk(schunk)?.avoid_cframe_free(avoid_cframe_free) };
             Ok(())
         },
     );

@@ -138,8 +138,11 @@ impl Growing {
         Growing { start: start.as_ptr(), len, capacity: len, lent: true, kept: true }
     }
 
-    /// Whether dropping leaves the block to the program.
-    pub(crate) fn keep(&mut self, kept: bool) {
+    /// Sets whether dropping leaves the block to the program.
+    ///
+    /// # Safety
+    /// With `kept == false`, the program has handed a block that it [lent](Self::lent) over: it neither uses nor frees it any more.
+    pub(crate) unsafe fn keep(&mut self, kept: bool) {
         self.kept = kept;
     }
 
@@ -178,7 +181,8 @@ impl Growing {
         if !self.lent && len <= self.capacity {
             return Ok(());
         }
-        let capacity = if len <= self.capacity { self.len.max(1) } else { len.max(self.capacity / 2 * 3) };
+        let needed = len.max(self.len).max(1);
+        let capacity = if needed <= self.capacity { needed } else { needed.max(self.capacity / 2 * 3) };
         let grown: *mut u8 = if self.lent {
             // SAFETY: any length may be asked for.
             unsafe { libc::malloc(capacity) }.cast()
@@ -209,7 +213,8 @@ impl Growing {
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
     pub(crate) fn write_at(&mut self, position: usize, bytes: &[u8]) -> Result<()> {
-        let end = position + bytes.len();
+        let end = position.checked_add(bytes.len());
+        let end = end.ok_or_else(|| err!(MemoryAlloc, "{} bytes behind {position}", bytes.len()))?;
         self.reserve(end.max(self.len))?;
         // SAFETY: the block has room for `end` bytes, and `bytes` is borrowed from elsewhere: from the block itself it
         // could not be, since that is borrowed mutably.

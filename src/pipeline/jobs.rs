@@ -2,7 +2,7 @@
 
 use super::scratch::{self, Scratch};
 use crate::error::{Error, Result};
-use crate::{held_locks, pool};
+use crate::{held_locks, pool, thread};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -44,14 +44,14 @@ pub(crate) fn for_each_block(
         });
     }
     let queue = Queue::new(blocks);
-    let held = held_locks::current();
+    let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|tid| {
+        let _part = Part { caller };
         let _held = held_locks::adopt(&held);
         scratch::with(|scratch| {
             let mut worker = Worker { tid, scratch };
             queue.work_off(|nblock| work(nblock, &mut worker));
         });
-        end_of_part(tid);
     });
     queue.finish(finished)
 }
@@ -71,19 +71,27 @@ pub(crate) fn for_each(
         return items.try_for_each(work);
     }
     let queue = Queue::new(items);
-    let held = held_locks::current();
-    let finished = pool::run(nthreads, &|tid| {
+    let (caller, held) = (thread::id(), held_locks::current());
+    let finished = pool::run(nthreads, &|_| {
+        let _part = Part { caller };
         let _held = held_locks::adopt(&held);
         queue.work_off(&work);
-        end_of_part(tid);
     });
     queue.finish(finished)
 }
 
-/// Leaves the working memory of a worker to the process, so that threads that wait for the next job keep none.
-fn end_of_part(tid: usize) {
-    if tid != 0 {
-        scratch::hand_over();
+/// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory to the
+/// process, so that idle threads keep none.
+struct Part {
+    /// The thread that started the job.
+    caller: usize,
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        if thread::id() != self.caller {
+            scratch::hand_over();
+        }
     }
 }
 

@@ -42,9 +42,10 @@ pub(crate) fn destroy() {
         let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
         UP.store(false, Ordering::Release);
     }
-    scratch::release(0);
     // Not under the lock: a callback in one of the threads that end may itself bring the library up.
     pool::shutdown();
+    // Threads that end in the middle of a job leave their memory to the process.
+    scratch::release_all();
 }
 
 /// Whether the library is up.

@@ -1,18 +1,16 @@
-//! The working memory for blocks: buffers of the [pool](crate::buffers), lent for the length of a call, and the state of codecs,
-//! which stays with its thread, with small buffers, so that a call allocates nothing in the steady state.
+//! The working memory for blocks: buffers borrowed from the [pool](crate::buffers) during a call, and the state of codecs, which
+//! stays with its thread, together with small buffers, so that a call allocates nothing in the steady state.
 
 use crate::buffers;
+use crate::buffers::limits::{CODEC_STATES, WITH_CODECS};
 use crate::codec::Workspace;
 use crate::error::Result;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
+use std::marker::PhantomData;
 
 /// Alignment of each buffer in bytes: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
-
-/// Upper limit, in bytes, for the buffers that stay with the codec state between calls: taking buffers from the pool costs 3 % of
-/// the decompression of 4 KiB (`scripts/count-instructions.sh lz4`).
-const SMALL: usize = 128 << 10;
 
 /// A buffer of the pool that is taken at its first use.
 #[derive(Default)]
@@ -42,7 +40,7 @@ impl ScratchBuffer {
 
     #[cold]
     fn grow(&mut self, len: usize) -> Result<()> {
-        // The shorter one goes back before the longer one is taken.
+        // Returns the short buffer to the pool first, so that no more than one is in use.
         *self = ScratchBuffer::default();
         let buffer = buffers::take(len.saturating_add(ALIGNMENT))?;
         let offset = buffer.as_ptr().align_offset(ALIGNMENT).min(ALIGNMENT);
@@ -76,16 +74,16 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Bytes of all buffers.
+    /// The sum of the lengths of all buffers, in bytes.
     #[inline(always)]
     fn len(&self) -> usize {
         let BlockScratch { front, back, stream, block, .. } = &self.coding;
         front.len + back.len + stream.len + block.len + self.decoded.len
     }
 
-    /// Gives the buffers back to the pool.
+    /// Returns the buffers to the pool.
     #[inline(never)]
-    fn give_buffers_back(&mut self) {
+    fn return_buffers(&mut self) {
         let BlockScratch { front, back, stream, block, .. } = &mut self.coding;
         for buffer in [front, back, stream, block, &mut self.decoded] {
             *buffer = ScratchBuffer::default();
@@ -100,22 +98,27 @@ struct ThreadState {
     inner: Cell<Option<Box<Scratch>>>,
     /// Number of calls at work.
     depth: Cell<u32>,
+    /// [`buffers::releases`] when memory was last kept.
+    releases: Cell<usize>,
 }
 
 thread_local! {
-    static STATE: ThreadState =
-        const { ThreadState { outer: Cell::new(None), inner: Cell::new(None), depth: Cell::new(0) } };
+    static STATE: ThreadState = const {
+        ThreadState {
+            outer: Cell::new(None),
+            inner: Cell::new(None),
+            depth: Cell::new(0),
+            releases: Cell::new(0),
+        }
+    };
 }
 
-/// Upper limit for the working memories that the process keeps: worker threads that are at work at the same time.
-const MAX_SHARED: usize = 64;
-
-/// Working memory of worker threads that are between jobs.
+/// Working memory of worker threads that are between jobs, at most [`CODEC_STATES`].
 #[allow(clippy::vec_box, reason = "a thread takes the box as it is; the state of the codecs is large")]
 static SHARED: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
-/// Lends working memory to `work`. A nested call (a caller's callback that compresses, a block that is decoded on the way to
-/// its encoding) has its own.
+/// Runs `work` with working memory. A nested call (a callback of the program that compresses, a block that is decoded in order to
+/// be encoded) has memory of its own.
 #[inline]
 pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut lent = lend();
@@ -124,14 +127,14 @@ pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     result
 }
 
-/// As [`with`], without a closure: handing arguments to one costs small blocks time.
+/// As [`with`], without a closure: passing the arguments through a closure slows small blocks.
 #[inline(always)]
 pub(crate) fn lend() -> Lent {
     let level = Level::enter();
     Lent { scratch: level.take().unwrap_or_else(shared_or_fresh), level }
 }
 
-/// Working memory in use. The thread keeps it only if it is given back; what a panicking callback had in use is freed.
+/// Working memory in use. The thread keeps it only if it is given back: what a panicking callback had in use is freed.
 pub(crate) struct Lent {
     /// The memory.
     pub scratch: Box<Scratch>,
@@ -139,11 +142,11 @@ pub(crate) struct Lent {
 }
 
 impl Lent {
-    /// Gives the memory back: small buffers and the codec state to the thread, others to the pool.
+    /// Returns the memory: small buffers and the codec state to the thread, other buffers to the pool.
     #[inline(always)]
     pub(crate) fn give_back(mut self) {
-        if self.scratch.len() > SMALL {
-            self.scratch.give_buffers_back();
+        if self.scratch.len() > WITH_CODECS {
+            self.scratch.return_buffers();
         }
         self.level.put(self.scratch);
     }
@@ -151,20 +154,35 @@ impl Lent {
 
 #[cold]
 fn shared_or_fresh() -> Box<Scratch> {
-    // Another thread that has the lock may have been lost by a `fork`.
-    SHARED.try_lock().and_then(|mut shared| shared.pop()).unwrap_or_default()
+    lock_shared().and_then(|mut shared| shared.pop()).unwrap_or_default()
+}
+
+/// Locks the shared working memory. Returns `None` if that fails for longer than a push or a pop takes: the thread that holds the
+/// lock is suspended, or was lost by a `fork`.
+fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
+    const ATTEMPTS: usize = 100;
+    (0..ATTEMPTS).find_map(|_| {
+        let guard = SHARED.try_lock();
+        if guard.is_none() {
+            std::hint::spin_loop();
+        }
+        guard
+    })
 }
 
 /// One call at work on this thread; the next one is nested until this is dropped, also when a callback panics.
 struct Level {
     /// Number of calls at work before; `None` on a thread that is ending, which keeps nothing.
     before: Option<u32>,
+    /// The number belongs to this thread.
+    _not_send: PhantomData<*const ()>,
 }
 
 impl Level {
     #[inline(always)]
     fn enter() -> Level {
-        Level { before: STATE.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok() }
+        let before = STATE.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
+        Level { before, _not_send: PhantomData }
     }
 
     /// Takes the memory that the thread keeps for this level.
@@ -174,11 +192,14 @@ impl Level {
         STATE.try_with(|state| if before == 0 { state.outer.take() } else { state.inner.take() }).ok()?
     }
 
-    /// Keeps memory for this level.
+    /// Keeps memory for this level, unless all memory that is kept was released since the last time.
     #[inline(always)]
     fn put(&self, scratch: Box<Scratch>) {
         let Some(before) = self.before else { return };
         let _ = STATE.try_with(|state| {
+            if state.releases.get() != buffers::releases() {
+                return free_kept(state);
+            }
             let place = if before == 0 { &state.outer } else { &state.inner };
             place.set(Some(scratch));
         });
@@ -194,14 +215,19 @@ impl Drop for Level {
     }
 }
 
+#[cold]
+fn free_kept(state: &ThreadState) {
+    state.releases.set(buffers::releases());
+    drop((state.outer.take(), state.inner.take()));
+}
+
 /// Moves what this thread keeps to the process. Worker threads call it when their part of a job is done.
 pub(crate) fn hand_over() {
     let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]).unwrap_or_default();
-    if let Some(mut shared) = SHARED.try_lock() {
-        for scratch in kept.into_iter().flatten() {
-            if shared.len() < MAX_SHARED && shared.try_reserve(1).is_ok() {
-                shared.push(scratch);
-            }
+    for scratch in kept.into_iter().flatten() {
+        let Some(mut shared) = lock_shared() else { break };
+        if shared.len() < CODEC_STATES && shared.try_reserve(1).is_ok() {
+            shared.push(scratch);
         }
     }
     buffers::hand_over();
@@ -209,11 +235,22 @@ pub(crate) fn hand_over() {
 
 /// Frees the memory that the process and this thread keep, but for `keep` bytes of idle buffers of each.
 pub(crate) fn release(keep: usize) {
-    let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]);
-    let shared = SHARED.try_lock().map(|mut shared| std::mem::take(&mut *shared));
-    // Unlocked again.
-    drop((kept, shared));
+    free_codec_states();
     buffers::release(keep);
+}
+
+/// Frees the memory that the process and this thread keep. Every other thread frees its own when its next call ends, or when the
+/// thread ends.
+pub(crate) fn release_all() {
+    free_codec_states();
+    buffers::release_all();
+}
+
+fn free_codec_states() {
+    let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]);
+    // The mutex is unlocked again before the memory is freed.
+    let shared = lock_shared().map(|mut shared| std::mem::take(&mut *shared));
+    drop((kept, shared));
 }
 
 #[cfg(test)]
@@ -250,5 +287,24 @@ mod tests {
         let (outer, inner) = with(|scratch| (address(scratch), with(|scratch| address(scratch))));
         assert_ne!(outer, inner);
         assert_eq!(with(|scratch| (address(scratch), with(|scratch| address(scratch)))), (outer, inner));
+    }
+
+    #[test]
+    fn a_thread_keeps_nothing_from_before_a_release_by_another_thread() {
+        let address = || with(|scratch| std::ptr::from_ref(&scratch.coding.workspace).addr());
+        std::thread::spawn(move || {
+            address();
+            std::thread::spawn(release_all).join().unwrap();
+            address();
+            assert!(STATE.with(|state| state.outer.take()).is_none());
+            address();
+            // Another test may release in between, but hardly each time.
+            assert!((0..10).any(|_| {
+                address();
+                STATE.with(|state| state.outer.take()).is_some()
+            }));
+        })
+        .join()
+        .unwrap();
     }
 }

@@ -188,7 +188,8 @@ impl SuperChunk {
         let copy = self.as_frame()?;
         let bytes = copy.frame().and_then(|frame| {
             frame.with_memory(|memory| {
-                memory.keep(true);
+                // SAFETY: nothing is handed over to this value.
+                unsafe { memory.keep(true) };
                 FrameBytes::Copy(memory.as_ptr(), memory.bytes().len())
             })
         });

@@ -1,7 +1,8 @@
-//! Items here and there (`schunk.md` 13): each chunk is fetched once, each block decoded once.
+//! Reading items by a list of coordinates (`schunk.md` 13): each chunk is fetched once, each block is decoded once.
 
 use super::SuperChunk;
 use super::rules::Counters;
+use crate::buffers;
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
@@ -38,22 +39,16 @@ impl SuperChunk {
             }
             return Ok(());
         }
-        let mut order = Vec::new();
-        order
-            .try_reserve_exact(coords.len())
-            .map_err(|_| err!(MemoryAlloc, "{} coordinates", coords.len()))?;
-        for (position, &coord) in coords.iter().enumerate() {
-            check(coord, nitems)?;
-            order.push((coord, position));
-        }
+        coords.iter().try_for_each(|&coord| check(coord, nitems))?;
+        let mut order = collect(coords.iter().enumerate().map(|(position, &coord)| (coord, position)))?;
         order.sort_unstable();
         let per_chunk = (chunksize / typesize) as i64;
         for same_chunk in order.chunk_by(|a, b| a.0 / per_chunk == b.0 / per_chunk) {
             let nchunk = same_chunk[0].0 / per_chunk;
-            let wanted: Vec<Wanted> = same_chunk
-                .iter()
-                .map(|&(coord, position)| ((coord % per_chunk) as usize * typesize, position * typesize))
-                .collect();
+            let wanted =
+                collect(same_chunk.iter().map(|&(coord, position)| {
+                    ((coord % per_chunk) as usize * typesize, position * typesize)
+                }))?;
             self.gather(nchunk, &wanted, typesize, &settings, dest).inspect_err(|_| {
                 // The chunks behind it count as touched (`schunk.md` 3.1).
                 self.note_current(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
@@ -105,8 +100,8 @@ impl SuperChunk {
                 return gather_across_blocks(&params, chunk, wanted, typesize, dest);
             }
             let block_of = |&(at, _): &Wanted| at / geometry.blocksize();
-            let items: Vec<&[Wanted]> = wanted.chunk_by(|a, b| block_of(a) == block_of(b)).collect();
-            let blocks: Vec<usize> = items.iter().map(|items| block_of(&items[0])).collect();
+            let items = collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
+            let blocks = collect(items.iter().map(|items| block_of(&items[0])))?;
             let reader =
                 ItemReader { items, blocksize: geometry.blocksize(), typesize, out: SharedOut::new(dest) };
             decompress::decode_into_sink(&params, chunk, &blocks, &reader).map(|_| ())
@@ -114,7 +109,7 @@ impl SuperChunk {
     }
 }
 
-/// Reads the items one by one, since some may lie in two blocks.
+/// Reads items of which some may lie in two blocks: the items that begin in the same block are decoded as one range.
 fn gather_across_blocks(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
@@ -122,18 +117,36 @@ fn gather_across_blocks(
     typesize: usize,
     dest: &mut [u8],
 ) -> Result<()> {
-    let unit = usize::from(chunk.header().typesize).max(1);
-    let mut bytes = Vec::new();
-    for &(at, place) in wanted {
+    let header = chunk.header();
+    let blocksize = Blocks::of(header).blocksize();
+    let unit = usize::from(header.typesize).max(1);
+    for items in wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize) {
+        let (first, last) = (items[0].0, items[items.len() - 1].0);
         // Whole items of the size that the chunk stores.
-        let start = at - at % unit;
-        let end = (at + typesize).next_multiple_of(unit).min(chunk.header().nbytes());
-        bytes.resize(end - start, 0);
+        let start = first - first % unit;
+        let end = (last + typesize).next_multiple_of(unit).min(header.nbytes());
         let range = ItemRange::Bytes { start: start as i32, nbytes: (end - start) as i32 };
-        decompress::getitem(params, chunk, range, &mut bytes)?;
-        dest[place..place + typesize].copy_from_slice(&bytes[at - start..][..typesize]);
+        let mut buffer = buffers::take(end - start)?;
+        let bytes = &mut buffer[..end - start];
+        decompress::getitem(params, chunk, range, bytes)?;
+        for &(at, place) in items {
+            dest[place..place + typesize].copy_from_slice(&bytes[at - start..][..typesize]);
+        }
     }
     Ok(())
+}
+
+/// Collects into a vector.
+///
+/// # Errors
+/// `MemoryAlloc`.
+fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut list = Vec::new();
+    for item in items {
+        list.try_reserve(1).map_err(|_| err!(MemoryAlloc, "a list of {} items", list.len()))?;
+        list.push(item);
+    }
+    Ok(list)
 }
 
 /// Takes items from the blocks of a chunk.

@@ -134,10 +134,15 @@ impl SuperChunk {
         }
     }
 
-    /// Whether the frame's buffer is left to the program when the super-chunk is freed; nothing without one.
-    pub(crate) fn avoid_cframe_free(&self, avoid: bool) {
+    /// Sets whether the buffer of a frame in memory is left to the program when the super-chunk is freed. Without such a frame,
+    /// nothing happens.
+    ///
+    /// # Safety
+    /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
+    pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
         if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
-            frame.with_memory(|memory| memory.keep(avoid));
+            // SAFETY: the caller's promise.
+            frame.with_memory(|memory| unsafe { memory.keep(avoid) });
         }
     }
 

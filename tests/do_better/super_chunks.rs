@@ -9,7 +9,7 @@ use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params, blos
 use crate::alone::alone;
 use crate::checks::{ours, postparams, preparams};
 use crate::stored::{assert_chunks, assert_handle, chunk, int32, numbered, state, with_chunks, words};
-use crate::support::calls::{Params, dparams};
+use crate::support::calls::{Params, compress, dparams};
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
@@ -473,4 +473,27 @@ fn schunk_25_failures_release_memory() {
             assert!(grown < 30 << 20, "{what}: {grown} bytes more");
         }
     });
+}
+
+/// Chunks may have other item and block sizes than their super-chunk: items that lie in two blocks are read whole.
+#[test]
+fn sparse_reads_of_a_chunk_whose_blocks_split_items() {
+    let scratch = Scratch::new();
+    let content = words(0..10_000);
+    let params = Params { typesize: 1, blocksize: 6002, codec: 1, ..int32() };
+    let chunk = compress(ours(), &params, &content, content.len() + 32).expect("a chunk");
+    let block_size = i32::from_le_bytes(chunk[8..12].try_into().expect("four bytes"));
+    assert_ne!(block_size % 4, 0, "items must not end with blocks");
+    let coords: Vec<i64> = (10_000..20_000).rev().step_by(3).chain([11_500, 11_501, 11_500]).collect();
+    let item = |coord: i64| &content[(coord as usize - 10_000) * 4..][..4];
+    let expected: Vec<u8> = coords.iter().flat_map(|&coord| item(coord)).copied().collect();
+    for store in Store::ALL {
+        // Items are read by coordinates only if the super-chunk has a block size.
+        let params = Params { blocksize: 4096, ..int32() };
+        let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &params);
+        assert_eq!(schunk.append(&content), Ok(1), "{store:?}");
+        assert_eq!(schunk.append_chunk(&chunk), Ok(2), "{store:?}");
+        let read = schunk.get_sparse(&coords, expected.len());
+        assert!(read.as_ref() == Ok(&expected), "{store:?}: {:?}", read.map(|bytes| bytes.len()));
+    }
 }

@@ -25,6 +25,11 @@ fn status(name: &str) -> usize {
     line.split_whitespace().nth(1).expect("a value").parse::<usize>().expect("a number") << 10
 }
 
+/// Resident memory of the process, in bytes.
+pub fn resident() -> usize {
+    status("VmRSS:")
+}
+
 /// Resident memory at the start of a case.
 pub struct Gauge {
     before: usize,
@@ -34,7 +39,7 @@ impl Gauge {
     pub fn start() -> Gauge {
         // 5: the peak starts anew.
         fs::write("/proc/self/clear_refs", "5").expect("a peak to reset");
-        Gauge { before: status("VmRSS:") }
+        Gauge { before: resident() }
     }
 
     /// The peak since then, beyond what there was.
