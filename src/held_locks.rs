@@ -51,17 +51,17 @@ pub(crate) fn current() -> HeldLocks {
 }
 
 /// Locks that this thread counts as its own until this is dropped.
-pub(crate) struct Adopted<'a>(&'a HeldLocks);
+pub(crate) struct AdoptedLocks<'a>(&'a HeldLocks);
 
 /// Has this thread count the locks of the thread that waits for a job as its own.
-pub(crate) fn adopt(locks: &HeldLocks) -> Adopted<'_> {
+pub(crate) fn adopt(locks: &HeldLocks) -> AdoptedLocks<'_> {
     for &(lock, hold) in locks {
         add(lock, hold);
     }
-    Adopted(locks)
+    AdoptedLocks(locks)
 }
 
-impl Drop for Adopted<'_> {
+impl Drop for AdoptedLocks<'_> {
     fn drop(&mut self) {
         for &(lock, hold) in self.0 {
             remove(lock, hold);
