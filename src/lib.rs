@@ -38,6 +38,7 @@ mod environment;
 pub mod error;
 mod filter;
 mod frame;
+mod held_locks;
 #[doc(hidden)]
 pub mod internals;
 mod io;

@@ -4,7 +4,7 @@
 //! The super-chunk is the struct's: C code may take it away before the array is freed.
 
 use super::geometry::Geometry;
-use super::metalayer::{self, ArrayMeta, NAME, OLD_NAME};
+use super::metalayer::{self, ArrayMeta, NAME};
 use super::shape_lock::ShapeLock;
 use crate::abi::{b2nd_array_t, chunk_cache_s};
 use crate::chunk::Special;
@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::io::paths;
 use crate::malloc::{Growing, Malloced};
 use crate::schunk::SuperChunk;
-use crate::schunk::create::Storage;
+use crate::schunk::storage::Storage;
 use parking_lot::RwLock;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString};
@@ -26,11 +26,19 @@ use std::sync::atomic::{AtomicI64, Ordering};
 #[repr(C)]
 pub(crate) struct Array {
     public: UnsafeCell<b2nd_array_t>,
-    geometry: RwLock<Arc<Geometry>>,
+    known: RwLock<KnownGeometry>,
     shape_lock: ShapeLock,
 }
 
-// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `geometry`; the tick is only
+/// The geometry that the public struct shows.
+struct KnownGeometry {
+    geometry: Arc<Geometry>,
+    /// Address of the super-chunk in whose metalayer the geometry was found: C code may give the array another one, which counts
+    /// changes anew.
+    schunk: usize,
+}
+
+// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `known`; the tick is only
 // touched atomically. The pointers in the struct are the library's own.
 unsafe impl Sync for Array {}
 // SAFETY: nothing in it belongs to a thread.
@@ -78,11 +86,12 @@ impl Description {
         public.chunk_cache = chunk_cache_s { data: ptr::null_mut(), nchunk: -1 };
         public.last_tick = tick;
         public.sc = schunk.into_raw();
+        let schunk = public.sc.addr();
         // SAFETY: a struct of this function.
         unsafe { show(&geometry, &raw mut public) };
         Box::new(Array {
             public: UnsafeCell::new(public),
-            geometry: RwLock::new(geometry),
+            known: RwLock::new(KnownGeometry { geometry, schunk }),
             shape_lock: ShapeLock::new(),
         })
     }
@@ -146,7 +155,7 @@ impl Array {
 
     /// The geometry as it is now.
     pub(crate) fn geometry(&self) -> Arc<Geometry> {
-        Arc::clone(&self.geometry.read())
+        Arc::clone(&self.known.read().geometry)
     }
 
     /// Returns the lock of the shape.
@@ -173,16 +182,17 @@ impl Array {
         unsafe { (*self.as_ptr()).dtype_format }
     }
 
-    /// Takes over the geometry that the metalayer had at that change tick of the super-chunk, and shows it. Nothing happens if
-    /// a geometry of a later tick is known by now: several threads may find a new one at once.
-    pub(super) fn take_over(&self, geometry: Arc<Geometry>, tick: i64) {
-        let mut place = self.geometry.write();
-        if tick < self.last_tick() {
+    /// Takes over the geometry that the metalayer had at that change tick of `schunk`, and shows it. Nothing happens if a geometry
+    /// of a later tick of the same super-chunk is known by now: several threads may find a new one at once.
+    pub(super) fn take_over(&self, geometry: Arc<Geometry>, tick: i64, schunk: &SuperChunk) {
+        let mut known = self.known.write();
+        let schunk = ptr::from_ref(schunk).addr();
+        if tick < self.last_tick() && known.schunk == schunk {
             return;
         }
-        // SAFETY: the struct is ours; `place` holds the lock with which alone its geometry is written.
+        // SAFETY: the struct is ours; `known` is the lock with which alone its geometry is written.
         unsafe { show(&geometry, self.as_ptr()) };
-        *place = geometry;
+        *known = KnownGeometry { geometry, schunk };
         self.last_tick_field().store(tick, Ordering::Relaxed);
     }
 
@@ -281,23 +291,9 @@ impl Array {
         {
             return Err(err!(Data, "the array has got other chunks or blocks"));
         }
-        self.take_over(Arc::new(old.with_shape(&meta.shape[..dims])?), tick);
+        self.take_over(Arc::new(old.with_shape(&meta.shape[..dims])?), tick, schunk);
         Ok(true)
     }
-}
-
-/// Writes a shape into the metalayer of a super-chunk (`b2nd.md` 6.14); the change tick then. For the holder of a
-/// [`ShapeChange`](super::shape_access::ShapeChange).
-///
-/// # Errors
-/// `Failure` when it cannot be written.
-pub(super) fn write_shape(schunk: &SuperChunk, shape: &[i64]) -> Result<i64> {
-    let failed = |error: Error| err!(Failure, "{error}");
-    let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
-    let mut bytes = stored_bytes(schunk)?;
-    metalayer::put_shape(&mut bytes, shape)?;
-    schunk.meta_update(name, &bytes).map_err(failed)?;
-    Ok(schunk.change_tick())
 }
 
 /// Writes the public fields of a geometry.
@@ -357,7 +353,11 @@ pub(crate) fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
     ArrayMeta::parse(&stored_bytes(schunk)?)
 }
 
-fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
+/// Returns a copy of that metalayer.
+///
+/// # Errors
+/// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
+pub(super) fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     let bytes =
         schunk.array_meta().ok_or_else(|| err!(MetalayerNotFound, "the super-chunk holds no array"))?;
     if bytes.is_empty() {
@@ -409,11 +409,17 @@ mod tests {
         let tick = array.last_tick();
         // SAFETY: the struct of the array; no other thread uses it.
         let shown = || unsafe { (*array.as_ptr()).shape[0] };
-        array.take_over(other(6), tick + 2);
+        let schunk = array.schunk().unwrap();
+        array.take_over(other(6), tick + 2, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
-        array.take_over(other(5), tick + 1);
+        array.take_over(other(5), tick + 1, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
-        array.take_over(other(7), tick + 2);
+        array.take_over(other(7), tick + 2, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[7][..], 7, tick + 2));
+        // Another super-chunk counts its changes anew.
+        // SAFETY: the default parameters have no pointers but to literals.
+        let another = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+        array.take_over(other(8), tick + 1, &another);
+        assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[8][..], 8, tick + 1));
     }
 }

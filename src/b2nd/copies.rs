@@ -166,8 +166,14 @@ fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64;
 }
 
 /// Copies all chunks of `other`, which had that geometry when it was looked at, behind `offset` along `axis`.
-fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize, offset: i64) -> Result<()> {
-    let new = change.array.geometry();
+fn join(
+    change: &mut ShapeChange<'_>,
+    other: &Array,
+    theirs: &Geometry,
+    axis: usize,
+    offset: i64,
+) -> Result<()> {
+    let new = change.array().geometry();
     let ndim = new.ndim();
     let chunk = i64::from(new.chunkshape()[axis]);
     let is_aligned = theirs.chunkshape() == new.chunkshape()
@@ -189,7 +195,7 @@ fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize,
                 rest /= along;
             }
             let chunk = other.schunk()?.chunk_copy(part.number).map_err(failed)?;
-            let kept = change.schunk.update_chunk(number, Incoming::Take(&mut Some(chunk)));
+            let kept = change.schunk().update_chunk(number, Incoming::Take(&mut Some(chunk)));
             kept.map_err(failed)?;
             continue;
         }
@@ -206,7 +212,7 @@ fn join(change: &ShapeChange<'_>, other: &Array, theirs: &Geometry, axis: usize,
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
         other.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
-        change.write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
+        change.steady().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())
 }

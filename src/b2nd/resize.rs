@@ -61,8 +61,8 @@ impl Array {
 
 impl ShapeChange<'_> {
     /// As [`Array::resize`].
-    pub(super) fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
-        let (array, schunk) = (self.array, self.schunk);
+    pub(super) fn resize(&mut self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
+        let (array, schunk) = (self.array(), self.schunk());
         let old = array.geometry();
         let ndim = old.ndim();
         if let Some(start) = start {
@@ -99,16 +99,17 @@ impl ShapeChange<'_> {
         self.grow(grown, start)
     }
 
-    fn shrink(&self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
+    fn shrink(&mut self, old: &Geometry, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
         let gone = Slab::new(old, start.unwrap_or(new.shape()), old.shape(), new.shape());
         self.publish(new)?;
-        gone.each(true, |nchunk| self.schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
+        let schunk = self.schunk();
+        gone.each(true, |nchunk| schunk.delete_chunk(nchunk).map(|_| ()).map_err(failed))
     }
 
-    fn grow(&self, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
+    fn grow(&mut self, new: Option<Arc<Geometry>>, start: Option<&[i64]>) -> Result<()> {
         let Some(new) = new else { return Ok(()) };
-        let (array, schunk) = (self.array, self.schunk);
+        let (array, schunk) = (self.array(), self.schunk());
         let old = array.geometry();
         // Chunks may be there already: an appended one is.
         if new.nchunks() != schunk.counters().nchunks {
@@ -121,8 +122,8 @@ impl ShapeChange<'_> {
         self.publish(new)
     }
 
-    fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
-        let geometry = self.array.geometry();
+    fn insert(&mut self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
+        let geometry = self.array().geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
             return Err(err!(InvalidParam, "axis {axis} of {ndim}"));
@@ -152,12 +153,12 @@ impl ShapeChange<'_> {
         buffershape[..ndim].copy_from_slice(shape);
         stop[axis] = at + count;
         buffershape[axis] = count;
-        self.write_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
+        self.steady().write_box(&start[..ndim], &stop[..ndim], &buffershape[..ndim], src)
     }
 
-    fn append(&self, src: &[u8], axis: usize) -> Result<()> {
-        let geometry = self.array.geometry();
-        let schunk = self.schunk;
+    fn append(&mut self, src: &[u8], axis: usize) -> Result<()> {
+        let geometry = self.array().geometry();
+        let schunk = self.schunk();
         let is_chunk =
             i64::try_from(src.len()).is_ok_and(|len| len == i64::from(schunk.counters().chunksize));
         if axis == 0 && is_chunk && is_whole_at_end(&geometry) && !schunk.is_view() {
@@ -172,8 +173,8 @@ impl ShapeChange<'_> {
         self.insert(src, axis, None)
     }
 
-    fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
-        let geometry = self.array.geometry();
+    fn delete(&mut self, axis: usize, at: i64, count: i64) -> Result<()> {
+        let geometry = self.array().geometry();
         let ndim = geometry.ndim();
         if axis >= ndim {
             return Err(err!(InvalidParam, "axis {axis} of {ndim}"));

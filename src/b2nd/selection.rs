@@ -615,13 +615,13 @@ fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Res
     }
     selection.check_room(src.len())?;
     if selection.lists.is_empty() {
-        return steady.schunk.put_content(0, &src[..selection.span]).map_err(failed);
+        return steady.schunk().put_content(0, &src[..selection.span]).map_err(failed);
     }
     let sorted = selection.sort(Repeated::Last)?;
     let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.each_chunk(|part| {
         let changes = SelectedChanges { numbers: part.numbers()?, part, src };
-        steady.schunk.put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
+        steady.schunk().put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
     })
 }
 

@@ -4,13 +4,16 @@
 //! Between processes, the lock of the frame is held while the shape changes and while items are written, from before the shape is
 //! read.
 
-use super::array::{Array, write_shape};
+use super::array::{Array, stored_bytes};
 use super::geometry::Geometry;
-use super::shape_lock::ShapeWriteGuard;
-use crate::error::Result;
+use super::metalayer::{self, NAME, OLD_NAME};
+use super::shape_lock::{ShapeLock, ShapeWriteGuard};
+use crate::err;
+use crate::error::{Error, Result};
+use crate::frame::store::FrameSection;
 use crate::schunk::SuperChunk;
+use crate::schunk::access_lock::LockProof;
 use std::cmp;
-use std::ops::Deref;
 use std::ptr;
 use std::sync::Arc;
 
@@ -20,32 +23,62 @@ const ATTEMPTS: usize = 2;
 /// Proof that no other thread changes the shape of an array, nor another process that takes the lock of its frame. Functions
 /// that write items are its methods.
 pub(super) struct SteadyArray<'a> {
-    pub array: &'a Array,
-    pub schunk: &'a SuperChunk,
+    array: &'a Array,
+    schunk: &'a SuperChunk,
+}
+
+impl<'a> SteadyArray<'a> {
+    fn new(array: &'a Array, schunk: &'a SuperChunk, shape: LockProof<'a, ShapeLock>) -> SteadyArray<'a> {
+        assert!(ptr::eq(shape.object(), array.shape_lock()), "the lock of another array");
+        SteadyArray { array, schunk }
+    }
+
+    /// Returns the array.
+    pub(super) fn array(&self) -> &'a Array {
+        self.array
+    }
+
+    /// Returns the super-chunk of the array.
+    pub(super) fn schunk(&self) -> &'a SuperChunk {
+        self.schunk
+    }
 }
 
 /// Exclusive access to the shape of an array and, between processes, to its frame.
 pub(super) struct ShapeChange<'a> {
-    steady: SteadyArray<'a>,
-    _guard: ShapeWriteGuard<'a>,
+    array: &'a Array,
+    schunk: &'a SuperChunk,
+    guard: ShapeWriteGuard<'a>,
 }
 
-impl<'a> Deref for ShapeChange<'a> {
-    type Target = SteadyArray<'a>;
-
-    fn deref(&self) -> &SteadyArray<'a> {
-        &self.steady
+impl<'a> ShapeChange<'a> {
+    /// Returns the array.
+    pub(super) fn array(&self) -> &'a Array {
+        self.array
     }
-}
 
-impl ShapeChange<'_> {
+    /// Returns the super-chunk of the array.
+    pub(super) fn schunk(&self) -> &'a SuperChunk {
+        self.schunk
+    }
+
+    /// Lends access for writing items.
+    pub(super) fn steady(&self) -> SteadyArray<'_> {
+        SteadyArray::new(self.array, self.schunk, self.guard.locked())
+    }
+
     /// Writes a shape into the metalayer (`b2nd.md` 6.14), with the data type that is there already, and takes it over.
     ///
     /// # Errors
     /// `Failure` when it cannot be written.
-    pub(super) fn publish(&self, geometry: Arc<Geometry>) -> Result<()> {
-        let tick = write_shape(self.schunk, geometry.shape())?;
-        self.array.take_over(geometry, tick);
+    pub(super) fn publish(&mut self, geometry: Arc<Geometry>) -> Result<()> {
+        let failed = |error: Error| err!(Failure, "{error}");
+        let schunk = self.schunk;
+        let name = if schunk.has_metalayer(NAME) { NAME } else { OLD_NAME };
+        let mut bytes = stored_bytes(schunk)?;
+        metalayer::put_shape(&mut bytes, geometry.shape())?;
+        schunk.meta_update(name, &bytes).map_err(failed)?;
+        self.array.take_over(geometry, schunk.change_tick(), schunk);
         Ok(())
     }
 }
@@ -56,11 +89,14 @@ impl Array {
     /// # Errors
     /// `Failure` from inside a write of the same array by this thread, `NullPointer` without a super-chunk, `Lock`, those of a refresh
     /// and of `change`.
-    pub(super) fn change_shape<R>(&self, change: impl FnOnce(&ShapeChange<'_>) -> Result<R>) -> Result<R> {
+    pub(super) fn change_shape<R>(
+        &self,
+        change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
+    ) -> Result<R> {
         let guard = self.shape_lock().change()?;
-        let access =
-            ShapeChange { steady: SteadyArray { array: self, schunk: self.schunk()? }, _guard: guard };
-        self.locked(access.schunk, || change(&access))
+        let schunk = self.schunk()?;
+        let mut access = ShapeChange { array: self, schunk, guard };
+        self.locked(schunk, || change(&mut access))
     }
 
     /// As [`change_shape`](Self::change_shape), while no thread changes the shape of `other` either.
@@ -70,7 +106,7 @@ impl Array {
     pub(super) fn change_shape_with<R>(
         &self,
         other: &Array,
-        change: impl FnOnce(&ShapeChange<'_>) -> Result<R>,
+        change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
     ) -> Result<R> {
         let steady = || other.shape_lock().steady();
         // Two arrays that are put behind each other at once must be locked in the same order.
@@ -92,16 +128,16 @@ impl Array {
     /// # Errors
     /// `NullPointer` without a super-chunk, `Lock`, those of a refresh and of `write`.
     pub(super) fn writing<R>(&self, write: impl FnOnce(&SteadyArray<'_>) -> Result<R>) -> Result<R> {
-        let _steady = self.shape_lock().steady();
-        let access = SteadyArray { array: self, schunk: self.schunk()? };
+        let steady = self.shape_lock().steady();
+        let access = SteadyArray::new(self, self.schunk()?, steady.locked());
         self.locked(access.schunk, || write(&access))
     }
 
     /// Runs `work` with the lock of the frame, after a refresh.
     fn locked<R>(&self, schunk: &SuperChunk, work: impl FnOnce() -> Result<R>) -> Result<R> {
-        schunk.lock()?;
+        let section = schunk.lock_frame()?;
         let done = self.refresh().and_then(|_| work());
-        let unlocked = schunk.unlock();
+        let unlocked = section.map_or(Ok(()), FrameSection::end);
         done.and_then(|done| unlocked.map(|()| done))
     }
 
@@ -125,5 +161,64 @@ impl Array {
         let _steady = lock.steady();
         self.refresh()?;
         read(&self.geometry())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::abi::{BLOSC2_IO_DEFAULTS, CBool, blosc2_io, blosc2_stdio_params};
+    use crate::b2nd::array::Spec;
+    use crate::chunk::Special;
+    use crate::schunk::storage::Storage;
+    use std::ffi::CString;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    /// The default back-end with the lock between processes.
+    fn locking() -> blosc2_io {
+        static PARAMS: blosc2_stdio_params = blosc2_stdio_params { locking: CBool::TRUE };
+        blosc2_io { params: ptr::from_ref(&PARAMS).cast_mut().cast(), ..BLOSC2_IO_DEFAULTS }
+    }
+
+    #[test]
+    fn a_panic_gives_the_lock_of_the_frame_back() {
+        let file = std::env::temp_dir().join(format!("shape_access_{}.b2nd", std::process::id()));
+        let path = CString::new(file.to_str().unwrap()).unwrap();
+        let (io, mut cparams) = (locking(), *Storage::default().cparams);
+        (cparams.typesize, cparams.blocksize) = (4, 8);
+        let storage = Storage {
+            contiguous: true,
+            urlpath: Some(&path),
+            cparams: &cparams,
+            io: &io,
+            ..Storage::default()
+        };
+        let spec = Spec {
+            shape: &[4],
+            chunkshape: &[2],
+            blockshape: &[2],
+            dtype: None,
+            dtype_format: 0,
+            storage,
+            metalayers: &[],
+        };
+        // SAFETY: the pointers in the parameters are those of literals and of a static.
+        let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
+        for by in ["a write", "a change of the shape"] {
+            let panicked = catch_unwind(AssertUnwindSafe(|| match by {
+                "a write" => array.writing(|_| -> Result<()> { panic!("a test") }),
+                _ => array.change_shape(|_| -> Result<()> { panic!("a test") }),
+            }));
+            assert!(panicked.is_err());
+            // SAFETY: as above.
+            let other = unsafe { SuperChunk::open(&path, 0, &locking()) }.unwrap();
+            let (send, receive) = mpsc::channel();
+            std::thread::spawn(move || send.send(other.lock().and_then(|()| other.unlock()).is_ok()));
+            assert_eq!(receive.recv_timeout(Duration::from_secs(20)), Ok(true), "after {by}");
+        }
+        drop(array);
+        std::fs::remove_file(file).unwrap();
     }
 }

@@ -4,7 +4,7 @@
 //! wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may use the array.)
 
 use crate::error::Result;
-use crate::schunk::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
+use crate::schunk::access_lock::{AccessLock, LockProof, Lockable, ReadGuard, WriteGuard};
 use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// The lock of the shape of one array.
@@ -26,6 +26,13 @@ pub(super) type SteadyShape<'a> = ReadGuard<'a, ShapeLock>;
 
 /// Proof that no other thread changes the shape or writes items; released on drop.
 pub(super) struct ShapeWriteGuard<'a>(WriteGuard<'a, ShapeLock>);
+
+impl ShapeWriteGuard<'_> {
+    /// Lends the proof that the lock is held.
+    pub(super) fn locked(&self) -> LockProof<'_, ShapeLock> {
+        self.0.locked()
+    }
+}
 
 impl ShapeLock {
     pub(super) fn new() -> ShapeLock {

@@ -183,7 +183,7 @@ impl SteadyArray<'_> {
         buffershape: &[i64],
         src: &[u8],
     ) -> Result<()> {
-        let (geometry, schunk) = (&*self.array.geometry(), self.schunk);
+        let (geometry, schunk) = (&*self.array().geometry(), self.schunk());
         if geometry.ndim() == 0 {
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
             let Some(item) = src.get(..len) else {
@@ -213,11 +213,11 @@ impl SteadyArray<'_> {
 }
 
 impl Array {
-    /// Sets every item, padding included, of a new array, to which no other thread has access, to `value`, which has the size of an item.
+    /// Sets every item, padding included, to `value`, which has the size of an item.
     ///
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
-    pub(crate) fn fill(&self, value: &[u8]) -> Result<()> {
+    pub(crate) fn fill(&mut self, value: &[u8]) -> Result<()> {
         fill(self.schunk()?, &self.geometry(), value)
     }
 }

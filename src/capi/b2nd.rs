@@ -16,7 +16,7 @@ use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
 use crate::schunk::SuperChunk;
 use crate::schunk::copy::{CopyTo, FrameBytes};
-use crate::schunk::create::{Storage, block_with};
+use crate::schunk::storage::{Storage, block_with};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
@@ -335,7 +335,7 @@ pub unsafe extern "C" fn b2nd_full(
             let given = given(ctx)?;
             let typesize = usize::try_from(given.storage.cparams.typesize).unwrap_or(0);
             let value = source(fill_value, typesize)?;
-            let made = Array::create(&given.spec(), Special::Zero)?;
+            let mut made = Array::create(&given.spec(), Special::Zero)?;
             made.fill(value)?;
             Ok(made)
         })

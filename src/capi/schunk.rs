@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
 use crate::schunk::SuperChunk;
 use crate::schunk::copy::{CopyTo, FrameBytes};
-use crate::schunk::create::{Storage, block_with};
+use crate::schunk::storage::{Storage, block_with};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;

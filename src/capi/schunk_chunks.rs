@@ -139,8 +139,7 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
         let schunk = unsafe { self::schunk(schunk) }?;
         let nbytes = usize::try_from(nbytes)
             .map_err(|_| err!(MaxBufsizeExceeded, "{nbytes} bytes; 0 to {MAX_BUFFERSIZE} can be appended"))?;
-        let has_prefilter = schunk.cctx()?.head().prefilter().is_some();
-        let src = if src.is_null() && has_prefilter {
+        let src = if src.is_null() && schunk.cctx()?.head().prefilter().is_some() {
             None
         } else {
             // SAFETY: by the rules of the module.

@@ -546,6 +546,14 @@ impl FrameSection<'_> {
     pub(crate) fn hold(mut self) {
         self.lock = None;
     }
+
+    /// Gives the lock back, as dropping does.
+    ///
+    /// # Errors
+    /// `Lock`.
+    pub(crate) fn end(mut self) -> Result<()> {
+        self.lock.take().map_or(Ok(()), FrameLock::unlock)
+    }
 }
 
 impl Drop for FrameSection<'_> {

@@ -262,6 +262,18 @@ impl Context {
         nchunk: i64,
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
     ) -> Result<usize> {
+        let mut job = self.start_chunk(source, dest, nchunk)?;
+        job.set_container(container_of);
+        let header = job.compress(source, dest)?;
+        self.finish_chunk(&job, &header, source)
+    }
+
+    /// Begins the compression of chunk `nchunk`: has the tuner choose, and reads the parameters. The context is not used by
+    /// [`ChunkJob::compress`], so that another thread may use it meanwhile.
+    ///
+    /// # Errors
+    /// As [`compress`](Self::compress).
+    pub(crate) fn start_chunk(&self, source: Source<'_>, dest: &mut [u8], nchunk: i64) -> Result<ChunkJob> {
         let nbytes = self.begin(source, dest)?;
         // Only tuners of the program are told how long it took.
         let started = (self.head.tuner_id() > 0).then(Instant::now);
@@ -282,16 +294,30 @@ impl Context {
             self.head.set_blocksize(requested);
         }
         let mut params = self.compress_params(nchunk);
-        if container::is_needed(params.compcode, &params.filters) {
-            params.container = container_of(params.handles.schunk.cast());
-        }
         plan::check(&params, source.len(), dest.len(), !matches!(source, Source::Blocks(_)))?;
         if params.clevel == 0 {
             params.use_dict = false;
         }
-        let header = compress::compress(&params, source, dest)?;
-        self.publish_compression(&params, &header, source);
-        if let Some(started) = started {
+        // A block size of 1 that comes from a source shorter than an item does not stay for the next one (`chunk.md` 5.3).
+        let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
+        if is_short && !matches!(source, Source::Blocks(_)) {
+            self.head.set_blocksize(0);
+        }
+        Ok(ChunkJob { params, started })
+    }
+
+    /// Ends the compression of a chunk with that header; the length of the chunk, or 0 if it did not fit.
+    ///
+    /// # Errors
+    /// Those of the tuner.
+    pub(crate) fn finish_chunk(
+        &self,
+        job: &ChunkJob,
+        header: &ChunkHeader,
+        source: Source<'_>,
+    ) -> Result<usize> {
+        self.publish_compression(&job.params, header, source);
+        if let Some(started) = job.started {
             tuner::update(self, started.elapsed().as_secs_f64())?;
         }
         Ok(usize::try_from(header.cbytes).unwrap_or(0))
@@ -382,14 +408,9 @@ impl Context {
     }
 
     /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
-    /// switched off stay for the next one (`chunk.md` 5.3); a block size of 1 that comes from a source shorter
-    /// than an item does not.
+    /// switched off stay for the next one (`chunk.md` 5.3).
     fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
         let head = &self.head;
-        let too_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
-        if too_short && !matches!(source, Source::Blocks(_)) {
-            head.set_blocksize(0);
-        }
         head.set_typesize(plan::stored_typesize(params.typesize));
         head.set_use_dict(i32::from(params.use_dict));
         head.set_header_flags(header.flags);
@@ -657,6 +678,33 @@ impl Context {
             postparams: self.head.postparams(),
             typesize: self.head.typesize(),
         };
+    }
+}
+
+/// The compression of one chunk that a context has begun, with the parameters that were chosen for it.
+pub(crate) struct ChunkJob {
+    params: CompressParams,
+    /// When it began; `None` where no tuner is told.
+    started: Option<Instant>,
+}
+
+impl ChunkJob {
+    /// Tells codecs and filters what `container_of` finds out of the context's super-chunk, should it be needed.
+    pub(crate) fn set_container(
+        &mut self,
+        container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
+    ) {
+        if container::is_needed(self.params.compcode, &self.params.filters) {
+            self.params.container = container_of(self.params.handles.schunk.cast());
+        }
+    }
+
+    /// Compresses the source with which the job was begun into the same destination.
+    ///
+    /// # Errors
+    /// As [`Context::compress`].
+    pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
+        compress::compress(&self.params, source, dest)
     }
 }
 

@@ -8,6 +8,7 @@ use crate::abi::{
 };
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicI16, Ordering};
 
 type FilterBytes = [u8; BLOSC2_MAX_FILTERS as usize];
 
@@ -27,6 +28,27 @@ impl Head {
     /// one at a time use the head.
     pub(crate) unsafe fn new(head: ContextHead) -> Head {
         Head(UnsafeCell::new(head))
+    }
+}
+
+impl Head {
+    /// The field `nthreads`, which the library touches atomically alone: other threads than the one that uses the context read
+    /// it, to tell of the super-chunk.
+    fn nthreads_field(&self) -> &AtomicI16 {
+        // SAFETY: initialised in `new`; an aligned field that lives as long as the head.
+        unsafe { AtomicI16::from_ptr(&raw mut (*self.0.get()).nthreads) }
+    }
+
+    /// Returns the field `nthreads`.
+    #[inline(always)]
+    pub(crate) fn nthreads(&self) -> i16 {
+        self.nthreads_field().load(Ordering::Relaxed)
+    }
+
+    /// Writes the field `nthreads`.
+    #[inline(always)]
+    pub(crate) fn set_nthreads(&self, value: i16) {
+        self.nthreads_field().store(value, Ordering::Relaxed);
     }
 }
 
@@ -82,7 +104,6 @@ getters! {
     tuner_id: i32;
     codec_params: *mut c_void;
     filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize];
-    nthreads: i16;
     new_nthreads: i16;
 }
 
@@ -111,7 +132,6 @@ setters! {
     set_block_maskout, block_maskout: *mut CBool;
     set_block_maskout_nitems, block_maskout_nitems: i32;
     set_do_compress, do_compress: i32;
-    set_nthreads, nthreads: i16;
     set_thread_backend, thread_backend: i16;
     set_threads_started, threads_started: i16;
     set_thread_pool, thread_pool: *mut c_void;

@@ -2,7 +2,7 @@
 
 use super::scratch::{self, Scratch};
 use crate::error::{Error, Result};
-use crate::{pool, thread};
+use crate::{held_locks, pool, thread};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -44,9 +44,10 @@ pub(crate) fn for_each_block(
         });
     }
     let queue = Queue::new(blocks);
-    let caller = thread::id();
+    let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|tid| {
         let _part = Part { caller };
+        let _held = held_locks::adopt(&held);
         scratch::with(|scratch| {
             let mut worker = Worker { tid, scratch };
             queue.work_off(|nblock| work(nblock, &mut worker));
@@ -70,9 +71,10 @@ pub(crate) fn for_each(
         return items.try_for_each(work);
     }
     let queue = Queue::new(items);
-    let caller = thread::id();
+    let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|_| {
         let _part = Part { caller };
+        let _held = held_locks::adopt(&held);
         queue.work_off(&work);
     });
     queue.finish(finished)

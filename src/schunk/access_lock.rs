@@ -1,13 +1,15 @@
 //! The lock of a super-chunk, or of the shape of an array, and the proofs that it is held (design decision 7).
 //!
 //! Any number of threads read, or one thread changes. A [`ReadGuard`] or a [`WriteGuard`] proves that the lock of one
-//! particular `T` is held. Both lend [`Locked`], which is `Copy`. Functions that read what the lock protects are methods of
-//! `Locked<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. So neither can be
-//! called without the lock of the right object, and nothing that `Locked` has lent is in use during a change.
-//! [`WriteGuard::unshared`] needs no lock: `&mut T` proves that no other thread has access, as while `T` is made or dropped.
+//! particular `T` is held. Both lend [`LockProof`], which is `Copy`. Functions that read what the lock protects are methods of
+//! `LockProof<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. A proof carries
+//! the object whose lock is held, so that these methods need no other argument to find it. They cannot be called without the
+//! lock, and nothing that a `LockProof` has lent is in use during a change.
+//! [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
 //!
 //! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
-//! without waiting. Changes from inside them are refused, since they would wait for their own thread.
+//! without waiting. Changes from inside them are refused, since they would wait for their own thread. That holds as well for I/O
+//! functions that run on another thread, for a job of the one that has the lock ([`held_locks`]).
 //!
 //! The only thread of a process takes no lock, unless functions of the program may run meanwhile and start other threads:
 //! those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold no lock are counted:
@@ -15,12 +17,10 @@
 
 use crate::err;
 use crate::error::Result;
-#[cfg(loom)]
-use crate::sync::WithBorrow;
+use crate::held_locks::{self, Hold};
 use crate::sync::atomic::{AtomicUsize, Ordering};
 use crate::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use crate::{pool, thread};
-use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr;
@@ -47,11 +47,6 @@ pub(crate) struct AccessLock {
     calls_back: bool,
 }
 
-crate::sync::per_thread! {
-    /// The locks that this thread holds to read, if their `calls_back` is set.
-    static HELD: RefCell<Vec<*const AccessLock>> = const { RefCell::new(Vec::new()) };
-}
-
 impl AccessLock {
     /// Returns a lock that is not held. `calls_back` tells whether reading runs a program's I/O functions.
     pub(crate) fn new(calls_back: bool) -> Self {
@@ -69,9 +64,14 @@ impl AccessLock {
         !self.calls_back && thread::is_alone() && !pool::has_callback()
     }
 
-    /// Returns whether this thread holds the lock to read, as far as that is remembered.
-    fn is_held(&self) -> bool {
-        self.calls_back && HELD.with_borrow(|held| held.iter().any(|&lock| ptr::eq(lock, self)))
+    /// Returns how this thread, or the one for which it works, holds the lock, as far as that is remembered.
+    fn held(&self) -> Option<Hold> {
+        if self.calls_back { held_locks::find(self.key()) } else { None }
+    }
+
+    /// Returns what stands for the lock in [`held_locks`].
+    fn key(&self) -> usize {
+        ptr::from_ref(self).addr()
     }
 
     /// Adds to the number of readers without a lock. One thread at a time does, so that no atomic addition is needed.
@@ -91,6 +91,8 @@ impl AccessLock {
 enum Shared<'a> {
     /// By its number in `unlocked_readers`.
     Counted,
+    /// By the [`WriteGuard`] of the thread for which this one works.
+    Inherited,
     Locked {
         _lock: RwLockReadGuard<'a, ()>,
         is_remembered: bool,
@@ -113,21 +115,26 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
             access.count_unlocked(1);
             return ReadGuard { of, shared: Shared::Counted };
         }
-        let shared = if access.calls_back {
+        if !access.calls_back {
+            return ReadGuard {
+                of,
+                shared: Shared::Locked { _lock: access.lock.read(), is_remembered: false },
+            };
+        }
+        let lock = match access.held() {
+            None => access.lock.read(),
             // From inside a program's function: a thread that waits to change the object waits for this thread.
-            let lock = if access.is_held() { access.lock.read_recursive() } else { access.lock.read() };
-            HELD.with_borrow_mut(|held| held.push(access));
-            Shared::Locked { _lock: lock, is_remembered: true }
-        } else {
-            Shared::Locked { _lock: access.lock.read(), is_remembered: false }
+            Some(Hold::Shared) => access.lock.read_recursive(),
+            Some(Hold::Exclusive) => return ReadGuard { of, shared: Shared::Inherited },
         };
-        ReadGuard { of, shared }
+        held_locks::add(access.key(), Hold::Shared);
+        ReadGuard { of, shared: Shared::Locked { _lock: lock, is_remembered: true } }
     }
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> Locked<'_, T> {
-        Locked { of: self.of }
+    pub(crate) fn locked(&self) -> LockProof<'_, T> {
+        LockProof { of: self.of }
     }
 }
 
@@ -137,12 +144,8 @@ impl<T: Lockable> Drop for ReadGuard<'_, T> {
         let access = self.of.access_lock();
         match self.shared {
             Shared::Counted => access.count_unlocked(-1),
-            Shared::Locked { is_remembered: false, .. } => {}
-            Shared::Locked { is_remembered: true, .. } => HELD.with_borrow_mut(|held| {
-                if let Some(at) = held.iter().rposition(|&lock| ptr::eq(lock, access)) {
-                    held.swap_remove(at);
-                }
-            }),
+            Shared::Inherited | Shared::Locked { is_remembered: false, .. } => {}
+            Shared::Locked { is_remembered: true, .. } => held_locks::remove(access.key(), Hold::Shared),
         }
     }
 }
@@ -176,7 +179,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     pub(crate) fn lock(of: &'a T) -> Result<Self> {
         let access = of.access_lock();
         let me = thread::id();
-        if access.writer.load(Ordering::Relaxed) == me || access.is_held() {
+        if access.writer.load(Ordering::Relaxed) == me || access.held().is_some() {
             return Err(err!(Failure, "a change from inside an I/O function of the same super-chunk"));
         }
         let exclusive = if access.is_free() {
@@ -188,19 +191,26 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
             return Err(err!(Failure, "a change while the same thread reads"));
         }
         access.writer.store(me, Ordering::Relaxed);
+        if access.calls_back {
+            held_locks::add(access.key(), Hold::Exclusive);
+        }
         Ok(WriteGuard { of, exclusive, _not_send: PhantomData })
     }
 
     /// Returns access to an object that no other code has access to; no lock is taken.
+    ///
+    /// # Safety
+    /// While the guard lives, no other code uses what is changed or read through it. `&mut T` proves that for what belongs to `of`
+    /// alone, but not for what it shares with other objects that have the same lock.
     #[inline]
-    pub(crate) fn unshared(of: &'a mut T) -> Self {
+    pub(crate) unsafe fn unshared(of: &'a mut T) -> Self {
         WriteGuard { of, exclusive: Exclusive::Unshared, _not_send: PhantomData }
     }
 
     /// Lends the proof that the lock is held.
     #[inline]
-    pub(crate) fn locked(&self) -> Locked<'_, T> {
-        Locked { of: self.of }
+    pub(crate) fn locked(&self) -> LockProof<'_, T> {
+        LockProof { of: self.of }
     }
 
     /// Returns the object.
@@ -209,7 +219,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         self.of
     }
 
-    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`Locked`] is in use.
+    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`LockProof`] is in use.
     ///
     /// # Panics
     /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from a
@@ -226,26 +236,30 @@ impl<T: Lockable> Drop for WriteGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         if !matches!(self.exclusive, Exclusive::Unshared) {
-            self.of.access_lock().writer.store(0, Ordering::Relaxed);
+            let access = self.of.access_lock();
+            access.writer.store(0, Ordering::Relaxed);
+            if access.calls_back {
+                held_locks::remove(access.key(), Hold::Exclusive);
+            }
         }
     }
 }
 
 /// Proof that the lock of a `T` is held, shared or exclusive, for at least `'a`.
-pub(crate) struct Locked<'a, T> {
+pub(crate) struct LockProof<'a, T> {
     of: &'a T,
 }
 
-impl<T> Clone for Locked<'_, T> {
+impl<T> Clone for LockProof<'_, T> {
     #[inline]
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for Locked<'_, T> {}
+impl<T> Copy for LockProof<'_, T> {}
 
-impl<'a, T> Locked<'a, T> {
+impl<'a, T> LockProof<'a, T> {
     /// Returns the object.
     #[inline]
     pub(crate) fn object(self) -> &'a T {
@@ -253,7 +267,7 @@ impl<'a, T> Locked<'a, T> {
     }
 }
 
-impl<T> Deref for Locked<'_, T> {
+impl<T> Deref for LockProof<'_, T> {
     type Target = T;
 
     #[inline]
@@ -283,6 +297,7 @@ impl<T: Lockable> Deref for WriteGuard<'_, T> {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::pipeline::jobs::for_each;
 
     struct Number {
         lock: AccessLock,
@@ -305,7 +320,7 @@ mod tests {
         }
     }
 
-    impl Locked<'_, Number> {
+    impl LockProof<'_, Number> {
         fn get(self) -> u64 {
             // SAFETY: the lock is held, so that no thread changes the number.
             unsafe { *self.object().value.get() }
@@ -355,7 +370,8 @@ mod tests {
     #[test]
     fn an_unshared_object_needs_no_lock() {
         let mut number = Number::new(false);
-        let mut change = WriteGuard::unshared(&mut number);
+        // SAFETY: the number has a lock of its own.
+        let mut change = unsafe { WriteGuard::unshared(&mut number) };
         change.add();
         assert_eq!(change.locked().get(), 1);
         drop(change);
@@ -401,6 +417,34 @@ mod tests {
             drop(read);
             change.join().unwrap();
         });
+    }
+
+    #[test]
+    fn threads_of_a_job_have_the_access_of_the_thread_that_waits() {
+        let number = Number::new(true);
+        let use_it = |_: usize| {
+            drop(ReadGuard::lock(&number));
+            assert!(WriteGuard::lock(&number).is_err());
+            // The other threads get some of the items.
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            Ok(())
+        };
+        std::thread::scope(|scope| {
+            let read = ReadGuard::lock(&number);
+            let change = scope.spawn(|| drop(WriteGuard::lock(&number).unwrap()));
+            while !number.lock.lock.is_locked() || number.lock.lock.try_read().is_some() {
+                std::thread::yield_now();
+            }
+            // The change waits by now.
+            for_each(3, 0..20, use_it).unwrap();
+            drop(read);
+            change.join().unwrap();
+        });
+        let change = WriteGuard::lock(&number).unwrap();
+        for_each(3, 0..20, use_it).unwrap();
+        drop(change);
+        // Nothing is left of it.
+        for_each(3, 0..20, |_| WriteGuard::lock(&number).map(drop)).unwrap();
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Reading blocks of a chunk for array layers, which know the layout of the items.
 
 use super::SuperChunk;
+use super::sync::Access;
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
-use crate::pipeline::context::{Context, ReadSettings};
+use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
@@ -43,7 +44,7 @@ impl SuperChunk {
         // A lazy chunk reads whole blocks from disk.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
-            let is_read = self.with_chunk_in(session, nchunk, false, &settings, &mut |chunk| {
+            let is_read = session.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
                 let header = chunk.header();
                 let typesize = usize::from(header.typesize);
                 let is_aligned = start.is_multiple_of(typesize) && dest.len().is_multiple_of(typesize);
@@ -71,7 +72,6 @@ impl SuperChunk {
     /// Notes in the decompression context the item size of a chunk whose block is in the cache. Returns `false` if there is a
     /// postfilter, which cached blocks have not passed.
     fn note_cached(&self, typesize: u8) -> bool {
-        let _use = self.dctx_use.lock();
         self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
     }
 
@@ -105,7 +105,7 @@ impl SuperChunk {
         }
         let wanted = blocks.len().saturating_mul(blocksize);
         let lazily = wanted.saturating_mul(WHOLE) <= chunksize;
-        self.with_chunk_in(session, nchunk, lazily, &settings, &mut |chunk| {
+        session.with_chunk(nchunk, lazily, &settings, &mut |chunk, access| {
             let header = chunk.header();
             let geometry = Blocks::of(header);
             let is_regular = header.nbytes() == chunksize && geometry.blocksize() == blocksize;
@@ -117,7 +117,7 @@ impl SuperChunk {
                 && settings.postfilter.is_none()
                 && self.keeps(nchunk, nblock, blocksize, sink)
             {
-                return self.visit_one(nchunk, nblock, chunk, &settings, sink);
+                return self.visit_one(nchunk, nblock, chunk, access, &settings, sink);
             }
             let params = self.decompress_params(&settings, nchunk);
             let done = decompress::decode_into_sink(&params, chunk, blocks, sink)?;
@@ -138,17 +138,19 @@ impl SuperChunk {
     pub(crate) fn threads_for_chunks(&self) -> usize {
         let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
             || pool::has_callback()
-            || self.cctx().is_ok_and(Context::calls_back);
+            || self.cctx().is_ok_and(|cctx| cctx.calls_back());
         let settings = self.read_settings(false);
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
 
-    /// Decodes one block into the cache, and passes it from there to `sink`; straight to `sink` if the cache is in use.
+    /// Decodes one block into the cache, and passes it from there to `sink`; straight to `sink` if the cache is in use, or without
+    /// access.
     fn visit_one(
         &self,
         nchunk: i64,
         nblock: usize,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         sink: &mut dyn BlockSink,
     ) -> Result<()> {
@@ -159,7 +161,7 @@ impl SuperChunk {
         if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some(mut cache) = self.cache_to_fill(header)
+            && let Some(mut cache) = access.and_then(Access::cache_to_fill)
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };

@@ -5,7 +5,7 @@
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use super::rules::{self, Counters, Permutation};
 use super::sync::{Access, ChangeSession};
 use super::variable_size::count;
@@ -84,7 +84,7 @@ impl SuperChunk {
         let info = facts(chunk.bytes())?;
         if self.has_no_frame() {
             let mut guard = self.start_change()?;
-            let at = guard.counters().nchunks;
+            let at = guard.nchunks();
             return guard.insert_plain(at, chunk, &info, ErrorKind::ChunkAppend);
         }
         let mut session = self.changing(true)?;
@@ -113,23 +113,6 @@ impl SuperChunk {
             return session.guard().insert_plain(at, chunk, &info, ErrorKind::ChunkInsert);
         }
         session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
-    }
-
-    /// What the header of a chunk that is there says.
-    pub(super) fn info_of(&self, nchunk: i64, access: Access<'_>) -> Result<ChunkInfo> {
-        match (self.frame(), access.header()) {
-            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
-            _ => ChunkInfo::of(access.locked().chunk_in_memory(nchunk)?),
-        }
-    }
-
-    /// Uncompressed size of the last of `nchunks` chunks.
-    fn nbytes_of_last(&self, nchunks: i64, access: Access<'_>) -> Result<i32> {
-        let known = self.last_nbytes.load(Ordering::Relaxed);
-        if known >= 0 {
-            return Ok(known);
-        }
-        Ok(self.info_of(nchunks - 1, access)?.nbytes)
     }
 
     /// Puts another chunk in the place of chunk `at`; the number of chunks.
@@ -194,7 +177,7 @@ impl SuperChunk {
             guard.apply(&Change::Delete { at: at as usize }, &after).map_err(&failed)?;
         }
         guard.set_counters(&after);
-        self.last_nbytes.store(-1, Ordering::Relaxed);
+        guard.set_last_nbytes(-1);
         Ok(after.nchunks)
     }
 
@@ -215,8 +198,27 @@ impl SuperChunk {
             Some(_) if order.is_empty() => return Err(err!(Data, "a frame without chunks has no order")),
             Some(_) => session.guard().apply(&Change::Reorder { order }, &counters)?,
         }
-        self.last_nbytes.store(-1, Ordering::Relaxed);
+        session.guard().set_last_nbytes(-1);
         Ok(())
+    }
+}
+
+impl Access<'_> {
+    /// Returns what the header of chunk `nchunk`, which is there, says.
+    pub(super) fn info_of(self, nchunk: i64) -> Result<ChunkInfo> {
+        match (self.locked().frame(), self.header()) {
+            (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
+            _ => ChunkInfo::of(self.locked().chunk_in_memory(nchunk)?),
+        }
+    }
+
+    /// Returns the uncompressed size of the last of `nchunks` chunks.
+    fn nbytes_of_last(self, nchunks: i64) -> Result<i32> {
+        let known = self.locked().last_nbytes.load(Ordering::Relaxed);
+        if known >= 0 {
+            return Ok(known);
+        }
+        Ok(self.info_of(nchunks - 1)?.nbytes)
     }
 }
 
@@ -234,7 +236,7 @@ impl WriteGuard<'_, SuperChunk> {
         let before = self.counters();
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(self.nbytes_of_last(nchunks, Access::without_frame(self.locked()))?),
+            nchunks => Some(Access::without_frame(self.locked()).nbytes_of_last(nchunks)?),
         };
         let after = rules::insert(&before, Keeping::Memory, at, info, last).map_err(&failed)?;
         self.note_current(at);
@@ -242,8 +244,18 @@ impl WriteGuard<'_, SuperChunk> {
         stored.and_then(|stored| self.insert_in_memory(at, stored)).map_err(&failed)?;
         self.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
-        self.last_nbytes.store(last, Ordering::Relaxed);
+        self.set_last_nbytes(last);
         Ok(after.nchunks)
+    }
+
+    /// Appends a copy of a chunk where there is no frame; the number of chunks then.
+    ///
+    /// # Errors
+    /// As [`SuperChunk::append_chunk`].
+    pub(super) fn append_plain(&mut self, chunk: &[u8]) -> Result<i64> {
+        let info = facts(chunk)?;
+        let at = self.nchunks();
+        self.insert_plain(at, Incoming::Copy(chunk), &info, ErrorKind::ChunkAppend)
     }
 
     /// Puts another chunk in the place of one where there is no frame.
@@ -263,13 +275,25 @@ impl WriteGuard<'_, SuperChunk> {
             stored.and_then(|stored| self.replace_in_memory(at, stored)).map_err(&failed)?;
         }
         self.set_counters(&after);
-        self.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        self.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
         Ok(after.nchunks)
     }
 
+    /// Notes the uncompressed size of the last chunk in bytes; -1 for one that is not known.
+    #[inline]
+    fn set_last_nbytes(&mut self, nbytes: i32) {
+        self.for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
+    }
+
+    /// Discards what is remembered of the chunks.
+    pub(super) fn forget(&mut self) {
+        self.forget_block();
+        self.set_last_nbytes(-1);
+    }
+
     /// Changes the frame into what the super-chunk is with those counters.
-    pub(super) fn apply(&self, change: &Change<'_>, counters: &Counters) -> Result<()> {
-        let Some(frame) = self.frame() else { return Ok(()) };
+    pub(super) fn apply(&mut self, change: &Change<'_>, counters: &Counters) -> Result<()> {
+        let Some(frame) = self.for_change().frame() else { return Ok(()) };
         let locked = self.locked();
         frame.apply(
             change,
@@ -298,7 +322,7 @@ impl ChangeSession<'_> {
         }
         let last = match before.nchunks {
             0 => None,
-            nchunks => Some(schunk.nbytes_of_last(nchunks, access)?),
+            nchunks => Some(access.nbytes_of_last(nchunks)?),
         };
         let mut after = rules::insert(&before, schunk.keeping(), at, info, last).map_err(&failed)?;
         schunk.note_current(at);
@@ -310,7 +334,7 @@ impl ChangeSession<'_> {
         chunk.release();
         guard.set_counters(&after);
         let last = if at == before.nchunks { info.nbytes } else { last.unwrap_or(-1) };
-        guard.last_nbytes.store(last, Ordering::Relaxed);
+        guard.set_last_nbytes(last);
         Ok(after.nchunks)
     }
 
@@ -337,11 +361,11 @@ impl ChangeSession<'_> {
         guard.apply(&change, &after).map_err(&failed)?;
         chunk.release();
         guard.set_counters(&after);
-        guard.last_nbytes.store(if at == after.nchunks - 1 { info.nbytes } else { -1 }, Ordering::Relaxed);
+        guard.set_last_nbytes(if at == after.nchunks - 1 { info.nbytes } else { -1 });
         Ok(after.nchunks)
     }
 
-    /// The facts of a chunk that is to go; the frame is looked at first.
+    /// Returns the header fields of the chunk to be replaced or deleted, after rereading a changed frame.
     fn old_chunk(&mut self, at: i64) -> Result<ChunkInfo> {
         let unreadable = |error: Error| err!(Failure, "the old chunk cannot be read: {error}");
         let access = self.access().map_err(unreadable)?;
@@ -349,7 +373,7 @@ impl ChangeSession<'_> {
         if at >= schunk.counters().nchunks {
             return Err(err!(Failure, "chunk {at} is gone"));
         }
-        schunk.info_of(at, access).map_err(unreadable)
+        access.info_of(at).map_err(unreadable)
     }
 }
 

@@ -24,7 +24,7 @@ impl SuperChunk {
         if nbytes > MAX_BUFFERSIZE {
             return Err(err!(MaxBufsizeExceeded, "{nbytes} bytes; {MAX_BUFFERSIZE} is the limit"));
         }
-        let at = self.counters().nchunks;
+        let at = self.nchunks();
         self.note_current(at);
         if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
@@ -84,12 +84,19 @@ impl SuperChunk {
             None => Source::Absent(nbytes),
         };
         let cbytes = if cctx.calls_back() {
-            cctx.compress_chunk(source, dest, nchunk, |schunk| self.container_in(schunk))
+            let mut job = cctx.start_chunk(source, dest, nchunk)?;
+            // The program's functions may use the context, and wait for other threads that do.
+            drop(cctx);
+            // SAFETY: the super-chunk of a context of this one.
+            job.set_container(|schunk| unsafe { self.container_in(schunk) });
+            let header = job.compress(source, dest)?;
+            self.cctx()?.finish_chunk(&job, &header, source)
+        } else if cctx.asked_schunk().is_some() {
+            drop(cctx);
+            let container = self.asked_container()?;
+            self.cctx()?.compress_chunk(source, dest, nchunk, |_| container)
         } else {
-            // The access lock comes before that of the context.
-            let container = self.asked_container(cctx);
-            let _use = self.cctx_use.lock();
-            cctx.compress_chunk(source, dest, nchunk, |_| container)
+            cctx.compress_chunk(source, dest, nchunk, |_| None)
         }?;
         if cbytes == 0 {
             return Err(err!(Failure, "{nbytes} bytes could not be compressed"));

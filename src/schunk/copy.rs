@@ -2,11 +2,11 @@
 
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
-use super::c_struct::metalayer_lists::Layer;
+use super::c_struct::layer::Layer;
 use super::change::Incoming;
-use super::create::Storage;
 use super::metalayers::decompress_chunk;
 use super::rules::Counters;
+use super::storage::Storage;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::flag2;
@@ -44,7 +44,8 @@ impl SuperChunk {
     /// The parameters that a copy has if none are given: those of the context, without what belongs to programs.
     fn own_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
-        let head = self.cctx()?.head();
+        let cctx = self.cctx()?;
+        let head = cctx.head();
         Ok(blosc2_cparams {
             compcode: head.compcode() as u8,
             compcode_meta: head.compcode_meta(),
@@ -94,10 +95,10 @@ impl SuperChunk {
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
         // SAFETY: by the caller's word.
-        let mut copy = unsafe { SuperChunk::create(&storage) }?;
-        let from = self.counters();
+        let copy = unsafe { SuperChunk::create(&storage) }?;
+        let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
-        WriteGuard::unshared(&mut *copy).set_counters(&counters);
+        WriteGuard::lock(&*copy)?.set_counters(&counters);
         for (name, content) in self.copies_of_metalayers(Layer::Fixed) {
             copy.meta_add(&as_name(name)?, &content)?;
         }

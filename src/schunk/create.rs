@@ -2,11 +2,9 @@
 
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
-use super::c_struct::metalayer_lists::Layer;
-use crate::abi::{
-    BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_IO_DEFAULTS, CBool, blosc2_cparams,
-    blosc2_dparams, blosc2_io, blosc2_storage,
-};
+use super::c_struct::layer::Layer;
+use super::storage::{Storage, block_with};
+use crate::abi::{CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
@@ -19,48 +17,6 @@ use std::ptr;
 
 /// The tuner that the environment asks for.
 const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
-
-/// How a super-chunk is stored, borrowed from the caller.
-#[derive(Clone, Copy)]
-pub(crate) struct Storage<'a> {
-    /// One frame, or separate chunks.
-    pub contiguous: bool,
-    /// The path; `None` in memory.
-    pub urlpath: Option<&'a CStr>,
-    /// Compression parameters.
-    pub cparams: &'a blosc2_cparams,
-    /// Decompression parameters.
-    pub dparams: &'a blosc2_dparams,
-    /// The I/O back-end.
-    pub io: &'a blosc2_io,
-}
-
-impl Default for Storage<'_> {
-    fn default() -> Self {
-        static CPARAMS: Shared<blosc2_cparams> = Shared(BLOSC2_CPARAMS_DEFAULTS);
-        static DPARAMS: Shared<blosc2_dparams> = Shared(BLOSC2_DPARAMS_DEFAULTS);
-        static IO: Shared<blosc2_io> = Shared(BLOSC2_IO_DEFAULTS);
-        Storage { contiguous: false, urlpath: None, cparams: &CPARAMS.0, dparams: &DPARAMS.0, io: &IO.0 }
-    }
-}
-
-/// Defaults, whose pointers are NULL or of literals.
-struct Shared<T>(T);
-
-// SAFETY: nobody writes through the pointers in there.
-unsafe impl<T> Sync for Shared<T> {}
-
-/// A copy of a plain struct in a `malloc` block.
-pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
-    // SAFETY: any length may be asked for.
-    let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
-    if block.is_null() {
-        return Err(err!(MemoryAlloc, "{} bytes", size_of::<T>()));
-    }
-    // SAFETY: a fresh block of that size, aligned for anything.
-    unsafe { block.write(value) };
-    Ok(block)
-}
 
 impl SuperChunk {
     /// Gives a super-chunk that is being made its storage.
@@ -142,7 +98,7 @@ impl SuperChunk {
     }
 
     fn create_frame(&mut self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
-        let access = WriteGuard::unshared(self);
+        let access = WriteGuard::lock(&*self)?;
         let locked = access.locked();
         let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;

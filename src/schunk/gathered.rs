@@ -5,7 +5,7 @@
 use super::SuperChunk;
 use super::change::Incoming;
 use super::snapshot::until_stored;
-use super::sync::ChangeSession;
+use super::sync::{Access, ChangeSession};
 use crate::buffers;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, Container, StoredChunk};
@@ -137,8 +137,7 @@ impl SuperChunk {
     /// Makes chunk `at` of what `changes` says alone.
     fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn Changes) -> Result<()> {
         if self.cctx()?.takes_gathered(sizes.block) {
-            // The access lock comes before that of the context.
-            let container = self.asked_container(self.cctx()?);
+            let container = self.asked_container()?;
             let blocks = Blocks::new(sizes, changes, None);
             let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
             let mut buffer = buffers::take(room)?;
@@ -166,7 +165,7 @@ impl SuperChunk {
             return Ok(stored);
         }
         let access = session.access()?;
-        let content = self.with_chunk_at(access, at, false, settings, &mut |chunk| {
+        let content = access.with_chunk(at, false, settings, &mut |chunk, _| {
             check_size(chunk.header().nbytes(), sizes.chunk)?;
             self.content(at, chunk, settings)
         })?;
@@ -187,11 +186,10 @@ impl SuperChunk {
         changes: &dyn Changes,
         settings: &ReadSettings,
     ) -> Result<Option<Stored>> {
-        // The access lock comes before that of the context.
-        let container = self.asked_container(self.cctx()?);
+        let container = self.asked_container()?;
         let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take(room)?;
-        let mut patch = |chunk: &StoredChunk<'_>| {
+        let mut patch = |chunk: &StoredChunk<'_>, _: Option<Access<'_>>| {
             let header = chunk.header();
             check_size(header.nbytes(), sizes.chunk)?;
             let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == sizes.block);
@@ -206,7 +204,7 @@ impl SuperChunk {
             self.note_read(header, &done);
             Ok(cbytes)
         };
-        match self.with_chunk_at(session.access()?, at, false, settings, &mut patch)? {
+        match session.access()?.with_chunk(at, false, settings, &mut patch)? {
             None => Ok(Some(Stored::CallsBack)),
             Some(None) => Ok(None),
             Some(Some(cbytes)) => {
@@ -244,9 +242,7 @@ impl SuperChunk {
         container: Option<Container>,
         room: &mut [u8],
     ) -> Result<Option<usize>> {
-        let cctx = self.cctx()?;
-        let _use = self.cctx_use.lock();
-        match cctx.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
+        match self.cctx()?.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

@@ -2,8 +2,8 @@
 //! its trailer (`schunk.md` 17 and 18).
 
 use super::SuperChunk;
-use super::access_lock::Locked;
-use super::c_struct::metalayer_lists::Layer;
+use super::access_lock::LockProof;
+use super::c_struct::layer::Layer;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams};
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::chunk::{ChunkHeader, StoredChunk};
@@ -27,7 +27,7 @@ fn check_name(name: &CStr) -> Result<()> {
     Ok(())
 }
 
-impl Locked<'_, SuperChunk> {
+impl LockProof<'_, SuperChunk> {
     /// Where the metalayer with that name is.
     fn position(self, layer: Layer, name: &CStr) -> Result<usize> {
         check_name(name)?;
@@ -192,15 +192,20 @@ impl SuperChunk {
     pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
-        let reading = self.read_lock();
-        let Some((at, chunk)) = reading.locked().find_metalayer(Layer::Variable, name) else {
+        // A copy: decoding may run a codec of the program.
+        let found = self
+            .read_lock()
+            .locked()
+            .find_metalayer(Layer::Variable, name)
+            .map(|(at, chunk)| (at, chunk.to_vec()));
+        let Some((at, chunk)) = found else {
             return Err(err!(NotFound, "no metalayer {name:?}"));
         };
-        let header = ChunkHeader::parse(chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
+        let header = ChunkHeader::parse(&chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
         if usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
             return Err(err!(Data, "a chunk of {} bytes in {}", header.cbytes, chunk.len()));
         }
-        Ok((at, decompress_chunk(&header, chunk)))
+        Ok((at, decompress_chunk(&header, &chunk)))
     }
 
     /// Removes a metalayer of variable length; how many there are then.

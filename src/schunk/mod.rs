@@ -2,24 +2,26 @@
 //!
 //! | module | owns |
 //! |---|---|
+//! | [`super_chunk`] | the super-chunk itself: its parts, how they are made and dropped |
 //! | [`c_struct`] | the public struct that C sees, and every access to it |
 //! | [`access_lock`] | the lock, for any number of readers or one change, and the proofs that it is held |
 //! | [`rules`] | what a change does to the counters; pure |
+//! | [`storage`] | where and with what parameters a super-chunk is made |
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
 //! | [`gathered`] | chunks made of blocks that change, for arrays |
 //! | [`change`], [`variable_size`], [`special`] | putting chunks in and taking them out; chunks of different sizes in frames; filling with special ones |
-//! | [`compress`], [`room`] | compressing what becomes a chunk; memory for that |
+//! | [`compress`] | compressing what becomes a chunk |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
 //! | [`metalayers`] | metalayers of both kinds |
 //! | [`copy`] | copies, and frames for others |
 //! | [`sync`] | other handles on the same frame: locks, and what they have changed |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
-//! A call takes the access lock, takes the lock between processes if the frame has one, looks whether another handle
-//! has changed the frame, and then works. What a program lets the library call (codecs, filters, pre- and postfilters)
-//! runs without the access lock.
+//! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another handle has
+//! changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners) run without the access
+//! lock, except those of an I/O back-end.
 
 pub(crate) mod access_lock;
 pub(crate) mod blocks;
@@ -40,232 +42,11 @@ pub(crate) mod slice;
 mod snapshot;
 pub(crate) mod sparse;
 pub(crate) mod special;
+pub(crate) mod storage;
+mod super_chunk;
 pub(crate) mod sync;
 mod variable_size;
 pub(crate) mod view;
 
 pub(crate) use rules::Keeping;
-
-use crate::abi::{blosc2_schunk, blosc2_storage};
-use crate::buffers::limits;
-use crate::chunk::ChunkHeader;
-use crate::error::Result;
-use crate::io::Backend;
-use crate::pipeline::context::{OwnedContext, decoding_calls_back};
-use crate::pipeline::scratch;
-use access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
-use c_struct::metalayer_lists::Layer;
-use cache::LastBlock;
-use create::Storage;
-use parking_lot::{Mutex, MutexGuard};
-use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
-use std::cell::UnsafeCell;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
-
-/// A super-chunk. It begins with the struct that C sees.
-#[repr(C)]
-pub(crate) struct SuperChunk {
-    public: UnsafeCell<blosc2_schunk>,
-    /// Views share the lock of their owner.
-    lock: Arc<AccessLock>,
-    /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
-    backend: Option<Backend>,
-    /// The block that was decoded last; views share it, as they share the chunks.
-    cache: Arc<Mutex<LastBlock>>,
-    /// Whether there may be one, so that a change need not ask. Set with the access lock held.
-    has_block: Arc<AtomicBool>,
-    /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
-    owner: Arc<AtomicPtr<SuperChunk>>,
-    /// Held while the decompression context is looked at or told something.
-    dctx_use: Mutex<()>,
-    /// Held while the compression context works, unless that runs a program's functions.
-    cctx_use: Mutex<()>,
-    /// Uncompressed size of the last chunk; -1 when it is not known.
-    last_nbytes: AtomicI32,
-}
-
-// SAFETY: the public struct is only touched as `c_struct` says; the rest is `Sync`.
-unsafe impl Sync for SuperChunk {}
-// SAFETY: nothing in it belongs to a thread.
-unsafe impl Send for SuperChunk {}
-
-// SAFETY: `blank` sets the lock, which no code changes. Views get that of their owner, whose chunks and frame they share.
-unsafe impl Lockable for SuperChunk {
-    #[inline]
-    fn access_lock(&self) -> &AccessLock {
-        &self.lock
-    }
-}
-
-/// What a view shares with the owner of its chunks.
-struct SharedWithViews {
-    lock: Arc<AccessLock>,
-    cache: Arc<Mutex<LastBlock>>,
-    has_block: Arc<AtomicBool>,
-    owner: Arc<AtomicPtr<SuperChunk>>,
-}
-
-impl SuperChunk {
-    /// Returns a super-chunk that has its storage, and zeros in all other public fields. `shared` is what a view shares with its
-    /// owner; `None` for a super-chunk of its own.
-    ///
-    /// # Errors
-    /// `MemoryAlloc`.
-    fn with_storage(
-        backend: Option<Backend>,
-        storage: &Storage<'_>,
-        shared: Option<SharedWithViews>,
-    ) -> Result<Box<SuperChunk>> {
-        let is_view = shared.is_some();
-        let shared = shared.unwrap_or_else(|| {
-            let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
-            SharedWithViews {
-                lock: Arc::new(AccessLock::new(calls_back)),
-                cache: Arc::default(),
-                has_block: Arc::default(),
-                owner: Arc::default(),
-            }
-        });
-        let layout = Layout::new::<SuperChunk>();
-        // SAFETY: the layout is not empty.
-        let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
-        if place.is_null() {
-            handle_alloc_error(layout);
-        }
-        // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
-        let mut schunk = unsafe {
-            (*(*place).public.get()).view = is_view;
-            (&raw mut (*place).lock).write(shared.lock);
-            (&raw mut (*place).backend).write(backend);
-            (&raw mut (*place).cache).write(shared.cache);
-            (&raw mut (*place).has_block).write(shared.has_block);
-            (&raw mut (*place).owner).write(shared.owner);
-            (&raw mut (*place).dctx_use).write(Mutex::default());
-            (&raw mut (*place).cctx_use).write(Mutex::default());
-            (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
-            Box::from_raw(place)
-        };
-        schunk.set_storage(storage)?;
-        Ok(schunk)
-    }
-
-    /// Waits until no thread changes the super-chunk. A change by this thread, from inside of which a program's I/O function
-    /// reads, is not waited for.
-    pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
-        ReadGuard::lock(self)
-    }
-
-    /// The super-chunk behind the pointer that C has.
-    ///
-    /// # Safety
-    /// `schunk` came from this library and was not freed.
-    pub(crate) unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
-        // SAFETY: NULL, or by the caller's word the start of one of ours.
-        unsafe { schunk.cast::<SuperChunk>().as_ref() }
-    }
-
-    /// Hands the super-chunk to C.
-    pub(crate) fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
-        Box::into_raw(self).cast()
-    }
-
-    /// Length of the frame in bytes, or what stands for it without one.
-    pub(crate) fn frame_len(&self) -> i64 {
-        let _reading = self.read_lock();
-        match self.frame() {
-            Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
-            None => {
-                let counters = self.counters();
-                counters.cbytes.saturating_add(counters.nchunks.saturating_mul(8))
-            }
-        }
-    }
-
-    /// Sets whether the buffer of a frame in memory is left to the program when the super-chunk is freed. Without such a frame,
-    /// nothing happens.
-    ///
-    /// # Safety
-    /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
-    pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
-        if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
-            // SAFETY: the caller's promise.
-            frame.with_memory(|memory| unsafe { memory.keep(avoid) });
-        }
-    }
-
-    /// Tells the back-end that the super-chunk goes.
-    ///
-    /// # Errors
-    /// What the back-end says.
-    pub(crate) fn release_backend(&self) -> Result<()> {
-        self.backend.as_ref().map_or(Ok(()), Backend::destroy)
-    }
-
-    /// Returns the cache, to put a block of a chunk with that header into; `None` while another thread uses it. Also `None`
-    /// where decoding runs a program's functions: a change is not kept out meanwhile, so that the block may be an old one.
-    fn cache_to_fill(&self, header: &ChunkHeader) -> Option<MutexGuard<'_, LastBlock>> {
-        if decoding_calls_back(header) {
-            return None;
-        }
-        let cache = self.cache.try_lock()?;
-        self.has_block.store(true, Ordering::Relaxed);
-        Some(cache)
-    }
-
-    /// What is remembered of the chunks is true no more.
-    fn forget(&self) {
-        self.forget_block();
-        self.last_nbytes.store(-1, Ordering::Relaxed);
-    }
-
-    /// The block that was decoded last is true no more. Waits for a thread that puts a block there.
-    fn forget_block(&self) {
-        if self.has_block.load(Ordering::Relaxed) {
-            self.has_block.store(false, Ordering::Relaxed);
-            self.cache.lock().forget();
-        }
-    }
-}
-
-impl Drop for SuperChunk {
-    fn drop(&mut self) {
-        let mut access = WriteGuard::unshared(self);
-        access.free_metalayers(Layer::Fixed);
-        access.free_metalayers(Layer::Variable);
-        access.free_chunks();
-        drop(access);
-        drop(self.take_frame());
-        self.leave_views();
-        let s = self.as_ptr();
-        // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.
-        unsafe {
-            for context in [(*s).cctx, (*s).dctx] {
-                drop(OwnedContext::from_c(context));
-            }
-            libc::free((*s).blockshape.cast());
-            free_storage((*s).storage);
-        }
-        if !self.is_view() {
-            scratch::release(limits::AFTER_FREE);
-        }
-    }
-}
-
-/// Frees the library's copy of a storage.
-///
-/// # Safety
-/// `storage` is NULL, or a `malloc` block with `malloc` blocks in it that nobody else frees.
-unsafe fn free_storage(storage: *mut blosc2_storage) {
-    if storage.is_null() {
-        return;
-    }
-    // SAFETY: by the caller's word.
-    unsafe {
-        libc::free((*storage).urlpath.cast());
-        libc::free((*storage).cparams.cast());
-        libc::free((*storage).dparams.cast());
-        libc::free((*storage).io.cast());
-        libc::free(storage.cast());
-    }
-}
+pub(crate) use super_chunk::SuperChunk;

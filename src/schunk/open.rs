@@ -3,9 +3,9 @@
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
-use super::c_struct::metalayer_lists::Layer;
-use super::create::Storage;
+use super::c_struct::layer::Layer;
 use super::rules::Counters;
+use super::storage::Storage;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
@@ -93,8 +93,8 @@ impl SuperChunk {
         if nbytes != header.nbytes.max(0) {
             return Err(err!(Data, "chunks of {nbytes} bytes in a frame of {}", header.nbytes));
         }
-        let mut schunk = SuperChunk::with_header(header, None, &Storage::default())?;
-        let mut access = WriteGuard::unshared(&mut *schunk);
+        let schunk = SuperChunk::with_header(header, None, &Storage::default())?;
+        let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: 0, nbytes, cbytes, ..access.counters() };
         access.set_counters(&counters);
         if let Some(blocksize) = blocksize {
@@ -141,7 +141,7 @@ impl SuperChunk {
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..*storage };
         let mut schunk = SuperChunk::with_storage(backend, &storage, None)?;
         schunk.set_from_header(header);
-        WriteGuard::unshared(&mut *schunk).set_counters(&Counters {
+        WriteGuard::lock(&*schunk)?.set_counters(&Counters {
             nchunks: 0,
             nbytes: header.nbytes,
             cbytes: header.cbytes,
@@ -167,7 +167,7 @@ impl SuperChunk {
         let header = &contents.header;
         let mut schunk = SuperChunk::with_header(header, backend, storage)?;
         schunk.set_frame(frame);
-        let mut access = WriteGuard::unshared(&mut *schunk);
+        let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: contents.nchunks as i64, flags2, ..access.counters() };
         access.set_counters(&counters);
         access.replace_metalayers(Layer::Fixed, &contents.metalayers)?;

@@ -1,7 +1,8 @@
 //! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
 
 use super::SuperChunk;
-use super::access_lock::Locked;
+use super::access_lock::LockProof;
+use super::cache::LastBlock;
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::lazy::{BlockSource, ChunkPlace};
@@ -11,9 +12,11 @@ use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkBytes, FetchedChunk, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::container;
-use crate::pipeline::context::{Context, ReadSettings, decoding_asks_for_container, decoding_calls_back};
+use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
 use crate::pipeline::params::DecompressParams;
+use parking_lot::MutexGuard;
+use std::sync::atomic::Ordering;
 
 /// A chunk that is returned to C.
 pub(crate) enum ReturnedChunk {
@@ -23,8 +26,8 @@ pub(crate) enum ReturnedChunk {
     Owned(Malloced),
 }
 
-/// A function that uses a chunk.
-type Then<'t, R> = dyn FnMut(&StoredChunk<'_>) -> Result<R> + 't;
+/// What to do with a chunk, which the super-chunk still holds if there is access; without, it is a copy, and may be an old one.
+type Then<'t, R> = dyn FnMut(&StoredChunk<'_>, Option<Access<'_>>) -> Result<R> + 't;
 
 impl SuperChunk {
     /// Checks the number of a chunk against the counters, and makes the chunk the current one, which filters may query.
@@ -42,13 +45,11 @@ impl SuperChunk {
 
     /// Returns the settings of the decompression context for a read.
     pub(super) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
-        let _use = self.dctx_use.lock();
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }
 
     /// Notes the result of a read in the decompression context.
     pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
-        let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
             dctx.note_read(header, done);
         }
@@ -56,7 +57,6 @@ impl SuperChunk {
 
     /// Notes in the decompression context the item size of a chunk whose block was in the cache.
     pub(super) fn note_typesize(&self, typesize: u8) {
-        let _use = self.dctx_use.lock();
         if let Some(dctx) = self.dctx() {
             dctx.note_typesize(typesize);
         }
@@ -78,60 +78,32 @@ impl SuperChunk {
         }
     }
 
-    /// Stores the description of the super-chunk in `settings` if decoding the chunk with that header needs it.
-    pub(super) fn note_container(&self, access: Access<'_>, header: &ChunkHeader, settings: &ReadSettings) {
-        if decoding_asks_for_container(header)
-            && let Some(container) = access.locked().container()
-        {
-            settings.container.get_or_init(|| container);
-        }
+    /// Returns what codecs and filters of the compression context ask about; `None` if they do not. The access lock comes before
+    /// that of the context, so that the context is not in use any more.
+    ///
+    /// # Errors
+    /// `NullPointer` without a compression context.
+    pub(super) fn asked_container(&self) -> Result<Option<Container>> {
+        let asked = self.cctx()?.asked_schunk();
+        // SAFETY: the super-chunk of a context of this one.
+        Ok(asked.and_then(|schunk| unsafe { self.container_in(schunk) }))
     }
 
-    /// Returns the description of the super-chunk that codecs and filters of the context need; `None` if they need none.
-    pub(super) fn asked_container(&self, cctx: &Context) -> Option<Container> {
-        cctx.asked_schunk().and_then(|schunk| self.container_in(schunk))
-    }
-
-    /// As [`container`](Locked::container), for a context whose super-chunk is `schunk`.
-    pub(super) fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
+    /// As [`container`](LockProof::container), for a context whose super-chunk is `schunk`.
+    ///
+    /// # Safety
+    /// `schunk` is NULL, or a super-chunk of ours that lives during the call. If it is another one than this, no other thread changes
+    /// its metalayers meanwhile: the rule for the super-chunk that a program has put into a context.
+    pub(super) unsafe fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
             return self.read_lock().locked().container();
         }
-        // SAFETY: a super-chunk that the program has put into the context, and does not change during a call.
+        // SAFETY: by the caller's word.
         unsafe { container::of_schunk(schunk) }
     }
 
-    /// Passes chunk `nchunk` as it is stored, or its lazy form, to `then`.
-    pub(super) fn fetch<R>(
-        &self,
-        access: Access<'_>,
-        nchunk: i64,
-        lazily: bool,
-        purpose: Purpose,
-        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
-    ) -> Result<R> {
-        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
-        let (Some(frame), Some(header)) = (self.frame(), access.header()) else {
-            // Another thread may have taken chunks away in the meantime.
-            if nchunk >= self.counters().nchunks {
-                return Err(gone());
-            }
-            let chunk = ChunkBytes::Borrowed(access.locked().chunk_in_memory(nchunk)?);
-            return then(FetchedChunk::Whole(chunk));
-        };
-        // Another handle may have done so, too.
-        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
-        header.check_for_reading()?;
-        // A chunk in a mapped file is in memory already.
-        if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
-            frame.with_lazy_chunk(at, header, then)
-        } else {
-            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
-        }
-    }
-
-    /// Passes chunk `nchunk`, which must exist, to `then` for decoding: whole, or in its lazy form. If decoding runs a program's
-    /// functions, the chunk is a copy and no lock is held.
+    /// Lends chunk `nchunk`, which is there, to `then`, to be decoded: whole, or in its lazy form. Where decoding runs a
+    /// program's functions it is a copy, and nothing is held.
     pub(super) fn with_chunk<R>(
         &self,
         nchunk: i64,
@@ -140,61 +112,7 @@ impl SuperChunk {
         then: &mut Then<'_, R>,
     ) -> Result<R> {
         let session = self.reading()?;
-        self.with_chunk_in(session, nchunk, lazily, settings, then)
-    }
-
-    /// As [`with_chunk`](Self::with_chunk), within a session of reading.
-    pub(super) fn with_chunk_in<R>(
-        &self,
-        session: ReadSession<'_>,
-        nchunk: i64,
-        lazily: bool,
-        settings: &ReadSettings,
-        then: &mut Then<'_, R>,
-    ) -> Result<R> {
-        if let Some(done) = self.with_chunk_at(session.access(), nchunk, lazily, settings, then)? {
-            return Ok(done);
-        }
-        let copy = self.copy_at(session.access(), nchunk)?;
-        drop(session);
-        then(&StoredChunk::parse(&mut ChunkHeader::default(), &copy)?)
-    }
-
-    /// As [`with_chunk`](Self::with_chunk), with access that is kept. Returns `None`, and does nothing, where decoding runs
-    /// a program's functions: these get a [copy](Self::copy_at) when access is given up.
-    pub(super) fn with_chunk_at<R>(
-        &self,
-        access: Access<'_>,
-        nchunk: i64,
-        lazily: bool,
-        settings: &ReadSettings,
-        then: &mut Then<'_, R>,
-    ) -> Result<Option<R>> {
-        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
-        let mut attempt = |lazily| {
-            self.fetch(access, nchunk, lazily, Purpose::Borrow, |chunk| {
-                let mut header = ChunkHeader::default();
-                let chunk = match &chunk {
-                    FetchedChunk::Whole(chunk) => StoredChunk::parse(&mut header, chunk)?,
-                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(chunk, source),
-                };
-                self.note_container(access, chunk.header(), settings);
-                if needs_copy(chunk.header()) {
-                    return Ok(None);
-                }
-                then(&chunk).map(Some)
-            })
-        };
-        match attempt(lazily) {
-            // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
-            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
-            done => done,
-        }
-    }
-
-    /// Returns a copy of a whole chunk.
-    pub(super) fn copy_at(&self, access: Access<'_>, nchunk: i64) -> Result<Malloced> {
-        self.fetch(access, nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
+        session.with_chunk(nchunk, lazily, settings, then)
     }
 
     /// Decodes a whole chunk into the start of `dest`. Returns its uncompressed size in bytes.
@@ -230,7 +148,7 @@ impl SuperChunk {
     fn decompress_over(&self, nchunk: i64, dest: &mut [u8], zeros: bool) -> Result<usize> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let header = chunk.header();
             if header.nbytes() > dest.len() {
                 let (needed, there) = (header.nbytes, dest.len());
@@ -257,7 +175,7 @@ impl SuperChunk {
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.fetch(session.access(), nchunk, lazily, Purpose::Keep, |chunk| match chunk {
+        session.access().fetch(nchunk, lazily, Purpose::Keep, |chunk| match chunk {
             FetchedChunk::Whole(ChunkBytes::Borrowed(bytes)) => {
                 Ok(ReturnedChunk::Borrowed(bytes.as_ptr(), bytes.len()))
             }
@@ -272,7 +190,7 @@ impl SuperChunk {
     pub(super) fn copy_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        self.copy_at(session.access(), nchunk)
+        session.access().copy_of_chunk(nchunk)
     }
 
     /// Decompresses one block of a chunk of variable-length blocks.
@@ -282,7 +200,7 @@ impl SuperChunk {
     pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| {
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
             let params = self.decompress_params(&settings, nchunk);
             VarlenReader::open(&params, chunk, |reader| {
                 let nblock = usize::try_from(nblock).ok().filter(|&nblock| nblock < reader.nblocks());
@@ -314,7 +232,110 @@ impl SuperChunk {
     }
 }
 
-impl Locked<'_, SuperChunk> {
+impl ReadSession<'_> {
+    /// As [`SuperChunk::with_chunk`].
+    pub(super) fn with_chunk<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<R> {
+        if let Some(done) = self.access().with_chunk(nchunk, lazily, settings, then)? {
+            return Ok(done);
+        }
+        let copy = self.access().copy_of_chunk(nchunk)?;
+        drop(self);
+        then(&StoredChunk::parse(&mut ChunkHeader::default(), &copy)?, None)
+    }
+}
+
+impl<'a> Access<'a> {
+    /// Locks the cache for a block of a chunk that was fetched with this access. `None` if another thread has locked it. The
+    /// access outlives the lock of the cache, so that a change of the chunk discards the block.
+    pub(super) fn cache_to_fill(self) -> Option<MutexGuard<'a, LastBlock>> {
+        let schunk = self.locked().object();
+        let cache = schunk.cache.try_lock()?;
+        schunk.has_block.store(true, Ordering::Relaxed);
+        Some(cache)
+    }
+
+    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
+    pub(super) fn note_container(self, header: &ChunkHeader, settings: &ReadSettings) {
+        if decoding_asks_for_container(header)
+            && let Some(container) = self.locked().container()
+        {
+            settings.container.get_or_init(|| container);
+        }
+    }
+
+    /// Lends chunk `nchunk` as it is stored, or its lazy form.
+    pub(super) fn fetch<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        purpose: Purpose,
+        then: impl FnOnce(FetchedChunk<'_>) -> Result<R>,
+    ) -> Result<R> {
+        let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
+        let schunk = self.locked().object();
+        let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
+            // Another thread may have taken chunks away in the meantime.
+            if nchunk >= schunk.counters().nchunks {
+                return Err(gone());
+            }
+            let chunk = ChunkBytes::Borrowed(self.locked().chunk_in_memory(nchunk)?);
+            return then(FetchedChunk::Whole(chunk));
+        };
+        // So may another handle.
+        let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
+        header.check_for_reading()?;
+        // A chunk in a mapped file is all there already.
+        if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
+            frame.with_lazy_chunk(at, header, then)
+        } else {
+            frame.with_chunk(at, header, purpose, |chunk| then(FetchedChunk::Whole(chunk)))
+        }
+    }
+
+    /// Lends chunk `nchunk` to `then`, to be decoded: whole, or in its lazy form. Returns `None`, and does nothing, where decoding
+    /// runs a program's functions: these get a [copy](Self::copy_of_chunk) when access is given up.
+    pub(super) fn with_chunk<R>(
+        self,
+        nchunk: i64,
+        lazily: bool,
+        settings: &ReadSettings,
+        then: &mut Then<'_, R>,
+    ) -> Result<Option<R>> {
+        let needs_copy = |header: &ChunkHeader| settings.postfilter.is_some() || decoding_calls_back(header);
+        let mut attempt = |lazily| {
+            self.fetch(nchunk, lazily, Purpose::Borrow, |chunk| {
+                let mut header = ChunkHeader::default();
+                let chunk = match &chunk {
+                    FetchedChunk::Whole(chunk) => StoredChunk::parse(&mut header, chunk)?,
+                    FetchedChunk::Lazy(chunk, source) => StoredChunk::lazy(chunk, source),
+                };
+                self.note_container(chunk.header(), settings);
+                if needs_copy(chunk.header()) {
+                    return Ok(None);
+                }
+                then(&chunk, Some(self)).map(Some)
+            })
+        };
+        match attempt(lazily) {
+            // Not every chunk has a lazy form: those of Blosc 1 and empty ones have none.
+            Err(error) if lazily && error.kind() == ErrorKind::InvalidHeader => attempt(false),
+            done => done,
+        }
+    }
+
+    /// Returns a copy of a whole chunk.
+    pub(super) fn copy_of_chunk(self, nchunk: i64) -> Result<Malloced> {
+        self.fetch(nchunk, false, Purpose::Keep, |chunk| chunk.into_owned())
+    }
+}
+
+impl LockProof<'_, SuperChunk> {
     /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
     /// metalayers may show them in other dimensions.
     fn container(self) -> Option<Container> {

@@ -4,7 +4,7 @@ use super::SuperChunk;
 use super::cache::LastBlock;
 use super::change::Incoming;
 use super::snapshot::until_stored;
-use super::sync::{Access, ChangeSession};
+use super::sync::{Access, ChangeSession, ReadSession};
 use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
@@ -117,10 +117,23 @@ impl SuperChunk {
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
     /// reading.
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
-        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
-            return Ok(());
-        };
-        self.read_chunk_parts(span.parts(), dest)
+        // Arguments that are wrong whatever the state are rejected before the lock is waited for.
+        let Some(first) = self.span(start, stop)?.and_then(|span| span.parts().next()) else { return Ok(()) };
+        self.check_index(first.nchunk)?;
+        let settings = self.read_settings(false);
+        let session = self.reading()?;
+        match self.span(start, stop)? {
+            Some(span) => self.read_chunk_parts(session, span.parts(), &settings, dest),
+            None => Ok(()),
+        }
+    }
+
+    /// Returns the span of items `start..stop` for the current chunk size; `None` for no items.
+    ///
+    /// # Errors
+    /// As [`Span::new`].
+    fn span(&self, start: i64, stop: i64) -> Result<Option<Span>> {
+        Span::new(start, stop, self.typesize(), self.counters().chunksize)
     }
 
     /// Checks that items `start..stop` can be read: not before the first, and not of chunks that differ in size.
@@ -141,24 +154,33 @@ impl SuperChunk {
 
     /// Reads bytes `range` of a chunk into `dest` (same length).
     pub(super) fn read_chunk_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+        self.check_index(nchunk)?;
+        let settings = self.read_settings(false);
+        let session = self.reading()?;
         let buffer = 0..dest.len();
-        self.read_chunk_parts(std::iter::once(Part { nchunk, range, buffer }), dest)
+        self.read_chunk_parts(session, std::iter::once(Part { nchunk, range, buffer }), &settings, dest)
     }
 
     /// Reads parts of chunks into their places in `dest`; all of them of one state of the super-chunk.
-    fn read_chunk_parts(&self, mut parts: impl Iterator<Item = Part>, dest: &mut [u8]) -> Result<()> {
-        let Some(first) = parts.next() else { return Ok(()) };
-        self.check_index(first.nchunk)?;
-        let settings = self.read_settings(false);
-        let session = self.reading()?;
+    fn read_chunk_parts(
+        &self,
+        session: ReadSession<'_>,
+        mut parts: impl Iterator<Item = Part>,
+        settings: &ReadSettings,
+        dest: &mut [u8],
+    ) -> Result<()> {
         let access = session.access();
-        let mut next = Some(first);
+        let mut next = parts.next();
         while let Some(part) = next {
-            if !self.read_chunk_part_at(access, &part, &settings, dest)? {
-                // Decoding may call functions of the super-chunk: the other parts are decoded from copies, without a lock.
+            if !self.read_chunk_part_at(access, &part, settings, dest)? {
+                // Decoding runs a program's functions: the other parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
-                    let copy = self.check_index(part.nchunk).and_then(|()| self.copy_at(access, part.nchunk));
+                    let copy = self.check_index(part.nchunk).and_then(|()| {
+                        let copy = access.copy_of_chunk(part.nchunk)?;
+                        access.note_container(&ChunkHeader::parse(&copy)?, settings);
+                        Ok(copy)
+                    });
                     let failed = copy.is_err();
                     copies.push((part, copy));
                     if failed {
@@ -169,12 +191,9 @@ impl SuperChunk {
                 return copies.into_iter().try_for_each(|(part, copy)| {
                     self.note_current(part.nchunk);
                     let copy = copy?;
-                    self.decode_chunk_part(
-                        &part,
-                        &StoredChunk::parse(&mut ChunkHeader::default(), &copy)?,
-                        &settings,
-                        dest,
-                    )
+                    let mut header = ChunkHeader::default();
+                    let chunk = StoredChunk::parse(&mut header, &copy)?;
+                    self.decode_chunk_part(&part, &chunk, None, settings, dest)
                 });
             }
             next = parts.next();
@@ -203,17 +222,18 @@ impl SuperChunk {
         }
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
-        let done = self.with_chunk_at(access, part.nchunk, lazily, settings, &mut |chunk| {
-            self.decode_chunk_part(part, chunk, settings, dest)
+        let done = access.with_chunk(part.nchunk, lazily, settings, &mut |chunk, access| {
+            self.decode_chunk_part(part, chunk, access, settings, dest)
         })?;
         Ok(done.is_some())
     }
 
-    /// Decodes a part of a chunk into its place in `dest`.
+    /// Decodes a part of a chunk into its place in `dest`. Without access, the chunk is a copy.
     fn decode_chunk_part(
         &self,
         part: &Part,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         dest: &mut [u8],
     ) -> Result<()> {
@@ -230,15 +250,16 @@ impl SuperChunk {
             let params = self.decompress_params(&whole, part.nchunk);
             return self.decode(chunk, &params, dest).map(|_| ());
         }
-        self.read_blocks(part.nchunk, chunk, settings, part.range.clone(), dest)
+        self.read_blocks(part.nchunk, chunk, access, settings, part.range.clone(), dest)
     }
 
     /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache. The first read of less than half
-    /// of a block decodes only that part if the codec can.
+    /// of a block decodes only that part if the codec can. Without access, the cache is not used.
     fn read_blocks(
         &self,
         nchunk: i64,
         chunk: &StoredChunk<'_>,
+        access: Option<Access<'_>>,
         settings: &ReadSettings,
         range: Range<usize>,
         dest: &mut [u8],
@@ -253,7 +274,7 @@ impl SuperChunk {
             && settings.postfilter.is_none()
             && Blocks::of(header).blocksize().is_multiple_of(typesize)
             && range.end <= header.nbytes();
-        if uses_cache && let Some(mut cache) = self.cache_to_fill(header) {
+        if uses_cache && let Some(mut cache) = access.and_then(Access::cache_to_fill) {
             return RangeReader::open(&params, chunk, |reader| {
                 self.read_through_cache(&mut cache, (nchunk, chunk), reader, range, dest)
             });
@@ -324,20 +345,23 @@ impl SuperChunk {
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
     /// compressed or decompressed; `ChunkUpdate` when it cannot be stored.
     pub(crate) fn set_slice(&self, start: i64, stop: i64, src: &[u8]) -> Result<()> {
-        let Some(span) = Span::new(start, stop, self.typesize(), self.counters().chunksize)? else {
-            return Ok(());
-        };
+        let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
-        let calls_back = self.cctx().map_err(failed)?.calls_back();
         let mut session = None;
-        for (n, part) in span.parts().enumerate() {
-            if n == 0 && !calls_back {
-                // What is behind the last chunk is no reason to wait for the lock.
-                if !self.is_whole(&part, span.chunksize) {
-                    self.check_index(part.nchunk).map_err(failed)?;
-                }
-                session = Some(target.changing(false).map_err(not_stored)?);
+        if !self.cctx().map_err(failed)?.calls_back() {
+            // What is behind the last chunk is no reason to wait for the lock.
+            if let Some(first) = span.parts().next()
+                && !self.is_whole(&first, span.chunksize)
+            {
+                self.check_index(first.nchunk).map_err(failed)?;
             }
+            session = Some(target.changing(false).map_err(not_stored)?);
+            match self.span(start, stop)? {
+                Some(now) => span = now,
+                None => return Ok(()),
+            }
+        }
+        for part in span.parts() {
             let new = PartToWrite {
                 src: &src[part.buffer.clone()],
                 part,
@@ -381,9 +405,8 @@ impl SuperChunk {
         self.check_index(nchunk)?;
         let settings = new.settings(self);
         let access = session.access()?;
-        let content = self.with_chunk_at(access, nchunk, false, settings, &mut |chunk| {
-            self.content(nchunk, chunk, settings)
-        })?;
+        let content = access
+            .with_chunk(nchunk, false, settings, &mut |chunk, _| self.content(nchunk, chunk, settings))?;
         let Some(mut content) = content else { return Ok(None) };
         new.write_to(&mut content);
         self.compress(nchunk, Some(&content), content.len()).map(Some)
@@ -416,7 +439,7 @@ impl SuperChunk {
     pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
-        self.with_chunk(nchunk, false, &settings, &mut |chunk| self.content(nchunk, chunk, &settings))
+        self.with_chunk(nchunk, false, &settings, &mut |chunk, _| self.content(nchunk, chunk, &settings))
     }
 
     /// Decodes a chunk into memory of its own.

@@ -54,9 +54,9 @@ impl SuperChunk {
     pub(super) fn snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
-        let chunk = self.copy_at(session.access(), nchunk)?;
+        let chunk = session.access().copy_of_chunk(nchunk)?;
         let header = ChunkHeader::parse(&chunk)?;
-        self.note_container(session.access(), &header, settings);
+        session.access().note_container(&header, settings);
         Ok(ChunkSnapshot { nchunk, chunk, header })
     }
 
@@ -80,7 +80,7 @@ impl SuperChunk {
     pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.changing(false)?;
-        let is_same = self.fetch(session.access()?, snapshot.nchunk, false, Purpose::Borrow, |stored| {
+        let is_same = session.access()?.fetch(snapshot.nchunk, false, Purpose::Borrow, |stored| {
             Ok(matches!(stored, FetchedChunk::Whole(stored) if *stored == *snapshot.chunk))
         })?;
         if is_same {

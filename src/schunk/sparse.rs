@@ -23,7 +23,7 @@ impl SuperChunk {
     /// `InvalidParam` for an item that is not there, or a super-chunk without a fixed block and chunk size; those of
     /// reading, or `Failure` where items are read one by one.
     pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
-        let counters = self.counters();
+        let counters = self.read_lock().counters();
         let (typesize, chunksize) = self.geometry(&counters)?;
         let nitems = counters.nbytes / typesize as i64;
         let settings = self.read_settings(false);
@@ -85,7 +85,7 @@ impl SuperChunk {
         dest: &mut [u8],
     ) -> Result<()> {
         self.check_index(nchunk)?;
-        self.with_chunk(nchunk, true, settings, &mut |chunk| {
+        self.with_chunk(nchunk, true, settings, &mut |chunk, _| {
             let header = chunk.header();
             let last = wanted.last().map_or(0, |&(at, _)| at + typesize);
             if last > header.nbytes() {

@@ -1,7 +1,6 @@
 //! Filling an empty super-chunk with special chunks (`schunk.md` 14).
 
 use super::SuperChunk;
-use super::change::Incoming;
 use super::rules::Counters;
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -26,7 +25,7 @@ impl SuperChunk {
         if nitems < 0 || chunksize <= 0 || typesize <= 0 {
             return Err(err!(InvalidParam, "{nitems} items of {typesize} bytes in chunks of {chunksize}"));
         }
-        // Before the lock is taken, and again when another handle may have been here.
+        // Before the lock is taken, and again with it: another thread or handle may have been here.
         let check_empty = || {
             let counters = self.counters();
             if counters.nbytes > 0 || counters.cbytes > 0 {
@@ -50,7 +49,15 @@ impl SuperChunk {
         if self.frame().is_none() {
             let kind =
                 kind.ok_or_else(|| err!(SchunkSpecial, "special value {special}, {chunksize} bytes"))?;
-            return self.fill_in_memory(kind, nfull, chunksize, left);
+            let chunks = self.special_chunks(kind, nfull, chunksize, left)?;
+            let mut guard = self.start_change()?;
+            check_empty()?;
+            for (count, chunk) in chunks {
+                for _ in 0..count {
+                    guard.append_plain(&chunk)?;
+                }
+            }
+            return Ok(guard.nchunks());
         }
         let mut session = self.changing(true)?;
         let guard = session.guard();
@@ -73,22 +80,22 @@ impl SuperChunk {
         Ok(nchunks)
     }
 
-    fn fill_in_memory(&self, kind: Special, nfull: i64, chunksize: i32, left: i32) -> Result<i64> {
-        let make = |nbytes: i32| {
+    /// Makes the chunks of a super-chunk without a frame: how many there are of each kind, and the chunk. No lock is held, since the
+    /// init function of a tuner may run.
+    fn special_chunks(
+        &self,
+        kind: Special,
+        nfull: i64,
+        chunksize: i32,
+        left: i32,
+    ) -> Result<Vec<(i64, Vec<u8>)>> {
+        let sizes =
+            [(nfull, chunksize), (1, left)].into_iter().filter(|&(count, size)| count > 0 && size > 0);
+        let chunks = sizes.map(|(count, size)| {
             let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-            self.with_new_context(|context| context.special_chunk(kind, nbytes as usize, &[], &mut chunk))?;
-            Ok(chunk)
-        };
-        let failed = |error: crate::Error| err!(SchunkSpecial, "{error}");
-        if nfull > 0 {
-            let full = make(chunksize).map_err(failed)?;
-            for _ in 0..nfull {
-                self.append_chunk(Incoming::Copy(&full))?;
-            }
-        }
-        if left > 0 {
-            self.append_chunk(Incoming::Copy(&make(left).map_err(failed)?))?;
-        }
-        Ok(self.counters().nchunks)
+            self.with_new_context(|context| context.special_chunk(kind, size as usize, &[], &mut chunk))?;
+            Ok((count, chunk))
+        });
+        chunks.collect::<Result<_>>().map_err(|error| err!(SchunkSpecial, "{error}"))
     }
 }

@@ -1,8 +1,8 @@
 //! Other handles on the same frame: locks, and what they have changed (`schunk.md` 19, `frame.md` 6).
 
 use super::SuperChunk;
-use super::access_lock::{Locked, ReadGuard, WriteGuard};
-use super::c_struct::metalayer_lists::Layer;
+use super::access_lock::{LockProof, ReadGuard, WriteGuard};
+use super::c_struct::layer::Layer;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
@@ -25,22 +25,26 @@ pub(super) struct ChangeSession<'a> {
     guard: WriteGuard<'a, SuperChunk>,
 }
 
-/// Proof that the chunks of a super-chunk may be read: its lock is held, shared or exclusive, for at least `'a`; and the header
-/// of its frame was read since.
+/// Proof that the access lock is held for `'a`, and that the frame's header was read while it was held.
 #[derive(Clone, Copy)]
 pub(super) struct Access<'a> {
-    locked: Locked<'a, SuperChunk>,
+    locked: LockProof<'a, SuperChunk>,
     header: Option<&'a FrameHeader>,
 }
 
 impl<'a> Access<'a> {
-    /// Access to chunks that are in no frame.
-    pub(super) fn without_frame(locked: Locked<'a, SuperChunk>) -> Access<'a> {
+    /// Returns access to the chunks of a super-chunk without a frame.
+    ///
+    /// # Panics
+    /// If there is a frame, whose header would have to be read.
+    #[inline(always)]
+    pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
+        assert!(locked.frame().is_none(), "a frame whose header was not read");
         Access { locked, header: None }
     }
 
     /// The proof that the lock is held.
-    pub(super) fn locked(self) -> Locked<'a, SuperChunk> {
+    pub(super) fn locked(self) -> LockProof<'a, SuperChunk> {
         self.locked
     }
 
@@ -51,7 +55,7 @@ impl<'a> Access<'a> {
 }
 
 impl SuperChunk {
-    /// Waits until no thread changes the super-chunk, and makes sure that what is known of the frame is true.
+    /// Locks for reading, and rereads the frame if another handle has changed it.
     ///
     /// # Errors
     /// `Lock`, and those of a frame that cannot be read.
@@ -87,8 +91,7 @@ impl SuperChunk {
         }
     }
 
-    /// Waits until no other thread uses the super-chunk. What is remembered of the chunks is forgotten. With `resync`, what is
-    /// known of the frame is made true first.
+    /// Locks for a change and discards the cached block. With `resync`, first rereads a frame that another handle has changed.
     ///
     /// # Errors
     /// `InvalidParam` for a view, `Lock`, `Failure` from inside an I/O function, and those of a frame that cannot be
@@ -177,15 +180,24 @@ impl SuperChunk {
         }
     }
 
-    /// Takes the frame's lock for several calls; nothing happens without one. It nests.
+    /// Takes the frame's lock between processes, exclusively, for several calls. It nests. `None` without one.
     ///
     /// # Errors
-    /// `Lock`.
+    /// `Lock`; `Failure` from inside an I/O function.
+    pub(crate) fn lock_frame(&self) -> Result<Option<FrameSection<'_>>> {
+        let Some(frame) = self.frame().filter(|frame| frame.has_lock()) else { return Ok(None) };
+        // Threads that read now have to keep what they read under.
+        let _changing = WriteGuard::lock(self)?;
+        frame.lock(true).map(Some)
+    }
+
+    /// As [`lock_frame`](Self::lock_frame), until [`unlock`](Self::unlock).
+    ///
+    /// # Errors
+    /// As [`lock_frame`](Self::lock_frame).
     pub(crate) fn lock(&self) -> Result<()> {
-        if let Some(frame) = self.frame().filter(|frame| frame.has_lock()) {
-            // Threads that read now have to keep what they read under.
-            let _changing = WriteGuard::lock(self)?;
-            frame.lock(true)?.hold();
+        if let Some(section) = self.lock_frame()? {
+            section.hold();
         }
         Ok(())
     }
@@ -200,7 +212,7 @@ impl SuperChunk {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Looks at the frame and reads it anew if it is another; whether it was, and its header.
+    /// Rereads the frame if another handle has changed it. Returns whether it did, and the header.
     fn resync(&mut self, frame: &Frame) -> Result<(bool, FrameHeader)> {
         let look = frame.look_closely()?;
         if !look.is_stale {

@@ -17,9 +17,8 @@ use crate::pipeline::params::CompressParams;
 const MOST_CONVERSIONS: usize = 1 << 16;
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Sees to it that a frame whose chunks shall have different sizes can tell the size of each: special chunks, whose
-    /// size the index does not have, become repeated values (`frame.md` 9). Returns such a chunk in the place of a new
-    /// one that is special, and counts what it takes. The chunk that is `replaced` need not be told of.
+    /// Rewrites special chunks, whose size the index does not hold, as repeated values (`frame.md` 9), but for the chunk that is
+    /// `replaced`. If the new chunk is special, returns its replacement. Adds the bytes to `after.cbytes`.
     pub(super) fn prepare_variable(
         &mut self,
         before: &Counters,

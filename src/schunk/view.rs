@@ -4,10 +4,11 @@
 //! last block, chunks and frame are the owner's. A chunk that is replaced through a view is replaced in the owner; all
 //! other changes are refused. When the owner goes, its views have no chunks any more.
 
+use super::SuperChunk;
 use super::access_lock::WriteGuard;
-use super::c_struct::metalayer_lists::Layer;
-use super::create::Storage;
-use super::{SharedWithViews, SuperChunk};
+use super::c_struct::layer::Layer;
+use super::storage::Storage;
+use super::super_chunk::SharedWithViews;
 use crate::abi::{blosc2_cparams, blosc2_dparams};
 use crate::err;
 use crate::error::Result;
@@ -53,7 +54,7 @@ impl SuperChunk {
         self.owner().map(Some).ok_or_else(|| err!(Failure, "the array of a view is gone"))
     }
 
-    /// Tells the views that their owner goes; nothing happens for a view.
+    /// Clears the pointer by which views find this owner. Does nothing for a view.
     pub(super) fn leave_views(&mut self) {
         if !self.is_view() {
             self.owner.store(ptr::null_mut(), Ordering::Relaxed);
@@ -86,9 +87,26 @@ impl SuperChunk {
         let (cparams, dparams) = self.parameters_of_views(shown.blocksize);
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
         let mut view = SuperChunk::with_storage(None, &storage, Some(shared))?;
+        self.show_in(owner, &mut view, shown, name, content)?;
+        // Without the lock, since the init function of a tuner may run.
+        let storage = *view.storage();
+        // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as that lives.
+        unsafe { view.make_contexts(&*storage.cparams, &*storage.dparams) }?;
+        Ok(view)
+    }
+
+    /// Gives a new view its fields and metalayers, as they are now.
+    fn show_in(
+        &self,
+        owner: &SuperChunk,
+        view: &mut SuperChunk,
+        shown: &Shown,
+        name: &CStr,
+        content: &[u8],
+    ) -> Result<()> {
         let reading = self.read_lock();
         let (v, s, o) = (view.as_ptr(), self.as_ptr(), owner.as_ptr());
-        // SAFETY: no other code has access to the view yet, and its storage is whole; the lock is held for the others.
+        // SAFETY: no other code has access to the view yet; the lock is held for the others.
         unsafe {
             (*v).compcode = (*s).compcode;
             (*v).compcode_meta = (*s).compcode_meta;
@@ -109,17 +127,16 @@ impl SuperChunk {
             (*v).data = (*o).data;
             (*v).data_len = (*o).data_len;
             (*v).frame = (*o).frame;
-            view.make_contexts(&*(*(*v).storage).cparams, &*(*(*v).storage).dparams)?;
         }
-        let mut access = WriteGuard::unshared(&mut *view);
+        // SAFETY: of what the lock protects, only fields and metalayers of the view are changed, to which no other code has access.
+        let mut access = unsafe { WriteGuard::unshared(view) };
         access.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
         access.tick();
         for metalayer in reading.locked().metalayers(Layer::Variable) {
             let content = Malloced::copy_of(metalayer.content)?;
             access.push_metalayer(Layer::Variable, metalayer.name, content)?;
         }
-        drop(access);
-        Ok(view)
+        Ok(())
     }
 
     /// The parameters with which this super-chunk was made, for blocks of another size.

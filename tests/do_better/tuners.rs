@@ -1,10 +1,15 @@
 //! Tuners of the caller (chunk.md 5.4, 10.1, codecs.md 15 and 18.12, abi.md 4.3): when each hook runs, what it sees
 //! and what it may change through the context's layout.
 
+use std::cell::Cell;
 use std::ffi::{c_double, c_int, c_void};
-use std::sync::{Mutex, MutexGuard, Once};
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, Once};
+use std::time::Duration;
 
-use blosc2::abi::{blosc2_context, blosc2_tuner};
+use blosc2::abi::{blosc2_context, blosc2_schunk, blosc2_tuner};
 
 use crate::checks::{
     DICTIONARY_CODECS, assert_all_decode, assert_ours_decodes, data, field, ours, roomy, set_field,
@@ -13,6 +18,8 @@ use crate::support::calls::{
     Header, OwnedContext, Params, Special, dparams, special_chunk, vlcompress, with_destination,
 };
 use crate::support::data::Data;
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::{Store, SuperChunk};
 
 /// A tuner with all hooks; whether it keeps state is up to the script.
 const TUNER: c_int = 1000;
@@ -545,4 +552,125 @@ fn chunk_5_5_threads_of_a_tuner() {
     }
     let zeros = special_chunk(ours(), &params, Special::Zeros, 4000, 32).expect("zeros");
     assert_eq!(with_destination(4, |dest| writer.getitem(&zeros, 0, 1, dest)).0, 4);
+}
+
+/// A tuner that chooses the block size [`BLOCKSIZE_OF_THREAD`].
+const TUNER_OF_THREADS: c_int = 1002;
+
+thread_local! {
+    /// The block size that the tuner chooses on this thread.
+    static BLOCKSIZE_OF_THREAD: Cell<i32> = const { Cell::new(0) };
+}
+
+/// How many times the tuner has chosen.
+static CHOICES: Mutex<usize> = Mutex::new(0);
+static CHOSEN: Condvar = Condvar::new();
+
+unsafe extern "C" fn choose_for_thread(context: *mut blosc2_context) -> c_int {
+    set_field(context, at::BLOCKSIZE, BLOCKSIZE_OF_THREAD.get());
+    let mut choices = CHOICES.lock().expect("the choices");
+    *choices += 1;
+    CHOSEN.notify_all();
+    // Another thread gets the time to choose, too, if it can.
+    let _ = CHOSEN.wait_timeout_while(choices, Duration::from_millis(300), |choices| *choices < 2);
+    0
+}
+
+/// Threads that append to one super-chunk: each chunk has the block size that was chosen for it.
+#[test]
+fn a_tuner_chooses_for_one_chunk_at_a_time() {
+    let mut tuner = blosc2_tuner {
+        init: Some(init),
+        next_blocksize: Some(choose_for_thread),
+        next_cparams: Some(choose_for_thread),
+        update: Some(update),
+        free: Some(free),
+        id: TUNER_OF_THREADS,
+        name: c"of threads".as_ptr().cast_mut(),
+    };
+    // SAFETY: a valid struct with a static name and functions that keep to the contract.
+    assert_eq!(unsafe { (ours().blosc2_register_tuner)(&mut tuner) }, 0);
+    let params = Params { typesize: 4, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    // SAFETY: the context of a live super-chunk.
+    set_field(unsafe { (*schunk.raw()).cctx }, at::TUNER_ID, TUNER_OF_THREADS);
+    let chunks = [(data(Data::SmoothFloats, 4, 40_000), 4096), (data(Data::Ramp, 4, 40_000), 8192)];
+    let shared = SharedByThreads(&schunk);
+    std::thread::scope(|scope| {
+        for (content, blocksize) in &chunks {
+            let shared = &shared;
+            scope.spawn(move || {
+                BLOCKSIZE_OF_THREAD.set(*blocksize);
+                shared.get().append(content).expect("appended");
+            });
+        }
+    });
+    for nchunk in 0..2 {
+        let content = schunk.decompress(nchunk).expect("a chunk");
+        let header = Header::of(&schunk.get_chunk(nchunk).expect("a chunk"));
+        assert!(chunks.contains(&(content, header.blocksize)), "blocks of {} bytes", header.blocksize);
+    }
+}
+
+/// A tuner whose `init` appends a chunk to [`TO_APPEND_TO`].
+const TUNER_THAT_APPENDS: c_int = 1003;
+/// NULL for no super-chunk.
+static TO_APPEND_TO: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
+
+unsafe extern "C" fn init_and_append(
+    _: *mut c_void,
+    _: *mut blosc2_context,
+    _: *mut blosc2_context,
+) -> c_int {
+    let schunk = TO_APPEND_TO.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !schunk.is_null() {
+        let content = [7u8; 4000];
+        // SAFETY: the test has put its super-chunk here, which lives during the call.
+        let appended = unsafe {
+            (Functions::of(ours()).blosc2_schunk_append_buffer)(schunk, content.as_ptr().cast(), 4000)
+        };
+        assert_eq!(appended, 1);
+    }
+    0
+}
+
+/// A super-chunk that gets a chunk while it is being filled is not filled: the check that it is empty counts.
+#[test]
+fn a_fill_is_refused_when_a_chunk_came_first() {
+    let mut tuner = blosc2_tuner {
+        init: Some(init_and_append),
+        next_blocksize: Some(leave_as_it_is),
+        next_cparams: Some(leave_as_it_is),
+        update: Some(update),
+        free: Some(free),
+        id: TUNER_THAT_APPENDS,
+        name: c"appends".as_ptr().cast_mut(),
+    };
+    // SAFETY: a valid struct with a static name and functions that keep to the contract.
+    assert_eq!(unsafe { (ours().blosc2_register_tuner)(&mut tuner) }, 0);
+    let params = Params { typesize: 4, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    // SAFETY: the parameters of a live super-chunk, of which special chunks are made.
+    unsafe { (*(*(*schunk.raw()).storage).cparams).tuner_id = TUNER_THAT_APPENDS };
+    TO_APPEND_TO.store(schunk.raw(), Ordering::Relaxed);
+    let filled = schunk.fill_special(3000, 1, 4000);
+    assert!(TO_APPEND_TO.load(Ordering::Relaxed).is_null(), "the tuner did not run");
+    assert!(filled < 0, "{filled}");
+    assert_eq!(schunk.contents(), [7; 4000]);
+}
+
+unsafe extern "C" fn leave_as_it_is(_: *mut blosc2_context) -> c_int {
+    0
+}
+
+/// A super-chunk that several threads use.
+struct SharedByThreads<'a>(&'a SuperChunk);
+
+// SAFETY: any number of threads may use a super-chunk of our library.
+unsafe impl Sync for SharedByThreads<'_> {}
+
+impl<'a> SharedByThreads<'a> {
+    fn get(&self) -> &'a SuperChunk {
+        self.0
+    }
 }

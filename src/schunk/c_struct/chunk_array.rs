@@ -11,7 +11,7 @@ use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
 use crate::schunk::SuperChunk;
-use crate::schunk::access_lock::{Locked, WriteGuard};
+use crate::schunk::access_lock::{LockProof, WriteGuard};
 use crate::schunk::rules::Permutation;
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -70,7 +70,7 @@ unsafe fn free_chunk(chunk: NonNull<u8>) {
     unsafe { buffers::give_block(chunk, chunk_len(chunk)) }
 }
 
-impl<'a> Locked<'a, SuperChunk> {
+impl<'a> LockProof<'a, SuperChunk> {
     /// Returns chunk `nchunk`; of a view, that of its owner.
     ///
     /// # Errors
@@ -135,7 +135,7 @@ impl WriteGuard<'_, SuperChunk> {
         slot.ok_or_else(|| err!(Data, "chunk {at} is not there"))
     }
 
-    /// Puts a chunk before chunk `at`, or at the end. The counters are the caller's.
+    /// Puts a chunk before chunk `at`, or at the end. The caller publishes the counters.
     ///
     /// # Errors
     /// `MemoryAlloc`, `Data` when there is no such place; nothing changes then.
@@ -219,7 +219,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Frees chunk `at` and closes the gap. The counters are the caller's.
+    /// Frees chunk `at` and closes the gap. The caller publishes the counters.
     ///
     /// # Errors
     /// `Data` when there is no such chunk.
@@ -252,7 +252,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Frees all chunks and the array. The counters are the caller's. Nothing happens for a view.
+    /// Frees all chunks and the array. The caller publishes the counters. Nothing happens for a view.
     pub(in crate::schunk) fn free_chunks(&mut self) {
         let Ok(slots) = self.chunk_slots() else { return };
         for slot in slots {
@@ -277,7 +277,7 @@ mod tests {
     use crate::error::ErrorKind;
     use crate::schunk::access_lock::Lockable;
     use crate::schunk::change::Incoming;
-    use crate::schunk::create::Storage;
+    use crate::schunk::storage::Storage;
     use crate::schunk::view::Shown;
 
     /// A super-chunk in memory with one chunk for each of these contents.

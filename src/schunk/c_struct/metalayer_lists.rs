@@ -1,40 +1,22 @@
 //! The lists of metalayers in the public struct: arrays of pointers, of which the first `nmetalayers` (`nvlmetalayers`) are
 //! valid. Each points at a `malloc` block with a name and a content that are `malloc` blocks, too.
 
-use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, blosc2_metalayer};
+use super::layer::Layer;
+use crate::abi::blosc2_metalayer;
 use crate::err;
 use crate::error::Result;
 use crate::frame::metalayers::Metalayer;
 use crate::frame::store::OwnedMetalayer;
 use crate::malloc::Malloced;
 use crate::schunk::SuperChunk;
-use crate::schunk::access_lock::{Locked, WriteGuard};
+use crate::schunk::access_lock::{LockProof, WriteGuard};
 use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
-
-/// Which list of metalayers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Layer {
-    /// Fixed ones, in the header of a frame.
-    Fixed,
-    /// Those of variable length, compressed, in the trailer.
-    Variable,
-}
-
-impl Layer {
-    /// Upper limit for the number of metalayers.
-    pub(crate) fn limit(self) -> usize {
-        match self {
-            Layer::Fixed => BLOSC2_MAX_METALAYERS as usize,
-            Layer::Variable => BLOSC2_MAX_VLMETALAYERS as usize,
-        }
-    }
-}
 
 /// The slots of a list, and how many of them are valid: at most as many as there are.
 type Slots = (*mut *mut blosc2_metalayer, usize);
 
-impl<'a> Locked<'a, SuperChunk> {
+impl<'a> LockProof<'a, SuperChunk> {
     fn slots(self, layer: Layer) -> Slots {
         let s = self.object().as_ptr();
         // SAFETY: the rule of `c_struct`; the lock is held.
@@ -307,7 +289,7 @@ fn content_of(m: &blosc2_metalayer) -> &[u8] {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
-    use crate::schunk::create::Storage;
+    use crate::schunk::storage::Storage;
 
     fn content(bytes: &[u8]) -> Malloced {
         Malloced::copy_of(bytes).unwrap()
@@ -326,8 +308,8 @@ mod tests {
     fn metalayers_that_are_not_there_are_errors() {
         for layer in [Layer::Fixed, Layer::Variable] {
             // SAFETY: the default parameters have no pointers but to literals.
-            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
-            let mut guard = WriteGuard::unshared(&mut *schunk);
+            let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::lock(&*schunk).unwrap();
             assert!(guard.take_metalayer(layer, 0).is_none());
             assert_eq!(guard.push_metalayer(layer, b"first", content(b"abc")).unwrap(), 0);
             assert_eq!(guard.push_metalayer(layer, b"second", content(b"")).unwrap(), 1);
@@ -350,8 +332,8 @@ mod tests {
     fn a_list_has_an_end() {
         for layer in [Layer::Fixed, Layer::Variable] {
             // SAFETY: the default parameters have no pointers but to literals.
-            let mut schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
-            let mut guard = WriteGuard::unshared(&mut *schunk);
+            let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
+            let mut guard = WriteGuard::lock(&*schunk).unwrap();
             for n in 0..layer.limit() {
                 assert_eq!(guard.push_metalayer(layer, n.to_string().as_bytes(), content(b"x")).unwrap(), n);
             }

@@ -5,21 +5,24 @@
 //!
 //! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or what the ABI says, since only
 //! the library sets them and programs keep to `abi.md` 3.6.1. Fields that change while the super-chunk is in use are either
-//! only touched atomically, or read by methods of [`Locked`] and written by methods of [`WriteGuard`]. All other fields are
-//! written by [`WriteGuard::unshared`] access alone: while the super-chunk is made.
+//! only touched atomically, or read by methods of [`LockProof`] and written by methods of [`WriteGuard`]. All other fields are
+//! written while the super-chunk is made alone.
 //!
 //! | module | owns |
 //! |---|---|
-//! | this one | counters, parameters of compression, contexts, the frame |
-//! | [`metalayer_lists`] | the two lists of metalayers |
+//! | this one | counters, parameters of compression, the frame |
+//! | [`contexts`] | the contexts, and the locks for their use |
+//! | [`layer`], [`metalayer_lists`] | the two lists of metalayers |
 //! | [`chunk_array`] | the array of chunks of a super-chunk without a frame |
 //! | [`parameters`] | structs of parameters for C |
 
 pub(super) mod chunk_array;
+pub(super) mod contexts;
+pub(super) mod layer;
 pub(super) mod metalayer_lists;
 mod parameters;
 
-use super::access_lock::{Locked, WriteGuard};
+use super::access_lock::{LockProof, WriteGuard};
 use super::rules::Counters;
 use super::{Keeping, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams, blosc2_frame, blosc2_schunk, blosc2_storage};
@@ -59,7 +62,7 @@ impl SuperChunk {
         read(self.as_ptr())
     }
 
-    /// Returns the counters as they are now. With the lock held they belong together.
+    /// Returns the counters. Without the lock the five values may come from different changes.
     pub(crate) fn counters(&self) -> Counters {
         let fields = self.counter_fields();
         Counters {
@@ -77,7 +80,7 @@ impl SuperChunk {
         self.counter_fields().nchunks.load(Ordering::Relaxed)
     }
 
-    /// The fields that readers look at before they wait for the lock: only touched atomically.
+    /// Returns the counter fields as atomics: they are also read without the lock.
     fn counter_fields(&self) -> CounterFields<'_> {
         let s = self.as_ptr();
         // SAFETY: the rule of the module; aligned fields, which the library only touches in this way.
@@ -116,7 +119,7 @@ impl SuperChunk {
         self.field(|s| unsafe { (*s).filters })
     }
 
-    /// Tells pre- and postfilters which chunk is at work. Several readers may say so at once.
+    /// Stores `current_nchunk`, which pre- and postfilters read. Several threads may store it; the last one wins.
     pub(super) fn note_current(&self, nchunk: i64) {
         // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
@@ -138,22 +141,6 @@ impl SuperChunk {
     pub(crate) fn storage(&self) -> &blosc2_storage {
         // SAFETY: the rule of the module; `with_storage` sets it before there is a `SuperChunk` for others.
         unsafe { &*(*self.as_ptr()).storage }
-    }
-
-    /// The compression context.
-    ///
-    /// # Errors
-    /// `NullPointer` when a program has taken it away.
-    pub(crate) fn cctx(&self) -> Result<&Context> {
-        // SAFETY: the rule of the module.
-        unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() }
-            .ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))
-    }
-
-    /// The decompression context, if there is one.
-    pub(crate) fn dctx(&self) -> Option<&Context> {
-        // SAFETY: the rule of the module.
-        unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }
     }
 
     /// The frame, if the chunks are in one.
@@ -192,16 +179,12 @@ impl SuperChunk {
     }
 }
 
-impl Locked<'_, SuperChunk> {
-    /// Returns the header of a frame that tells of this super-chunk with those counters.
+impl LockProof<'_, SuperChunk> {
+    /// Returns the frame header of this super-chunk with the given counters.
     pub(super) fn frame_header(self, counters: &Counters) -> FrameHeader {
         let schunk = self.object();
-        let threads = |context: Option<&Context>| context.map_or(1, |c| c.head().nthreads());
-        let nthreads_c = threads(schunk.cctx().ok());
-        let nthreads_d = {
-            let _use = schunk.dctx_use.lock();
-            threads(schunk.dctx())
-        };
+        let nthreads_c = schunk.nthreads_to_compress().unwrap_or(1);
+        let nthreads_d = schunk.nthreads_to_decompress().unwrap_or(1);
         let blocksize = schunk.blocksize();
         // SAFETY: the rule of the module; the lock is held.
         schunk.field(|s| unsafe {

@@ -7,7 +7,7 @@ use crate::schunk::SuperChunk;
 impl SuperChunk {
     /// The compression parameters, as far as they are numbers (`schunk.md` 9).
     pub(crate) fn cparams(&self) -> blosc2_cparams {
-        let nthreads = self.cctx().map_or(library::nthreads(), |cctx| cctx.head().nthreads());
+        let nthreads = self.nthreads_to_compress().unwrap_or_else(library::nthreads);
         let s = self.as_ptr();
         let mut cparams =
             blosc2_cparams { tuner_id: 0, nthreads, schunk: s.cast(), ..BLOSC2_CPARAMS_DEFAULTS };
@@ -28,8 +28,7 @@ impl SuperChunk {
 
     /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
     pub(crate) fn dparams(&self) -> blosc2_dparams {
-        let _use = self.dctx_use.lock();
-        let nthreads = self.dctx().map_or(library::nthreads(), |dctx| dctx.head().nthreads());
+        let nthreads = self.nthreads_to_decompress().unwrap_or_else(library::nthreads);
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }
     }
 }

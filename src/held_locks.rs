@@ -1,0 +1,70 @@
+//! The locks that a thread holds while functions of the program may run. The threads that work on a job count the locks of the
+//! thread that waits for the job as their own: a call of the library from inside a program's function must not wait for them.
+
+#[cfg(loom)]
+use crate::sync::WithBorrow;
+use std::cell::RefCell;
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Hold {
+    /// To read.
+    Shared,
+    /// To change.
+    Exclusive,
+}
+
+/// Locks, by their addresses.
+pub(crate) type HeldLocks = Vec<(usize, Hold)>;
+
+crate::sync::per_thread! {
+    /// The locks that this thread holds, or the thread for which it works.
+    static HELD: RefCell<HeldLocks> = const { RefCell::new(Vec::new()) };
+}
+
+/// Notes that this thread holds a lock.
+pub(crate) fn add(lock: usize, hold: Hold) {
+    HELD.with_borrow_mut(|held| held.push((lock, hold)));
+}
+
+/// Notes that this thread has released a lock, which was [added](add) before.
+pub(crate) fn remove(lock: usize, hold: Hold) {
+    HELD.with_borrow_mut(|held| {
+        if let Some(at) = held.iter().rposition(|&known| known == (lock, hold)) {
+            held.swap_remove(at);
+        }
+    });
+}
+
+/// Returns how a lock is held by this thread, or by the thread for which it works; `None` if it is not.
+pub(crate) fn find(lock: usize) -> Option<Hold> {
+    HELD.with_borrow(|held| {
+        let mut holds = held.iter().filter(|known| known.0 == lock).map(|known| known.1);
+        let first = holds.next()?;
+        Some(if holds.any(|hold| hold == Hold::Exclusive) { Hold::Exclusive } else { first })
+    })
+}
+
+/// Returns the locks that this thread holds, for those that work on a job for it.
+pub(crate) fn current() -> HeldLocks {
+    HELD.with_borrow(HeldLocks::clone)
+}
+
+/// Locks that this thread counts as its own until this is dropped.
+pub(crate) struct AdoptedLocks<'a>(&'a HeldLocks);
+
+/// Has this thread count the locks of the thread that waits for a job as its own.
+pub(crate) fn adopt(locks: &HeldLocks) -> AdoptedLocks<'_> {
+    for &(lock, hold) in locks {
+        add(lock, hold);
+    }
+    AdoptedLocks(locks)
+}
+
+impl Drop for AdoptedLocks<'_> {
+    fn drop(&mut self) {
+        for &(lock, hold) in self.0 {
+            remove(lock, hold);
+        }
+    }
+}

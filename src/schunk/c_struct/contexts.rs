@@ -1,0 +1,81 @@
+//! The contexts of a super-chunk. One thread uses a context at a time ([`Context`]), although any number may read or compress
+//! with a super-chunk: the contexts are reached through guards alone.
+
+use crate::abi::blosc2_context;
+use crate::err;
+use crate::error::Result;
+use crate::pipeline::context::Context;
+use crate::schunk::SuperChunk;
+use parking_lot::{MutexGuard, ReentrantMutexGuard};
+use std::ops::Deref;
+
+/// Exclusive use of a context of a super-chunk, by the guard `G` of a lock; released on drop.
+///
+/// The access lock is never waited for while a context is in use, but a context may be waited for with the access lock held. So a
+/// context in use runs no functions of the program but tuners. These may use the super-chunk on their own thread, and must not
+/// wait for another thread that compresses with it.
+pub(crate) struct ContextGuard<'a, G> {
+    context: &'a Context,
+    _lock: G,
+}
+
+/// Exclusive use of the compression context. The thread that has it may take it again, from inside a tuner.
+pub(crate) type CompressionGuard<'a> = ContextGuard<'a, ReentrantMutexGuard<'a, ()>>;
+
+/// Exclusive use of the decompression context.
+pub(crate) type DecompressionGuard<'a> = ContextGuard<'a, MutexGuard<'a, ()>>;
+
+impl<G> Deref for ContextGuard<'_, G> {
+    type Target = Context;
+
+    #[inline]
+    fn deref(&self) -> &Context {
+        self.context
+    }
+}
+
+impl SuperChunk {
+    /// Waits until no other thread uses the compression context.
+    ///
+    /// # Errors
+    /// `NullPointer` when a program has taken it away.
+    #[inline]
+    pub(crate) fn cctx(&self) -> Result<CompressionGuard<'_>> {
+        let lock = self.cctx_use.lock();
+        // SAFETY: the rule of `c_struct`.
+        let context = unsafe { (*self.as_ptr()).cctx.cast::<Context>().as_ref() };
+        let context =
+            context.ok_or_else(|| err!(NullPointer, "the super-chunk has no compression context"))?;
+        Ok(ContextGuard { context, _lock: lock })
+    }
+
+    /// Waits until no other thread uses the decompression context, if there is one.
+    #[inline]
+    pub(crate) fn dctx(&self) -> Option<DecompressionGuard<'_>> {
+        let lock = self.dctx_use.lock();
+        // SAFETY: the rule of `c_struct`.
+        let context = unsafe { (*self.as_ptr()).dctx.cast::<Context>().as_ref() }?;
+        Some(ContextGuard { context, _lock: lock })
+    }
+
+    /// Returns the number of threads that the compression context has been given; `None` without one. No lock is needed.
+    pub(super) fn nthreads_to_compress(&self) -> Option<i16> {
+        // SAFETY: the rule of `c_struct`.
+        unsafe { nthreads((*self.as_ptr()).cctx) }
+    }
+
+    /// Returns the number of threads that the decompression context has been given; `None` without one. No lock is needed.
+    pub(super) fn nthreads_to_decompress(&self) -> Option<i16> {
+        // SAFETY: the rule of `c_struct`.
+        unsafe { nthreads((*self.as_ptr()).dctx) }
+    }
+}
+
+/// Returns the number of threads of a context, which may be in use.
+///
+/// # Safety
+/// `context` is NULL or a context.
+unsafe fn nthreads(context: *const blosc2_context) -> Option<i16> {
+    // SAFETY: by the caller's word. Of the context only this field is touched, which is atomic.
+    unsafe { context.cast::<Context>().as_ref() }.map(|context| context.head().nthreads())
+}

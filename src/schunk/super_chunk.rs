@@ -1,0 +1,208 @@
+//! The super-chunk itself: its parts, how they are made and dropped.
+
+use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
+use super::c_struct::layer::Layer;
+use super::cache::LastBlock;
+use super::storage::Storage;
+use crate::abi::{blosc2_schunk, blosc2_storage};
+use crate::buffers::limits;
+use crate::error::Result;
+use crate::io::Backend;
+use crate::pipeline::context::OwnedContext;
+use crate::pipeline::scratch;
+use parking_lot::{Mutex, ReentrantMutex};
+use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
+use std::cell::UnsafeCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
+
+/// A super-chunk. It begins with the struct that C sees.
+#[repr(C)]
+pub(crate) struct SuperChunk {
+    pub(super) public: UnsafeCell<blosc2_schunk>,
+    /// Views share the lock of their owner.
+    pub(super) lock: Arc<AccessLock>,
+    /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
+    pub(super) backend: Option<Backend>,
+    /// The block that was decoded last; views share it, as they share the chunks.
+    pub(super) cache: Arc<Mutex<LastBlock>>,
+    /// Whether `cache` may hold a block; a change locks `cache` only then. Set with the access lock held.
+    pub(super) has_block: Arc<AtomicBool>,
+    /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
+    pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
+    /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
+    pub(super) dctx_use: Mutex<()>,
+    /// Locked while the compression context is used.
+    pub(super) cctx_use: ReentrantMutex<()>,
+    /// Uncompressed size of the last chunk; -1 when it is not known.
+    pub(super) last_nbytes: AtomicI32,
+}
+
+// SAFETY: the public struct is only touched as `c_struct` says; the rest is `Sync`.
+unsafe impl Sync for SuperChunk {}
+// SAFETY: nothing in it belongs to a thread.
+unsafe impl Send for SuperChunk {}
+
+// SAFETY: `with_storage` sets the lock and no code replaces it. A view has the lock of its owner.
+unsafe impl Lockable for SuperChunk {
+    #[inline]
+    fn access_lock(&self) -> &AccessLock {
+        &self.lock
+    }
+}
+
+/// What a view shares with the owner of its chunks.
+pub(super) struct SharedWithViews {
+    pub(super) lock: Arc<AccessLock>,
+    pub(super) cache: Arc<Mutex<LastBlock>>,
+    pub(super) has_block: Arc<AtomicBool>,
+    pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
+}
+
+impl SuperChunk {
+    /// Returns a super-chunk that has its storage, and zeros in all other public fields. `shared` is what a view shares with its
+    /// owner; `None` for a super-chunk of its own.
+    ///
+    /// # Errors
+    /// `MemoryAlloc`.
+    pub(super) fn with_storage(
+        backend: Option<Backend>,
+        storage: &Storage<'_>,
+        shared: Option<SharedWithViews>,
+    ) -> Result<Box<SuperChunk>> {
+        let is_view = shared.is_some();
+        let shared = shared.unwrap_or_else(|| {
+            let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
+            SharedWithViews {
+                lock: Arc::new(AccessLock::new(calls_back)),
+                cache: Arc::default(),
+                has_block: Arc::default(),
+                owner: Arc::default(),
+            }
+        });
+        let layout = Layout::new::<SuperChunk>();
+        // SAFETY: the layout is not empty.
+        let place = unsafe { alloc_zeroed(layout) }.cast::<SuperChunk>();
+        if place.is_null() {
+            handle_alloc_error(layout);
+        }
+        // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
+        let mut schunk = unsafe {
+            (*(*place).public.get()).view = is_view;
+            (&raw mut (*place).lock).write(shared.lock);
+            (&raw mut (*place).backend).write(backend);
+            (&raw mut (*place).cache).write(shared.cache);
+            (&raw mut (*place).has_block).write(shared.has_block);
+            (&raw mut (*place).owner).write(shared.owner);
+            (&raw mut (*place).dctx_use).write(Mutex::default());
+            (&raw mut (*place).cctx_use).write(ReentrantMutex::default());
+            (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
+            Box::from_raw(place)
+        };
+        schunk.set_storage(storage)?;
+        Ok(schunk)
+    }
+
+    /// Locks for reading. Waits for changes by other threads, not for one by this thread (a read inside an I/O function).
+    pub(super) fn read_lock(&self) -> ReadGuard<'_, SuperChunk> {
+        ReadGuard::lock(self)
+    }
+
+    /// The super-chunk behind the pointer that C has.
+    ///
+    /// # Safety
+    /// `schunk` came from this library and was not freed.
+    pub(crate) unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
+        // SAFETY: NULL, or by the caller's word the start of one of ours.
+        unsafe { schunk.cast::<SuperChunk>().as_ref() }
+    }
+
+    /// Hands the super-chunk to C.
+    pub(crate) fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
+        Box::into_raw(self).cast()
+    }
+
+    /// Length of the frame in bytes, or what stands for it without one.
+    pub(crate) fn frame_len(&self) -> i64 {
+        let _reading = self.read_lock();
+        match self.frame() {
+            Some(frame) => i64::try_from(frame.len()).unwrap_or(i64::MAX),
+            None => {
+                let counters = self.counters();
+                counters.cbytes.saturating_add(counters.nchunks.saturating_mul(8))
+            }
+        }
+    }
+
+    /// Sets whether the buffer of a frame in memory is left to the program when the super-chunk is freed. Without such a frame,
+    /// nothing happens.
+    ///
+    /// # Safety
+    /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
+    pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
+        if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
+            // SAFETY: the caller's promise.
+            frame.with_memory(|memory| unsafe { memory.keep(avoid) });
+        }
+    }
+
+    /// Tells the back-end that the super-chunk goes.
+    ///
+    /// # Errors
+    /// What the back-end says.
+    pub(crate) fn release_backend(&self) -> Result<()> {
+        self.backend.as_ref().map_or(Ok(()), Backend::destroy)
+    }
+
+    /// Discards the cached block. Waits for a thread that is writing to the cache.
+    pub(super) fn forget_block(&self) {
+        if self.has_block.load(Ordering::Relaxed) {
+            self.has_block.store(false, Ordering::Relaxed);
+            self.cache.lock().forget();
+        }
+    }
+}
+
+impl Drop for SuperChunk {
+    fn drop(&mut self) {
+        // SAFETY: `&mut self` proves it for metalayers and counters. A view frees no chunks; those of an owner are in use by no view: the
+        // rule of `view`.
+        let mut access = unsafe { WriteGuard::unshared(self) };
+        access.free_metalayers(Layer::Fixed);
+        access.free_metalayers(Layer::Variable);
+        access.free_chunks();
+        drop(access);
+        drop(self.take_frame());
+        self.leave_views();
+        let s = self.as_ptr();
+        // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.
+        unsafe {
+            for context in [(*s).cctx, (*s).dctx] {
+                drop(OwnedContext::from_c(context));
+            }
+            libc::free((*s).blockshape.cast());
+            free_storage((*s).storage);
+        }
+        if !self.is_view() {
+            scratch::release(limits::AFTER_FREE);
+        }
+    }
+}
+
+/// Frees the library's copy of a storage.
+///
+/// # Safety
+/// `storage` is NULL, or a `malloc` block with `malloc` blocks in it that nobody else frees.
+unsafe fn free_storage(storage: *mut blosc2_storage) {
+    if storage.is_null() {
+        return;
+    }
+    // SAFETY: by the caller's word.
+    unsafe {
+        libc::free((*storage).urlpath.cast());
+        libc::free((*storage).cparams.cast());
+        libc::free((*storage).dparams.cast());
+        libc::free((*storage).io.cast());
+        libc::free(storage.cast());
+    }
+}

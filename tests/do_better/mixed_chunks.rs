@@ -1,0 +1,154 @@
+//! Super-chunks in which some chunks are decoded by a codec of the program: no lock is held while such a codec runs, so
+//! another call can change the super-chunk in between.
+
+use std::ffi::{c_int, c_void};
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, Once};
+
+use blosc2::abi::{blosc2_codec, blosc2_cparams, blosc2_dparams, blosc2_schunk};
+
+use crate::checks::{compressed, data, ours};
+use crate::support::calls::Params;
+use crate::support::data::Data;
+use crate::support::super_chunk::functions::Functions;
+use crate::support::super_chunk::{Store, SuperChunk};
+
+/// Stores 3 bytes for a stream; decodes to `x`, after it has updated a chunk of [`CHANGED`].
+const CODEC: u8 = 173;
+const CHUNKSIZE: usize = 64_000;
+
+/// The super-chunk of which the decoder updates chunk 1; NULL for none.
+static CHANGED: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
+/// The chunk that the decoder puts there.
+static NEW_CHUNK: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+/// Locked by a test that uses these.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+unsafe extern "C" fn encode(
+    _: *const u8,
+    _: i32,
+    output: *mut u8,
+    room: i32,
+    _: u8,
+    _: *mut blosc2_cparams,
+    _: *const c_void,
+) -> c_int {
+    assert!(room >= 3);
+    // SAFETY: the library gives `room` writable bytes.
+    unsafe { output.copy_from_nonoverlapping([1, 2, 3].as_ptr(), 3) };
+    3
+}
+
+unsafe extern "C" fn decode_and_change(
+    _: *const u8,
+    _: i32,
+    output: *mut u8,
+    room: i32,
+    _: u8,
+    _: *mut blosc2_dparams,
+    _: *const c_void,
+) -> c_int {
+    // SAFETY: the library gives `room` writable bytes.
+    unsafe { output.write_bytes(b'x', room as usize) };
+    let schunk = CHANGED.swap(ptr::null_mut(), Ordering::Relaxed);
+    if !schunk.is_null() {
+        let mut chunk = NEW_CHUNK.lock().expect("the chunk");
+        let functions = Functions::of(ours());
+        // SAFETY: the test has put its super-chunk here, which lives during the call; the chunk is copied.
+        let updated = unsafe { (functions.blosc2_schunk_update_chunk)(schunk, 1, chunk.as_mut_ptr(), true) };
+        assert_eq!(updated, 2);
+    }
+    room
+}
+
+fn register() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut codec = blosc2_codec {
+            compcode: CODEC,
+            compname: c"changes chunks".as_ptr().cast_mut(),
+            complib: CODEC,
+            version: 1,
+            encoder: Some(encode as _),
+            decoder: Some(decode_and_change as _),
+        };
+        // SAFETY: a valid struct with a static name and functions that keep to the contract.
+        assert_eq!(unsafe { (ours().blosc2_register_codec)(&mut codec) }, 0);
+    });
+}
+
+/// A chunk that is decoded by the codec of this test.
+fn chunk_of_codec(typesize: i32) -> Vec<u8> {
+    let params = Params { codec: CODEC, typesize, blocksize: 32_000, filters: [0; 6], ..Params::default() };
+    compressed(&params, &data(Data::Noise, 4, CHUNKSIZE))
+}
+
+/// A chunk that was copied before a program's codec ran is not kept for reads after it: it may have been changed.
+#[test]
+fn a_block_of_an_old_copy_is_not_kept() {
+    register();
+    let _one = ONE_AT_A_TIME.lock();
+    let params = Params { typesize: 4, blocksize: 32_000, ..Params::default() };
+    let (old, new): (Vec<u8>, Vec<u8>) = (
+        (0..CHUNKSIZE).map(|at| (at / 64) as u8).collect(),
+        (0..CHUNKSIZE).map(|at| (at / 64) as u8 ^ 0x5a).collect(),
+    );
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    schunk.append_chunk(&chunk_of_codec(4)).expect("appended");
+    schunk.append(&old).expect("appended");
+    *NEW_CHUNK.lock().expect("the chunk") = compressed(&params, &new);
+    let per_chunk = (CHUNKSIZE / 4) as i64;
+    let part = 28_000;
+    CHANGED.store(schunk.raw(), Ordering::Relaxed);
+    // The end of chunk 0, whose codec changes chunk 1, and a part of chunk 1 that makes a block worth keeping.
+    let both = schunk.get_slice(per_chunk - 4, per_chunk + part / 4, 16 + part as usize).expect("a slice");
+    assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
+    assert_eq!(both[..16], [b'x'; 16]);
+    // Both are right: this slice was being read when the chunk changed.
+    assert!(both[16..] == old[..part as usize] || both[16..] == new[..part as usize]);
+    for start in [0, 1000, 6000] {
+        let read = schunk.get_slice(per_chunk + start, per_chunk + start + 10, 40).expect("a slice");
+        assert_eq!(read, new[4 * start as usize..][..40], "after the change, from item {start} on");
+    }
+}
+
+/// The codec of a metalayer can change the super-chunk: no lock is held while it runs.
+#[test]
+fn the_codec_of_a_metalayer_changes_the_super_chunk() {
+    register();
+    let _one = ONE_AT_A_TIME.lock();
+    let params = Params { typesize: 4, ..Params::default() };
+    let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
+    let (old, new) = (vec![1; CHUNKSIZE], vec![2; CHUNKSIZE]);
+    schunk.append(&old).expect("appended");
+    schunk.append(&old).expect("appended");
+    let with_codec = Params { codec: CODEC, typesize: 1, filters: [0; 6], ..Params::default() };
+    assert_eq!(schunk.vlmeta_add_with("noise", &data(Data::Noise, 4, 1000), Some(&with_codec)), 0);
+    *NEW_CHUNK.lock().expect("the chunk") = compressed(&params, &new);
+    CHANGED.store(schunk.raw(), Ordering::Relaxed);
+    assert_eq!(schunk.vlmeta_get("noise"), Ok(vec![b'x'; 1000]));
+    assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
+    assert_eq!(schunk.decompress(1), Ok(new));
+}
+
+/// A codec that takes the block shape of the array gets it for chunks that are read after one of a program's codec, too.
+#[cfg(feature = "zfp")]
+#[test]
+fn chunks_behind_one_of_a_programs_codec_have_their_array() {
+    use crate::support::array::Spec;
+    const ZFP_RATE: u8 = 35;
+    register();
+    let (rows, items) = (CHUNKSIZE as i32 / 4 / 100, CHUNKSIZE as i64 / 4);
+    let mut spec = Spec::new(&[2 * i64::from(rows), 100], &[rows, 100], &[rows / 2, 100], 4);
+    spec.params =
+        Params { codec: ZFP_RATE, codec_meta: 50, typesize: 4, filters: [0; 6], ..Params::default() };
+    let array = spec.filled(ours(), &data(Data::SmoothFloats, 4, spec.nbytes()));
+    let schunk = array.schunk();
+    let expected = schunk.decompress(1).expect("a chunk");
+    schunk.update_chunk(0, &chunk_of_codec(4)).expect("updated");
+    let read = schunk.get_slice(items - 4, 2 * items, 16 + CHUNKSIZE).expect("a slice");
+    assert_eq!(read[..16], [b'x'; 16]);
+    assert!(read[16..] == expected);
+}
