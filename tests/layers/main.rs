@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["registry", "codec", "pool", "malloc"],
     &["filter"],
     &["chunk"],
-    &["buffers", "thread", "trace"],
+    &["buffers", "held_locks", "thread", "trace"],
     &["abi", "environment", "sync"],
     &["error"],
 ];
