@@ -18,6 +18,7 @@
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
 //! | [`buffers`] | memory that is used again: idle blocks of threads and of the process |
+//! | [`out_buffer`] | destinations of callers, whose memory may be uninitialised |
 //! | [`malloc`] | memory that crosses the border to C |
 //! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
@@ -43,6 +44,7 @@ mod held_locks;
 pub mod internals;
 mod io;
 mod malloc;
+mod out_buffer;
 mod pipeline;
 mod pool;
 #[cfg(test)]

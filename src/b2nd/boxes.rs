@@ -7,6 +7,7 @@ use super::MAX_DIM;
 use super::rows::{Loop, Rows};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 
 /// One side of a copy: the strides of an array, in items, and where the box begins in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -153,6 +154,14 @@ impl BoxCopy {
     /// `InvalidParam` when it leaves the source or the destination; nothing is copied then.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.rows.copy(src, dst)
+    }
+
+    /// As [`copy`](Self::copy), into memory that may be uninitialised.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    pub(crate) fn copy_to(&self, src: &[u8], dst: OutBuffer<'_>) -> Result<()> {
+        self.rows.copy_to(src, dst)
     }
 
     /// The rows, for destinations that are shared and for those who move bytes themselves.

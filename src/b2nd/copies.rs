@@ -8,6 +8,7 @@ use crate::chunk::Special;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::schunk::change::Incoming;
 use crate::schunk::copy::CopyTo;
 use std::ffi::CStr;
@@ -41,7 +42,7 @@ impl Array {
         }
         if ndim == 0 {
             let mut item = Malloced::zeroed(usize::try_from(geometry.typesize()).unwrap_or(0))?;
-            self.get_box(&[], &[], &[], &mut item)?;
+            self.get_box(&[], &[], &[], OutBuffer::from(&mut item[..]))?;
             new.set_box(&[], &[], &[], &item)?;
             return Ok(new);
         }
@@ -60,7 +61,7 @@ impl Array {
                 len *= part.shape[dim] as usize;
             }
             let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-            self.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
+            self.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
             new.set_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
         }
         Ok(new)
@@ -211,7 +212,7 @@ fn join(
             len *= part.shape[dim] as usize;
         }
         let (shape, buffer) = (&part.shape[..ndim], &mut buffer[..len]);
-        other.get_box(&from[0][..ndim], &from[1][..ndim], shape, buffer)?;
+        other.get_box(&from[0][..ndim], &from[1][..ndim], shape, OutBuffer::from(&mut buffer[..]))?;
         change.steady().write_box(&to[0][..ndim], &to[1][..ndim], shape, buffer)?;
     }
     Ok(())

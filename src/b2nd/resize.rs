@@ -12,6 +12,7 @@ use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
+use crate::out_buffer::OutBuffer;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
 
@@ -284,8 +285,9 @@ impl Slab {
 fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-    let made =
-        schunk.with_new_context(|context| context.special_chunk(Special::Zero, chunksize, &[], &mut chunk));
+    let made = schunk.with_new_context(|context| {
+        context.special_chunk(Special::Zero, chunksize, &[], OutBuffer::from(&mut chunk[..]))
+    });
     made.map_err(failed)?;
     Ok(chunk)
 }

@@ -9,6 +9,7 @@ use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy_to_fresh;
 use crate::filter::cpu;
+use crate::out_buffer::OutBuffer;
 #[cfg(target_arch = "x86_64")]
 use std::arch::x86_64::{__m128i as Bytes16, __m256i as Bytes32, __m512i as Bytes64};
 use std::marker::PhantomData;
@@ -147,6 +148,16 @@ impl Rows {
         // SAFETY: all rows lie in the two slices.
         unsafe { self.copy_between(src.as_ptr(), dst.as_mut_ptr()) };
         Ok(())
+    }
+
+    /// As [`copy`](Self::copy), into memory that may be uninitialised.
+    ///
+    /// # Errors
+    /// As [`copy`](Self::copy).
+    pub(crate) fn copy_to(&self, src: &[u8], mut dst: OutBuffer<'_>) -> Result<()> {
+        let len = dst.len();
+        // SAFETY: the destination is borrowed mutably.
+        unsafe { self.copy_shared(src, dst.as_mut_ptr(), len) }
     }
 
     /// Copies the rows into a destination of `len` bytes of which others use other bytes at the same time.

@@ -12,6 +12,7 @@ use super::shape_access::SteadyArray;
 use super::slices::{Target, check_chunk_size, failed, threads_for};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::gathered::{Changes, Coverage};
@@ -566,18 +567,18 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
-    pub(crate) fn get_orthogonal(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
-        self.reading(|geometry| self.read_selection(&selection.under(geometry)?, dest))
+    pub(crate) fn get_orthogonal(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
+        self.reading(|geometry| self.read_selection(&selection.under(geometry)?, dest.reborrow()))
     }
 
-    fn read_selection(&self, selection: &Selection<'_>, dest: &mut [u8]) -> Result<()> {
+    fn read_selection(&self, selection: &Selection<'_>, mut dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
         if selection.is_empty() {
             return Ok(());
         }
         selection.check_room(dest.len())?;
         if selection.lists.is_empty() {
-            let nbytes = schunk.decompress_chunk(0, &mut dest[..selection.span]).map_err(failed)?;
+            let nbytes = schunk.decompress_chunk(0, dest.range(0..selection.span)).map_err(failed)?;
             return check_chunk_size(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;

@@ -15,6 +15,7 @@ use crate::chunk::format::EXTENDED_HEADER_LENGTH;
 use crate::err;
 use crate::error::{Error, Result};
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
@@ -28,7 +29,7 @@ use std::slice;
 pub(super) struct Target<'a> {
     start: *mut u8,
     len: usize,
-    buffer: PhantomData<&'a mut [u8]>,
+    buffer: PhantomData<OutBuffer<'a>>,
 }
 
 // SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer keeps the bytes of threads apart.
@@ -38,7 +39,7 @@ unsafe impl Sync for Target<'_> {}
 
 impl<'a> Target<'a> {
     /// Shares a buffer.
-    pub(super) fn new(buffer: &'a mut [u8]) -> Self {
+    pub(super) fn new(mut buffer: OutBuffer<'a>) -> Self {
         Target { start: buffer.as_mut_ptr(), len: buffer.len(), buffer: PhantomData }
     }
 
@@ -72,9 +73,9 @@ impl Array {
         start: &[i64],
         stop: &[i64],
         buffershape: &[i64],
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        self.reading(|geometry| self.read_box(geometry, start, stop, buffershape, dest))
+        self.reading(|geometry| self.read_box(geometry, start, stop, buffershape, dest.reborrow()))
     }
 
     fn read_box(
@@ -83,13 +84,13 @@ impl Array {
         start: &[i64],
         stop: &[i64],
         buffershape: &[i64],
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
             dest.fill(0);
             let len = usize::try_from(geometry.typesize()).unwrap_or(0);
-            let Some(item) = dest.get_mut(..len) else {
+            let Some(item) = dest.get(0..len) else {
                 return Err(err!(InvalidParam, "an item of {len} bytes"));
             };
             return schunk.decompress_chunk(0, item).map(|_| ()).map_err(failed);
@@ -146,14 +147,14 @@ impl Array {
     ///
     /// # Errors
     /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
-    pub(crate) fn read(&self, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn read(&self, mut dest: OutBuffer<'_>) -> Result<()> {
         self.reading(|geometry| {
             check_room(geometry, dest.len())?;
             if geometry.nitems() == 0 {
                 return Ok(());
             }
             let start = &[0; MAX_DIM][..geometry.ndim()];
-            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest)
+            self.read_box(geometry, start, geometry.shape(), geometry.shape(), dest.reborrow())
         })
     }
 
@@ -227,7 +228,7 @@ fn fill(schunk: &SuperChunk, geometry: &Geometry, value: &[u8]) -> Result<()> {
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH + value.len()];
     let made = schunk.with_new_context(|context| match geometry.nchunks() {
         0 => Ok(0),
-        _ => context.special_chunk(Special::Value, chunksize, value, &mut chunk),
+        _ => context.special_chunk(Special::Value, chunksize, value, OutBuffer::from(&mut chunk[..])),
     });
     made.map_err(failed)?;
     for nchunk in 0..geometry.nchunks() {
@@ -372,7 +373,12 @@ impl BlockSink for BoxReader<'_> {
 }
 
 /// Reads a chunk that the box is.
-fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &mut [u8]) -> Result<()> {
+fn read_whole(
+    schunk: &SuperChunk,
+    transfer: &Transfer<'_>,
+    number: i64,
+    mut dest: OutBuffer<'_>,
+) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
     let ndim = transfer.ndim();
     let shape = transfer.chunkshape();
@@ -380,12 +386,12 @@ fn read_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, dest: &
     let to = transfer.buffer_side(&[0; MAX_DIM])?;
     let copy = BoxCopy::new(&shape[..ndim], transfer.geometry.typesize(), &from, &to)?;
     if copy.rows().count() == 1 {
-        let dest = &mut dest[..chunksize];
+        let dest = dest.range(0..chunksize);
         return check_chunk_size(schunk.decompress_chunk_or_zeros(number, dest)?, chunksize);
     }
     let mut content = Malloced::zeroed(chunksize)?;
     read_content(schunk, transfer, number, &mut content)?;
-    copy.copy(&content, dest)
+    copy.copy_to(&content, dest)
 }
 
 /// Writes a chunk that the box is, if its items lie in the buffer as in the chunk; whether they do.
@@ -405,7 +411,7 @@ fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &
 /// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
 fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
-    check_chunk_size(schunk.decompress_chunk(number, content)?, chunksize)
+    check_chunk_size(schunk.decompress_chunk(number, content.into())?, chunksize)
 }
 
 /// Checks that a chunk was as long as all chunks of the array are.

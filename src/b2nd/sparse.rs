@@ -4,6 +4,7 @@ use super::array::Array;
 use super::geometry::Geometry;
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 
 /// What one dimension does to a position.
 #[derive(Clone, Copy, Default)]
@@ -70,11 +71,11 @@ impl Array {
     /// # Errors
     /// `InvalidParam` for an item that is not there, an array without dimensions, or a `dest` that is too short; those
     /// of reading.
-    pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
-        self.reading(|geometry| self.read_sparse(geometry, coords, dest))
+    pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
+        self.reading(|geometry| self.read_sparse(geometry, coords, dest.reborrow()))
     }
 
-    fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: &mut [u8]) -> Result<()> {
+    fn read_sparse(&self, geometry: &Geometry, coords: &[i64], dest: OutBuffer<'_>) -> Result<()> {
         let schunk = self.schunk()?;
         if geometry.ndim() == 0 {
             return Err(err!(InvalidParam, "an array without dimensions has no positions"));

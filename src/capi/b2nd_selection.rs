@@ -8,6 +8,7 @@ use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
 
@@ -45,7 +46,7 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
             needed.filter(|&needed| needed <= buffersize).and_then(|needed| usize::try_from(needed).ok());
         let len = len.ok_or_else(|| err!(InvalidParam, "{ncoords} items in {buffersize} bytes"))?;
         // SAFETY: not NULL, by the rules as long as it says, and it overlaps no other buffer.
-        let dest = unsafe { slice::from_raw_parts_mut(buffer.cast::<u8>(), len) };
+        let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), len) };
         array.get_sparse(coords, dest).map(|()| 0)
     })
 }
@@ -124,7 +125,7 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     code(|| {
         let get = |array: &Array, selection: &Selection<'_>| {
             // SAFETY: not NULL, and by the rules it reaches to the last selected item.
-            let dest = unsafe { slice::from_raw_parts_mut(buffer.cast::<u8>(), selection.span()) };
+            let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), selection.span()) };
             array.get_orthogonal(selection, dest)
         };
         // SAFETY: by the rules of the module.

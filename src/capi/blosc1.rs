@@ -5,6 +5,7 @@ use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{ItemRange, getitem};
 use crate::pipeline::global;
 use crate::pipeline::params::DecompressParams;
@@ -165,7 +166,7 @@ pub unsafe extern "C" fn blosc2_getitem(
     })
 }
 
-fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: &mut [u8]) -> Result<usize> {
+fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'_>) -> Result<usize> {
     let wanted = ItemRange::Items { start, nitems };
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?;

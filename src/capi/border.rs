@@ -5,6 +5,7 @@ use crate::chunk::ChunkHeader;
 use crate::chunk::format::{flag2, offset};
 use crate::err;
 use crate::error::{Error, Result};
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::Context;
 use crate::schunk::SuperChunk;
 use crate::schunk::read::SchunkBlockSource;
@@ -90,19 +91,19 @@ pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u
     Ok(unsafe { std::slice::from_raw_parts(ptr.cast(), len) })
 }
 
-/// The bytes of a destination.
+/// Returns a destination of the caller, whose bytes may be uninitialised.
 ///
 /// # Safety
 /// The rules of the module `capi`.
-pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<&'a mut [u8]> {
+pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<OutBuffer<'a>> {
     if len == 0 {
-        return Ok(&mut []);
+        return Ok(OutBuffer::default());
     }
     if ptr.is_null() {
         return Err(err!(NullPointer, "a destination of {len} bytes is NULL"));
     }
     // SAFETY: not NULL, by the rules as long as it says, and no other buffer of the call overlaps it.
-    Ok(unsafe { std::slice::from_raw_parts_mut(ptr.cast(), len) })
+    Ok(unsafe { OutBuffer::from_raw(ptr.cast(), len) })
 }
 
 /// A context that must be there.
@@ -202,7 +203,7 @@ mod tests {
         unsafe {
             assert!(source(std::ptr::null(), 0).unwrap().is_empty());
             assert!(source(std::ptr::null(), 1).is_err());
-            assert!(destination(std::ptr::null_mut(), 0).unwrap().is_empty());
+            assert!(destination(std::ptr::null_mut(), 0).unwrap().len() == 0);
             assert!(destination(std::ptr::null_mut(), 1).is_err());
             assert!(context(std::ptr::null_mut()).is_err());
             assert!(string(std::ptr::null()).is_err());

@@ -6,6 +6,7 @@ use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use std::ffi::{c_int, c_void};
 use std::slice;
@@ -147,11 +148,11 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
                     buffers.0.push((malloc(nbytes)?, nbytes));
                 }
                 let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
-                    // SAFETY: a buffer of that length of our own; `decode_all` only writes into it.
-                    unsafe { slice::from_raw_parts_mut(buffer, nbytes) }
+                    // SAFETY: a buffer of that length of our own.
+                    unsafe { OutBuffer::from_raw(buffer, nbytes) }
                 };
-                let mut slices: Vec<&mut [u8]> = buffers.0.iter().map(borrow).collect();
-                reader.decode_all(&mut slices)?;
+                let outputs = buffers.0.iter().map(borrow).collect();
+                reader.decode_all(outputs)?;
                 Ok(buffers)
             };
             let decoded = decode();
@@ -206,8 +207,8 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
             let nbytes = reader.nbytes(nblock);
             let mut buffers = Buffers(vec![(malloc(nbytes)?, nbytes)]);
             let buffer = buffers.0[0].0;
-            // SAFETY: a buffer of that length of our own; `decode` only writes into it.
-            reader.decode(nblock, unsafe { slice::from_raw_parts_mut(buffer, nbytes) })?;
+            // SAFETY: a buffer of that length of our own.
+            reader.decode(nblock, unsafe { OutBuffer::from_raw(buffer, nbytes) })?;
             // SAFETY: neither is NULL.
             unsafe {
                 dest.write(buffer);

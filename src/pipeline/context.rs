@@ -22,6 +22,7 @@ use crate::chunk::{ChunkHeader, Container, Special, StoredChunk};
 use crate::codec::{BuiltIn, Plugin};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::{pool, registry};
 use std::cell::Cell;
 use std::mem;
@@ -244,7 +245,7 @@ impl Context {
     ///
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
-    pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<usize> {
         let nchunk = self.current_nchunk();
         // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
@@ -258,11 +259,11 @@ impl Context {
     pub(crate) fn compress_chunk(
         &self,
         source: Source<'_>,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
         nchunk: i64,
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
     ) -> Result<usize> {
-        let mut job = self.start_chunk(source, dest, nchunk)?;
+        let mut job = self.start_chunk(source, &mut dest, nchunk)?;
         job.set_container(container_of);
         let header = job.compress(source, dest)?;
         self.finish_chunk(&job, &header, source)
@@ -273,7 +274,12 @@ impl Context {
     ///
     /// # Errors
     /// As [`compress`](Self::compress).
-    pub(crate) fn start_chunk(&self, source: Source<'_>, dest: &mut [u8], nchunk: i64) -> Result<ChunkJob> {
+    pub(crate) fn start_chunk(
+        &self,
+        source: Source<'_>,
+        dest: &mut OutBuffer<'_>,
+        nchunk: i64,
+    ) -> Result<ChunkJob> {
         let nbytes = self.begin(source, dest)?;
         // Only tuners of the program are told how long it took.
         let started = (self.head.tuner_id() > 0).then(Instant::now);
@@ -332,18 +338,20 @@ impl Context {
         kind: Special,
         nbytes: usize,
         value: &[u8],
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
         let source = Source::Absent(nbytes);
-        let nbytes_for_tuner = self.begin(source, dest)?;
+        let nbytes_for_tuner = self.begin(source, &mut dest)?;
         tuner::choose(self, nbytes_for_tuner)?;
         let params = self.compress_params(self.current_nchunk());
         plan::check(&params, nbytes, dest.len(), false)?;
+        // SAFETY: the chunk is written and not read.
+        let dest = unsafe { dest.into_bytes() };
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
 
     /// Notes the job in the head, for tuners; the size of the source.
-    fn begin(&self, source: Source<'_>, dest: &mut [u8]) -> Result<i32> {
+    fn begin(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
         let head = &self.head;
         if head.do_compress() == 0 {
@@ -434,14 +442,14 @@ impl Context {
         &self,
         chunk: &[u8],
         source: Option<&dyn BlockSource>,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
         self.check_decompression()?;
         let mask = self.take_mask();
         let mut header = ChunkHeader::default();
         let chunk = StoredChunk::parse(&mut header, chunk)?;
         let is_changed = self.postparams.is_some() || mask.is_some();
-        if let Some(done) = decompress::decompress_single(&chunk, is_changed, dest) {
+        if let Some(done) = decompress::decompress_single(&chunk, is_changed, dest.reborrow()) {
             self.publish_decompression(chunk.header(), &done);
             return Ok(done.nbytes);
         }
@@ -467,7 +475,7 @@ impl Context {
         chunk: &[u8],
         source: Option<&dyn BlockSource>,
         wanted: ItemRange,
-        dest: &mut [u8],
+        dest: OutBuffer<'_>,
     ) -> Result<usize> {
         let postfilter = self.postfilter();
         let mut header = ChunkHeader::default();
@@ -703,7 +711,9 @@ impl ChunkJob {
     ///
     /// # Errors
     /// As [`Context::compress`].
-    pub(crate) fn compress(&self, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
+    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<ChunkHeader> {
+        // SAFETY: the encoder writes each byte of a chunk before it reads it.
+        let dest = unsafe { dest.into_bytes() };
         compress::compress(&self.params, source, dest)
     }
 }

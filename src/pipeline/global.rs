@@ -10,6 +10,7 @@ use super::params::DecompressParams;
 use super::{library, tuner};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 
 /// Compresses `src` into `dest`; the length of the chunk, or 0 if it does not fit.
 ///
@@ -20,7 +21,7 @@ pub(crate) fn compress(
     doshuffle: i32,
     typesize: i32,
     src: &[u8],
-    dest: &mut [u8],
+    dest: OutBuffer<'_>,
 ) -> Result<usize> {
     let mut params = overrides::for_compression(clevel, doshuffle, typesize)?;
     let nbytes = i32::try_from(src.len()).unwrap_or(i32::MAX);
@@ -28,6 +29,8 @@ pub(crate) fn compress(
     params.blocksize = choice.blocksize(nbytes, params.typesize, params.blocksize);
     tuner::trace_choice(params.compcode, params.clevel, params.blocksize, params.typesize, choice);
     plan::check(&params, src.len(), dest.len(), true)?;
+    // SAFETY: the encoder writes each byte of a chunk before it reads it.
+    let dest = unsafe { dest.into_bytes() };
     let header = compress::compress(&params, Source::Buffer(src), dest)?;
     Ok(usize::try_from(header.cbytes).unwrap_or(0))
 }
@@ -36,7 +39,7 @@ pub(crate) fn compress(
 ///
 /// # Errors
 /// `InvalidParam` when the environment sets a number of threads that cannot be, and those of `chunk.md` 2.
-pub(crate) fn decompress(chunk: &[u8], dest: &mut [u8]) -> Result<usize> {
+pub(crate) fn decompress(chunk: &[u8], dest: OutBuffer<'_>) -> Result<usize> {
     library::init();
     let nthreads = overrides::nthreads_for_decompression()?;
     let params =

@@ -159,6 +159,7 @@ fn shared_or_fresh() -> Box<Scratch> {
 
 /// Locks the shared working memory. Returns `None` if that fails for longer than a push or a pop takes: the thread that holds the
 /// lock is suspended, or was lost by a `fork`.
+#[allow(clippy::vec_box, reason = "as the list that it locks")]
 fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
     const ATTEMPTS: usize = 100;
     (0..ATTEMPTS).find_map(|_| {

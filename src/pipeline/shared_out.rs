@@ -1,5 +1,6 @@
 //! An output buffer of which several workers write disjoint ranges at the same time.
 
+use crate::out_buffer::OutBuffer;
 use std::marker::PhantomData;
 use std::ops::Range;
 #[cfg(debug_assertions)]
@@ -11,7 +12,7 @@ pub(crate) struct SharedOut<'a> {
     len: usize,
     #[cfg(debug_assertions)]
     lent: Mutex<BTreeMap<usize, usize>>,
-    buffer: PhantomData<&'a mut [u8]>,
+    buffer: PhantomData<OutBuffer<'a>>,
 }
 
 // SAFETY: the buffer is borrowed mutably for 'a, and `range` obliges its callers to keep ranges apart, so no byte
@@ -22,7 +23,7 @@ unsafe impl Sync for SharedOut<'_> {}
 
 impl<'a> SharedOut<'a> {
     /// Shares `buffer` among workers.
-    pub(crate) fn new(buffer: &'a mut [u8]) -> Self {
+    pub(crate) fn new(mut buffer: OutBuffer<'a>) -> Self {
         SharedOut {
             start: buffer.as_mut_ptr(),
             len: buffer.len(),
@@ -40,7 +41,7 @@ impl<'a> SharedOut<'a> {
     /// The bytes of `range`.
     ///
     /// # Safety
-    /// No two ranges that were asked for may share a byte, whether by [`range`](Self::range) or
+    /// The caller writes each byte before it reads it. No two ranges that were asked for may share a byte, whether by [`range`](Self::range) or
     /// [`finished`](Self::finished), while both are in use.
     ///
     /// # Panics
@@ -85,7 +86,7 @@ mod tests {
     #[test]
     fn ranges_lie_where_they_say() {
         let mut buffer = [0u8; 10];
-        let out = SharedOut::new(&mut buffer);
+        let out = SharedOut::new(buffer[..].as_mut().into());
         // SAFETY: the two ranges are apart.
         unsafe {
             out.range(0..4).fill(1);
@@ -99,7 +100,7 @@ mod tests {
     fn ranges_beyond_the_end_are_refused() {
         let mut buffer = [0u8; 10];
         // SAFETY: the only range.
-        let _ = unsafe { SharedOut::new(&mut buffer).range(5..11).len() };
+        let _ = unsafe { SharedOut::new(buffer[..].as_mut().into()).range(5..11).len() };
     }
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
     #[should_panic(expected = "lent already")]
     fn debug_builds_notice_an_overlap() {
         let mut buffer = [0u8; 10];
-        let out = SharedOut::new(&mut buffer);
+        let out = SharedOut::new(buffer[..].as_mut().into());
         // SAFETY: the second call panics before it hands anything out.
         let _ = unsafe { (out.range(0..5).len(), out.range(4..6).len()) };
     }

@@ -5,6 +5,7 @@ use super::sync::Access;
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
@@ -24,7 +25,7 @@ impl SuperChunk {
         &self,
         nchunk: i64,
         start: usize,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
         (chunksize, blocksize): (usize, usize),
     ) -> Result<()> {
         self.check_index(nchunk)?;
@@ -32,7 +33,7 @@ impl SuperChunk {
         let nblock = start / blocksize.max(1);
         let mut is_first = false;
         if let Some(mut cache) = self.cache.try_lock() {
-            if let Some(typesize) = cache.get(nchunk, start, dest)
+            if let Some(typesize) = cache.get(nchunk, start, &mut dest)
                 && self.note_cached(typesize)
             {
                 return Ok(());
@@ -55,7 +56,7 @@ impl SuperChunk {
                 }
                 let params = self.decompress_params(&settings, nchunk);
                 let wanted = ItemRange::Bytes { start: start as i32, nbytes: dest.len() as i32 };
-                let done = decompress::getitem(&params, chunk, wanted, dest)?;
+                let done = decompress::getitem(&params, chunk, wanted, dest.reborrow())?;
                 self.note_read(header, &done);
                 Ok(true)
             })?;
@@ -165,7 +166,7 @@ impl SuperChunk {
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
-            let done = decompress::getitem(&params, chunk, wanted, room)?;
+            let done = decompress::getitem(&params, chunk, wanted, room.into())?;
             // SAFETY: the sink is borrowed exclusively.
             unsafe { sink.accept(0, BlockContent::Bytes(room)) }?;
             cache.keep(nchunk, range.start, header.typesize);

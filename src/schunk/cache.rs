@@ -4,6 +4,7 @@
 //! does any read with a postfilter, whose result may differ from one time to the next.
 
 use crate::buffers::limits::DECODED_BLOCK;
+use crate::out_buffer::OutBuffer;
 
 /// A block that was decoded.
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl LastBlock {
     }
 
     /// Copies from byte `start` of a chunk on, if the block has all that is wanted. Returns the chunk's item size.
-    pub(crate) fn get(&self, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
+    pub(crate) fn get(&self, nchunk: i64, start: usize, dest: &mut OutBuffer<'_>) -> Option<u8> {
         if self.nchunk != Some(nchunk) {
             return None;
         }
@@ -74,20 +75,24 @@ impl LastBlock {
 mod tests {
     use super::*;
 
+    fn get(last: &LastBlock, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
+        last.get(nchunk, start, &mut dest.into())
+    }
+
     #[test]
     fn a_block_answers_for_its_bytes_only() {
         let mut last = LastBlock::default();
         let mut dest = [0; 2];
-        assert_eq!(last.get(0, 0, &mut dest), None);
+        assert_eq!(get(&last, 0, 0, &mut dest), None);
         last.room(4).unwrap().copy_from_slice(b"abcd");
-        assert_eq!(last.get(7, 100, &mut dest), None);
+        assert_eq!(get(&last, 7, 100, &mut dest), None);
         last.keep(7, 100, 2);
-        assert_eq!((last.get(7, 102, &mut dest), &dest), (Some(2), b"cd"));
+        assert_eq!((get(&last, 7, 102, &mut dest), &dest), (Some(2), b"cd"));
         for (nchunk, start) in [(7, 103), (7, 99), (6, 100), (7, usize::MAX)] {
-            assert_eq!(last.get(nchunk, start, &mut dest), None);
+            assert_eq!(get(&last, nchunk, start, &mut dest), None);
         }
         last.forget();
-        assert_eq!(last.get(7, 102, &mut dest), None);
+        assert_eq!(get(&last, 7, 102, &mut dest), None);
         assert!(last.room(DECODED_BLOCK + 1).is_none());
     }
 }

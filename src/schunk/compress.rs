@@ -7,6 +7,7 @@ use crate::chunk::format::{EXTENDED_HEADER_LENGTH, MAX_BUFFERSIZE};
 use crate::err;
 use crate::error::Result;
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::Context;
 
@@ -28,7 +29,7 @@ impl SuperChunk {
         self.note_current(at);
         if self.frame().is_none() && nbytes + EXTENDED_HEADER_LENGTH > LARGE_CHUNK {
             let mut block = Malloced::zeroed(nbytes + EXTENDED_HEADER_LENGTH)?;
-            let cbytes = self.compress_into(at, src, nbytes, &mut block)?;
+            let cbytes = self.compress_into(at, src, nbytes, OutBuffer::from(&mut block[..]))?;
             block.truncate(cbytes);
             return self.append_chunk(Incoming::Take(&mut Some(block)));
         }
@@ -65,7 +66,7 @@ impl SuperChunk {
     ) -> Result<R> {
         let room = nbytes + EXTENDED_HEADER_LENGTH;
         let mut buffer = buffers::take(room)?;
-        let cbytes = self.compress_into(nchunk, src, nbytes, &mut buffer[..room])?;
+        let cbytes = self.compress_into(nchunk, src, nbytes, OutBuffer::from(&mut buffer[..room]))?;
         then(&buffer[..cbytes])
     }
 
@@ -76,7 +77,7 @@ impl SuperChunk {
         nchunk: i64,
         src: Option<&[u8]>,
         nbytes: usize,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<usize> {
         let cctx = self.cctx()?;
         let source = match src {
@@ -84,7 +85,7 @@ impl SuperChunk {
             None => Source::Absent(nbytes),
         };
         let cbytes = if cctx.calls_back() {
-            let mut job = cctx.start_chunk(source, dest, nchunk)?;
+            let mut job = cctx.start_chunk(source, &mut dest, nchunk)?;
             // The program's functions may use the context, and wait for other threads that do.
             drop(cctx);
             // SAFETY: the super-chunk of a context of this one.

@@ -242,7 +242,7 @@ impl SuperChunk {
         container: Option<Container>,
         room: &mut [u8],
     ) -> Result<Option<usize>> {
-        match self.cctx()?.compress_chunk(Source::Gathered(blocks), room, at, |_| container) {
+        match self.cctx()?.compress_chunk(Source::Gathered(blocks), room.into(), at, |_| container) {
             Ok(0) => Err(err!(Failure, "{} bytes could not be compressed", blocks.sizes.chunk)),
             Err(_) if blocks.is_other.load(Ordering::Relaxed) => Ok(None),
             cbytes => cbytes.map(Some),

@@ -13,6 +13,7 @@ use crate::frame::metalayers::{MAX_NAME_LEN, MAX_WRITTEN};
 use crate::frame::plan::Change;
 use crate::frame::store::Frame;
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::Context;
 use crate::pipeline::decompress;
@@ -260,7 +261,7 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     let mut chunk = Malloced::zeroed(room)?;
-    let cbytes = context.compress(Source::Buffer(content), &mut chunk)?;
+    let cbytes = context.compress(Source::Buffer(content), OutBuffer::from(&mut chunk[..]))?;
     chunk.truncate(cbytes);
     Ok(chunk)
 }
@@ -270,6 +271,6 @@ pub(super) fn decompress_chunk(header: &ChunkHeader, chunk: &[u8]) -> Result<Mal
     let mut content = Malloced::zeroed(header.nbytes())?;
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?;
-    decompress::decompress(&DecompressParams::default(), &chunk, &mut content)?;
+    decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut content[..]))?;
     Ok(content)
 }

@@ -11,6 +11,7 @@ use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::fetch::{ChunkBytes, FetchedChunk, Purpose};
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::container;
 use crate::pipeline::context::{ReadSettings, decoding_asks_for_container, decoding_calls_back};
 use crate::pipeline::decompress::{self, Decompressed, VarlenReader};
@@ -120,7 +121,7 @@ impl SuperChunk {
         &self,
         chunk: &StoredChunk<'_>,
         params: &DecompressParams<'_>,
-        dest: &mut [u8],
+        dest: OutBuffer<'_>,
     ) -> Result<usize> {
         let done = decompress::decompress(params, chunk, dest)?;
         self.note_read(chunk.header(), &done);
@@ -132,7 +133,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
     /// in a frame; those of decompression and of reading the frame.
-    pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
         self.decompress_over(nchunk, dest, false)
     }
 
@@ -141,11 +142,11 @@ impl SuperChunk {
     ///
     /// # Errors
     /// As [`decompress_chunk`](Self::decompress_chunk).
-    pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: &mut [u8]) -> Result<usize> {
+    pub(crate) fn decompress_chunk_or_zeros(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
         self.decompress_over(nchunk, dest, true)
     }
 
-    fn decompress_over(&self, nchunk: i64, dest: &mut [u8], zeros: bool) -> Result<usize> {
+    fn decompress_over(&self, nchunk: i64, mut dest: OutBuffer<'_>, zeros: bool) -> Result<usize> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
@@ -162,9 +163,9 @@ impl SuperChunk {
                     && settings.postfilter.is_none()
                     && !matches!(header.special(), Ok(Some(Special::Uninit)) | Err(_));
                 let written = if writes_all { header.nbytes() } else { 0 };
-                dest[written..].fill(0);
+                dest.range(written..dest.len()).fill(0);
             }
-            self.decode(chunk, &self.decompress_params(&settings, nchunk), dest)
+            self.decode(chunk, &self.decompress_params(&settings, nchunk), dest.reborrow())
         })
     }
 
@@ -207,7 +208,7 @@ impl SuperChunk {
                 let nblock =
                     nblock.ok_or_else(|| err!(InvalidParam, "one of {} blocks", reader.nblocks()))?;
                 let mut block = Malloced::zeroed(reader.nbytes(nblock))?;
-                reader.decode(nblock, &mut block)?;
+                reader.decode(nblock, block[..].as_mut().into())?;
                 let done = Decompressed { nbytes: block.len(), used_dictionary: false };
                 self.note_read(reader.header(), &done);
                 Ok(block)

@@ -9,6 +9,7 @@ use crate::chunk::{Blocks, ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::malloc::Malloced;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, ItemRange, RangeReader};
 use std::cell::OnceCell;
@@ -116,7 +117,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
     /// reading.
-    pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         // Arguments that are wrong whatever the state are rejected before the lock is waited for.
         let Some(first) = self.span(start, stop)?.and_then(|span| span.parts().next()) else { return Ok(()) };
         self.check_index(first.nchunk)?;
@@ -153,7 +154,12 @@ impl SuperChunk {
     }
 
     /// Reads bytes `range` of a chunk into `dest` (same length).
-    pub(super) fn read_chunk_part(&self, nchunk: i64, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn read_chunk_part(
+        &self,
+        nchunk: i64,
+        range: Range<usize>,
+        dest: OutBuffer<'_>,
+    ) -> Result<()> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
         let session = self.reading()?;
@@ -167,12 +173,12 @@ impl SuperChunk {
         session: ReadSession<'_>,
         mut parts: impl Iterator<Item = Part>,
         settings: &ReadSettings,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         let access = session.access();
         let mut next = parts.next();
         while let Some(part) = next {
-            if !self.read_chunk_part_at(access, &part, settings, dest)? {
+            if !self.read_chunk_part_at(access, &part, settings, dest.reborrow())? {
                 // Decoding runs a program's functions: the other parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
@@ -193,7 +199,7 @@ impl SuperChunk {
                     let copy = copy?;
                     let mut header = ChunkHeader::default();
                     let chunk = StoredChunk::parse(&mut header, &copy)?;
-                    self.decode_chunk_part(&part, &chunk, None, settings, dest)
+                    self.decode_chunk_part(&part, &chunk, None, settings, dest.reborrow())
                 });
             }
             next = parts.next();
@@ -210,11 +216,12 @@ impl SuperChunk {
         access: Access<'_>,
         part: &Part,
         settings: &ReadSettings,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<bool> {
         if settings.postfilter.is_none()
             && let Some(cache) = self.cache.try_lock()
-            && let Some(typesize) = cache.get(part.nchunk, part.range.start, &mut dest[part.buffer.clone()])
+            && let Some(typesize) =
+                cache.get(part.nchunk, part.range.start, &mut dest.range(part.buffer.clone()))
         {
             drop(cache);
             self.note_typesize(typesize);
@@ -223,7 +230,7 @@ impl SuperChunk {
         let chunksize = usize::try_from(self.counters().chunksize).unwrap_or(0);
         let lazily = part.range.len() != chunksize;
         let done = access.with_chunk(part.nchunk, lazily, settings, &mut |chunk, access| {
-            self.decode_chunk_part(part, chunk, access, settings, dest)
+            self.decode_chunk_part(part, chunk, access, settings, dest.reborrow())
         })?;
         Ok(done.is_some())
     }
@@ -235,9 +242,9 @@ impl SuperChunk {
         chunk: &StoredChunk<'_>,
         access: Option<Access<'_>>,
         settings: &ReadSettings,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
-        let dest = &mut dest[part.buffer.clone()];
+        let dest = dest.range(part.buffer.clone());
         if part.range == (0..chunk.header().nbytes()) {
             // A mask is for whole chunks.
             let mask = self.read_settings(true).mask;
@@ -262,7 +269,7 @@ impl SuperChunk {
         access: Option<Access<'_>>,
         settings: &ReadSettings,
         range: Range<usize>,
-        dest: &mut [u8],
+        dest: OutBuffer<'_>,
     ) -> Result<()> {
         let header = chunk.header();
         let params = self.decompress_params(settings, nchunk);
@@ -292,12 +299,12 @@ impl SuperChunk {
         (nchunk, chunk): (i64, &StoredChunk<'_>),
         reader: &RangeReader<'_>,
         range: Range<usize>,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         let header = chunk.header();
         let typesize = usize::from(header.typesize);
         let blocks = Blocks::of(header);
-        let read = |range: Range<usize>, dest: &mut [u8]| {
+        let read = |range: Range<usize>, dest: OutBuffer<'_>| {
             let done = reader.read(range, dest)?;
             self.note_read(header, &done);
             Ok(())
@@ -312,12 +319,12 @@ impl SuperChunk {
                     end if end == header.nbytes() => end,
                     end => end - end % blocks.blocksize(),
                 };
-                read(at..end, &mut dest[at - range.start..end - range.start])?;
+                read(at..end, dest.range(at - range.start..end - range.start))?;
                 at = end;
                 continue;
             }
             let end = block.end.min(range.end);
-            let part = &mut dest[at - range.start..end - range.start];
+            let mut part = dest.range(at - range.start..end - range.start);
             // Less than half of a block that was not read lately is decoded alone.
             let is_first = 2 * part.len() <= block.len()
                 && decompress::decodes_prefixes(chunk)
@@ -326,7 +333,7 @@ impl SuperChunk {
             let room = if is_kept { cache.room(block.len()) } else { None };
             match room {
                 Some(room) => {
-                    read(block.clone(), room)?;
+                    read(block.clone(), room.into())?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
                     cache.keep(nchunk, block.start, header.typesize);
                 }
@@ -450,7 +457,7 @@ impl SuperChunk {
         settings: &ReadSettings,
     ) -> Result<Malloced> {
         let mut content = Malloced::zeroed(chunk.header().nbytes())?;
-        self.decode(chunk, &self.decompress_params(settings, nchunk), &mut content)?;
+        self.decode(chunk, &self.decompress_params(settings, nchunk), OutBuffer::from(&mut content[..]))?;
         Ok(content)
     }
 

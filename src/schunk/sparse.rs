@@ -7,6 +7,7 @@ use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ByteRanges, ItemRange};
 use crate::pipeline::params::DecompressParams;
@@ -22,7 +23,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for an item that is not there, or a super-chunk without a fixed block and chunk size; those of
     /// reading, or `Failure` where items are read one by one.
-    pub(crate) fn get_sparse(&self, coords: &[i64], dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
         let counters = self.read_lock().counters();
         let (typesize, chunksize) = self.geometry(&counters)?;
         let nitems = counters.nbytes / typesize as i64;
@@ -30,7 +31,7 @@ impl SuperChunk {
         let one_by_one =
             coords.len() == 1 || self.filters().contains(&filter_id::DELTA) || settings.postfilter.is_some();
         if one_by_one {
-            for (&coord, item) in coords.iter().zip(dest.chunks_exact_mut(typesize)) {
+            for (&coord, item) in coords.iter().zip(dest.chunks_exact(typesize)) {
                 check(coord, nitems)?;
                 let at = coord as usize % (chunksize / typesize) * typesize;
                 let nchunk = coord / (chunksize / typesize) as i64;
@@ -49,7 +50,7 @@ impl SuperChunk {
                 collect(same_chunk.iter().map(|&(coord, position)| {
                     ((coord % per_chunk) as usize * typesize, position * typesize)
                 }))?;
-            self.gather(nchunk, &wanted, typesize, &settings, dest).inspect_err(|_| {
+            self.gather(nchunk, &wanted, typesize, &settings, dest.reborrow()).inspect_err(|_| {
                 // The chunks behind it count as touched (`schunk.md` 3.1).
                 self.note_current(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
             })?;
@@ -82,7 +83,7 @@ impl SuperChunk {
         wanted: &[Wanted],
         typesize: usize,
         settings: &ReadSettings,
-        dest: &mut [u8],
+        mut dest: OutBuffer<'_>,
     ) -> Result<()> {
         self.check_index(nchunk)?;
         self.with_chunk(nchunk, true, settings, &mut |chunk, _| {
@@ -97,13 +98,17 @@ impl SuperChunk {
             let params = self.decompress_params(settings, nchunk);
             let geometry = Blocks::of(header);
             if !geometry.blocksize().is_multiple_of(typesize) {
-                return gather_across_blocks(&params, chunk, wanted, typesize, dest);
+                return gather_across_blocks(&params, chunk, wanted, typesize, dest.reborrow());
             }
             let block_of = |&(at, _): &Wanted| at / geometry.blocksize();
             let items = collect(wanted.chunk_by(|a, b| block_of(a) == block_of(b)))?;
             let blocks = collect(items.iter().map(|items| block_of(&items[0])))?;
-            let mut reader =
-                ItemReader { items, blocksize: geometry.blocksize(), typesize, out: SharedOut::new(dest) };
+            let mut reader = ItemReader {
+                items,
+                blocksize: geometry.blocksize(),
+                typesize,
+                out: SharedOut::new(dest.reborrow()),
+            };
             decompress::decode_into_sink(&params, chunk, &blocks, &mut reader).map(|_| ())
         })
     }
@@ -115,7 +120,7 @@ fn gather_across_blocks(
     chunk: &StoredChunk<'_>,
     wanted: &[Wanted],
     typesize: usize,
-    dest: &mut [u8],
+    mut dest: OutBuffer<'_>,
 ) -> Result<()> {
     let header = chunk.header();
     let blocksize = Blocks::of(header).blocksize();
@@ -128,9 +133,9 @@ fn gather_across_blocks(
         let range = ItemRange::Bytes { start: start as i32, nbytes: (end - start) as i32 };
         let mut buffer = buffers::take(end - start)?;
         let bytes = &mut buffer[..end - start];
-        decompress::getitem(params, chunk, range, bytes)?;
+        decompress::getitem(params, chunk, range, bytes.into())?;
         for &(at, place) in items {
-            dest[place..place + typesize].copy_from_slice(&bytes[at - start..][..typesize]);
+            dest.range(place..place + typesize).copy_from_slice(&bytes[at - start..][..typesize]);
         }
     }
     Ok(())

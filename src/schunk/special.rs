@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::frame::fetch::special_blocksize;
 use crate::frame::header::MAX_CHUNKS;
 use crate::frame::plan::Change;
+use crate::out_buffer::OutBuffer;
 
 impl SuperChunk {
     /// Fills with chunks of `chunksize` bytes, and a shorter one if need be, that stand for `nitems` items; the number of
@@ -93,7 +94,9 @@ impl SuperChunk {
             [(nfull, chunksize), (1, left)].into_iter().filter(|&(count, size)| count > 0 && size > 0);
         let chunks = sizes.map(|(count, size)| {
             let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
-            self.with_new_context(|context| context.special_chunk(kind, size as usize, &[], &mut chunk))?;
+            self.with_new_context(|context| {
+                context.special_chunk(kind, size as usize, &[], OutBuffer::from(&mut chunk[..]))
+            })?;
             Ok((count, chunk))
         });
         chunks.collect::<Result<_>>().map_err(|error| err!(SchunkSpecial, "{error}"))

@@ -6,6 +6,7 @@ use super::{ENTRY_LEN, Offsets};
 use crate::chunk::{ChunkHeader, Special, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 
@@ -71,7 +72,7 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     bytes.resize(nbytes, 0);
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?;
-    decompress::decompress(&DecompressParams::default(), &chunk, &mut bytes)?;
+    decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut bytes[..]))?;
     Ok(bytes)
 }
 

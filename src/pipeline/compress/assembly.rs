@@ -36,7 +36,7 @@ impl<'a> Assembly<'a> {
     /// A chunk in `out`, whose block starts begin at `header_len` and whose first block goes to `first`.
     pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
         let state = State { next: 0, pos: first, early: BTreeMap::new(), spare: Vec::new(), full: false };
-        Assembly { out: SharedOut::new(out), header_len, state: Mutex::new(state) }
+        Assembly { out: SharedOut::new(out.into()), header_len, state: Mutex::new(state) }
     }
 
     /// Whether a block did not fit, so that there is no use in encoding more.

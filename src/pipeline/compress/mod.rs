@@ -201,7 +201,7 @@ fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &
     let encoder = ChunkEncoder::Missing(params.compcode);
     let blocks = block_encoder(params, plan, source, plan.header.blocksize, &encoder);
     let nthreads = jobs::nthreads_for(params.nthreads, source.len(), plan.blocks.blocksize());
-    let out = SharedOut::new(body);
+    let out = SharedOut::new(body.into());
     jobs::for_each_block(nthreads, 0..blocks.nblocks(), |nblock, worker| {
         // SAFETY: blocks are disjoint, and each is copied once.
         let dest = unsafe { out.range(plan.blocks.range(nblock)) };

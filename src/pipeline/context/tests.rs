@@ -35,14 +35,14 @@ impl OfC {
 
     fn compress(&self, source: &[u8]) -> Vec<u8> {
         let mut chunk = vec![0; source.len() + 1000];
-        let len = self.inside().compress(Source::Buffer(source), &mut chunk).unwrap();
+        let len = self.inside().compress(Source::Buffer(source), chunk[..].as_mut().into()).unwrap();
         chunk.truncate(len);
         chunk
     }
 
     fn decompress(&self, chunk: &[u8], len: usize) -> Vec<u8> {
         let mut content = vec![0xEE; len];
-        assert_eq!(self.inside().decompress(chunk, None, &mut content).unwrap(), len);
+        assert_eq!(self.inside().decompress(chunk, None, content[..].as_mut().into()).unwrap(), len);
         content
     }
 }
@@ -171,7 +171,7 @@ fn a_postfilter_changes_what_is_read() {
     unsafe { (*(*reader.head()).postparams).nchunk = 7 };
     let mut items = [0; 10];
     let wanted = ItemRange::Items { start: 3, nitems: 5 };
-    assert_eq!(reader.inside().getitem(&chunk, None, wanted, &mut items).unwrap(), 10);
+    assert_eq!(reader.inside().getitem(&chunk, None, wanted, items[..].as_mut().into()).unwrap(), 10);
     assert_eq!(items, inverted[6..16]);
 }
 

@@ -112,8 +112,8 @@ impl DecodePlan<'_> {
             (ChunkClass::Plain, Some(blocks)) => {
                 blocks.read(self.header.len() + self.range(nblock).start, dest)
             }
-            (ChunkClass::Plain, None) => self.plain().read(self.range(nblock).start, dest),
-            (ChunkClass::Special(kind), _) => self.repeated(kind).read(self.range(nblock).start, dest),
+            (ChunkClass::Plain, None) => self.plain().read(self.range(nblock).start, dest.into()),
+            (ChunkClass::Special(kind), _) => self.repeated(kind).read(self.range(nblock).start, dest.into()),
         }
     }
 

@@ -8,6 +8,7 @@ use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
+use crate::out_buffer::OutBuffer;
 use std::ops::Range;
 
 /// The part of a chunk that is read.
@@ -74,7 +75,7 @@ pub(crate) fn getitem(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
     wanted: ItemRange,
-    dest: &mut [u8],
+    mut dest: OutBuffer<'_>,
 ) -> Result<Decompressed> {
     let header = chunk.header();
     check_equal_blocks(header)?;
@@ -84,7 +85,7 @@ pub(crate) fn getitem(
     if range.is_empty() {
         return Ok(Decompressed { nbytes: 0, used_dictionary: false });
     }
-    let dest = &mut dest[..range.len()];
+    let dest = dest.range(0..range.len());
     RangeReader::open(params, chunk, |reader| reader.read(range, dest))
 }
 
@@ -125,7 +126,7 @@ impl RangeReader<'_> {
     ///
     /// # Errors
     /// `InvalidParam` for a range beyond the content or of another length than `dest`, those of decompression.
-    pub(crate) fn read(&self, range: Range<usize>, dest: &mut [u8]) -> Result<Decompressed> {
+    pub(crate) fn read(&self, range: Range<usize>, dest: OutBuffer<'_>) -> Result<Decompressed> {
         let (nbytes, content) = (dest.len(), self.plan.header().nbytes());
         if range.end > content || range.len() != nbytes {
             return Err(err!(InvalidParam, "bytes {range:?} of {content} into {nbytes}"));
@@ -139,7 +140,9 @@ impl RangeReader<'_> {
 }
 
 /// Decodes the bytes `range` of the content, from the blocks that hold them, into `dest` (same length).
-fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: &mut [u8]) -> Result<()> {
+fn decode_range(plan: &DecodePlan<'_>, range: Range<usize>, dest: OutBuffer<'_>) -> Result<()> {
+    // SAFETY: decoders write each byte before they read it.
+    let dest = unsafe { dest.into_bytes() };
     let blocksize = plan.blocks().blocksize();
     let touched = range.start / blocksize..range.end.div_ceil(blocksize);
     let reference =

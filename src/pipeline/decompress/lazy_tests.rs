@@ -73,13 +73,13 @@ fn decompress(frame: Option<&Frame>, nthreads: usize, chunk: &[u8], dest: &mut [
     let params = DecompressParams { nthreads, ..DecompressParams::default() };
     let source = frame.map(|frame| frame as &dyn BlockSource);
     let mut header = ChunkHeader::default();
-    super::decompress(&params, &StoredChunk::parse(&mut header, chunk)?.with_source(source), dest)
+    super::decompress(&params, &StoredChunk::parse(&mut header, chunk)?.with_source(source), dest.into())
 }
 
 fn getitem(frame: &Frame, chunk: &[u8], wanted: ItemRange, dest: &mut [u8]) -> Result<Decompressed> {
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?.with_source(Some(frame));
-    super::getitem(&DecompressParams::default(), &chunk, wanted, dest)
+    super::getitem(&DecompressParams::default(), &chunk, wanted, dest.into())
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn lazy_variable_length_blocks_are_read() {
     VarlenReader::open(&DecompressParams::default(), &chunk, |reader| {
         for (nblock, source) in sources.iter().enumerate() {
             let mut dest = vec![0; reader.nbytes(nblock)];
-            reader.decode(nblock, &mut dest)?;
+            reader.decode(nblock, dest[..].as_mut().into())?;
             assert!(dest == *source);
         }
         Ok(())

@@ -13,6 +13,7 @@ use crate::codec::{BuiltIn, DecoderDictionary};
 use crate::err;
 use crate::error::Result;
 use crate::filter::copy::copy;
+use crate::out_buffer::OutBuffer;
 use std::ops::Range;
 
 /// A chunk whose header, tables and dictionary are checked, with the state that decoding its blocks needs.
@@ -272,7 +273,9 @@ impl Uncoded<'_> {
     ///
     /// # Errors
     /// `ReadBuffer` beyond the content; `Data` for a value that items of this size do not have.
-    pub(super) fn read(&self, start: usize, dest: &mut [u8]) -> Result<()> {
+    pub(super) fn read(&self, start: usize, dest: OutBuffer<'_>) -> Result<()> {
+        // SAFETY: content is copied, or written and then repeated.
+        let dest = unsafe { dest.into_bytes() };
         match self {
             Uncoded::Plain(bytes) => match bytes.get(start..).and_then(|bytes| bytes.get(..dest.len())) {
                 Some(bytes) => copy(bytes, dest),

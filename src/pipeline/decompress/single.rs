@@ -11,6 +11,7 @@ use crate::chunk::class::BlockCoding;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
 use crate::chunk::{ChunkHeader, Special, StoredChunk, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
+use crate::out_buffer::OutBuffer;
 
 /// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
 const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
@@ -23,14 +24,14 @@ const MOST_ZEROS: usize = 64 << 10;
 pub(crate) fn decompress_single(
     chunk: &StoredChunk<'_>,
     is_changed: bool,
-    dest: &mut [u8],
+    dest: OutBuffer<'_>,
 ) -> Option<Decompressed> {
     if is_changed {
         return None;
     }
     let (header, chunk) = (chunk.header(), chunk.bytes());
     let len = header.nbytes();
-    let dest = dest.get_mut(..len)?;
+    let dest = dest.get(0..len)?;
     if header.blosc2_flags == ZEROS {
         return decompress_zeros(header, chunk, dest);
     }
@@ -54,6 +55,8 @@ pub(crate) fn decompress_single(
     let streams = chunk.get(start..)?;
     let typesize = usize::from(header.typesize);
     let nstreams = if header.is_split() { typesize } else { 1 };
+    // SAFETY: decoders write each byte before they read it.
+    let dest = unsafe { dest.into_bytes() };
     let mut lent = scratch::lend();
     let BlockScratch { front, workspace, .. } = &mut lent.scratch.coding;
     let decoder = || codec.decoder(None);
@@ -76,7 +79,7 @@ pub(crate) fn decompress_single(
 }
 
 /// As [`decompress_single`], for a chunk with the flags [`ZEROS`].
-fn decompress_zeros(header: &ChunkHeader, chunk: &[u8], dest: &mut [u8]) -> Option<Decompressed> {
+fn decompress_zeros(header: &ChunkHeader, chunk: &[u8], mut dest: OutBuffer<'_>) -> Option<Decompressed> {
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
         && header.blosc2_flags2 == 0

@@ -153,7 +153,7 @@ impl SinkSource<'_> {
         let wanted = sink.wanted(n, len);
         let block = decoded.get(len)?;
         if let Some(content) = content {
-            content.read(range.start + wanted.start, &mut block[wanted])?;
+            content.read(range.start + wanted.start, (&mut block[wanted]).into())?;
             // SAFETY: by the caller's word; the call above is over.
             return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }

@@ -8,6 +8,7 @@ use super::plan::DecodePlan;
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 
 /// A chunk of variable-length blocks, opened for reading. Masks are for whole chunks and ignored here
 /// (`chunk.md` 10.10).
@@ -55,7 +56,9 @@ impl VarlenReader<'_> {
     ///
     /// # Errors
     /// Those of decompression.
-    pub(crate) fn decode(&self, nblock: usize, dest: &mut [u8]) -> Result<()> {
+    pub(crate) fn decode(&self, nblock: usize, dest: OutBuffer<'_>) -> Result<()> {
+        // SAFETY: decoders write each byte before they read it.
+        let dest = unsafe { dest.into_bytes() };
         scratch::with(|scratch| self.plan.decode_block(nblock, 0, &mut scratch.coding, dest, None))
     }
 
@@ -63,8 +66,8 @@ impl VarlenReader<'_> {
     ///
     /// # Errors
     /// Those of decompression.
-    pub(crate) fn decode_all(&self, dests: &mut [&mut [u8]]) -> Result<()> {
-        let outs: Vec<SharedOut<'_>> = dests.iter_mut().map(|d| SharedOut::new(d)).collect();
+    pub(crate) fn decode_all(&self, dests: Vec<OutBuffer<'_>>) -> Result<()> {
+        let outs: Vec<SharedOut<'_>> = dests.into_iter().map(SharedOut::new).collect();
         let nthreads = jobs::nthreads_for(self.nthreads, self.plan.header().nbytes(), self.plan.largest());
         jobs::for_each_block(nthreads, 0..outs.len(), |nblock, worker| {
             // SAFETY: each block has a buffer of its own and is decoded once.

@@ -10,6 +10,7 @@ use super::single::decompress_single;
 use crate::chunk::StoredChunk;
 use crate::err;
 use crate::error::Result;
+use crate::out_buffer::OutBuffer;
 
 /// Decompresses the whole of `chunk` into `dest`, which may be longer. The places of masked-out blocks are not written.
 ///
@@ -18,10 +19,10 @@ use crate::error::Result;
 pub(crate) fn decompress(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
-    dest: &mut [u8],
+    mut dest: OutBuffer<'_>,
 ) -> Result<Decompressed> {
     let is_changed = params.postfilter.is_some() || params.mask.is_some();
-    match decompress_single(chunk, is_changed, dest) {
+    match decompress_single(chunk, is_changed, dest.reborrow()) {
         Some(done) => Ok(done),
         None => decompress_general(params, chunk, dest),
     }
@@ -34,11 +35,12 @@ pub(crate) fn decompress(
 pub(crate) fn decompress_general(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
-    dest: &mut [u8],
+    dest: OutBuffer<'_>,
 ) -> Result<Decompressed> {
     let nbytes = chunk.header().nbytes();
-    let Some(dest) = dest.get_mut(..nbytes) else {
-        return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {}", dest.len()));
+    let there = dest.len();
+    let Some(dest) = dest.get(0..nbytes) else {
+        return Err(err!(WriteBuffer, "{nbytes} bytes do not fit into {there}"));
     };
     DecodePlan::with(chunk, params, |plan| {
         let nthreads = jobs::nthreads_for(params.nthreads, nbytes, plan.largest());
@@ -51,7 +53,12 @@ pub(crate) fn decompress_general(
 }
 
 /// Decodes the blocks that `mask` does not leave out, each into its place in `dest`.
-fn decode_blocks(plan: &DecodePlan<'_>, mask: Option<&[u8]>, nthreads: usize, dest: &mut [u8]) -> Result<()> {
+fn decode_blocks(
+    plan: &DecodePlan<'_>,
+    mask: Option<&[u8]>,
+    nthreads: usize,
+    dest: OutBuffer<'_>,
+) -> Result<()> {
     let is_masked = |nblock: usize| mask.is_some_and(|mask| mask[nblock] != 0);
     // The block that others are coded against comes first, and in memory of its own unless the caller gets it as it is.
     let is_private = plan.needs_first_block() && (is_masked(0) || plan.has_postfilter());
