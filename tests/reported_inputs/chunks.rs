@@ -77,7 +77,7 @@ fn c_blosc_229_zeros_behind_the_version() {
 
 /// Returns `len` bytes of a slow ramp in items of 4 bytes, whose lowest 12 bits are 0: the filter of the precision changes none.
 fn ramp(len: usize) -> Vec<u8> {
-    (0..len as u32 / 4).flat_map(|i| (i / 3 << 12).to_le_bytes()).collect()
+    (0..len as u32 / 4).flat_map(|i| ((i / 3) << 12).to_le_bytes()).collect()
 }
 
 /// Returns the chunk that this library makes of the content.
