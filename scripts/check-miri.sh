@@ -51,12 +51,12 @@ groups=(
 )
 # Starting a process takes 10 s, most of them to compile the crate: two processes.
 short=(
-  "pool:: thread:: schunk::access_lock filter::delta:: filter::transpose:: filter::copy:: pipeline::context::
+  "pool:: thread:: schunk::access_lock filter::delta:: filter::transpose:: pipeline::context::
     malloc:: buffers:: schunk::c_struct::"
   "chunk:: codec::match_copy:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: inflate::tests::a_match_before inflate::tests::stored inflate::tests::flat
     deflate::quick:: deflate::bits:: huffman::tests::codes_are_canonical codec::ndlz::tests::what codec::zfp::order:: codec::zfp::transform::
-    b2nd::geometry:: frame::tests::golden:: --skip schunk::"
+    frame::tests::golden:: --skip schunk::"
 )
 if [ "${1:-}" = --short ]; then
   groups=("${short[@]}")
