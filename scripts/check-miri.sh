@@ -51,7 +51,7 @@ groups=(
 )
 # Starting a process takes 10 s, most of them to compile the crate: two processes.
 short=(
-  "pool:: thread:: schunk::access_lock filter::delta:: filter::transpose:: pipeline::context::
+  "pool:: thread:: schunk::access_lock delta::tests::dumps filter::transpose:: pipeline::context::
     malloc:: buffers:: schunk::c_struct::"
   "chunk:: codec::match_copy:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: inflate::tests::a_match_before inflate::tests::stored inflate::tests::flat
