@@ -3,7 +3,8 @@
 #
 #     scripts/check-leaks.sh [PROGRAM...]
 #
-# Without arguments: schunk, chunk_api, chunk_callbacks and blosc1_program. CC names the compiler.
+# Without arguments: schunk, chunk_api, chunk_callbacks and blosc1_program. CC names the compiler. Exits with 77 without
+# valgrind.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -15,7 +16,7 @@ unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING
 
 if ! command -v valgrind >/dev/null; then
     echo "no valgrind" >&2
-    exit 1
+    exit 77
 fi
 if [ $# -eq 0 ]; then
     set -- schunk chunk_api chunk_callbacks blosc1_program

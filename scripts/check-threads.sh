@@ -11,7 +11,8 @@
 #           the library's threads hand each other work, and would call every byte they share a race.
 #           capi-tests/helgrind.supp
 #
-# Without arguments: both, of which one may be missing. CC names the compiler (gcc or clang).
+# Without arguments: both, of which one may be missing. Exits with 77 if no detector could be run. CC names the compiler
+# (gcc or clang).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -92,6 +93,6 @@ for detector in "$@"; do
 done
 if [ $ran -eq 0 ]; then
     echo "no race detector could be run" >&2
-    exit 1
+    exit 77
 fi
 echo "no races"

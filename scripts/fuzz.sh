@@ -1,18 +1,20 @@
 #!/usr/bin/env bash
 # Fuzzes the library with cargo-fuzz (libFuzzer, AddressSanitizer, overflow checks), each target for some seconds:
 #
-#     scripts/fuzz.sh SECONDS            # all targets of fuzz/
-#     scripts/fuzz.sh SECONDS TARGET...  # these
+#     scripts/fuzz.sh SECONDS                # all targets of fuzz/, one after the other
+#     scripts/fuzz.sh SECONDS TARGET...      # these
+#     FUZZ_JOBS=2 scripts/fuzz.sh SECONDS    # two targets at the same time
 #
-# Ends with a table of executions, inputs of the corpus, coverage and findings, and fails if there is a finding.
-# fuzz/README.md describes the targets and what to do with a finding. Needs rustup. Installs the nightly toolchain and
-# cargo-fuzz if they are missing; FUZZ_TOOLCHAIN names another toolchain.
+# Ends with a table of executions, inputs of the corpus, coverage, slow inputs and findings, and fails if there is a
+# finding. The output of each target is in fuzz/artifacts/TARGET.log. fuzz/README.md describes the targets and what to do
+# with a finding. Needs rustup. Installs the nightly toolchain and cargo-fuzz if they are missing; FUZZ_TOOLCHAIN names
+# another toolchain.
 set -euo pipefail
 cd "$(dirname "$0")/../fuzz"
 
-seconds=${1:?seconds for each target}
+export seconds=${1:?seconds for each target}
 shift
-toolchain=${FUZZ_TOOLCHAIN:-nightly}
+export toolchain=${FUZZ_TOOLCHAIN:-nightly}
 if ! cargo "+$toolchain" --version >/dev/null 2>&1; then
   rustup toolchain install "$toolchain" --profile minimal
 fi
@@ -21,7 +23,9 @@ if ! cargo fuzz --version >/dev/null 2>&1; then
 fi
 targets=("$@")
 if [ ${#targets[@]} -eq 0 ]; then
-  mapfile -t targets < <(cargo "+$toolchain" fuzz list)
+  list=$(cargo "+$toolchain" fuzz list)
+  mapfile -t targets <<<"$list"
+  [ -n "$list" ] || { echo "cargo fuzz list names no target" >&2; exit 1; }
 fi
 
 # Targets write frames to files; a directory in memory is several times as fast.
@@ -29,7 +33,7 @@ TMPDIR=$(mktemp -d "$([ -d /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}"
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
 
-# A finding is an assertion of a target, not a message: the library must not read variables of this shell.
+# `BLOSC_*` variables of the caller would change results.
 unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING BLOSC_BLOSC1_COMPAT
 
 cargo run --quiet --release --example seeds -- corpus
@@ -38,35 +42,43 @@ cargo "+$toolchain" fuzz build
 # Headers may claim sizes up to 2 GiB, for which the library allocates memory that it does not touch: only memory in use is
 # limited. AddressSanitizer returns NULL for what cannot be allocated, as malloc does.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
-logs=$TMPDIR/logs
-mkdir -p "$logs" artifacts
-table=()
-failed=0
-for target in "${targets[@]}"; do
-  mkdir -p "corpus/$target" "artifacts/$target"
-  before=$(find "artifacts/$target" -type f | wc -l)
-  log=$logs/$target
+
+# Prints the number of files in a folder that match a test of find.
+count() { find "$1" -type f "${@:2}" | wc -l; }
+
+# Prints a row of the table.
+row() { printf '%-20s %12s %8s %8s %6s %9s\n' "$@"; }
+
+# Fuzzes one target and writes its row to $TMPDIR/TARGET.row. Returns 1 if there is a finding.
+fuzz() {
+  local target=$1 artifacts=artifacts/$1 log=artifacts/$1.log dictionary=() status=0 findings slow
+  mkdir -p "corpus/$target" "$artifacts"
   case $target in
     decompress | getitem) dictionary=(-dict=dictionaries/chunk) ;;
     frame | array | vlmeta) dictionary=(-dict=dictionaries/frame) ;;
-    *) dictionary=() ;;
   esac
-  status=0
+  # libFuzzer also keeps inputs that are slow but below the limit of time.
+  findings=$(count "$artifacts" ! -name 'slow-unit-*')
+  slow=$(count "$artifacts" -name 'slow-unit-*')
   cargo "+$toolchain" fuzz run "$target" "corpus/$target" -- -max_total_time="$seconds" -timeout=25 -rss_limit_mb=3000 \
     -malloc_limit_mb=1000000 -max_len=20000 -print_final_stats=1 "${dictionary[@]}" >"$log" 2>&1 || status=$?
-  findings=$(($(find "artifacts/$target" -type f | wc -l) - before))
-  if [ "$status" -ne 0 ] || [ "$findings" -ne 0 ]; then
-    failed=1
-    cp "$log" "artifacts/$target.log"
-    echo "$target: status $status, see fuzz/artifacts/$target.log" >&2
-  fi
+  findings=$(($(count "$artifacts" ! -name 'slow-unit-*') - findings))
+  slow=$(($(count "$artifacts" -name 'slow-unit-*') - slow))
+  local executions coverage
   executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
   coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$log" | tail -1)
-  inputs=$(find "corpus/$target" -type f | wc -l)
-  table+=("$target|${executions:-?}|$inputs|${coverage:-?}|$findings")
+  row "$target" "${executions:-?}" "$(count "corpus/$target")" "${coverage:-?}" "$slow" "$findings" >"$TMPDIR/$target.row"
+  if [ "$status" -ne 0 ] || [ "$findings" -ne 0 ]; then
+    echo "$target: status $status, see fuzz/$log" >&2
+    return 1
+  fi
+}
+export -f fuzz count row
+
+failed=0
+printf '%s\0' "${targets[@]}" | xargs -0 -P "${FUZZ_JOBS:-1}" -I'{}' bash -c 'fuzz "$1"' - '{}' || failed=1
+row target executions inputs cov slow findings
+for target in "${targets[@]}"; do
+  cat "$TMPDIR/$target.row"
 done
-{
-  echo "target|executions|inputs|cov|findings"
-  printf '%s\n' "${table[@]}"
-} | column -t -s '|'
 exit $failed

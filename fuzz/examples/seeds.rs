@@ -21,7 +21,7 @@ use libblosc2_fuzz::support::short_header::with_short_header;
 use libblosc2_fuzz::support::super_chunk::SuperChunk;
 use libblosc2_fuzz::{Form, PARAMETERS, array_originals, fields, frame_originals, library};
 
-/// Seeds above this many bytes are left out: mutating a long input rarely hits what matters in it.
+/// Upper limit for a seed in bytes: libFuzzer covers long inputs slowly.
 const LONGEST: usize = 12_000;
 /// The codecs of chunks.
 const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
@@ -92,7 +92,7 @@ fn old_chunks(corpus: &mut Corpus) {
         for number in 0..count {
             let _description = fixture.sized();
             let chunk = fixture.sized();
-            // The first record names the release. The files have hundreds of like chunks.
+            // The first record names the release. Each file has hundreds of similar chunks; 40 are taken.
             if number > 0 && chunk.len() <= LONGEST && taken < 40 {
                 corpus.add(&OF_CHUNKS, chunk);
                 taken += 1;
@@ -131,6 +131,7 @@ fn chunks(corpus: &mut Corpus) {
     ];
     let shapes =
         [(1, 100, 0), (4, 1000, 128), (8, 4096, 512), (17, 3000, 500), (300, 6000, 900), (4, 20_000, 8192)];
+    parallel_chunks(corpus);
     for codec in CODECS {
         for (typesize, nbytes, blocksize) in shapes {
             for filters in pipelines {
@@ -173,6 +174,22 @@ fn chunks(corpus: &mut Corpus) {
     let params = Params { typesize: 4, ..Params::default() };
     for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(&[1, 2, 3, 4])] {
         corpus.add(&OF_CHUNKS, &special_chunk(library, &params, special, 4000, 36).expect("a chunk"));
+    }
+}
+
+/// Chunks of several blocks that several threads decode, which they do from 64 KiB on: content that compresses well.
+fn parallel_chunks(corpus: &mut Corpus) {
+    let (library, random) = (library(), &mut Random::new(3));
+    for codec in CODECS {
+        for (nbytes, blocksize) in [(70_000, 16_384), (250_000, 65_536)] {
+            for filters in [[0; 6], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 3, 2]] {
+                let params =
+                    Params { codec, typesize: 4, blocksize, filters, clevel: 5, ..Params::default() };
+                let period = Data::Records.generate(random, 4, 1000);
+                let src: Vec<u8> = period.iter().copied().cycle().take(nbytes).collect();
+                corpus.add(&OF_CHUNKS, &compress(library, &params, &src, nbytes + 50_000).expect("a chunk"));
+            }
+        }
     }
 }
 

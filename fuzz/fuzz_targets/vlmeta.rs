@@ -20,7 +20,7 @@ const NOT_FOUND: i32 = -16;
 /// Content above this many bytes is not asked for: a chunk of 32 bytes may claim any size.
 const MODEST: i32 = 1 << 20;
 
-/// Everything that can be read; whatever it gives, nothing is harmed.
+/// Reads all names and contents; two reads must agree.
 fn read(schunk: &SuperChunk) {
     let names = schunk.vlmeta_names();
     let raw = schunk.raw_vlmetas();

@@ -1,4 +1,4 @@
-//! Everything that reads a chunk, on bytes that may be none.
+//! Calls every function that reads a chunk, on arbitrary bytes.
 
 use crate::CAPACITY;
 use crate::support::calls::{BEFORE, Header, OwnedContext, dparams};
@@ -184,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// An error is right unless the whole chunk decodes and the items lie in it.
+    /// Panics if a partial read failed although the whole chunk decodes and the items lie inside it.
     fn must_fail(
         &self,
         chunk: &Chunk<'_>,

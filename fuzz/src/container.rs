@@ -74,7 +74,7 @@ pub fn write(files: &Files, path: &Path) {
     }
 }
 
-/// Removes what [`write`] wrote, and whatever the library made of it.
+/// Removes the file or directory at `path`.
 pub fn remove(path: &Path) {
     let removed = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     removed.expect("a path to remove");

@@ -107,7 +107,7 @@ mod tests {
     fn single_values_are_found() {
         assert_eq!(single_value(&[]), None);
         assert_eq!(single_value(&[3]), Some(3));
-        for len in 2..70 {
+        for len in (2..70).step_by(if cfg!(miri) { 13 } else { 1 }) {
             let mut v = vec![9; len];
             assert_eq!(single_value(&v), Some(9));
             for i in 0..len {

@@ -124,7 +124,7 @@ impl Record<'_> {
     }
 }
 
-/// What had become of a record when the callback had returned.
+/// State of a record after the callback returned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Closed {
     HasRun,

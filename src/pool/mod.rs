@@ -32,6 +32,8 @@ mod job;
 #[cfg(all(test, loom))]
 mod model_tests;
 mod offers;
+#[cfg(test)]
+mod owned_set;
 mod park;
 mod process_set;
 mod slot;

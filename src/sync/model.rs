@@ -1,4 +1,4 @@
-//! Types that loom does not have, made of its types.
+//! Replacements, built from loom's types, for types that loom lacks.
 
 use std::cell::RefCell;
 use std::ptr;
@@ -80,8 +80,8 @@ impl<T> Drop for OnceLock<T> {
     }
 }
 
-/// `parking_lot::RwLock` at its strictest: a reader that comes while a writer waits always waits for that writer, unless
-/// it reads recursively. (The real lock lets such a reader in now and then.)
+/// Model of `parking_lot::RwLock` in which a new reader always waits for a waiting writer unless it reads recursively. The
+/// real lock may admit it.
 pub(crate) struct RwLock<T> {
     users: Mutex<Users>,
     changed: Condvar,

@@ -1,4 +1,4 @@
-//! Allocators that fail on request, and that count: `malloc` and its relatives, which memory that crosses the ABI comes from,
+//! Allocators that fail on request: `malloc` and its relatives, which memory that crosses the ABI comes from,
 //! and the allocator of Rust. Each fails only in the thread that asks for it, since the test harness has threads, too.
 
 use std::alloc::{GlobalAlloc, Layout};
@@ -24,30 +24,9 @@ impl Plan {
 thread_local! {
     static MALLOC: Cell<Plan> = const { Cell::new(Plan::NONE) };
     static RUST: Cell<Plan> = const { Cell::new(Plan::NONE) };
-    /// Bytes that this thread has allocated and not freed.
-    static LIVE: Cell<isize> = const { Cell::new(0) };
 }
 
-/// Returns the number of bytes that this thread has allocated, less those that it has freed.
-pub fn live_bytes() -> isize {
-    LIVE.get()
-}
-
-/// Counts a block that was allocated, if it was.
-fn allocated(at: *mut c_void) -> *mut c_void {
-    // SAFETY: NULL or a block of the C library.
-    LIVE.set(LIVE.get() + unsafe { libc::malloc_usable_size(at) } as isize);
-    at
-}
-
-/// Counts a block that is about to be freed.
-fn freed(at: *mut c_void) -> *mut c_void {
-    // SAFETY: as above.
-    LIVE.set(LIVE.get() - unsafe { libc::malloc_usable_size(at) } as isize);
-    at
-}
-
-/// Counts a request; whether it fails.
+/// Counts a request. Returns whether it fails.
 fn fails(plan: &'static std::thread::LocalKey<Cell<Plan>>) -> bool {
     let mut now = plan.get();
     if now.succeeding > 0 {
@@ -98,7 +77,7 @@ unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    allocated(unsafe { __libc_malloc(size) })
+    unsafe { __libc_malloc(size) }
 }
 
 /// The C library's function, or NULL.
@@ -111,7 +90,7 @@ unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    allocated(unsafe { __libc_calloc(count, size) })
+    unsafe { __libc_calloc(count, size) }
 }
 
 /// The C library's function, or NULL.
@@ -123,15 +102,8 @@ unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     if fails(&MALLOC) {
         return null_mut();
     }
-    let before = live_bytes();
-    freed(at);
     // SAFETY: passed on as it is.
-    let grown = unsafe { __libc_realloc(at, size) };
-    if grown.is_null() && size > 0 {
-        // The block is as it was.
-        LIVE.set(before);
-    }
-    allocated(grown)
+    unsafe { __libc_realloc(at, size) }
 }
 
 /// The C library's function, or NULL.
@@ -144,7 +116,7 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void
         return null_mut();
     }
     // SAFETY: passed on as it is.
-    allocated(unsafe { __libc_memalign(alignment, size) })
+    unsafe { __libc_memalign(alignment, size) }
 }
 
 /// The C library's function.
@@ -154,7 +126,7 @@ unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void
 #[unsafe(no_mangle)]
 unsafe extern "C" fn free(at: *mut c_void) {
     // SAFETY: passed on as it is.
-    unsafe { __libc_free(freed(at)) }
+    unsafe { __libc_free(at) }
 }
 
 /// The C library's function, or its error code.
@@ -172,7 +144,7 @@ unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, s
         if at.is_null() {
             return libc::ENOMEM;
         }
-        place.write(allocated(at));
+        place.write(at);
     }
     0
 }
@@ -190,11 +162,11 @@ unsafe impl GlobalAlloc for RustAllocator {
             return null_mut();
         }
         // SAFETY: any length and any power of two may be asked for.
-        allocated(unsafe { __libc_memalign(layout.align().max(size_of::<usize>()), layout.size()) }).cast()
+        unsafe { __libc_memalign(layout.align().max(size_of::<usize>()), layout.size()) }.cast()
     }
 
     unsafe fn dealloc(&self, at: *mut u8, _: Layout) {
         // SAFETY: a block of `alloc`, by the caller's word.
-        unsafe { __libc_free(freed(at.cast())) }
+        unsafe { __libc_free(at.cast()) }
     }
 }

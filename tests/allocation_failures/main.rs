@@ -1,5 +1,5 @@
 //! What happens when memory runs out: an allocation that fails is an error code, and everything that existed before
-//! the call still exists and is freed once. And how much memory a thread keeps.
+//! the call still exists and is freed once.
 //!
 //! The tests call the functions of the crate itself, not of the shared library, so that the crate uses this program's
 //! allocators ([`injection`]).

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const ALONE: &str = "BLOSC2_DO_BETTER_ALONE";
 
 /// Much longer than any of these tests takes.
-const TOO_LONG: Duration = Duration::from_secs(120);
+const TOO_LONG: Duration = Duration::from_secs(600);
 
 /// Runs `scenario` in a fresh process that does nothing else; `name` is the test's own name.
 pub fn alone(name: &str, scenario: impl FnOnce()) {

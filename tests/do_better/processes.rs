@@ -30,7 +30,7 @@ fn forked(work: impl FnOnce()) -> libc::pid_t {
     if pid == 0 {
         // SAFETY: plain system calls.
         unsafe {
-            libc::alarm(30);
+            libc::alarm(120);
             let good = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).is_ok();
             libc::_exit(if good { 0 } else { 1 });
         }

@@ -27,12 +27,32 @@ fn with_header(flags: u8, typesize: u8, sizes: [i32; 2], body: &[u8]) -> Vec<u8>
     chunk
 }
 
-/// A chunk of one block, whose only stream is `stream`.
+/// Returns a chunk of one block, whose only stream is `stream`.
 pub fn of_stream(format: u8, typesize: u8, nbytes: i32, stream: &[u8]) -> Vec<u8> {
-    let mut body = (CHUNK_HEADER as i32 + 4).to_le_bytes().to_vec();
-    body.extend((stream.len() as i32).to_le_bytes());
-    body.extend(stream);
-    with_header(format << 5 | NOT_SPLIT, typesize, [nbytes, nbytes], &body)
+    of_streams(format, typesize, [nbytes, nbytes], &[stream])
+}
+
+/// Returns a chunk of `[nbytes, blocksize]` bytes with one stream for each block.
+pub fn of_streams(format: u8, typesize: u8, sizes: [i32; 2], streams: &[&[u8]]) -> Vec<u8> {
+    let mut starts = Vec::new();
+    let mut blocks = Vec::new();
+    for stream in streams {
+        let start = CHUNK_HEADER + 4 * streams.len() + blocks.len();
+        starts.extend((start as i32).to_le_bytes());
+        blocks.extend((stream.len() as i32).to_le_bytes());
+        blocks.extend(*stream);
+    }
+    with_header(format << 5 | NOT_SPLIT, typesize, sizes, &[starts, blocks].concat())
+}
+
+/// Returns a BloscLZ stream of `len` bytes 7: a literal, a match at distance 1, a literal.
+pub fn sevens(len: usize) -> Vec<u8> {
+    // A match of 9 bytes, and what the bytes of its length add.
+    let more = len - 2 - 9;
+    let mut stream = vec![0x20, 7, 0xE0];
+    stream.resize(stream.len() + more / 255, 255);
+    stream.extend([(more % 255) as u8, 0, 0, 7]);
+    stream
 }
 
 /// A chunk whose content is stored as it is.
@@ -71,10 +91,21 @@ impl Frame {
         FRAME_HEADER + self.metalayers.iter().map(of).sum::<usize>()
     }
 
-    /// The bytes of the frame.
+    /// Returns the bytes of the contiguous frame.
     pub fn bytes(&self) -> Vec<u8> {
+        self.with_data(0, &self.payload)
+    }
+
+    /// Returns the bytes of `chunks.b2frame` in the directory of a sparse frame, whose chunks have files of their own. An
+    /// entry of the index is the number of a file.
+    pub fn index_file(&self) -> Vec<u8> {
+        self.with_data(1, &[])
+    }
+
+    fn with_data(&self, frame_type: u8, data: &[u8]) -> Vec<u8> {
         let mut frame = self.header();
-        frame.extend(&self.payload);
+        frame[26] = frame_type;
+        frame.extend(data);
         let mut offsets = Vec::new();
         for entry in &self.index {
             let value = match *entry {

@@ -1,9 +1,13 @@
 //! Reports about frames and their chunks.
 
 use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use crate::alone::alone;
-use crate::build::{BLOSCLZ, CHUNK_HEADER, Entry, Frame, ZLIB, of_stream, stored};
+use crate::build::{BLOSCLZ, CHUNK_HEADER, Entry, Frame, ZLIB, of_stream, sevens, stored};
 use crate::support;
 use crate::support::calls::BEFORE;
 use crate::support::guard::GuardedBuffer;
@@ -19,6 +23,10 @@ const DATA: i32 = -3;
 const READ_BUFFER: i32 = -5;
 /// `BLOSC2_ERROR_INVALID_HEADER`
 const INVALID_HEADER: i32 = -11;
+/// `BLOSC2_ERROR_FILE_READ`
+const FILE_READ: i32 = -13;
+/// `BLOSC2_ERROR_FILE_OPEN`
+const FILE_OPEN: i32 = -15;
 
 /// Uncompressed bytes of each chunk.
 const CHUNKSIZE: usize = 400;
@@ -77,8 +85,61 @@ fn open(library: &'static Library, form: Form, frame: &[u8], check: impl FnOnce(
     assert!(buffer == frame, "{}: {form:?}: the frame was written to", library.name);
 }
 
-/// The chunk of zlib data stored as it is, without its last `cut` bytes.
-fn zlib_chunk(content: &[u8], cut: usize) -> Vec<u8> {
+/// Writes these chunks to the directory of a sparse frame, each to a file with its position as number, and an index of `ids`.
+/// Opens it and calls `check` with the super-chunk.
+fn open_directory(
+    library: &'static Library,
+    chunks: &[Vec<u8>],
+    ids: &[i64],
+    check: impl FnOnce(Option<SuperChunk>),
+) {
+    let scratch = Scratch::new();
+    let path = scratch.fresh();
+    fs::create_dir(&path).expect("a directory");
+    let index: Vec<Entry> = ids.iter().map(|&id| Entry::At(id)).collect();
+    fs::write(path.join("chunks.b2frame"), frame(chunks.concat(), &index).index_file()).expect("a file");
+    for (number, chunk) in chunks.iter().enumerate() {
+        fs::write(path.join(format!("{number:08X}.chunk")), chunk).expect("a file");
+    }
+    check(SuperChunk::open(library, &path));
+}
+
+/// How the blocks of a zlib stream are coded: the number in their headers.
+#[derive(Clone, Copy, Debug)]
+enum Block {
+    Stored = 0,
+    FixedCodes = 1,
+    DynamicCodes = 2,
+}
+
+impl Block {
+    const ALL: [Block; 3] = [Block::Stored, Block::FixedCodes, Block::DynamicCodes];
+
+    /// Returns content that zlib encodes as a block of this kind.
+    fn content(self) -> Vec<u8> {
+        match self {
+            Block::FixedCodes => vec![7; CHUNKSIZE],
+            _ => content(2),
+        }
+    }
+
+    /// Returns the content in one block of this kind.
+    fn stream(self) -> Vec<u8> {
+        let stream = match self {
+            Block::Stored => zlib_stored(&self.content()),
+            _ => {
+                let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
+                encoder.write_all(&self.content()).expect("a vector takes all");
+                encoder.finish().expect("a vector takes all")
+            }
+        };
+        assert_eq!(stream[2] & 7, (self as u8) << 1 | 1, "the last block is of kind {self:?}");
+        stream
+    }
+}
+
+/// Returns the zlib stream of one block that is stored as it is.
+fn zlib_stored(content: &[u8]) -> Vec<u8> {
     let len = content.len() as u16;
     let mut stream = vec![0x78, 0x01, 0x01];
     stream.extend(len.to_le_bytes());
@@ -90,33 +151,39 @@ fn zlib_chunk(content: &[u8], cut: usize) -> Vec<u8> {
         b = (b + a) % 65_521;
     }
     stream.extend((b << 16 | a).to_be_bytes());
-    of_stream(ZLIB, 4, content.len() as i32, &stream[..stream.len() - cut])
+    stream
 }
 
 #[test]
 fn c_blosc2_639_zlib_stream_that_ends_early() {
     alone("frames::c_blosc2_639_zlib_stream_that_ends_early", || {
-        let good = zlib_chunk(&content(1), 0);
-        for cut in 0..CHUNKSIZE + 11 {
-            let bad = zlib_chunk(&content(2), cut);
-            if bad.len() == CHUNK_HEADER + 8 + CHUNKSIZE {
-                // A stream as long as its block is one that is stored as it is.
-                continue;
-            }
-            let second = Entry::At(good.len() as i64);
-            let frame = frame([&good[..], &bad].concat(), &[Entry::At(0), second]).bytes();
-            for library in support::all() {
-                for form in Form::ALL {
-                    open(library, form, &frame, |schunk| {
-                        let what = format!("{}: {form:?}, {cut} bytes less", library.name);
-                        let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
-                        assert_eq!(schunk.decompress_into(0, CHUNKSIZE), Ok(content(1)), "{what}");
-                        let expected = if cut == 0 { Ok(content(2)) } else { Err(DATA) };
-                        assert_eq!(schunk.decompress_into(1, CHUNKSIZE), expected, "{what}");
-                        let slice = schunk.get_slice(99, 101, 8);
-                        assert_eq!(slice.is_ok(), cut == 0, "{what}");
-                        assert!(cut == 0 || slice == Err(FAILURE), "{what}: {slice:?}");
-                    });
+        let good = of_stream(ZLIB, 4, CHUNKSIZE as i32, &zlib_stored(&content(1)));
+        for block in Block::ALL {
+            let stream = block.stream();
+            for cut in 0..stream.len() {
+                let (kept, cut_off) = stream.split_at(stream.len() - cut);
+                if kept.len() == CHUNKSIZE {
+                    // A stream as long as its block counts as stored and is not decoded.
+                    continue;
+                }
+                let bad = of_stream(ZLIB, 4, CHUNKSIZE as i32, kept);
+                let second = Entry::At(good.len() as i64);
+                // The rest of the stream follows the chunk: a decoder that reads on would succeed.
+                let payload = [&good[..], &bad, cut_off].concat();
+                let frame = frame(payload, &[Entry::At(0), second]).bytes();
+                for library in support::all() {
+                    for form in Form::ALL {
+                        open(library, form, &frame, |schunk| {
+                            let what = format!("{}: {form:?}, {block:?}, {cut} bytes less", library.name);
+                            let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
+                            assert_eq!(schunk.decompress_into(0, CHUNKSIZE), Ok(content(1)), "{what}");
+                            let expected = if cut == 0 { Ok(block.content()) } else { Err(DATA) };
+                            assert_eq!(schunk.decompress_into(1, CHUNKSIZE), expected, "{what}");
+                            let slice = schunk.get_slice(99, 101, 8);
+                            assert_eq!(slice.is_ok(), cut == 0, "{what}");
+                            assert!(cut == 0 || slice == Err(FAILURE), "{what}: {slice:?}");
+                        });
+                    }
                 }
             }
         }
@@ -154,10 +221,26 @@ fn python_blosc2_611_special_chunk_before_a_normal_one() {
     }
 }
 
-/// Three chunks one after the other, and an index that names them so.
+/// Returns chunks with the contents 1, 2 and 3, of 432 bytes each.
+fn chunks() -> [Vec<u8>; 3] {
+    [1, 2, 3].map(|number| stored(4, CHUNKSIZE as i32, &content(number)))
+}
+
+/// Returns a frame of [`chunks`] one after the other, with these offsets in its index.
 fn three_chunks(offsets: [i64; 3]) -> Vec<u8> {
-    let payload = [1, 2, 3].map(|number| stored(4, CHUNKSIZE as i32, &content(number))).concat();
-    frame(payload, &offsets.map(Entry::At)).bytes()
+    frame(chunks().concat(), &offsets.map(Entry::At)).bytes()
+}
+
+/// Checks that the chunks of the super-chunk have the contents of these numbers.
+#[track_caller]
+fn check_order(schunk: Option<SuperChunk>, numbers: [i32; 3], what: &str) {
+    let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
+    for (nchunk, number) in numbers.into_iter().enumerate() {
+        let found = schunk.decompress_into(nchunk as i64, CHUNKSIZE);
+        assert_eq!(found, Ok(content(number)), "{what}: chunk {nchunk}");
+    }
+    let all: Vec<u8> = numbers.into_iter().flat_map(content).collect();
+    assert_eq!(schunk.get_slice(0, 300, all.len()), Ok(all), "{what}: all items");
 }
 
 #[test]
@@ -166,23 +249,17 @@ fn c_blosc2_736_offsets_out_of_order() {
         let frame = three_chunks(offsets);
         for library in support::all() {
             for form in Form::ALL {
-                open(library, form, &frame, |schunk| {
-                    let what = format!("{}: {form:?}, {offsets:?}", library.name);
-                    let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
-                    for (nchunk, number) in numbers.into_iter().enumerate() {
-                        let found = schunk.decompress_into(nchunk as i64, CHUNKSIZE);
-                        assert_eq!(found, Ok(content(number)), "{what}: chunk {nchunk}");
-                    }
-                    let all: Vec<u8> = numbers.into_iter().flat_map(content).collect();
-                    assert_eq!(schunk.get_slice(0, 300, all.len()), Ok(all), "{what}: all items");
-                });
+                let what = format!("{}: {form:?}, {offsets:?}", library.name);
+                open(library, form, &frame, |schunk| check_order(schunk, numbers, &what));
             }
+            let (ids, what) = (offsets.map(|offset| offset / 432), format!("{}: {offsets:?}", library.name));
+            open_directory(library, &chunks(), &ids, |schunk| check_order(schunk, numbers, &what));
         }
     }
 }
 
-/// A copy of the frame is refused; otherwise it opens if no offset lies beyond the last place for a header. The reference
-/// ends the process when it copies one, or reads the chunk.
+/// Opening a copy returns NULL. Other forms open if every offset leaves room for a 32-byte header. The reference crashes when
+/// it copies such a frame or reads the chunk.
 #[test]
 fn c_blosc2_750_offsets_beyond_the_end() {
     alone("frames::c_blosc2_750_offsets_beyond_the_end", || {
@@ -232,6 +309,41 @@ fn c_blosc2_750_offsets_beyond_the_end() {
     });
 }
 
+/// The index of a sparse frame names files that are missing, or cannot exist.
+#[test]
+fn c_blosc2_750_numbers_of_missing_files() {
+    for id in [3, 1000, 1 << 31, (1 << 32) - 1, 1 << 32, 1 << 40, i64::MAX] {
+        for place in 0..3 {
+            let mut ids = [0, 1, 2];
+            ids[place] = id;
+            open_directory(Library::ours(), &chunks(), &ids, |schunk| {
+                let what = format!("{ids:?}");
+                assert_eq!(schunk.is_some(), place > 0, "{what}");
+                let Some(schunk) = schunk else { return };
+                // The name of a file has eight digits.
+                let code = if id < 1 << 32 { FILE_OPEN } else { INVALID_HEADER };
+                for nchunk in 0..3 {
+                    let good = nchunk != place as i64;
+                    let found = schunk.decompress_into(nchunk, CHUNKSIZE);
+                    let expected = if good { Ok(content(nchunk as i32 + 1)) } else { Err(code) };
+                    assert_eq!(found, expected, "{what}: chunk {nchunk}");
+                    assert_eq!(
+                        schunk.get_chunk(nchunk).err(),
+                        (!good).then_some(code),
+                        "{what}: chunk {nchunk}"
+                    );
+                    assert_eq!(
+                        schunk.get_lazychunk(nchunk).err(),
+                        (!good).then_some(code),
+                        "{what}: chunk {nchunk}"
+                    );
+                }
+                assert_eq!(schunk.get_slice(0, 300, 3 * CHUNKSIZE), Err(FAILURE), "{what}");
+            });
+        }
+    }
+}
+
 fn add(bytes: &mut [u8], at: usize, more: i32) {
     let field: &mut [u8; 4] = (&mut bytes[at..at + 4]).try_into().expect("four bytes");
     *field = i32::from_le_bytes(*field).saturating_add(more).to_le_bytes();
@@ -241,8 +353,7 @@ fn add(bytes: &mut [u8], at: usize, more: i32) {
 #[test]
 fn c_blosc2_771_lengths_of_a_lazy_chunk() {
     alone("frames::c_blosc2_771_lengths_of_a_lazy_chunk", || {
-        // A literal, a match of 9 + 255 + 134 bytes at distance 1, a literal.
-        let coded = of_stream(BLOSCLZ, 4, CHUNKSIZE as i32, &[0x20, 7, 0xE0, 255, 134, 0, 0, 7]);
+        let coded = of_stream(BLOSCLZ, 4, CHUNKSIZE as i32, &sevens(CHUNKSIZE));
         let plain = stored(4, CHUNKSIZE as i32, &[7; CHUNKSIZE]);
         const FINE: i32 = CHUNKSIZE as i32;
         for (chunk, cases) in [
@@ -317,8 +428,7 @@ fn read_lazy(schunk: &SuperChunk, lazy: &[u8]) -> (i32, i32) {
     (whole, items)
 }
 
-/// The chunk itself, in the frame, claims more bytes than there are. The reference ends the process when it copies such a
-/// frame.
+/// The chunk itself, in the frame, claims more bytes than there are. The reference crashes when it copies such a frame.
 #[test]
 fn c_blosc2_771_length_of_a_chunk_in_a_frame() {
     alone("frames::c_blosc2_771_length_of_a_chunk_in_a_frame", || {
@@ -326,10 +436,18 @@ fn c_blosc2_771_length_of_a_chunk_in_a_frame() {
             let mut frame = three_chunks([0, 432, 864]);
             let header = frame.len() - 3 * 432 - (CHUNK_HEADER + 24) - 35;
             add(&mut frame, header + 432 + 12, more);
-            // What lies inside of the chunks is read as a chunk of a wrong size, and there is nothing to read beyond.
+            // With 432 more bytes, the chunk spans the next one (`DATA`); with more, it ends beyond the data
+            // (`INVALID_HEADER`).
             let code = if more == 432 { DATA } else { INVALID_HEADER };
             let ours = Library::ours();
-            open(ours, Form::Copy, &frame, |schunk| assert_eq!(schunk.is_some(), more == 432));
+            open(ours, Form::Copy, &frame, |schunk| {
+                assert_eq!(schunk.is_some(), more == 432);
+                let Some(schunk) = schunk else { return };
+                assert_eq!(schunk.decompress_into(0, CHUNKSIZE), Ok(content(1)));
+                assert_eq!(schunk.decompress_into(1, CHUNKSIZE), Err(DATA));
+                assert_eq!(schunk.decompress_into(2, CHUNKSIZE), Ok(content(3)));
+                assert_eq!(schunk.get_slice(0, 300, 3 * CHUNKSIZE), Err(FAILURE));
+            });
             for form in Form::LAZY {
                 open(ours, form, &frame, |schunk| {
                     let what = format!("{form:?}, {more} bytes more");
@@ -341,5 +459,57 @@ fn c_blosc2_771_length_of_a_chunk_in_a_frame() {
                 });
             }
         }
+    });
+}
+
+/// The chunk in its file claims more bytes than the file has, or fewer.
+#[test]
+fn c_blosc2_771_length_of_a_chunk_in_a_directory() {
+    for more in [-400, -1, 1, 432, 1 << 20, i32::MAX] {
+        let mut chunks = chunks();
+        add(&mut chunks[1], 12, more);
+        open_directory(Library::ours(), &chunks, &[0, 1, 2], |schunk| {
+            let what = format!("{more} bytes more");
+            let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
+            assert_eq!(schunk.decompress_into(0, CHUNKSIZE), Ok(content(1)), "{what}");
+            let code = if more < 0 { DATA } else { FILE_READ };
+            assert_eq!(schunk.decompress_into(1, CHUNKSIZE), Err(code), "{what}");
+            assert_eq!(schunk.decompress_into(2, CHUNKSIZE), Ok(content(3)), "{what}");
+            // The bytes of the file, if it has enough.
+            let expected = if more < 0 { Ok(chunks[1].clone()) } else { Err(FILE_READ) };
+            assert_eq!(schunk.get_chunk(1), expected, "{what}");
+            assert_eq!(schunk.get_slice(0, 300, 3 * CHUNKSIZE), Err(FAILURE), "{what}");
+        });
+    }
+}
+
+/// The lazy chunk of a sound directory is changed between two calls, as in the test with a file.
+#[test]
+fn c_blosc2_771_lengths_of_a_lazy_chunk_in_a_directory() {
+    alone("frames::c_blosc2_771_lengths_of_a_lazy_chunk_in_a_directory", || {
+        let coded = of_stream(BLOSCLZ, 4, CHUNKSIZE as i32, &sevens(CHUNKSIZE));
+        open_directory(Library::ours(), &[coded.clone(), coded], &[0, 1], |schunk| {
+            let schunk = schunk.expect("a super-chunk");
+            let lazy = schunk.get_lazychunk(1).expect("a lazy chunk");
+            for (cbytes, block, expected) in [
+                (0, 0, CHUNKSIZE as i32),
+                (1000, 0, CHUNKSIZE as i32),
+                (i32::MAX, 0, CHUNKSIZE as i32),
+                // The file ends there.
+                (0, 1, READ_BUFFER),
+                (100, 100, READ_BUFFER),
+                // More than a block can have.
+                (0, 1000, INVALID_HEADER),
+                (0, i32::MAX, INVALID_HEADER),
+            ] {
+                let mut changed = lazy.clone();
+                add(&mut changed, 12, cbytes);
+                add(&mut changed, CHUNK_HEADER + 4 + 12, block);
+                let (whole, items) = read_lazy(&schunk, &changed);
+                let items_expected = if expected > 0 { 40 } else { expected };
+                let what = format!("{cbytes} and {block} bytes more");
+                assert_eq!((whole, items), (expected, items_expected), "{what}");
+            }
+        });
     });
 }

@@ -39,3 +39,14 @@ pub fn getitem(library: &Library, chunk: &[u8], start: i32, nitems: i32, size: u
     let mut context = OwnedContext::decompressing(library, dparams(1));
     read(chunk, nitems as usize * size, |chunk, dest| context.getitem(chunk, start, nitems, dest))
 }
+
+/// Decompresses the whole chunk with the function of Blosc 1, which reads the length of the chunk from its header: that must
+/// be its length.
+#[track_caller]
+pub fn blosc1_decompress(library: &Library, chunk: &[u8], destsize: usize) -> Outcome {
+    read(chunk, destsize, |chunk, dest| {
+        assert_eq!(chunk[12..16], (chunk.len() as i32).to_le_bytes());
+        // SAFETY: the header states the length of the chunk, `dest.len()` is that of the destination.
+        unsafe { (library.blosc1_decompress)(chunk.as_ptr().cast(), dest.as_mut_ptr().cast(), dest.len()) }
+    })
+}

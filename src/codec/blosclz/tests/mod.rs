@@ -34,7 +34,10 @@ fn decompress_guarded(src: &[u8], capacity: usize) -> Option<Vec<u8>> {
     for (read_ahead, write_ahead) in [(0, 0), (7, 70), (40, 20), (100, 100)] {
         // What lies behind a stream in a chunk is another one.
         let ahead = [src, &src[..src.len().min(read_ahead)]].concat();
-        for decompress in [decompress_ahead, decode::decompress_portable] {
+        // Both are the same function under Miri, which has no features of processors.
+        for decompress in
+            [decompress_ahead, decode::decompress_portable].into_iter().skip(usize::from(cfg!(miri)))
+        {
             let mut roomy = vec![0x5A; capacity + write_ahead];
             assert_eq!(decompress(&ahead, src.len(), &mut roomy, capacity), size);
             assert!(roomy[..size] == dest[..size]);

@@ -6,7 +6,7 @@ use super::sample::{self, Kind};
 
 /// The number of bytes of a block that are decoded with one form of the loop: at first, then, and at most, as long as the kind of the
 /// sequences stays the same. To find out the kind takes as long as to decode 100 bytes.
-const FIRST_WINDOW: usize = 1024;
+pub(super) const FIRST_WINDOW: usize = 1024;
 pub(super) const SECOND_WINDOW: usize = 4096;
 const LONGEST_WINDOW: usize = 32 << 10;
 
