@@ -316,13 +316,13 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
     let last = data.len() - 4..data.len();
     let mut dest = [0; 4];
     let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);
-    assert!(read(&chunk, dest[..].as_mut().into()).unwrap());
+    assert!(read(&chunk, &mut dest).unwrap());
     assert_eq!(dest, data[last.clone()]);
     // The first sequence of the only stream becomes the last: all of its bytes are literals.
     let stream = 32 + 4 + 4;
     let len = i32::from_le_bytes(chunk[stream - 4..stream].try_into().unwrap());
     for shorter in [1, 2, 10, len / 2, len - 1] {
         chunk[stream - 4..stream].copy_from_slice(&shorter.to_le_bytes());
-        assert!(read(&chunk, dest[..].as_mut().into()).is_err(), "{shorter} of {len} bytes");
+        assert!(read(&chunk, &mut dest).is_err(), "{shorter} of {len} bytes");
     }
 }
