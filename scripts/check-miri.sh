@@ -28,10 +28,11 @@ export PROPTEST_CASES=${PROPTEST_CASES:-4}
 export MIRIFLAGS=${MIRIFLAGS:--Zmiri-disable-isolation}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target/miri}
 
-# Each line is the arguments of one process.
+# Each line is the arguments of one process. Miri rejects the system call with which parking_lot suspends a thread: tests in
+# which a thread waits for an access lock are left out (`changes…`, `readers…`); loom runs models of them.
 groups=(
   "pool:: thread::"
-  "schunk::access_lock schunk::cache:: schunk::c_struct:: buffers:: malloc::"
+  "access_lock::tests::a schunk::cache:: schunk::c_struct:: buffers:: malloc::"
   "chunk:: --skip schunk::"
   "error:: registry::table:: registry::plugin::tests::names registry::plugin::tests::scopes python::tests::first_lines"
   "b2nd::"
@@ -51,7 +52,7 @@ groups=(
 )
 # Starting a process takes 10 s, most of them to compile the crate: two processes.
 short=(
-  "pool:: thread:: schunk::access_lock delta::tests::dumps filter::transpose:: pipeline::context::
+  "pool:: thread:: access_lock::tests::a delta::tests::dumps filter::transpose:: pipeline::context::
     malloc:: buffers:: schunk::c_struct::"
   "chunk:: codec::match_copy:: codec::blosclz::tests::vectors::hand codec::blosclz::tests::streams::every_short
     codec::lz4::decode:: inflate::tests::a_match_before inflate::tests::stored inflate::tests::flat
