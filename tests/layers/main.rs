@@ -22,7 +22,7 @@ const LAYERS: &[&[&str]] = &[
     &["registry", "codec", "pool", "malloc"],
     &["filter"],
     &["chunk"],
-    &["buffers", "held_locks", "thread", "trace"],
+    &["buffers", "held_locks", "out_buffer", "thread", "trace"],
     &["abi", "environment", "sync"],
     &["error"],
 ];
