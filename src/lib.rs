@@ -3,7 +3,7 @@
 //! The crate is built as `libblosc2.so` / `libblosc2.a` for C programs; its Rust modules are an
 //! implementation detail. The layers are the folders, and dependencies point downwards only:
 //!
-//! | room | owns |
+//! | module | owns |
 //! |---|---|
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
 //! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
