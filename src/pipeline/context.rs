@@ -3,22 +3,24 @@
 //! A context begins with the head that tuners and some programs know ([`Head`]); its fields are the parameters, and C code
 //! may write them between calls and inside tuner hooks. A job works with a snapshot of them.
 
-use super::callbacks::{Postfilter, Prefilter};
-use super::compress::{self, Source, plan};
+mod compression;
+
+use super::callbacks::Postfilter;
 use super::container;
 use super::decompress::{self, Decompressed, ItemRange, VarlenReader};
 use super::filters;
 use super::head::Head;
-use super::params::{CompressParams, DecompressParams, Handle, Handles};
+use super::overrides;
+use super::params::{CompressParams, DecompressParams, Handle};
 use super::raw_box::RawBox;
-use super::{overrides, tuner};
+use super::tuner::{self, TunedContext};
 use crate::abi::{
     CBool, ContextHead, blosc2_context, blosc2_cparams, blosc2_dparams, blosc2_postfilter_params,
     blosc2_prefilter_params, blosc2_schunk,
 };
 use crate::chunk::format::{filter_id, flag2};
 use crate::chunk::lazy::BlockSource;
-use crate::chunk::{ChunkHeader, Container, Special, StoredChunk};
+use crate::chunk::{ChunkHeader, Container, StoredChunk};
 use crate::codec::{BuiltIn, Plugin};
 use crate::err;
 use crate::error::Result;
@@ -30,7 +32,6 @@ use std::ops::Deref;
 use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI64, Ordering};
-use std::time::Instant;
 
 /// A compression or decompression context. One thread uses it at a time.
 #[repr(C)]
@@ -189,7 +190,7 @@ impl Context {
         // The tuner's init sees everything but these three (codecs.md 15).
         // SAFETY: by the caller's word.
         unsafe {
-            tuner::prepare(&context, cparams.tuner_id, cparams.tuner_params)?;
+            tuner::prepare(&*context, cparams.tuner_id, cparams.tuner_params)?;
             context.head.set_tuner_id(cparams.tuner_id.max(0));
             context.head.set_codec_params(cparams.codec_params);
             context.head.set_filter_params(cparams.filter_params);
@@ -241,196 +242,12 @@ impl Context {
         &self.head
     }
 
-    /// Compresses `source` into `dest`; the length of the chunk, or 0 if it does not fit.
-    ///
-    /// # Errors
-    /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
-    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<usize> {
-        let nchunk = self.current_nchunk();
-        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
-        self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
-    }
-
-    /// As [`compress`](Self::compress); prefilters are told that it is chunk `nchunk`, and codecs and filters what
-    /// `container_of` finds out of the context's super-chunk, should it be needed.
-    ///
-    /// # Errors
-    /// As [`compress`](Self::compress).
-    pub(crate) fn compress_chunk(
-        &self,
-        source: Source<'_>,
-        mut dest: OutBuffer<'_>,
-        nchunk: i64,
-        container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
-    ) -> Result<usize> {
-        let mut job = self.start_chunk(source, &mut dest, nchunk)?;
-        job.set_container(container_of);
-        let header = job.compress(source, dest)?;
-        self.finish_chunk(&job, &header, source)
-    }
-
-    /// Begins the compression of chunk `nchunk`: has the tuner choose, and reads the parameters. The context is not used by
-    /// [`ChunkJob::compress`], so that another thread may use it meanwhile.
-    ///
-    /// # Errors
-    /// As [`compress`](Self::compress).
-    pub(crate) fn start_chunk(
-        &self,
-        source: Source<'_>,
-        dest: &mut OutBuffer<'_>,
-        nchunk: i64,
-    ) -> Result<ChunkJob> {
-        let nbytes = self.begin(source, dest)?;
-        // Only tuners of the program are told how long it took.
-        let started = (self.head.tuner_id() > 0).then(Instant::now);
-        // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
-        let largest = match source {
-            Source::Blocks(sources) => {
-                Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
-            }
-            Source::Buffer(_) | Source::Absent(_) | Source::Gathered(_) => None,
-        };
-        let set_largest = || largest.into_iter().for_each(|largest| self.head.set_blocksize(largest));
-        set_largest();
-        let requested = self.head.blocksize();
-        tuner::choose(self, nbytes)?;
-        set_largest();
-        if nbytes == 0 && requested > 0 {
-            // There is nothing to cut: the header tells what was asked for.
-            self.head.set_blocksize(requested);
-        }
-        let mut params = self.compress_params(nchunk);
-        plan::check(&params, source.len(), dest.len(), !matches!(source, Source::Blocks(_)))?;
-        if params.clevel == 0 {
-            params.use_dict = false;
-        }
-        // A block size of 1 that comes from a source shorter than an item does not stay for the next one (`chunk.md` 5.3).
-        let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
-        if is_short && !matches!(source, Source::Blocks(_)) {
-            self.head.set_blocksize(0);
-        }
-        Ok(ChunkJob { params, started })
-    }
-
-    /// Ends the compression of a chunk with that header; the length of the chunk, or 0 if it did not fit.
-    ///
-    /// # Errors
-    /// Those of the tuner.
-    pub(crate) fn finish_chunk(
-        &self,
-        job: &ChunkJob,
-        header: &ChunkHeader,
-        source: Source<'_>,
-    ) -> Result<usize> {
-        self.publish_compression(&job.params, header, source);
-        if let Some(started) = job.started {
-            tuner::update(self, started.elapsed().as_secs_f64())?;
-        }
-        Ok(usize::try_from(header.cbytes).unwrap_or(0))
-    }
-
-    /// Writes a special chunk of `nbytes` bytes; its length.
-    ///
-    /// # Errors
-    /// Those of `chunk.md` 3.12 from the third step on.
-    pub(crate) fn special_chunk(
-        &self,
-        kind: Special,
-        nbytes: usize,
-        value: &[u8],
-        mut dest: OutBuffer<'_>,
-    ) -> Result<usize> {
-        let source = Source::Absent(nbytes);
-        let nbytes_for_tuner = self.begin(source, &mut dest)?;
-        tuner::choose(self, nbytes_for_tuner)?;
-        let params = self.compress_params(self.current_nchunk());
-        plan::check(&params, nbytes, dest.len(), false)?;
-        // SAFETY: the chunk is written and not read.
-        let dest = unsafe { dest.into_bytes() };
-        compress::special_chunk(&params, kind, nbytes, value, dest)
-    }
-
-    /// Notes the job in the head, for tuners; the size of the source.
-    fn begin(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
-        let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
-        let head = &self.head;
-        if head.do_compress() == 0 {
-            return Err(err!(InvalidParam, "a decompression context cannot compress"));
-        }
-        if head.blocksize() < 0 {
-            return Err(err!(InvalidParam, "blocksize {} is negative", head.blocksize()));
-        }
-        head.set_src(source.address());
-        head.set_dest(dest.as_mut_ptr());
-        head.set_srcsize(nbytes);
-        head.set_sourcesize(nbytes);
-        head.set_destsize(i32::try_from(dest.len()).unwrap_or(i32::MAX));
-        sync_threads(head);
-        Ok(nbytes)
-    }
-
-    /// What the head says now.
-    fn compress_params(&self, nchunk: i64) -> CompressParams {
-        let head = &self.head;
-        CompressParams {
-            compcode: head.compcode(),
-            compcode_meta: head.compcode_meta(),
-            clevel: head.clevel(),
-            use_dict: head.use_dict() != 0,
-            instr_codec: self.instrumented,
-            typesize: head.typesize(),
-            nthreads: threads(head.new_nthreads()),
-            blocksize: head.blocksize(),
-            splitmode: head.splitmode(),
-            filters: head.filters(),
-            filters_meta: head.filters_meta(),
-            short_header: false,
-            prefilter: self.prefilter(),
-            tuner_id: head.tuner_id(),
-            nchunk,
-            handles: Handles {
-                schunk: head.schunk().cast(),
-                tuner_params: head.tuner_params(),
-                codec_params: head.codec_params(),
-                filter_params: head.filter_params(),
-            },
-            container: None,
-        }
-    }
-
-    fn prefilter(&self) -> Option<Prefilter> {
-        let own = self.preparams.as_ref()?;
-        let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..own.get() };
-        let function = self.head.prefilter()?;
-        // SAFETY: by the word of the callers of `for_compression` and of `Head::set_prefilter`; the parameters are those that came
-        // with the function.
-        Some(unsafe { Prefilter::new(function, params, own.as_ptr()) })
-    }
-
     fn postfilter(&self) -> Option<Postfilter> {
         let own = self.postparams.as_ref()?;
         let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.postfilter()?;
         // SAFETY: by the word of the caller of `for_decompression`; the parameters are those that came with the function.
         Some(unsafe { Postfilter::new(function, params, own.as_ptr()) })
-    }
-
-    /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
-    /// switched off stay for the next one (`chunk.md` 5.3).
-    fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
-        let head = &self.head;
-        head.set_typesize(plan::stored_typesize(params.typesize));
-        head.set_use_dict(i32::from(params.use_dict));
-        head.set_header_flags(header.flags);
-        head.set_blosc2_flags(header.blosc2_flags);
-        head.set_blosc2_flags2(header.blosc2_flags2);
-        head.set_header_blocksize(header.blocksize);
-        head.set_header_overhead(header.len() as i32);
-        let blocks = crate::chunk::Blocks::new(source.len(), params.blocksize.max(1) as usize);
-        head.set_nblocks(source.nblocks(&blocks) as i32);
-        head.set_leftover(blocks.leftover() as i32);
-        head.set_output_bytes(header.cbytes);
-        head.set_destsize(header.cbytes);
     }
 
     /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens. The blocks of a lazy
@@ -689,32 +506,14 @@ impl Context {
     }
 }
 
-/// The compression of one chunk that a context has begun, with the parameters that were chosen for it.
-pub(crate) struct ChunkJob {
-    params: CompressParams,
-    /// When it began; `None` where no tuner is told.
-    started: Option<Instant>,
-}
-
-impl ChunkJob {
-    /// Tells codecs and filters what `container_of` finds out of the context's super-chunk, should it be needed.
-    pub(crate) fn set_container(
-        &mut self,
-        container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
-    ) {
-        if container::is_needed(self.params.compcode, &self.params.filters) {
-            self.params.container = container_of(self.params.handles.schunk.cast());
-        }
+// SAFETY: both are of this context.
+unsafe impl TunedContext for Context {
+    fn head(&self) -> &Head {
+        self.head()
     }
 
-    /// Compresses the source with which the job was begun into the same destination.
-    ///
-    /// # Errors
-    /// As [`Context::compress`].
-    pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<ChunkHeader> {
-        // SAFETY: the encoder writes each byte of a chunk before it reads it.
-        let dest = unsafe { dest.into_bytes() };
-        compress::compress(&self.params, source, dest)
+    fn as_ptr(&self) -> *mut blosc2_context {
+        self.as_ptr()
     }
 }
 

@@ -3,7 +3,6 @@
 //! A hook reads and writes the context's head through the pointer it gets.
 
 use super::block_size::Choice;
-use super::context::Context;
 use super::head::Head;
 use crate::abi::{blosc2_context, blosc2_tuner};
 use crate::err;
@@ -46,8 +45,20 @@ impl Untouchable {
     }
 }
 
+/// A context whose parameters a tuner may choose.
+///
+/// # Safety
+/// [`as_ptr`](Self::as_ptr) returns the address of the whole context to which [`head`](Self::head) belongs.
+pub(crate) unsafe trait TunedContext {
+    /// Returns the head, which hooks read and write.
+    fn head(&self) -> &Head;
+
+    /// Returns the pointer that hooks get.
+    fn as_ptr(&self) -> *mut blosc2_context;
+}
+
 /// Runs a hook. What no tuner may change is as before afterwards.
-fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
+fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
     let head = context.head();
     let (before, prefilter) = (Untouchable::of(head), head.prefilter());
     let code = hook(context.as_ptr());
@@ -75,7 +86,7 @@ fn run(context: &Context, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
-pub(crate) unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) -> Result<()> {
+pub(crate) unsafe fn prepare(context: &dyn TunedContext, id: i32, config: *mut c_void) -> Result<()> {
     if id <= 0 {
         return Ok(());
     }
@@ -93,7 +104,7 @@ pub(crate) unsafe fn prepare(context: &Context, id: i32, config: *mut c_void) ->
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails, `Failure` when it lacks the function.
-pub(crate) fn choose(context: &Context, nbytes: i32) -> Result<()> {
+pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id > 0 {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
@@ -128,7 +139,7 @@ pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize:
 ///
 /// # Errors
 /// `Tuner` when it fails, `Failure` when it lacks the function.
-pub(crate) fn update(context: &Context, seconds: f64) -> Result<()> {
+pub(crate) fn update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
     let (id, has_state) = (context.head().tuner_id(), !context.head().tuner_params().is_null());
     if id <= 0 || !has_state {
         return Ok(());
@@ -145,7 +156,7 @@ pub(crate) fn update(context: &Context, seconds: f64) -> Result<()> {
 /// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
 ///
 /// The state is taken out of the head afterwards: a second call, or a hook that is called later, finds none.
-pub(crate) fn release(context: &Context) {
+pub(crate) fn release(context: &dyn TunedContext) {
     let head = context.head();
     let (id, has_state) = (head.tuner_id(), !head.tuner_params().is_null());
     if id <= 0 || !has_state {

@@ -2,6 +2,7 @@
 //! callbacks. Nothing here runs a codec in C: `scripts/check-miri.sh` runs these tests under Miri, which checks that no
 //! access through the pointer collides with a reference of the library's.
 
+use super::super::compress::Source;
 use super::*;
 use crate::abi::{BLOSC_LZ4, BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_tuner};
 use crate::registry;
