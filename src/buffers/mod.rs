@@ -189,18 +189,18 @@ pub(crate) unsafe fn give_block(start: NonNull<u8>, len: usize) {
     put_shared(std::iter::once(block));
 }
 
-/// Frees idle blocks of the process and of this thread until each list has at most `keep` bytes.
-pub(crate) fn release(keep: usize) {
+/// Frees idle blocks until the list of the process has at most `keep_process` bytes, and that of this thread `keep_thread`.
+pub(crate) fn release(keep_process: usize, keep_thread: usize) {
     // The list is not locked while a block is freed.
-    while lock_process_patiently().and_then(|mut idle| idle.pop(keep)).is_some() {}
-    while let Ok(Some(_)) = THREAD.try_with(|list| list.borrow_mut().idle.pop(keep)) {}
+    while lock_process_patiently().and_then(|mut idle| idle.pop(keep_process)).is_some() {}
+    while let Ok(Some(_)) = THREAD.try_with(|list| list.borrow_mut().idle.pop(keep_thread)) {}
 }
 
 /// Frees the idle blocks of the process and of this thread. Every other thread frees its own when it next returns a buffer, or
 /// ends.
 pub(crate) fn release_all() {
     RELEASES.fetch_add(1, Ordering::Relaxed);
-    release(0);
+    release(0, 0);
 }
 
 /// Returns the number of calls of [`release_all`]: what was put aside before the last one has to be freed.
@@ -243,7 +243,7 @@ mod tests {
                 unsafe { give_block(start, len) }
             }
         }
-        release(0);
+        release(0, 0);
     }
 
     #[test]
@@ -254,9 +254,9 @@ mod tests {
             assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
             drop(take(3_000_017).unwrap());
             assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
-            release(4_000_000);
+            release(0, 4_000_000);
             assert!(THREAD.with_borrow(|list| list.idle.nbytes()) > 3_000_000);
-            release(3_000_000);
+            release(0, 3_000_000);
             assert!(THREAD.with_borrow(|list| list.idle.nbytes()) == 0);
         })
         .join()

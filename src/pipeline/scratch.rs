@@ -2,12 +2,13 @@
 //! stays with its thread, together with small buffers, so that a call allocates nothing in the steady state.
 
 use crate::buffers;
-use crate::buffers::limits::{CODEC_STATES, WITH_CODECS};
+use crate::buffers::limits::{CODEC_STATES, PROCESS_AFTER_FREE, THREAD_AFTER_FREE, WITH_CODECS};
 use crate::codec::Workspace;
 use crate::error::Result;
 use parking_lot::{Mutex, MutexGuard};
 use std::cell::Cell;
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Alignment of each buffer in bytes: a cache line, and the widest vector.
 const ALIGNMENT: usize = 64;
@@ -234,10 +235,16 @@ pub(crate) fn hand_over() {
     buffers::hand_over();
 }
 
-/// Frees the memory that the process and this thread keep, but for `keep` bytes of idle buffers of each.
-pub(crate) fn release(keep: usize) {
-    free_codec_states();
-    buffers::release(keep);
+/// Frees memory that the process and this thread keep, after a super-chunk was freed. The first time, little stays; a process that
+/// frees more than one makes the next one of what the last one had used.
+pub(crate) fn release_after_free() {
+    static IS_FIRST: AtomicBool = AtomicBool::new(true);
+    if IS_FIRST.swap(false, Ordering::Relaxed) {
+        free_codec_states();
+        buffers::release(THREAD_AFTER_FREE, THREAD_AFTER_FREE);
+    } else {
+        buffers::release(PROCESS_AFTER_FREE, THREAD_AFTER_FREE);
+    }
 }
 
 /// Frees the memory that the process and this thread keep. Every other thread frees its own when its next call ends, or when the

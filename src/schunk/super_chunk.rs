@@ -5,7 +5,6 @@ use super::c_struct::layer::Layer;
 use super::cache::LastBlock;
 use super::storage::Storage;
 use crate::abi::{blosc2_schunk, blosc2_storage};
-use crate::buffers::limits;
 use crate::error::Result;
 use crate::io::Backend;
 use crate::pipeline::context::OwnedContext;
@@ -184,7 +183,7 @@ impl Drop for SuperChunk {
             free_storage((*s).storage);
         }
         if !self.is_view() {
-            scratch::release(limits::AFTER_FREE);
+            scratch::release_after_free();
         }
     }
 }
