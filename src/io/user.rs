@@ -160,7 +160,8 @@ impl UserStream {
         if place.is_null() {
             return Err(err!(FileRead, "read of back-end {} left no pointer", self.backend.id()));
         }
-        // SAFETY: by the word of the caller of `UserBackend::new` so many bytes, which stay as they are until the file is changed.
+        // SAFETY: the caller of `UserBackend::new` promises that the back-end returns that many bytes and that they stay unchanged
+        // until the file is changed.
         // Changes through this back-end wait for the guard.
         let bytes = unsafe { std::slice::from_raw_parts(place.cast(), got) };
         Ok(LentBytes::new(bytes, guard))

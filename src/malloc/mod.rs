@@ -54,7 +54,7 @@ impl Malloced {
     /// Takes over a block.
     ///
     /// # Safety
-    /// `start` is a `malloc` block of at least `len` initialised bytes that nobody else frees.
+    /// `start` is a `malloc` block of at least `len` initialised bytes that no other code frees.
     pub(crate) unsafe fn from_raw(start: NonNull<u8>, len: usize) -> Self {
         Malloced { start, len }
     }

@@ -299,8 +299,8 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Lends chunk `nchunk` to `then`, to be decoded: whole, or in its lazy form. Returns `None`, and does nothing, where decoding
-    /// runs a program's functions: these get a [copy](Self::copy_of_chunk) when access is given up.
+    /// Passes chunk `nchunk` to `then` for decoding: whole, or in its lazy form. Returns `None`, without calling `then`, if decoding
+    /// runs a program's functions: the caller then releases the access and decodes a [copy](Self::copy_of_chunk).
     pub(super) fn with_chunk<R>(
         self,
         nchunk: i64,

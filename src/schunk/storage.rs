@@ -35,7 +35,7 @@ impl Default for Storage<'_> {
 /// Defaults, whose pointers are NULL or of literals.
 struct Shared<T>(T);
 
-// SAFETY: nobody writes through the pointers in there.
+// SAFETY: no code writes through the pointers of the struct.
 unsafe impl<T> Sync for Shared<T> {}
 
 /// A copy of a plain struct in a `malloc` block.

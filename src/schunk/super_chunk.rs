@@ -191,7 +191,7 @@ impl Drop for SuperChunk {
 /// Frees the library's copy of a storage.
 ///
 /// # Safety
-/// `storage` is NULL, or a `malloc` block with `malloc` blocks in it that nobody else frees.
+/// `storage` is NULL, or a `malloc` block whose pointers are `malloc` blocks, and no other code frees any of them.
 unsafe fn free_storage(storage: *mut blosc2_storage) {
     if storage.is_null() {
         return;
