@@ -8,6 +8,7 @@
 use crate::chunk::Container;
 use crate::err;
 use crate::error::Result;
+use std::mem;
 
 /// The most dimensions that cells have.
 const MAX_DIM: usize = 8;
@@ -204,27 +205,44 @@ impl Cells {
         }
     }
 
+    // Not inlined, so that its code does not depend on that of its caller.
+    #[inline(never)]
     fn gather(&self, src: &[u8], dest: &mut [u8]) {
         let mut rest = dest;
         self.for_each_cell(|origin, items| {
-            let len = items[self.ndim - 1] * self.typesize;
-            self.for_each_row(origin, items, |start| {
-                let (row, behind) = std::mem::take(&mut rest).split_at_mut(len);
-                copy_row(&src[start..start + len], row);
-                rest = behind;
-            });
+            let cell = Cell { cells: self, origin, items };
+            match items[self.ndim - 1] * self.typesize {
+                4 => cell.gather_rows_of::<4>(src, &mut rest),
+                8 => cell.gather_rows_of::<8>(src, &mut rest),
+                16 => cell.gather_rows_of::<16>(src, &mut rest),
+                32 => cell.gather_rows_of::<32>(src, &mut rest),
+                64 => cell.gather_rows_of::<64>(src, &mut rest),
+                len => self.for_each_row(origin, items, |start| {
+                    let (row, behind) = mem::take(&mut rest).split_at_mut(len);
+                    row.copy_from_slice(&src[start..start + len]);
+                    rest = behind;
+                }),
+            }
         });
     }
 
+    #[inline(never)]
     fn scatter(&self, src: &[u8], dest: &mut [u8]) {
         let mut rest = src;
         self.for_each_cell(|origin, items| {
-            let len = items[self.ndim - 1] * self.typesize;
-            self.for_each_row(origin, items, |start| {
-                let (row, behind) = rest.split_at(len);
-                copy_row(row, &mut dest[start..start + len]);
-                rest = behind;
-            });
+            let cell = Cell { cells: self, origin, items };
+            match items[self.ndim - 1] * self.typesize {
+                4 => cell.scatter_rows_of::<4>(&mut rest, dest),
+                8 => cell.scatter_rows_of::<8>(&mut rest, dest),
+                16 => cell.scatter_rows_of::<16>(&mut rest, dest),
+                32 => cell.scatter_rows_of::<32>(&mut rest, dest),
+                64 => cell.scatter_rows_of::<64>(&mut rest, dest),
+                len => self.for_each_row(origin, items, |start| {
+                    let (row, behind) = rest.split_at(len);
+                    dest[start..start + len].copy_from_slice(row);
+                    rest = behind;
+                }),
+            }
         });
     }
 
@@ -245,12 +263,45 @@ impl Cells {
                 }
             });
             let count = items.iter().product();
-            let (cell, behind) = std::mem::take(&mut rest).split_at_mut(count);
+            let (cell, behind) = mem::take(&mut rest).split_at_mut(count);
             cell.fill(divide(sum, count));
             rest = behind;
         });
     }
 }
+
+/// One cell of a block. Its rows are copied with a length that the compiler knows, `N` bytes, where they have a usual one.
+struct Cell<'a> {
+    cells: &'a Cells,
+    /// Where it begins in the block, in bytes.
+    origin: usize,
+    /// Items along each dimension.
+    items: &'a [usize; MAX_DIM],
+}
+
+impl Cell<'_> {
+    /// Copies the rows from the block `src` to the start of `rest`, which then begins behind them.
+    #[inline(always)]
+    fn gather_rows_of<const N: usize>(&self, src: &[u8], rest: &mut &mut [u8]) {
+        self.cells.for_each_row(self.origin, self.items, |start| {
+            let (row, behind) = mem::take(rest).split_first_chunk_mut::<N>().expect(IN_BLOCK);
+            *row = *src[start..].first_chunk::<N>().expect(IN_BLOCK);
+            *rest = behind;
+        });
+    }
+
+    /// Copies the rows from the start of `rest`, which then begins behind them, to the block `dest`.
+    #[inline(always)]
+    fn scatter_rows_of<const N: usize>(&self, rest: &mut &[u8], dest: &mut [u8]) {
+        self.cells.for_each_row(self.origin, self.items, |start| {
+            let (row, behind) = rest.split_first_chunk::<N>().expect(IN_BLOCK);
+            *dest[start..].first_chunk_mut::<N>().expect(IN_BLOCK) = *row;
+            *rest = behind;
+        });
+    }
+}
+
+const IN_BLOCK: &str = "the rows of all cells have as many bytes as the block";
 
 /// Adds floats. The sum goes item by item, so that it is the same everywhere.
 fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
@@ -267,25 +318,6 @@ fn add_f64(a: [u8; 8], b: [u8; 8]) -> [u8; 8] {
 
 fn divide_f64(sum: [u8; 8], count: usize) -> [u8; 8] {
     (f64::from_ne_bytes(sum) / count as f64).to_ne_bytes()
-}
-
-/// Copies a row of a cell, which mostly is short and of one of a few lengths.
-#[inline(always)]
-fn copy_row(src: &[u8], dest: &mut [u8]) {
-    #[inline(always)]
-    fn fixed<const N: usize>(src: &[u8], dest: &mut [u8]) {
-        if let (Some(src), Some(dest)) = (src.first_chunk::<N>(), dest.first_chunk_mut::<N>()) {
-            *dest = *src;
-        }
-    }
-    match src.len() {
-        4 => fixed::<4>(src, dest),
-        8 => fixed::<8>(src, dest),
-        16 => fixed::<16>(src, dest),
-        32 => fixed::<32>(src, dest),
-        64 => fixed::<64>(src, dest),
-        _ => dest.copy_from_slice(src),
-    }
 }
 
 #[cfg(test)]
