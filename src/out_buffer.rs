@@ -1,4 +1,4 @@
-//! OutBuffer buffers: the destinations that callers pass, whose memory may be uninitialised.
+//! Destinations that callers pass, whose memory may be uninitialised.
 
 use std::mem::MaybeUninit;
 use std::ops::Range;

@@ -8,8 +8,8 @@ use super::metalayers::decompress_chunk;
 use super::rules::Counters;
 use super::storage::Storage;
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
-use crate::chunk::ChunkHeader;
 use crate::chunk::format::flag2;
+use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;
 use crate::error::{Error, Result};
 use crate::frame::store::{Frame, OwnedMetalayer};
@@ -128,7 +128,7 @@ impl SuperChunk {
     /// As [`vlmeta_add`](Self::vlmeta_add).
     unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
-            let content = decompress_chunk(&ChunkHeader::parse(&chunk)?, &chunk)?;
+            let content = decompress_chunk(&StoredChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
             // SAFETY: by the caller's word.
             unsafe { copy.vlmeta_add(&as_name(name)?, &content, cparams) }?;
         }

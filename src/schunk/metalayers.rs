@@ -15,7 +15,7 @@ use crate::frame::store::Frame;
 use crate::malloc::Malloced;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
-use crate::pipeline::context::Context;
+use crate::pipeline::context::{Context, decoding_calls_back};
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 use std::ffi::{CStr, c_char};
@@ -193,20 +193,19 @@ impl SuperChunk {
     pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
-        // A copy: decoding may run a codec of the program.
-        let found = self
-            .read_lock()
-            .locked()
-            .find_metalayer(Layer::Variable, name)
-            .map(|(at, chunk)| (at, chunk.to_vec()));
-        let Some((at, chunk)) = found else {
+        let lock = self.read_lock();
+        let Some((at, chunk)) = lock.locked().find_metalayer(Layer::Variable, name) else {
             return Err(err!(NotFound, "no metalayer {name:?}"));
         };
-        let header = ChunkHeader::parse(&chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
-        if usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
-            return Err(err!(Data, "a chunk of {} bytes in {}", header.cbytes, chunk.len()));
+        let mut header = ChunkHeader::default();
+        let stored = parse_chunk(&mut header, chunk)?;
+        if !decoding_calls_back(stored.header()) {
+            return Ok((at, decompress_chunk(&stored)));
         }
-        Ok((at, decompress_chunk(&header, &chunk)))
+        // A program's functions must not run under the lock.
+        let copy = chunk.to_vec();
+        drop(lock);
+        Ok((at, decompress_chunk(&parse_chunk(&mut header, &copy)?)))
     }
 
     /// Removes a metalayer of variable length; how many there are then.
@@ -266,11 +265,25 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
     Ok(chunk)
 }
 
-/// Decompresses a content, as it was stored: a postfilter is for chunks.
-pub(super) fn decompress_chunk(header: &ChunkHeader, chunk: &[u8]) -> Result<Malloced> {
-    let mut content = Malloced::zeroed(header.nbytes())?;
-    let mut header = ChunkHeader::default();
-    let chunk = StoredChunk::parse(&mut header, chunk)?;
-    decompress::decompress(&DecompressParams::default(), &chunk, OutBuffer::from(&mut content[..]))?;
+/// Parses the header of a compressed content, which is as long as the header says.
+///
+/// # Errors
+/// `Data`.
+fn parse_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<StoredChunk<'a>> {
+    let stored = StoredChunk::parse(header, chunk).map_err(|error| err!(Data, "no chunk: {error}"))?;
+    let cbytes = stored.header().cbytes;
+    if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes != chunk.len()) {
+        return Err(err!(Data, "a chunk of {cbytes} bytes in {}", chunk.len()));
+    }
+    Ok(stored)
+}
+
+/// Decompresses a content, without a postfilter: that is for chunks.
+///
+/// # Errors
+/// Those of decompression; `MemoryAlloc`.
+pub(super) fn decompress_chunk(chunk: &StoredChunk<'_>) -> Result<Malloced> {
+    let mut content = Malloced::zeroed(chunk.header().nbytes())?;
+    decompress::decompress(&DecompressParams::default(), chunk, OutBuffer::from(&mut content[..]))?;
     Ok(content)
 }

@@ -82,10 +82,19 @@ impl Span {
         Ok(Some(Span { start: first, stop: end, chunksize: i64::from(chunksize) }))
     }
 
+    fn first_chunk(&self) -> i64 {
+        self.start / self.chunksize
+    }
+
     fn parts(&self) -> impl Iterator<Item = Part> + '_ {
-        let first = self.start / self.chunksize;
-        let last = (self.stop - 1) / self.chunksize;
-        (first..=last).map(move |nchunk| {
+        let first = self.first_chunk();
+        // Small slices lie in one chunk: a comparison instead of a division.
+        let end = if self.stop - first * self.chunksize <= self.chunksize {
+            first + 1
+        } else {
+            (self.stop - 1) / self.chunksize + 1
+        };
+        (first..end).map(move |nchunk| {
             let base = nchunk * self.chunksize;
             let range = self.start.max(base)..self.stop.min(base + self.chunksize);
             Part {
@@ -119,14 +128,17 @@ impl SuperChunk {
     /// reading.
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
         // Arguments that are wrong whatever the state are rejected before the lock is waited for.
-        let Some(first) = self.span(start, stop)?.and_then(|span| span.parts().next()) else { return Ok(()) };
-        self.check_index(first.nchunk)?;
+        let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
+        self.check_index(span.first_chunk())?;
         let settings = self.read_settings(false);
         let session = self.reading()?;
-        match self.span(start, stop)? {
-            Some(span) => self.read_chunk_parts(session, span.parts(), &settings, dest),
-            None => Ok(()),
+        if span.chunksize != i64::from(self.counters().chunksize) {
+            // The super-chunk has changed before the lock was held.
+            let Some(current) = self.span(start, stop)? else { return Ok(()) };
+            span = current;
+            self.check_index(span.first_chunk())?;
         }
+        self.read_chunk_parts(session, span.parts(), &settings, dest)
     }
 
     /// Returns the span of items `start..stop` for the current chunk size; `None` for no items.
