@@ -1,4 +1,4 @@
-//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks of zeros.
+//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks of zeros and plain ones.
 //!
 //! Small buffers become such chunks (`cargo bench --bench side_by_side -- --group small`). The coding of the block is that of
 //! the [class](crate::chunk::class); nothing is prepared for several blocks, threads, dictionaries, callbacks or other filters.
@@ -11,12 +11,13 @@ use crate::chunk::class::BlockCoding;
 use crate::chunk::format::{EXTENDED_HEADER_LENGTH, flag2, version};
 use crate::chunk::{ChunkHeader, Special, StoredChunk, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
+use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 
 /// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
 const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
-/// Longest chunk of zeros, in bytes, that one thread fills: longer ones may be worth several threads.
-const MOST_ZEROS: usize = 64 << 10;
+/// Longest content, in bytes, that one thread fills or copies: longer ones may be worth several threads.
+const MAX_UNCODED: usize = 64 << 10;
 
 /// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a plan, and
 /// if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
@@ -32,14 +33,13 @@ pub(crate) fn decompress_single(
     let (header, chunk) = (chunk.header(), chunk.bytes());
     let len = header.nbytes();
     let dest = dest.get(0..len)?;
-    if header.blosc2_flags == ZEROS {
-        return decompress_zeros(header, chunk, dest);
+    if header.blosc2_flags == ZEROS || header.is_memcpyed() {
+        return decompress_uncoded(header, chunk, dest);
     }
     // Neither lazy, special, instrumented nor with a dictionary or blocks of variable length.
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
-        && header.blosc2_flags | header.blosc2_flags2 == 0
-        && !header.is_memcpyed();
+        && header.blosc2_flags | header.blosc2_flags2 == 0;
     // One block, which is not a short last one.
     if !is_usual || len == 0 || header.blocksize != header.nbytes {
         return None;
@@ -78,16 +78,23 @@ pub(crate) fn decompress_single(
     Some(Decompressed { nbytes: len, used_dictionary: false })
 }
 
-/// As [`decompress_single`], for a chunk with the flags [`ZEROS`].
-fn decompress_zeros(header: &ChunkHeader, chunk: &[u8], mut dest: OutBuffer<'_>) -> Option<Decompressed> {
+/// As [`decompress_single`], for chunks of zeros and plain chunks.
+fn decompress_uncoded(header: &ChunkHeader, chunk: &[u8], mut dest: OutBuffer<'_>) -> Option<Decompressed> {
+    let len = dest.len();
+    let cbytes = usize::try_from(header.cbytes).ok()?;
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
         && header.blosc2_flags2 == 0
-        && !header.is_memcpyed()
-        && usize::try_from(header.cbytes).is_ok_and(|cbytes| cbytes <= chunk.len());
-    if !is_usual || dest.len() > MOST_ZEROS {
-        return None;
+        && len <= MAX_UNCODED;
+    let stored = chunk.get(..cbytes).filter(|_| is_usual)?;
+    match (header.blosc2_flags, header.is_memcpyed()) {
+        (ZEROS, false) => dest.fill(0),
+        (0, true) => {
+            let content = stored.get(EXTENDED_HEADER_LENGTH..).filter(|content| content.len() == len)?;
+            // SAFETY: all bytes are written, and none is read.
+            copy(content, unsafe { dest.into_bytes() });
+        }
+        _ => return None,
     }
-    dest.fill(0);
-    Some(Decompressed { nbytes: dest.len(), used_dictionary: false })
+    Some(Decompressed { nbytes: len, used_dictionary: false })
 }
