@@ -1,7 +1,5 @@
 //! The symbols of literals, match lengths and distances (RFC 1951 3.2.5), and their codes as they are written.
 
-use std::sync::LazyLock;
-
 use super::bits::Bits;
 use super::huffman::{self, Code};
 
@@ -73,22 +71,23 @@ pub(super) struct Codes {
 }
 
 /// The fixed codes.
-pub(super) static FIXED: LazyLock<Codes> = LazyLock::new(|| Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES));
+pub(super) static FIXED: Codes = Codes::of(&FIXED_LITERALS, &FIXED_DISTANCES);
 
 impl Codes {
     /// Returns the canonical codes of these lengths in bits.
-    pub(super) fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
-        let mut literals = [Code::default(); 288];
-        let mut distances = [Code::default(); DISTANCES];
-        huffman::codes(literal_lens, &mut literals);
-        huffman::codes(distance_lens, &mut distances);
-        let lengths = std::array::from_fn(|len| {
+    pub(super) const fn of(literal_lens: &[u8], distance_lens: &[u8]) -> Codes {
+        let literals: [Code; 288] = huffman::codes(literal_lens);
+        let mut lengths = [(0, 0); 256];
+        let mut len = 0;
+        while len < lengths.len() {
             let (symbol, base) = LENGTH_SYMBOLS[len];
-            let code = literals[FIRST_LENGTH + usize::from(symbol)];
-            let extra = length_extra(usize::from(symbol));
-            (u32::from(code.bits) | (len as u32 - u32::from(base)) << code.len, u32::from(code.len) + extra)
-        });
-        Codes { literals, distances, lengths }
+            let code = literals[FIRST_LENGTH + symbol as usize];
+            let extra = length_extra(symbol as usize);
+            lengths[len] =
+                (code.bits as u32 | (len as u32 - base as u32) << code.len, code.len as u32 + extra);
+            len += 1;
+        }
+        Codes { literals, distances: huffman::codes(distance_lens), lengths }
     }
 
     /// Writes literals, `AT_ONCE` before each flush: their codes have 57 bits at the most, with those that wait.

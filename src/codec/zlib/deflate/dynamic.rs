@@ -89,8 +89,7 @@ impl Dynamic {
             bits.put(u64::from(self.meta[symbol]), 3);
             bits.flush()?;
         }
-        let mut codes = [Code::default(); META_SYMBOLS];
-        huffman::codes(&self.meta, &mut codes);
+        let codes: [Code; META_SYMBOLS] = huffman::codes(&self.meta);
         for &(symbol, value) in self.run_lengths.symbols() {
             let code = codes[usize::from(symbol)];
             bits.put(u64::from(code.bits), u32::from(code.len));

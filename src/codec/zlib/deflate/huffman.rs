@@ -112,25 +112,36 @@ fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
     }
 }
 
-/// The canonical codes of these lengths, bits reversed as deflate writes them.
-pub(super) fn codes(lens: &[u8], codes: &mut [Code]) {
+/// Returns the canonical codes of these lengths in bits, bits reversed as deflate writes them; symbols of length 0 have no code.
+///
+/// # Panics
+/// If there are more than `N` lengths.
+pub(super) const fn codes<const N: usize>(lens: &[u8]) -> [Code; N] {
     let mut of_length = [0u16; MAX_LEN + 1];
-    for &len in lens {
-        of_length[usize::from(len)] += 1;
+    let mut symbol = 0;
+    while symbol < lens.len() {
+        of_length[lens[symbol] as usize] += 1;
+        symbol += 1;
     }
     of_length[0] = 0;
     let mut next = [0u16; MAX_LEN + 2];
-    for len in 1..=MAX_LEN {
+    let mut len = 1;
+    while len <= MAX_LEN {
         next[len + 1] = (next[len] + of_length[len]) << 1;
+        len += 1;
     }
-    for (code, &len) in codes.iter_mut().zip(lens) {
-        let number = next[usize::from(len)];
-        *code = Code::default();
+    let mut codes = [Code { bits: 0, len: 0 }; N];
+    let mut symbol = 0;
+    while symbol < lens.len() {
+        let len = lens[symbol];
         if len > 0 {
-            *code = Code { bits: number.reverse_bits() >> (16 - len), len };
-            next[usize::from(len)] += 1;
+            let number = &mut next[len as usize];
+            codes[symbol] = Code { bits: number.reverse_bits() >> (16 - len), len };
+            *number += 1;
         }
+        symbol += 1;
     }
+    codes
 }
 
 #[cfg(test)]
@@ -181,8 +192,7 @@ mod tests {
     #[test]
     fn codes_are_canonical() {
         // The example of RFC 1951 3.2.2.
-        let mut made = [Code::default(); 8];
-        codes(&[3, 3, 3, 3, 3, 2, 4, 4], &mut made);
+        let made: [Code; 8] = codes(&[3, 3, 3, 3, 3, 2, 4, 4]);
         let number = |code: &Code| code.bits.reverse_bits() >> (16 - code.len);
         let numbers: Vec<u16> = made.iter().map(number).collect();
         assert_eq!(numbers, [2, 3, 4, 5, 6, 0, 14, 15]);

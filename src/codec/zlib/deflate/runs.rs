@@ -33,7 +33,7 @@ impl Run {
     }
 }
 
-/// What [`Runs::longest`] finds.
+/// What [`RunHistory::longest`] finds.
 pub(super) struct Found {
     pub longest: Match,
     /// Bytes of the run that is searched for.
@@ -43,7 +43,7 @@ pub(super) struct Found {
 }
 
 /// The runs of a stream.
-pub(super) struct Runs {
+pub(super) struct RunHistory {
     /// The entry with number n is at n modulo `KEPT`.
     entries: [Run; KEPT],
     /// The number of the last entry of each byte; 0 if there is none.
@@ -52,7 +52,7 @@ pub(super) struct Runs {
     next: u32,
 }
 
-impl Runs {
+impl RunHistory {
     /// Removes all runs.
     pub(super) fn clear(&mut self) {
         self.last.fill(0);

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::chain::{Chain, WINDOW, WORD, hash, reach};
 use super::long_words::{LongWords, Place};
 use super::matches::{FARTHEST, LEAST, MOST, Match, is_run, matching_up_to, read32};
-use super::runs::{Found, Runs};
+use super::runs::{Found, RunHistory};
 use super::walk::{Limits, Verdict, Walk};
 
 /// log2 of the number of hashes of four bytes: the largest (zlib-ng's) and the smallest, and what is added to that of the length of a
@@ -54,7 +54,7 @@ pub(super) struct Tables {
     threes: Chain<{ 1 << THREES_LOG2 }>,
     /// The first position that is not in `threes`.
     next_three: usize,
-    runs: Runs,
+    runs: RunHistory,
     long: LongWords,
 }
 
