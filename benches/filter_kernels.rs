@@ -4,13 +4,13 @@
 //! `BLOSC2_REFERENCE` is the path of the reference's shared library.
 //! `cargo bench --bench filter_kernels -- [name=bitshuffle] [level=avx2] [t=4] [size=32768]`
 
-use blosc2::internals::cpu::{self, Level};
+use blosc2::internals::cpu::{self, SimdLevel};
 use blosc2::internals::{bitshuffle, delta, shuffle, trunc_prec};
 use std::time::Instant;
 
 type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
 type Kernel = fn(usize, &[u8], &mut [u8]);
-type KernelAt = fn(Level, usize, &[u8], &mut [u8]);
+type KernelAt = fn(SimdLevel, usize, &[u8], &mut [u8]);
 
 /// Name, symbol of the reference, the public function, and the same for a given level.
 const FUNCTIONS: [(&str, &str, Kernel, KernelAt); 4] = [

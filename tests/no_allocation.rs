@@ -2,5 +2,5 @@
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 
-#[path = "do_better/allocations.rs"]
+#[path = "upstream_defects/allocations.rs"]
 mod allocations;

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
-use super::tiles::{Part, Tiles};
+use super::tiles::{TilePart, Tiles};
 use crate::abi::BLOSC2_MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Result;
@@ -356,7 +356,7 @@ impl Geometry {
 
     /// The blocks of a chunk that a part of it touches, in ascending order. Where their parts lie is told from the
     /// start of the box whose part the chunk's is.
-    pub(crate) fn blocks_of_part(&self, part: &Part) -> Tiles {
+    pub(crate) fn blocks_of_part(&self, part: &TilePart) -> Tiles {
         if self.extchunknitems == 0 {
             return Tiles::none();
         }

@@ -126,9 +126,9 @@ impl Rows {
     }
 
     /// The rows one by one, in the order in which they are moved.
-    pub(crate) fn runs(&self) -> Runs<'_> {
+    pub(crate) fn runs(&self) -> RunIter<'_> {
         let next = (!self.is_empty()).then_some((self.src.start, self.dst.start));
-        Runs { rows: self, position: [0; MAX_DIM], next }
+        RunIter { rows: self, position: [0; MAX_DIM], next }
     }
 
     fn check(&self, what: &str, range: &Range<usize>, len: usize) -> Result<()> {
@@ -297,7 +297,7 @@ impl Rows {
         (inner.src_step.wrapping_mul(rows), inner.dst_step.wrapping_mul(rows))
     }
 
-    /// Runs `row` on every row.
+    /// RunIter `row` on every row.
     ///
     /// # Safety
     /// As [`copy_between`](Self::copy_between), and `row` is for rows of this length.
@@ -465,13 +465,13 @@ impl Row for Constant {
 
 /// The rows of a [`Rows`].
 #[derive(Clone, Debug)]
-pub(crate) struct Runs<'a> {
+pub(crate) struct RunIter<'a> {
     rows: &'a Rows,
     position: [usize; MAX_DIM],
     next: Option<(usize, usize)>,
 }
 
-impl Iterator for Runs<'_> {
+impl Iterator for RunIter<'_> {
     type Item = Run;
 
     #[inline]

@@ -9,13 +9,13 @@ use super::MAX_DIM;
 use super::array::Array;
 use super::geometry::Geometry;
 use super::shape_access::SteadyArray;
-use super::slices::{Target, check_chunk_size, failed, threads_for};
+use super::slices::{SharedDestination, check_chunk_size, failed, threads_for};
 use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
-use crate::schunk::gathered::{Changes, Coverage};
+use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
 use parking_lot::Mutex;
 use std::ops::Range;
 use std::ptr;
@@ -439,7 +439,7 @@ impl BlockPart<'_> {
     ///
     /// # Safety
     /// No other code uses the bytes of these items in the target meanwhile.
-    unsafe fn gather(&self, block: &[u8], target: &Target<'_>) -> Result<()> {
+    unsafe fn gather(&self, block: &[u8], target: &SharedDestination<'_>) -> Result<()> {
         self.check(block.len(), target.len())?;
         self.each_piece(|in_block, in_buffer, pieces| {
             for piece in pieces {
@@ -457,7 +457,7 @@ impl BlockPart<'_> {
     ///
     /// # Safety
     /// As [`gather`](Self::gather).
-    unsafe fn clear(&self, target: &Target<'_>) -> Result<()> {
+    unsafe fn clear(&self, target: &SharedDestination<'_>) -> Result<()> {
         self.check(usize::MAX, target.len())?;
         self.each_piece(|_, in_buffer, pieces| {
             for piece in pieces {
@@ -523,7 +523,7 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
 /// Takes from the blocks of a chunk what is selected of them.
 struct SelectionReader<'a> {
     part: &'a ChunkPart<'a>,
-    target: &'a Target<'a>,
+    target: &'a SharedDestination<'a>,
     /// Where blocks have places in common.
     one_by_one: Option<&'a Mutex<()>>,
 }
@@ -582,7 +582,7 @@ impl Array {
             return check_chunk_size(nbytes, selection.span);
         }
         let sorted = selection.sort(Repeated::All)?;
-        let target = Target::new(dest);
+        let target = SharedDestination::new(dest);
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
@@ -621,25 +621,25 @@ fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Res
     let sorted = selection.sort(Repeated::Last)?;
     let sizes = (sorted.chunksize, sorted.blocksize);
     sorted.each_chunk(|part| {
-        let changes = SelectedChanges { numbers: part.numbers()?, part, src };
+        let changes = SelectionPatch { numbers: part.numbers()?, part, src };
         steady.schunk().put_changes(part.number, sizes, &changes, !part.is_whole).map_err(failed)
     })
 }
 
 /// What a selection changes in the blocks of a chunk.
-struct SelectedChanges<'a> {
+struct SelectionPatch<'a> {
     part: &'a ChunkPart<'a>,
     /// The blocks, in ascending order.
     numbers: Vec<usize>,
     src: &'a [u8],
 }
 
-impl Changes for SelectedChanges<'_> {
-    fn coverage(&self, nblock: usize) -> Coverage {
+impl BlockPatch for SelectionPatch<'_> {
+    fn coverage(&self, nblock: usize) -> PatchExtent {
         match (self.numbers.binary_search(&nblock), self.part.is_whole) {
-            (Err(_), _) => Coverage::Nothing,
-            (Ok(_), true) => Coverage::All,
-            (Ok(_), false) => Coverage::Part,
+            (Err(_), _) => PatchExtent::Nothing,
+            (Ok(_), true) => PatchExtent::All,
+            (Ok(_), false) => PatchExtent::Part,
         }
     }
 

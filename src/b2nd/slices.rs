@@ -8,7 +8,7 @@ use super::array::Array;
 use super::boxes::{BoxCopy, BoxFill};
 use super::geometry::Geometry;
 use super::shape_access::SteadyArray;
-use super::tiles::Part;
+use super::tiles::TilePart;
 use super::transfer::{Transfer, covers, one_item};
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;
@@ -20,27 +20,27 @@ use crate::pipeline::decompress::{BlockContent, BlockSink, ByteRanges};
 use crate::pipeline::jobs;
 use crate::schunk::SuperChunk;
 use crate::schunk::change::Incoming;
-use crate::schunk::gathered::{Changes, Coverage};
+use crate::schunk::patched_chunk::{BlockPatch, PatchExtent};
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 
 /// A buffer that several threads write, each its own bytes.
-pub(super) struct Target<'a> {
+pub(super) struct SharedDestination<'a> {
     start: *mut u8,
     len: usize,
     buffer: PhantomData<OutBuffer<'a>>,
 }
 
 // SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer keeps the bytes of threads apart.
-unsafe impl Send for Target<'_> {}
+unsafe impl Send for SharedDestination<'_> {}
 // SAFETY: as above.
-unsafe impl Sync for Target<'_> {}
+unsafe impl Sync for SharedDestination<'_> {}
 
-impl<'a> Target<'a> {
+impl<'a> SharedDestination<'a> {
     /// Shares a buffer.
     pub(super) fn new(mut buffer: OutBuffer<'a>) -> Self {
-        Target { start: buffer.as_mut_ptr(), len: buffer.len(), buffer: PhantomData }
+        SharedDestination { start: buffer.as_mut_ptr(), len: buffer.len(), buffer: PhantomData }
     }
 
     /// Returns the start of the buffer, of which [`len`](Self::len) bytes may be written.
@@ -113,7 +113,7 @@ impl Array {
         if let Some(number) = transfer.whole_chunk() {
             return read_whole(schunk, &transfer, number, dest).map_err(failed);
         }
-        let target = Target::new(dest);
+        let target = SharedDestination::new(dest);
         let mut chunks = geometry.chunks_of_box(start, stop);
         let count = usize::try_from(transfer.chunks_to_transfer(&chunks)).unwrap_or(usize::MAX);
         let nthreads = threads_for(schunk, count, target.len());
@@ -206,7 +206,7 @@ impl SteadyArray<'_> {
             let Some(part) = chunks.next_part() else { break };
             let extents = transfer.extents_of_chunk(part.number);
             let keeps = part.shape[..geometry.ndim()] != extents[..geometry.ndim()];
-            let changes = BoxChanges { transfer: &transfer, part, src };
+            let changes = BoxPatch { transfer: &transfer, part, src };
             schunk.put_changes(part.number, sizes, &changes, keeps).map_err(failed)?;
         }
         transfer.check_end()
@@ -262,8 +262,8 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
 fn read_box_part(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
-    part: &Part,
-    target: &Target<'_>,
+    part: &TilePart,
+    target: &SharedDestination<'_>,
 ) -> Result<()> {
     if part.is_empty() {
         return Ok(());
@@ -287,11 +287,11 @@ fn read_box_part(
 /// Takes from the blocks of a chunk what a part of the box has of them.
 struct BoxReader<'a> {
     transfer: &'a Transfer<'a>,
-    part: &'a Part,
+    part: &'a TilePart,
     /// The blocks, and bytes of one.
     blocks: &'a [usize],
     blocksize: usize,
-    target: &'a Target<'a>,
+    target: &'a SharedDestination<'a>,
 }
 
 impl BoxReader<'_> {
@@ -426,9 +426,9 @@ pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
 }
 
 /// What a part of the box changes in the blocks of its chunk.
-struct BoxChanges<'a> {
+struct BoxPatch<'a> {
     transfer: &'a Transfer<'a>,
-    part: &'a Part,
+    part: &'a TilePart,
     src: &'a [u8],
 }
 
@@ -441,7 +441,7 @@ struct Common {
 
 impl Common {
     /// `None` if they have nothing in common.
-    fn new(transfer: &Transfer<'_>, part: &Part, nblock: usize) -> Option<Common> {
+    fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<Common> {
         let geometry = transfer.geometry;
         let mut common = Common { start: [0; MAX_DIM], at: [0; MAX_DIM], shape: [1; MAX_DIM] };
         let mut rest = i64::try_from(nblock).ok()?;
@@ -464,14 +464,14 @@ impl Common {
     }
 }
 
-impl Changes for BoxChanges<'_> {
-    fn coverage(&self, nblock: usize) -> Coverage {
+impl BlockPatch for BoxPatch<'_> {
+    fn coverage(&self, nblock: usize) -> PatchExtent {
         match Common::new(self.transfer, self.part, nblock) {
-            None => Coverage::Nothing,
+            None => PatchExtent::Nothing,
             Some(common) => {
                 let blockshape = self.transfer.geometry.blockshape();
                 let is_all = common.shape.iter().zip(blockshape).all(|(&a, &b)| a == i64::from(b));
-                if is_all { Coverage::All } else { Coverage::Part }
+                if is_all { PatchExtent::All } else { PatchExtent::Part }
             }
         }
     }

@@ -7,7 +7,7 @@ use super::MAX_DIM;
 
 /// What a box and a tile have in common. Positions are in items; behind the last dimension they mean nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
+pub(crate) struct TilePart {
     /// Number of the tile in its grid, in C order.
     pub number: i64,
     /// Where the part begins inside the tile.
@@ -37,7 +37,7 @@ pub(crate) struct Tiles {
     len: i64,
     left: i64,
     position: [i64; MAX_DIM],
-    part: Part,
+    part: TilePart,
     /// Whether `part` was told, so that the next one has to be worked out.
     is_told: bool,
 }
@@ -57,7 +57,7 @@ impl Tiles {
             len: 0,
             left: 0,
             position: [0; MAX_DIM],
-            part: Part { number: 0, start: [0; MAX_DIM], shape: [1; MAX_DIM], at: [0; MAX_DIM] },
+            part: TilePart { number: 0, start: [0; MAX_DIM], shape: [1; MAX_DIM], at: [0; MAX_DIM] },
             is_told: false,
         }
     }
@@ -136,7 +136,7 @@ impl Tiles {
     }
 
     /// The next tile, borrowed: for loops in which a copy of it would count.
-    pub(crate) fn next_part(&mut self) -> Option<&Part> {
+    pub(crate) fn next_part(&mut self) -> Option<&TilePart> {
         if self.left == 0 {
             return None;
         }
@@ -165,9 +165,9 @@ impl Tiles {
 }
 
 impl Iterator for Tiles {
-    type Item = Part;
+    type Item = TilePart;
 
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<TilePart> {
         self.next_part().cloned()
     }
 
@@ -177,7 +177,7 @@ impl Iterator for Tiles {
     }
 }
 
-impl Part {
+impl TilePart {
     /// Whether it has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.shape.contains(&0)

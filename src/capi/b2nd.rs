@@ -1,7 +1,7 @@
 //! Arrays: making, opening, copying and freeing them (`abi.md` 2.7).
 
 use super::b2nd_meta::{dimensions, extents};
-use super::border::{self, code, guard, source, store, string};
+use super::ffi::{self, code, guard, source, store, string};
 use super::schunk::long;
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_STORAGE_DEFAULTS, b2nd_array_t, b2nd_context_t, blosc2_metalayer,
@@ -417,7 +417,7 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     code(|| {
         place(array)?;
         // SAFETY: by the rules of the module.
-        let description = Description::read(unsafe { border::schunk(schunk) }?)?;
+        let description = Description::read(unsafe { ffi::schunk(schunk) }?)?;
         // SAFETY: one of ours, whose only owner is the caller, who gives it away: from here on nothing fails.
         let schunk = unsafe { Box::from_raw(schunk.cast::<SuperChunk>()) };
         // SAFETY: not NULL, and writable by the rules.

@@ -2,7 +2,7 @@
 
 use super::b2nd::{array, place};
 use super::b2nd_meta::extents;
-use super::border::{code, destination, source};
+use super::ffi::{code, destination, source};
 use crate::abi::b2nd_array_t;
 use crate::b2nd::array::stored_meta;
 use crate::err;

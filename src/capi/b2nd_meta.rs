@@ -1,6 +1,6 @@
 //! The metalayer of arrays as bytes, and copies of boxes between buffers: what needs no array (`abi.md` 2.7).
 
-use super::border::{code, guard, malloc_copy, store};
+use super::ffi::{code, guard, malloc_copy, store};
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::boxes::{BoxCopy, Side, place_of};
 use crate::b2nd::metalayer::{self, Fields};

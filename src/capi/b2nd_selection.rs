@@ -2,7 +2,7 @@
 
 use super::b2nd::{array, place};
 use super::b2nd_meta::extents;
-use super::border::code;
+use super::ffi::code;
 use crate::abi::{CBool, b2nd_array_t};
 use crate::b2nd::array::Array;
 use crate::b2nd::selection::Selection;

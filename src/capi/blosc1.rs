@@ -1,6 +1,6 @@
 //! Buffers without a context: compress, decompress, read items (`abi.md` 2.3).
 
-use super::border::{code, destination, length, room, source};
+use super::ffi::{code, destination, length, room, source};
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
 use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::err;

@@ -1,6 +1,6 @@
 //! What a chunk's header tells, from its first 16 bytes (`chunk.md` 4.7).
 
-use super::border::{code, guard, source, store};
+use super::ffi::{code, guard, source, store};
 use super::process::builtin_library;
 use crate::chunk::ChunkHeader;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};

@@ -1,6 +1,6 @@
 //! Contexts: making and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
-use super::border::{block_source, code, context, destination, guard, length, room, source};
+use super::ffi::{block_source, code, context, destination, guard, length, room, source};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::err;

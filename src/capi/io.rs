@@ -5,7 +5,7 @@
 //! came from the back-end's `open` and was neither closed nor destroyed; only reads may happen in several threads
 //! at once.
 
-use super::border::{code, guard, string};
+use super::ffi::{code, guard, string};
 use super::name;
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, CBool, blosc2_io_cb, blosc2_stdio_file,

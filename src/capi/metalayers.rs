@@ -1,6 +1,6 @@
 //! Metalayers of super-chunks (`abi.md` 2.6). Asking for fixed ones is inline code of the headers.
 
-use super::border::{code, length, schunk, source, store, string};
+use super::ffi::{code, length, schunk, source, store, string};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
 use crate::err;
 use crate::error::Result;

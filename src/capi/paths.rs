@@ -1,6 +1,6 @@
 //! Removing and renaming frames on the host's file system (`abi.md` 2.10).
 
-use super::border::{code, string};
+use super::ffi::{code, string};
 use crate::io::paths;
 use std::ffi::{c_char, c_int};
 

@@ -1,6 +1,6 @@
 //! Bringing the library up and down, its settings, and the names of codecs.
 
-use super::border::{code, guard, malloc_copy, store, string};
+use super::ffi::{code, guard, malloc_copy, store, string};
 use crate::abi::blosc_threads_callback;
 use crate::codec::BuiltIn;
 use crate::err;

@@ -1,6 +1,6 @@
 //! Registering the caller's own codecs, filters and tuners (`abi.md` 9.5).
 
-use super::border::code;
+use super::ffi::code;
 use super::name;
 use crate::abi::{blosc2_codec, blosc2_filter, blosc2_tuner};
 use crate::err;

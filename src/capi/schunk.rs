@@ -1,6 +1,6 @@
 //! Super-chunks as a whole: making, opening, copying and freeing them; frames for others (`abi.md` 2.5).
 
-use super::border::{code, guard, schunk, store, string};
+use super::ffi::{code, guard, schunk, store, string};
 use crate::abi::{
     BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_schunk, blosc2_storage,
 };

@@ -1,6 +1,6 @@
 //! The chunks and items of super-chunks (`abi.md` 2.5).
 
-use super::border::{code, destination, room, schunk, source, store};
+use super::ffi::{code, destination, room, schunk, source, store};
 use super::schunk::long;
 use crate::abi::blosc2_schunk;
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};

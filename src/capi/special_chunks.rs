@@ -1,6 +1,6 @@
 //! Chunks that are made of a header alone, or of a header and a value (`chunk.md` 3.12).
 
-use super::border::{code, destination, length, room, source};
+use super::ffi::{code, destination, length, room, source};
 use crate::abi::blosc2_cparams;
 use crate::chunk::Special;
 use crate::chunk::format::EXTENDED_HEADER_LENGTH;

@@ -1,6 +1,6 @@
 //! Shuffles of single blocks, index arithmetic and time stamps (`abi.md` 2.9, `filters.md` 12).
 
-use super::border::{code, destination, guard, length, source, store};
+use super::ffi::{code, destination, guard, length, source, store};
 use crate::abi::blosc_timestamp_t;
 use crate::err;
 use crate::error::Result;

@@ -1,6 +1,6 @@
 //! Chunks with variable-length blocks (`chunk.md` 3.11, 4.6).
 
-use super::border::{block_source, code, context, destination, length, malloc, room, source};
+use super::ffi::{block_source, code, context, destination, length, malloc, room, source};
 use crate::abi::blosc2_context;
 use crate::chunk::format::MAX_BUFFERSIZE;
 use crate::chunk::{ChunkHeader, varlen};

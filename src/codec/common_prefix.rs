@@ -5,7 +5,7 @@
 /// # Safety
 /// `at + 32` <= both lengths.
 #[inline(always)]
-pub(super) unsafe fn differing32(a: &[u8], b: &[u8], at: usize) -> u32 {
+pub(super) unsafe fn difference_mask32(a: &[u8], b: &[u8], at: usize) -> u32 {
     debug_assert!(at + 32 <= a.len().min(b.len()));
     #[cfg(target_arch = "x86_64")]
     // SAFETY: the caller's promise; SSE2 is part of x86-64.
@@ -53,7 +53,7 @@ mod tests {
                         b[at + first] ^= 1;
                     }
                     // SAFETY: 8 + 32 <= 40.
-                    let differing = unsafe { differing32(&a, &b, at) };
+                    let differing = unsafe { difference_mask32(&a, &b, at) };
                     assert_eq!(differing.trailing_zeros(), first as u32, "{at} {first} {second}");
                 }
             }

@@ -8,7 +8,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::columns::prefetch_dest;
-use super::cpu::{self, Level};
+use super::cpu::{self, SimdLevel};
 use std::mem::MaybeUninit;
 use std::ptr;
 
@@ -49,18 +49,18 @@ pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
 /// # Panics
 /// As [`copy`].
 #[inline]
-pub(crate) fn copy_at(level: Level, src: &[u8], dest: &mut [u8]) {
+pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
     // SAFETY: initialised bytes, into which only initialised ones are written.
     let dest = unsafe { &mut *(ptr::from_mut(dest) as *mut [MaybeUninit<u8>]) };
     copy_to_fresh_at(level, src, dest);
 }
 
 #[inline]
-fn copy_to_fresh_at(level: Level, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
+fn copy_to_fresh_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a copy differ in length");
     #[cfg(target_arch = "x86_64")]
     if (LEAST..=MOST).contains(&src.len()) {
-        if let Level::Avx512(_) = level {
+        if let SimdLevel::Avx512(_) = level {
             // SAFETY: the level proves that the machine has AVX-512 F, and both have that length.
             return unsafe { avx512(src, dest) };
         }

@@ -11,7 +11,7 @@ pub struct Detected(());
 /// An instruction-set level for which there are kernels. A value exists only of a level that this machine has:
 /// [`available`] and [`level()`] return them, and nothing outside this file can make one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Level {
+pub enum SimdLevel {
     /// Portable code; every machine has it.
     Generic,
     /// x86-64 with AVX2.
@@ -22,36 +22,40 @@ pub enum Level {
     Neon(Detected),
 }
 
-impl Level {
-    /// Every level, the least preferred first. The values beyond [`Level::Generic`] prove nothing, so that this list does
+impl SimdLevel {
+    /// Every level, the least preferred first. The values beyond [`SimdLevel::Generic`] prove nothing, so that this list does
     /// not leave the file.
-    const ALL: [Level; 4] =
-        [Level::Generic, Level::Avx2(Detected(())), Level::Avx512(Detected(())), Level::Neon(Detected(()))];
+    const ALL: [SimdLevel; 4] = [
+        SimdLevel::Generic,
+        SimdLevel::Avx2(Detected(())),
+        SimdLevel::Avx512(Detected(())),
+        SimdLevel::Neon(Detected(())),
+    ];
 
     /// Returns the name that the environment variable `BLOSC_SIMD` gives the level.
     pub const fn name(self) -> &'static str {
         match self {
-            Level::Generic => "generic",
-            Level::Avx2(_) => "avx2",
-            Level::Avx512(_) => "avx512",
-            Level::Neon(_) => "neon",
+            SimdLevel::Generic => "generic",
+            SimdLevel::Avx2(_) => "avx2",
+            SimdLevel::Avx512(_) => "avx512",
+            SimdLevel::Neon(_) => "neon",
         }
     }
 
     /// Returns whether the level includes AVX2.
     #[inline]
     pub const fn has_avx2(self) -> bool {
-        matches!(self, Level::Avx2(_) | Level::Avx512(_))
+        matches!(self, SimdLevel::Avx2(_) | SimdLevel::Avx512(_))
     }
 
     /// Returns whether this machine has the level.
     fn is_detected(self) -> bool {
         match self {
-            Level::Generic => true,
+            SimdLevel::Generic => true,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2(_) => is_x86_feature_detected!("avx2"),
+            SimdLevel::Avx2(_) => is_x86_feature_detected!("avx2"),
             #[cfg(target_arch = "x86_64")]
-            Level::Avx512(_) => {
+            SimdLevel::Avx512(_) => {
                 is_x86_feature_detected!("avx2")
                     && is_x86_feature_detected!("avx512f")
                     && is_x86_feature_detected!("avx512bw")
@@ -60,7 +64,7 @@ impl Level {
                     && is_x86_feature_detected!("gfni")
             }
             #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
-            Level::Neon(_) => std::arch::is_aarch64_feature_detected!("neon"),
+            SimdLevel::Neon(_) => std::arch::is_aarch64_feature_detected!("neon"),
             #[allow(unreachable_patterns, reason = "which levels are left depends on the target")]
             _ => false,
         }
@@ -69,10 +73,10 @@ impl Level {
     /// Returns the number of the level in [`CHOSEN`].
     const fn number(self) -> u8 {
         match self {
-            Level::Generic => GENERIC,
-            Level::Avx2(_) => AVX2,
-            Level::Avx512(_) => AVX512,
-            Level::Neon(_) => NEON,
+            SimdLevel::Generic => GENERIC,
+            SimdLevel::Avx2(_) => AVX2,
+            SimdLevel::Avx512(_) => AVX512,
+            SimdLevel::Neon(_) => NEON,
         }
     }
 }
@@ -102,20 +106,20 @@ pub fn prefetch_to_write(place: *mut u8) {
 }
 
 /// Returns the levels that this machine has, the least preferred first.
-pub fn available() -> impl Iterator<Item = Level> {
-    Level::ALL.into_iter().filter(|level| level.is_detected())
+pub fn available() -> impl Iterator<Item = SimdLevel> {
+    SimdLevel::ALL.into_iter().filter(|level| level.is_detected())
 }
 
 /// Returns the level in use: the best one of the machine, or the one that `BLOSC_SIMD` names. It is chosen at the first call
 /// and stays the same.
 #[inline]
-pub fn level() -> Level {
+pub fn level() -> SimdLevel {
     // `detect` stores only the numbers of levels that the machine has.
     match CHOSEN.load(Ordering::Relaxed) {
-        GENERIC => Level::Generic,
-        AVX2 => Level::Avx2(Detected(())),
-        AVX512 => Level::Avx512(Detected(())),
-        NEON => Level::Neon(Detected(())),
+        GENERIC => SimdLevel::Generic,
+        AVX2 => SimdLevel::Avx2(Detected(())),
+        AVX512 => SimdLevel::Avx512(Detected(())),
+        NEON => SimdLevel::Neon(Detected(())),
         _ => detect(),
     }
 }
@@ -129,7 +133,7 @@ const NEON: u8 = 4;
 static CHOSEN: AtomicU8 = AtomicU8::new(0);
 
 #[cold]
-fn detect() -> Level {
+fn detect() -> SimdLevel {
     let wanted = std::env::var("BLOSC_SIMD");
     let level = choose(wanted.as_deref().unwrap_or_default());
     CHOSEN.store(level.number(), Ordering::Relaxed);
@@ -137,8 +141,11 @@ fn detect() -> Level {
 }
 
 /// The available level of the name `wanted`, else the best available one.
-fn choose(wanted: &str) -> Level {
-    available().find(|level| level.name() == wanted).or_else(|| available().last()).unwrap_or(Level::Generic)
+fn choose(wanted: &str) -> SimdLevel {
+    available()
+        .find(|level| level.name() == wanted)
+        .or_else(|| available().last())
+        .unwrap_or(SimdLevel::Generic)
 }
 
 #[cfg(test)]
@@ -149,9 +156,9 @@ mod tests {
     fn a_named_level_is_used_only_where_it_is_available() {
         let best = choose("");
         assert_eq!(Some(best), available().last());
-        assert_eq!(choose("generic"), Level::Generic);
+        assert_eq!(choose("generic"), SimdLevel::Generic);
         assert_eq!(choose("no such level"), best);
-        for level in Level::ALL {
+        for level in SimdLevel::ALL {
             let expected = if level.is_detected() { level } else { best };
             assert_eq!(choose(level.name()), expected);
         }

@@ -9,7 +9,7 @@
 
 mod prefix_xor;
 
-use super::cpu::{self, Level};
+use super::cpu::{self, SimdLevel};
 
 /// The word width in bytes for elements of `typesize` bytes.
 pub fn word_width(typesize: usize) -> usize {
@@ -57,7 +57,7 @@ pub fn decode_first(typesize: usize, buf: &mut [u8]) {
 ///
 /// # Panics
 /// If this machine does not have the level.
-pub fn decode_first_at(level: Level, typesize: usize, buf: &mut [u8]) {
+pub fn decode_first_at(level: SimdLevel, typesize: usize, buf: &mut [u8]) {
     let width = word_width(typesize);
     let coded = buf.len() / width * width;
     let buf = &mut buf[..coded];
@@ -76,7 +76,7 @@ pub fn decode_other(typesize: usize, buf: &mut [u8], reference: &[u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        Level::Avx2(_) | Level::Avx512(_) => unsafe { xor_in_place_avx2(buf, reference) },
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { xor_in_place_avx2(buf, reference) },
         _ => xor_in_place(buf, reference),
     }
 }
@@ -92,7 +92,7 @@ fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        Level::Avx2(_) | Level::Avx512(_) => unsafe { xor_avx2(a, b, dest) },
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { xor_avx2(a, b, dest) },
         _ => xor_portable(a, b, dest),
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        cpu::Level::Avx2(_) | cpu::Level::Avx512(_) => unsafe { apply_avx2(mask, src, dest) },
+        cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe { apply_avx2(mask, src, dest) },
         _ => apply(mask, src, dest),
     }
 }

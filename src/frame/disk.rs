@@ -3,7 +3,7 @@
 use super::FrameKind;
 use crate::err;
 use crate::error::Result;
-use crate::io::{Backend, CachedReader, OpenMode, Stamped, Stream, WriteShape, paths, stamp_at};
+use crate::io::{Backend, CachedReader, IoStream, OpenMode, Stamped, WriteShape, paths, stamp_at};
 use crate::trace;
 use std::ffi::{CStr, CString};
 use std::path::PathBuf;
@@ -69,7 +69,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`, or what `read` says.
-    pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
+    pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
         self.reader.with(read)
     }
 
@@ -86,7 +86,7 @@ impl Disk {
     ///
     /// # Errors
     /// `FileOpen`; `InvalidHeader` for a number that no file can have.
-    pub(crate) fn open_chunk_file(&self, number: u64) -> Result<Stream> {
+    pub(crate) fn open_chunk_file(&self, number: u64) -> Result<IoStream> {
         self.backend.open(&self.chunk_path(number)?, OpenMode::Read)
     }
 
@@ -144,7 +144,7 @@ enum Before {
     /// No file, or none that counted.
     Nothing { path: CString },
     /// A chunk; the new one is `len` bytes long.
-    Chunk { stream: Stream, bytes: Vec<u8>, len: u64 },
+    Chunk { stream: IoStream, bytes: Vec<u8>, len: u64 },
 }
 
 impl WrittenFile {

@@ -11,7 +11,7 @@ use crate::chunk::lazy::{BlockSource, ChunkPlace, LazyChunk};
 use crate::chunk::{Blocks, ChunkHeader, Special, read_i32, write_i32};
 use crate::err;
 use crate::error::{Error, Result};
-use crate::io::Stream;
+use crate::io::IoStream;
 use crate::malloc::Malloced;
 use crate::pipeline::block_size::Choice;
 use crate::pipeline::compress::special_chunk;
@@ -95,7 +95,7 @@ impl FetchedChunk<'_> {
 /// The source of the blocks of a lazy chunk: in a sparse frame the chunk's own file, opened once.
 pub(crate) struct ChunkSource<'a> {
     frame: &'a Frame,
-    chunk_file: Option<Stream>,
+    chunk_file: Option<IoStream>,
 }
 
 impl Frame {
@@ -503,7 +503,7 @@ impl LazyForm {
 /// Builds the lazy form of the chunk that begins at byte `at` of a stream, of which `guess` bytes are read at first.
 /// The chunk has `limit` bytes at most, or what its file has. `place` is for its trailer.
 fn lazy_form(
-    stream: &Stream,
+    stream: &IoStream,
     at: u64,
     guess: usize,
     limit: Option<u64>,

@@ -153,7 +153,7 @@ pub(crate) struct Plan<'a> {
 }
 
 /// The state of a frame after a change, from which its images are built.
-pub(crate) struct Target<'a> {
+pub(crate) struct FrameState<'a> {
     /// The header; its lengths are filled in here.
     pub header: FrameHeader,
     /// The metalayers.
@@ -241,7 +241,7 @@ pub(crate) fn plan<'a>(
     layout: &Layout,
     index: &mut Index,
     change: &Change<'a>,
-    target: &Target<'_>,
+    target: &FrameState<'_>,
 ) -> Result<(Plan<'a>, Undo)> {
     let (undo, result) = match edit(layout, index, change, target) {
         Ok((edited, undo)) => (undo, images(layout, index, change, target, edited)),
@@ -279,7 +279,7 @@ fn edit<'a>(
     layout: &Layout,
     index: &mut Index,
     change: &Change<'a>,
-    target: &Target<'_>,
+    target: &FrameState<'_>,
 ) -> Result<(Edited<'a>, Undo)> {
     let len = index.offsets.len();
     match *change {
@@ -322,7 +322,7 @@ fn place_new<'a>(
     layout: &Layout,
     index: &mut Index,
     chunk: Payload<'a>,
-    target: &Target<'_>,
+    target: &FrameState<'_>,
     edited: &mut Edited<'a>,
 ) -> Result<Place> {
     let bytes = match chunk {
@@ -352,7 +352,7 @@ fn update<'a>(
     at: usize,
     chunk: Payload<'a>,
     old_len: u64,
-    target: &Target<'_>,
+    target: &FrameState<'_>,
 ) -> Result<(Edited<'a>, Undo)> {
     let len = index.offsets.len();
     let old = index.code(at)?;
@@ -425,7 +425,7 @@ fn images<'a>(
     layout: &Layout,
     index: &mut Index,
     change: &Change<'a>,
-    target: &Target<'_>,
+    target: &FrameState<'_>,
     edited: Edited<'a>,
 ) -> Result<Plan<'a>> {
     let mut header = target.header.clone();

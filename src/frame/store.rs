@@ -9,7 +9,7 @@ use super::disk::Disk;
 use super::header::{self, FIXED_LEN, FrameHeader};
 use super::index::{self, Offsets};
 use super::metalayers::{self, Metalayer};
-use super::plan::{self, Change, Images, Index, Layout, Target};
+use super::plan::{self, Change, FrameState, Images, Index, Layout};
 use super::trailer;
 use super::writer;
 use crate::abi::BLOSC2_IO_FILESYSTEM_MMAP;
@@ -79,7 +79,7 @@ pub(crate) struct Contents {
 }
 
 /// A look at a frame before it is used.
-pub(crate) struct Look {
+pub(crate) struct FrameStatus {
     /// Its header as it is now.
     pub header: FrameHeader,
     /// Whether the frame is another than the one that is known.
@@ -105,7 +105,7 @@ impl Frame {
     pub(crate) fn create(
         kind: FrameKind,
         destination: Destination<'_>,
-        target: &Target<'_>,
+        target: &FrameState<'_>,
     ) -> Result<Frame> {
         let trailer = trailer::build(target.vlmetalayers)?;
         let mut header = target.header.clone();
@@ -388,7 +388,7 @@ impl Frame {
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, and those of a header that is none.
-    pub(crate) fn look(&self) -> Result<Look> {
+    pub(crate) fn status(&self) -> Result<FrameStatus> {
         let there = self.disk.as_ref().and_then(|disk| disk.stamp());
         if let Some(there) = &there
             && !self.force_refresh.load(Ordering::Relaxed)
@@ -396,23 +396,27 @@ impl Frame {
             && seen.stamp == there.stamp
             && seen.is_whole_file
         {
-            return Ok(Look { header: seen.header.clone(), is_stale: false, chunks_may_differ: false });
+            return Ok(FrameStatus {
+                header: seen.header.clone(),
+                is_stale: false,
+                chunks_may_differ: false,
+            });
         }
-        self.look_with(there)
+        self.status_with(there)
     }
 
     /// Looks at the frame before it is changed: reads its header in any case.
     ///
     /// # Errors
     /// As [`look`](Self::look).
-    pub(crate) fn look_closely(&self) -> Result<Look> {
-        self.look_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
+    pub(crate) fn status_from_disk(&self) -> Result<FrameStatus> {
+        self.status_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
     }
 
-    fn look_with(&self, there: Option<Stamped>) -> Result<Look> {
+    fn status_with(&self, there: Option<Stamped>) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
             let header = self.read_header()?;
-            return Ok(Look { header, is_stale: false, chunks_may_differ: false });
+            return Ok(FrameStatus { header, is_stale: false, chunks_may_differ: false });
         };
         if disk.was_replaced(there.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -422,14 +426,14 @@ impl Frame {
         let is_stale = forced || header.frame_len != self.len();
         let Some(Stamped { stamp, is_settled }) = there else {
             let chunks_may_differ = disk.backend.is_native();
-            return Ok(Look { header, is_stale, chunks_may_differ });
+            return Ok(FrameStatus { header, is_stale, chunks_may_differ });
         };
         let is_known = self.inner.read_recursive().seen.as_ref().is_some_and(|seen| seen.stamp == stamp);
         if !is_known && is_settled && !is_stale {
             let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
             self.inner.write().seen = Some(Seen { stamp, header: header.clone(), is_whole_file });
         }
-        Ok(Look { header, is_stale, chunks_may_differ: !is_known })
+        Ok(FrameStatus { header, is_stale, chunks_may_differ: !is_known })
     }
 
     /// Reads the frame anew, since it is another than the one that is known. `None` when it makes no sense yet: the
@@ -469,7 +473,7 @@ impl Frame {
     ///
     /// # Errors
     /// Those of [`plan::plan`] and the writers.
-    pub(crate) fn apply(&self, change: &Change<'_>, target: &Target<'_>) -> Result<()> {
+    pub(crate) fn apply(&self, change: &Change<'_>, target: &FrameState<'_>) -> Result<()> {
         // A program's functions may read the frame while they write it, and find it as it was.
         let (mut index, layout, images) = {
             let mut inner = self.inner.write();

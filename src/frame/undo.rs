@@ -8,7 +8,7 @@ use super::disk::Disk;
 use super::plan::{Images, Layout, Move, Plan};
 use crate::err;
 use crate::error::{Error, Result};
-use crate::io::{Stream, WriteShape, resize};
+use crate::io::{IoStream, WriteShape, resize};
 use crate::trace;
 
 /// Bytes that are moved at a time.
@@ -44,7 +44,7 @@ impl<'a> Undo<'a> {
     pub(crate) fn read(
         plan: &Plan<'_>,
         disk: &Disk,
-        stream: &Stream,
+        stream: &IoStream,
         old: &'a Layout,
         images: &'a Images,
     ) -> Result<Self> {
@@ -82,13 +82,13 @@ impl<'a> Undo<'a> {
     ///
     /// # Errors
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
-    pub(crate) fn move_bytes(&mut self, stream: &Stream, base: u64, moved: Move) -> Result<()> {
+    pub(crate) fn move_bytes(&mut self, stream: &IoStream, base: u64, moved: Move) -> Result<()> {
         move_bytes(stream, base, moved, &mut self.moved)
     }
 
     /// Puts everything back. It was there before, so it fits; what cannot be written was not overwritten either, and
     /// keeps nothing else from being put back.
-    pub(crate) fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &Stream) {
+    pub(crate) fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &IoStream) {
         let Undo { old, images, pieces, size, moved } = self;
         let mut first_error = None;
         let mut note = |result: Result<()>| {
@@ -121,7 +121,7 @@ impl<'a> Undo<'a> {
 ///
 /// # Errors
 /// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` tells how far it came.
-pub(crate) fn move_bytes(stream: &Stream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
+pub(crate) fn move_bytes(stream: &IoStream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
     let mut spare = Vec::new();
     while progress.done < moved.len {
         let (at, len) = moved.segment(progress.done);
@@ -152,7 +152,13 @@ impl Move {
 }
 
 /// Moves back what [`move_bytes`] has moved.
-fn move_back(stream: &Stream, base: u64, moved: Move, progress: Progress, note: &mut dyn FnMut(Result<()>)) {
+fn move_back(
+    stream: &IoStream,
+    base: u64,
+    moved: Move,
+    progress: Progress,
+    note: &mut dyn FnMut(Result<()>),
+) {
     // Perhaps a part of it was overwritten by itself.
     if progress.done < moved.len && !progress.segment.is_empty() {
         let at = base + moved.from + progress.at;

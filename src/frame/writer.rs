@@ -11,7 +11,7 @@ use super::plan::{Images, Layout, Move, Plan};
 use super::undo::{self, Undo};
 use crate::err;
 use crate::error::Result;
-use crate::io::{OpenMode, Stream, WriteShape};
+use crate::io::{IoStream, OpenMode, WriteShape};
 use crate::malloc::Growing;
 use crate::trace;
 
@@ -65,7 +65,7 @@ pub(crate) fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Image
     Ok(())
 }
 
-fn natively(plan: &Plan<'_>, disk: &Disk, stream: &Stream, undo: &mut Undo<'_>) -> Result<()> {
+fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>) -> Result<()> {
     let mut size = undo.size();
     if let Some(moved) = plan.moved {
         undo.move_bytes(stream, disk.base, moved)?;

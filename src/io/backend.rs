@@ -3,7 +3,7 @@
 use super::mmap::Mapping;
 use super::stream::Kind as StreamKind;
 use super::user::UserBackend;
-use super::{OpenMode, Stream, native, paths, registry};
+use super::{IoStream, OpenMode, native, paths, registry};
 use crate::abi::{
     BLOSC2_IO_FILESYSTEM, BLOSC2_IO_FILESYSTEM_MMAP, blosc2_io, blosc2_stdio_mmap, blosc2_stdio_params,
 };
@@ -102,8 +102,8 @@ impl Backend {
     ///
     /// # Errors
     /// `FileOpen`.
-    pub(crate) fn open(&self, path: &CStr, mode: OpenMode) -> Result<Stream> {
-        Ok(Stream(match &self.0 {
+    pub(crate) fn open(&self, path: &CStr, mode: OpenMode) -> Result<IoStream> {
+        Ok(IoStream(match &self.0 {
             Kind::Native { .. } => StreamKind::Native(native::open(path, mode)?),
             Kind::Mmap(mapping) => {
                 mapping.open(path)?;

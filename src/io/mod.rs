@@ -1,6 +1,6 @@
 //! Moving bytes between memory and files, through the library's own back-ends or one of a program's.
 //!
-//! Owns what a file is to the rest of the library ([`Backend`], [`Stream`]), the read handle that a frame keeps
+//! Owns what a file is to the rest of the library ([`Backend`], [`IoStream`]), the read handle that a frame keeps
 //! ([`CachedReader`]), the lock between processes ([`FrameLock`]), the names of files ([`paths`]), and the table of
 //! the back-ends that programs register ([`registry`]). Knows nothing of frames: what the bytes mean, and in which
 //! order they are written, is decided above.
@@ -30,4 +30,4 @@ pub(crate) use lock::{FrameLock, Locked};
 pub(crate) use mode::{OpenMode, WriteShape};
 pub(crate) use native::{Stamp, Stamped, stamp_at};
 pub(crate) use reader::CachedReader;
-pub(crate) use stream::{Stream, resize};
+pub(crate) use stream::{IoStream, resize};

@@ -1,6 +1,6 @@
 //! The read handle that a frame on disk keeps (`frame.md` 5.4).
 
-use super::{Backend, OpenMode, Stream, native};
+use super::{Backend, IoStream, OpenMode, native};
 use crate::environment;
 use crate::error::Result;
 use std::ffi::CString;
@@ -21,30 +21,30 @@ pub(crate) struct CachedReader {
 
 #[derive(Default)]
 struct State {
-    kept: Option<Arc<Kept>>,
-    place: Place,
+    open: Option<Arc<OpenFile>>,
+    slot: Slot,
 }
 
 /// Whether this reader may keep its handle; decided once, when it is first asked for.
 #[derive(Default)]
-enum Place {
+enum Slot {
     #[default]
     Undecided,
-    Mine(#[allow(dead_code)] Slot),
-    None,
+    Reserved(#[allow(dead_code)] DescriptorSlot),
+    Unavailable,
 }
 
 /// An open file and which one it is.
-struct Kept {
+struct OpenFile {
     /// `None` only once it is dropped.
-    stream: Option<Stream>,
+    stream: Option<IoStream>,
     identity: (u64, u64),
     /// The program closed the descriptor behind our back; the number may be that of another file by now.
     lost: AtomicBool,
 }
 
-impl Kept {
-    fn stream(&self) -> &Stream {
+impl OpenFile {
+    fn stream(&self) -> &IoStream {
         self.stream.as_ref().expect("a stream until it is dropped")
     }
 
@@ -54,10 +54,10 @@ impl Kept {
     }
 }
 
-impl Drop for Kept {
+impl Drop for OpenFile {
     fn drop(&mut self) {
         if *self.lost.get_mut()
-            && let Some(Stream(super::stream::Kind::Native(file))) = self.stream.take()
+            && let Some(IoStream(super::stream::Kind::Native(file))) = self.stream.take()
         {
             let _ = file.into_raw_fd();
         }
@@ -65,22 +65,22 @@ impl Drop for Kept {
 }
 
 /// One of the places of the process; given back when dropped.
-struct Slot;
+struct DescriptorSlot;
 
 static SLOTS_TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-impl Slot {
-    fn take() -> Option<Slot> {
+impl DescriptorSlot {
+    fn take() -> Option<DescriptorSlot> {
         static LIMIT: OnceLock<usize> = OnceLock::new();
         let limit = *LIMIT.get_or_init(limit);
         SLOTS_TAKEN
             .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |taken| (taken < limit).then_some(taken + 1))
             .ok()
-            .map(|_| Slot)
+            .map(|_| DescriptorSlot)
     }
 }
 
-impl Drop for Slot {
+impl Drop for DescriptorSlot {
     fn drop(&mut self) {
         SLOTS_TAKEN.fetch_sub(1, Ordering::Relaxed);
     }
@@ -109,14 +109,14 @@ fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
 impl CachedReader {
     /// A reader that keeps its handle if it may. Nothing is opened yet.
     pub(crate) fn new(backend: Backend, path: CString) -> Self {
-        let place = if backend.is_native() { Place::Undecided } else { Place::None };
-        CachedReader { backend, path, state: RwLock::new(State { kept: None, place }) }
+        let slot = if backend.is_native() { Slot::Undecided } else { Slot::Unavailable };
+        CachedReader { backend, path, state: RwLock::new(State { open: None, slot }) }
     }
 
     /// A reader that opens the file for every use, as all do once too many keep theirs.
     #[cfg(test)]
     pub(crate) fn uncached(backend: Backend, path: CString) -> Self {
-        CachedReader { backend, path, state: RwLock::new(State { kept: None, place: Place::None }) }
+        CachedReader { backend, path, state: RwLock::new(State { open: None, slot: Slot::Unavailable }) }
     }
 
     /// The path that is read.
@@ -128,39 +128,39 @@ impl CachedReader {
     /// Drops a handle whose path names another file by now, `there`, or that the program closed; true if that was so:
     /// what was read before is of another file. A path that names nothing is no reason: the old file can still be read.
     pub(crate) fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
-        let Some(kept) = self.kept() else { return false };
+        let Some(kept) = self.open_file() else { return false };
         let is_lost = kept.is_lost();
         if !is_lost && there.is_none_or(|there| there == kept.identity) {
             return false;
         }
-        self.drop_kept(&kept, is_lost);
+        self.drop_file(&kept, is_lost);
         true
     }
 
     /// Drops a handle that the program closed.
     pub(crate) fn drop_if_lost(&self) {
-        if let Some(kept) = self.kept().filter(|kept| kept.is_lost()) {
-            self.drop_kept(&kept, true);
+        if let Some(file) = self.open_file().filter(|file| file.is_lost()) {
+            self.drop_file(&file, true);
         }
     }
 
-    fn drop_kept(&self, kept: &Arc<Kept>, is_lost: bool) {
+    fn drop_file(&self, file: &Arc<OpenFile>, is_lost: bool) {
         if is_lost {
-            kept.lost.store(true, Ordering::Relaxed);
+            file.lost.store(true, Ordering::Relaxed);
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         // Another thread may have put a newer one there.
-        if state.kept.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, kept)) {
-            state.kept = None;
+        if state.open.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, file)) {
+            state.open = None;
         }
     }
 
-    /// Lets `read` use the kept handle, or one opened for this call.
+    /// Lets `read` use the file handle, or one opened for this call.
     ///
     /// # Errors
     /// `FileOpen`, or what `read` returns.
-    pub(crate) fn with<R>(&self, read: impl FnOnce(&Stream) -> Result<R>) -> Result<R> {
-        if let Some(kept) = self.kept() {
+    pub(crate) fn with<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
+        if let Some(kept) = self.open_file() {
             return read(kept.stream());
         }
         let stream = self.backend.open(&self.path, OpenMode::Read)?;
@@ -170,25 +170,25 @@ impl CachedReader {
         }
     }
 
-    fn kept(&self) -> Option<Arc<Kept>> {
-        self.state.read().unwrap_or_else(PoisonError::into_inner).kept.clone()
+    fn open_file(&self) -> Option<Arc<OpenFile>> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner).open.clone()
     }
 
     /// Keeps a stream that was just opened, or gives it back.
-    fn keep(&self, stream: Stream) -> std::result::Result<Arc<Kept>, Stream> {
+    fn keep(&self, stream: IoStream) -> std::result::Result<Arc<OpenFile>, IoStream> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        if let Place::Undecided = state.place {
-            state.place = Slot::take().map_or(Place::None, Place::Mine);
+        if let Slot::Undecided = state.slot {
+            state.slot = DescriptorSlot::take().map_or(Slot::Unavailable, Slot::Reserved);
         }
-        if let Place::None = state.place {
+        if let Slot::Unavailable = state.slot {
             return Err(stream);
         }
         let Some(identity) = stream.as_file().and_then(native::identity) else {
             return Err(stream);
         };
-        let kept = Kept { stream: Some(stream), identity, lost: AtomicBool::new(false) };
+        let kept = OpenFile { stream: Some(stream), identity, lost: AtomicBool::new(false) };
         // Of two threads that opened it at once, the first one's is kept.
-        Ok(state.kept.get_or_insert_with(|| Arc::new(kept)).clone())
+        Ok(state.open.get_or_insert_with(|| Arc::new(kept)).clone())
     }
 }
 

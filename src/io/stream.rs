@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// An open file. Closed when it is dropped.
 ///
 /// Any number of threads may read at the same time. Back-ends that hand out pointers wait with a change until no thread reads.
-pub(crate) struct Stream(pub(super) Kind);
+pub(crate) struct IoStream(pub(super) Kind);
 
 pub(super) enum Kind {
     Native(File),
@@ -20,7 +20,7 @@ pub(super) enum Kind {
     User(UserStream),
 }
 
-impl Stream {
+impl IoStream {
     /// Fills `dest` from `position` on.
     ///
     /// # Errors

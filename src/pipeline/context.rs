@@ -420,7 +420,7 @@ impl Context {
 
     /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
     /// `blocksize` bytes long: nothing that the program set up looks at the source or at several blocks.
-    pub(crate) fn takes_gathered(&self, blocksize: usize) -> bool {
+    pub(crate) fn takes_patched_blocks(&self, blocksize: usize) -> bool {
         !self.calls_back()
             && !self.instrumented
             && self.head.use_dict() == 0

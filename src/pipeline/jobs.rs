@@ -46,7 +46,7 @@ pub(crate) fn for_each_block(
     let queue = Queue::new(blocks);
     let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|tid| {
-        let _part = Part { caller };
+        let _part = ThreadPart { caller };
         let _held = held_locks::adopt(&held);
         scratch::with(|scratch| {
             let mut worker = Worker { tid, scratch };
@@ -73,7 +73,7 @@ pub(crate) fn for_each(
     let queue = Queue::new(items);
     let (caller, held) = (thread::id(), held_locks::current());
     let finished = pool::run(nthreads, &|_| {
-        let _part = Part { caller };
+        let _part = ThreadPart { caller };
         let _held = held_locks::adopt(&held);
         queue.work_off(&work);
     });
@@ -82,12 +82,12 @@ pub(crate) fn for_each(
 
 /// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory to the
 /// process, so that idle threads keep none.
-struct Part {
+struct ThreadPart {
     /// The thread that started the job.
     caller: usize,
 }
 
-impl Drop for Part {
+impl Drop for ThreadPart {
     fn drop(&mut self) {
         if thread::id() != self.caller {
             scratch::hand_over();

@@ -131,7 +131,7 @@ pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
 /// As [`with`], without a closure: passing the arguments through a closure slows small blocks.
 #[inline(always)]
 pub(crate) fn lend() -> Lent {
-    let level = Level::enter();
+    let level = CallLevel::enter();
     Lent { scratch: level.take().unwrap_or_else(shared_or_fresh), level }
 }
 
@@ -139,7 +139,7 @@ pub(crate) fn lend() -> Lent {
 pub(crate) struct Lent {
     /// The memory.
     pub scratch: Box<Scratch>,
-    level: Level,
+    level: CallLevel,
 }
 
 impl Lent {
@@ -173,18 +173,18 @@ fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
 }
 
 /// One call at work on this thread; the next one is nested until this is dropped, also when a callback panics.
-struct Level {
+struct CallLevel {
     /// Number of calls at work before; `None` on a thread that is ending, which keeps nothing.
     before: Option<u32>,
     /// The number belongs to this thread.
     _not_send: PhantomData<*const ()>,
 }
 
-impl Level {
+impl CallLevel {
     #[inline(always)]
-    fn enter() -> Level {
+    fn enter() -> CallLevel {
         let before = STATE.try_with(|state| state.depth.replace(state.depth.get() + 1)).ok();
-        Level { before, _not_send: PhantomData }
+        CallLevel { before, _not_send: PhantomData }
     }
 
     /// Takes the memory that the thread keeps for this level.
@@ -208,7 +208,7 @@ impl Level {
     }
 }
 
-impl Drop for Level {
+impl Drop for CallLevel {
     #[inline(always)]
     fn drop(&mut self) {
         if let Some(before) = self.before {

@@ -13,7 +13,7 @@ use super::{Keeping, SuperChunk};
 use crate::err;
 use crate::error::{Error, ErrorKind, Result};
 use crate::frame::fetch::ChunkInfo;
-use crate::frame::plan::{Change, Payload, Target};
+use crate::frame::plan::{Change, FrameState, Payload};
 use crate::malloc::Malloced;
 use std::sync::atomic::Ordering;
 
@@ -297,7 +297,7 @@ impl WriteGuard<'_, SuperChunk> {
         let locked = self.locked();
         frame.apply(
             change,
-            &Target {
+            &FrameState {
                 header: locked.frame_header(counters),
                 metalayers: &locked.metalayers(Layer::Fixed),
                 vlmetalayers: &locked.metalayers(Layer::Variable),

@@ -8,7 +8,7 @@ use crate::abi::{CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
 use crate::frame::FrameKind;
-use crate::frame::plan::Target;
+use crate::frame::plan::FrameState;
 use crate::frame::store::{Destination, Frame};
 use crate::io::{Backend, paths};
 use crate::malloc::Malloced;
@@ -102,7 +102,7 @@ impl SuperChunk {
         let locked = access.locked();
         let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;
-        let target = Target {
+        let target = FrameState {
             header,
             metalayers: &locked.metalayers(Layer::Fixed),
             vlmetalayers: &locked.metalayers(Layer::Variable),

@@ -31,11 +31,11 @@ pub(crate) mod change;
 mod compress;
 pub(crate) mod copy;
 pub(crate) mod create;
-pub(crate) mod gathered;
 #[cfg(all(test, loom))]
 mod lock_model_tests;
 pub(crate) mod metalayers;
 pub(crate) mod open;
+pub(crate) mod patched_chunk;
 pub(crate) mod read;
 pub(crate) mod rules;
 pub(crate) mod slice;

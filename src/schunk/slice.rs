@@ -23,15 +23,15 @@ struct Span {
 }
 
 /// The part of a span in one chunk, as bytes of the chunk and of the buffer.
-struct Part {
+struct ChunkPart {
     nchunk: i64,
     range: Range<usize>,
     buffer: Range<usize>,
 }
 
 /// A part of a chunk that is written.
-struct PartToWrite<'a> {
-    part: Part,
+struct ChunkPartToWrite<'a> {
+    part: ChunkPart,
     src: &'a [u8],
     /// Uncompressed bytes of all chunks but the last.
     chunksize: i64,
@@ -39,7 +39,7 @@ struct PartToWrite<'a> {
     settings: OnceCell<ReadSettings>,
 }
 
-impl PartToWrite<'_> {
+impl ChunkPartToWrite<'_> {
     fn settings(&self, schunk: &SuperChunk) -> &ReadSettings {
         self.settings.get_or_init(|| schunk.read_settings(true))
     }
@@ -86,7 +86,7 @@ impl Span {
         self.start / self.chunksize
     }
 
-    fn parts(&self) -> impl Iterator<Item = Part> + '_ {
+    fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let first = self.first_chunk();
         // Small slices lie in one chunk: a comparison instead of a division.
         let end = if self.stop - first * self.chunksize <= self.chunksize {
@@ -97,7 +97,7 @@ impl Span {
         (first..end).map(move |nchunk| {
             let base = nchunk * self.chunksize;
             let range = self.start.max(base)..self.stop.min(base + self.chunksize);
-            Part {
+            ChunkPart {
                 nchunk,
                 range: (range.start - base) as usize..(range.end - base) as usize,
                 buffer: (range.start - self.start) as usize..(range.end - self.start) as usize,
@@ -176,14 +176,14 @@ impl SuperChunk {
         let settings = self.read_settings(false);
         let session = self.reading()?;
         let buffer = 0..dest.len();
-        self.read_chunk_parts(session, std::iter::once(Part { nchunk, range, buffer }), &settings, dest)
+        self.read_chunk_parts(session, std::iter::once(ChunkPart { nchunk, range, buffer }), &settings, dest)
     }
 
     /// Reads parts of chunks into their places in `dest`; all of them of one state of the super-chunk.
     fn read_chunk_parts(
         &self,
         session: ReadSession<'_>,
-        mut parts: impl Iterator<Item = Part>,
+        mut parts: impl Iterator<Item = ChunkPart>,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<()> {
@@ -226,7 +226,7 @@ impl SuperChunk {
     fn read_chunk_part_at(
         &self,
         access: Access<'_>,
-        part: &Part,
+        part: &ChunkPart,
         settings: &ReadSettings,
         mut dest: OutBuffer<'_>,
     ) -> Result<bool> {
@@ -250,7 +250,7 @@ impl SuperChunk {
     /// Decodes a part of a chunk into its place in `dest`. Without access, the chunk is a copy.
     fn decode_chunk_part(
         &self,
-        part: &Part,
+        part: &ChunkPart,
         chunk: &StoredChunk<'_>,
         access: Option<Access<'_>>,
         settings: &ReadSettings,
@@ -381,7 +381,7 @@ impl SuperChunk {
             }
         }
         for part in span.parts() {
-            let new = PartToWrite {
+            let new = ChunkPartToWrite {
                 src: &src[part.buffer.clone()],
                 part,
                 chunksize: span.chunksize,
@@ -401,7 +401,7 @@ impl SuperChunk {
     }
 
     /// Whether a part is all that a chunk has.
-    fn is_whole(&self, part: &Part, chunksize: i64) -> bool {
+    fn is_whole(&self, part: &ChunkPart, chunksize: i64) -> bool {
         let counters = self.counters();
         let last_len = match counters.nbytes % chunksize {
             0 => chunksize,
@@ -415,7 +415,11 @@ impl SuperChunk {
 
     /// What becomes of a chunk when a part of it is written; `None` where decoding runs a program's functions, which no
     /// session is held for. The session is of the super-chunk that the chunk belongs to.
-    fn patched_in(&self, session: &mut ChangeSession<'_>, new: &PartToWrite<'_>) -> Result<Option<Malloced>> {
+    fn patched_in(
+        &self,
+        session: &mut ChangeSession<'_>,
+        new: &ChunkPartToWrite<'_>,
+    ) -> Result<Option<Malloced>> {
         let nchunk = new.part.nchunk;
         if self.is_whole(&new.part, new.chunksize) {
             self.note_current(nchunk);
@@ -433,7 +437,7 @@ impl SuperChunk {
 
     /// Writes a part of a chunk, which is `target`'s, without a lock while decoding and compressing run functions of the
     /// program. Returns whether the chunk could be stored; if not, another one has come in its place.
-    fn write_snapshot(&self, target: &SuperChunk, new: &PartToWrite<'_>) -> Result<bool> {
+    fn write_snapshot(&self, target: &SuperChunk, new: &ChunkPartToWrite<'_>) -> Result<bool> {
         let nchunk = new.part.nchunk;
         if self.is_whole(&new.part, new.chunksize) {
             self.note_current(nchunk);

@@ -66,28 +66,28 @@ impl SuperChunk {
                 return Ok(ReadSession { header: None, _section: None, guard });
             };
             if !frame.is_on_disk() {
-                let header = Some(frame.look()?.header);
+                let header = Some(frame.status()?.header);
                 return Ok(ReadSession { header, _section: None, guard });
             }
             let section = frame.lock(false)?;
-            let look = frame.look()?;
-            if look.is_stale {
+            let status = frame.status()?;
+            if status.is_stale {
                 // Only a change may read the frame anew. If it makes no sense yet, the old view has to do.
                 drop(section);
                 drop(guard);
                 if !self.is_refreshed()? {
                     let guard = self.read_lock();
                     let section = frame.lock(false)?;
-                    let header = Some(frame.look()?.header);
+                    let header = Some(frame.status()?.header);
                     self.forget_block();
                     return Ok(ReadSession { header, _section: Some(section), guard });
                 }
                 continue;
             }
-            if look.chunks_may_differ {
+            if status.chunks_may_differ {
                 self.forget_block();
             }
-            return Ok(ReadSession { header: Some(look.header), _section: Some(section), guard });
+            return Ok(ReadSession { header: Some(status.header), _section: Some(section), guard });
         }
     }
 
@@ -132,8 +132,8 @@ impl SuperChunk {
         let Some(frame) = self.frame() else { return Ok(false) };
         let _section = frame.lock(false)?;
         // Another thread of ours may have been here first: then there is nothing left to do, and that is fine.
-        let look = frame.look()?;
-        Ok(!look.is_stale || guard.resync(frame)?.0)
+        let status = frame.status()?;
+        Ok(!status.is_stale || guard.resync(frame)?.0)
     }
 
     /// Reads counters and metalayers anew if another handle has changed the frame; whether it has. A frame that cannot
@@ -152,8 +152,8 @@ impl SuperChunk {
         }
         let mut guard = WriteGuard::lock(self)?;
         let _section = frame.lock(false)?;
-        let Ok(look) = frame.look() else { return Ok(false) };
-        if !look.is_stale {
+        let Ok(status) = frame.status() else { return Ok(false) };
+        if !status.is_stale {
             return Ok(false);
         }
         guard.resync(frame).map(|(changed, _)| changed)
@@ -166,7 +166,7 @@ impl SuperChunk {
     fn is_stale(&self, frame: &Frame) -> Result<bool> {
         let _reading = self.read_lock();
         let _section = frame.lock(false)?;
-        Ok(frame.look().is_ok_and(|look| look.is_stale))
+        Ok(frame.status().is_ok_and(|status| status.is_stale))
     }
 
     /// As [`refresh`](Self::refresh), for calls that go on either way.
@@ -214,12 +214,12 @@ impl SuperChunk {
 impl WriteGuard<'_, SuperChunk> {
     /// Rereads the frame if another handle has changed it. Returns whether it did, and the header.
     fn resync(&mut self, frame: &Frame) -> Result<(bool, FrameHeader)> {
-        let look = frame.look_closely()?;
-        if !look.is_stale {
-            return Ok((false, look.header));
+        let status = frame.status_from_disk()?;
+        if !status.is_stale {
+            return Ok((false, status.header));
         }
-        let header = look.header.clone();
-        match frame.refresh(look.header)? {
+        let header = status.header.clone();
+        match frame.refresh(status.header)? {
             Some(contents) => {
                 self.take_over(&contents)?;
                 Ok((true, contents.header))

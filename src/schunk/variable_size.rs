@@ -72,7 +72,7 @@ impl WriteGuard<'_, SuperChunk> {
         }
         let mut counters = *before;
         for nchunk in specials {
-            let header = frame.look()?.header;
+            let header = frame.status()?.header;
             let info = frame.chunk_info(nchunk, &header)?;
             let Some(special) = info.special else { continue };
             let chunk = as_value(special, info.nbytes, self.typesize())?;

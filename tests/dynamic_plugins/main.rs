@@ -5,7 +5,7 @@
 //! of its own, since the search depends on the environment and plugins stay loaded.
 
 #[allow(dead_code)] // one of its two entry points is enough here
-#[path = "../do_better/alone.rs"]
+#[path = "../upstream_defects/alone.rs"]
 mod alone;
 mod probes;
 #[path = "../support/mod.rs"]

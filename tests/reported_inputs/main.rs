@@ -2,7 +2,7 @@
 //! inputs are put together by hand from the documents of the formats ([`build`]). Each test says which code comes out;
 //! sources and destinations lie against inaccessible pages. The reference runs beside this library where it survives.
 
-#[path = "../do_better/alone.rs"]
+#[path = "../upstream_defects/alone.rs"]
 mod alone;
 #[path = "../support/mod.rs"]
 mod support;

@@ -6,7 +6,7 @@
 
 use super::format::{LONG_CODE, MAX_LITERALS};
 use super::tokens::{Match, put_literals, put_match};
-use crate::codec::common_prefix::differing32;
+use crate::codec::common_prefix::difference_mask32;
 use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.
@@ -240,7 +240,7 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let mut n = 0;
     while n + 32 <= len {
         // SAFETY: `n` + 32 <= the length of both.
-        let differing = unsafe { differing32(a, b, n) };
+        let differing = unsafe { difference_mask32(a, b, n) };
         if differing != 0 {
             return n + differing.trailing_zeros() as usize;
         }

@@ -115,7 +115,9 @@ pub(super) fn encode<const C: usize>(
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        cpu::Level::Avx2(_) | cpu::Level::Avx512(_) => unsafe { encode_avx2::<C>(tables, shape, src, dest) },
+        cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe {
+            encode_avx2::<C>(tables, shape, src, dest)
+        },
         // SAFETY: without vectors nothing is asked of the machine.
         _ => unsafe { encode_with::<C, false>(tables, shape, src, dest) },
     }

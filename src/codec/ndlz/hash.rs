@@ -208,7 +208,7 @@ mod avx2 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::cpu::{self, Level};
+    use crate::filter::cpu::{self, SimdLevel};
 
     fn pieces_of_a_cell<const AVX2: bool>() {
         let bytes: [u8; 64] = std::array::from_fn(|i| (i * i * 7 + i * 31 + 5) as u8);
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn pieces_of_a_cell_at_once() {
         pieces_of_a_cell::<false>();
-        if cpu::available().any(Level::has_avx2) {
+        if cpu::available().any(SimdLevel::has_avx2) {
             pieces_of_a_cell::<true>();
         }
     }

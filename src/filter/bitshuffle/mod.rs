@@ -15,7 +15,7 @@ mod avx512;
 mod tests;
 
 use super::copy::copy;
-use super::cpu::{self, Level};
+use super::cpu::{self, SimdLevel};
 use generic::GROUP;
 
 /// Bit-shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -51,7 +51,7 @@ pub fn bitunshuffle_v2(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// # Panics
 /// Like [`bitshuffle`].
-pub fn bitshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub fn bitshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Forward, typesize, src, dest);
 }
 
@@ -59,7 +59,7 @@ pub fn bitshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8])
 ///
 /// # Panics
 /// Like [`bitunshuffle`].
-pub fn bitunshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub fn bitunshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Backward, typesize, src, dest);
 }
 
@@ -71,7 +71,7 @@ enum Direction {
 
 /// Runs the kernels of `level`.
 #[inline]
-fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a bit shuffle differ in length");
     let elements = src.len() / typesize / GROUP * GROUP;
     let (body, tail) = src.split_at(elements * typesize);
@@ -85,16 +85,20 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
     match (level, direction) {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
-        (Level::Avx512(_), Direction::Forward) => unsafe { avx512::bitshuffle(typesize, body, body_dest) },
+        (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
+            avx512::bitshuffle(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
-        (Level::Avx512(_), Direction::Backward) => unsafe { avx512::bitunshuffle(typesize, body, body_dest) },
+        (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
+            avx512::bitunshuffle(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
-        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
+        (SimdLevel::Avx2(_), Direction::Forward) => unsafe { avx2::bitshuffle(typesize, body, body_dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole groups: above.
-        (Level::Avx2(_), Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
+        (SimdLevel::Avx2(_), Direction::Backward) => unsafe { avx2::bitunshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::bitshuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::bitunshuffle(typesize, body, body_dest),
     }

@@ -7,7 +7,7 @@
 pub(in crate::filter) mod columns;
 mod prefix_sum;
 
-use super::cpu::{self, Level};
+use super::cpu::{self, SimdLevel};
 use super::shuffle;
 
 /// Which of the two filters: they code streams alike whose length is a multiple of 16.
@@ -54,7 +54,7 @@ pub(crate) fn decode_in_place(revision: Revision, nstreams: usize, buf: &mut [u8
 ///
 /// # Panics
 /// If this machine does not have the level, or `nstreams` is 0.
-pub(crate) fn decode_in_place_at(level: Level, revision: Revision, nstreams: usize, buf: &mut [u8]) {
+pub(crate) fn decode_in_place_at(level: SimdLevel, revision: Revision, nstreams: usize, buf: &mut [u8]) {
     let len = buf.len();
     for_each_piece(revision, nstreams, len, |start, end| {
         prefix_sum::prefix_sum(level, &mut buf[start..end]);
@@ -75,7 +75,7 @@ pub(crate) fn shuffle_encode(revision: Revision, typesize: usize, src: &[u8], de
 /// # Panics
 /// Like [`shuffle_encode`].
 pub(crate) fn shuffle_encode_at(
-    level: Level,
+    level: SimdLevel,
     revision: Revision,
     typesize: usize,
     src: &[u8],
@@ -108,7 +108,7 @@ pub(crate) fn decode_unshuffle(revision: Revision, typesize: usize, src: &mut [u
 /// # Panics
 /// Like [`decode_unshuffle`].
 pub(crate) fn decode_unshuffle_at(
-    level: Level,
+    level: SimdLevel,
     revision: Revision,
     typesize: usize,
     src: &mut [u8],
@@ -157,7 +157,7 @@ fn differences(src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        Level::Avx2(_) | Level::Avx512(_) => unsafe { differences_avx2(src, dest) },
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { differences_avx2(src, dest) },
         _ => differences_portable(src, dest),
     }
 }
@@ -166,7 +166,7 @@ fn differences_in_place(buf: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: both levels prove that the machine has AVX2.
-        Level::Avx2(_) | Level::Avx512(_) => unsafe { differences_in_place_avx2(buf) },
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => unsafe { differences_in_place_avx2(buf) },
         _ => differences_in_place_portable(buf),
     }
 }

@@ -3,17 +3,17 @@
 //! As for the prefix XOR of delta, a vector is done in steps that double the distance, and what links the vectors is one
 //! addition only: the sum of each goes into a carry that does not wait for the sums within.
 
-use super::super::cpu::Level;
+use super::super::cpu::SimdLevel;
 
 /// Adds to every byte all those before it, with the code of `level`.
-pub(super) fn prefix_sum(level: Level, buf: &mut [u8]) {
+pub(super) fn prefix_sum(level: SimdLevel, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions.
-        Level::Avx512(_) => unsafe { x86::avx512(buf) },
+        SimdLevel::Avx512(_) => unsafe { x86::avx512(buf) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions.
-        Level::Avx2(_) => unsafe { x86::avx2(buf) },
+        SimdLevel::Avx2(_) => unsafe { x86::avx2(buf) },
         _ => portable(buf, 0),
     }
 }

@@ -4,17 +4,17 @@
 //! with the last word of the pair before, and so on, all words hold the XOR from the start of the vector. What
 //! links the vectors is one XOR only: the last word of each goes into a carry that does not wait for the sums.
 
-use super::super::cpu::Level;
+use super::super::cpu::SimdLevel;
 
 /// XORs every word of `W` bytes with all the words before it, with the code of `level`. The length is a multiple of `W`, which is 1, 2, 4 or 8.
-pub(super) fn prefix_xor<const W: usize>(level: Level, buf: &mut [u8]) {
+pub(super) fn prefix_xor<const W: usize>(level: SimdLevel, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions.
-        Level::Avx512(_) => unsafe { x86::avx512::<W>(buf) },
+        SimdLevel::Avx512(_) => unsafe { x86::avx512::<W>(buf) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions.
-        Level::Avx2(_) => unsafe { x86::avx2::<W>(buf) },
+        SimdLevel::Avx2(_) => unsafe { x86::avx2::<W>(buf) },
         _ => portable::<W>(buf, 0),
     }
 }

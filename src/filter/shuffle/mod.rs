@@ -19,7 +19,7 @@ mod neon;
 mod tests;
 
 use super::copy::copy;
-use super::cpu::{self, Level};
+use super::cpu::{self, SimdLevel};
 use generic::elements;
 
 /// Shuffles the block `src` of elements of `typesize` bytes (1 or more) into `dest`, writing all of it.
@@ -42,7 +42,7 @@ pub fn unshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// # Panics
 /// Like [`shuffle`].
-pub fn shuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub fn shuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Forward, typesize, src, dest);
 }
 
@@ -50,7 +50,7 @@ pub fn shuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
 ///
 /// # Panics
 /// Like [`unshuffle`].
-pub fn unshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run(level, Direction::Backward, typesize, src, dest);
 }
 
@@ -59,10 +59,12 @@ pub fn unshuffle_at(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) 
 const FUSED: (usize, usize) = (16, 64);
 
 /// Whether the kernels of `level` can code the streams of such a block with a bytedelta (`filters.md` 8) on the way.
-pub(super) fn fuses(level: Level, typesize: usize, len: usize) -> bool {
+pub(super) fn fuses(level: SimdLevel, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(_) | Level::Avx512(_) => (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1,
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
+            (2..=FUSED.0).contains(&typesize) && len / typesize >= FUSED.1
+        }
         _ => {
             let _ = (typesize, len);
             false
@@ -74,7 +76,7 @@ pub(super) fn fuses(level: Level, typesize: usize, len: usize) -> bool {
 ///
 /// # Panics
 /// Where it does not say so, or if the lengths differ.
-pub(super) fn shuffle_differences(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn shuffle_differences(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run_fused(level, Direction::Forward, typesize, src, dest);
 }
 
@@ -82,12 +84,12 @@ pub(super) fn shuffle_differences(level: Level, typesize: usize, src: &[u8], des
 ///
 /// # Panics
 /// Like [`shuffle_differences`].
-pub(super) fn unshuffle_sums(level: Level, typesize: usize, src: &[u8], dest: &mut [u8]) {
+pub(super) fn unshuffle_sums(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run_fused(level, Direction::Backward, typesize, src, dest);
 }
 
 /// Runs the kernels of `level`.
-fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
     assert!(fuses(level, typesize, src.len()), "no fused shuffle of {typesize} at {}", level.name());
     let (body, tail) = src.split_at(src.len() / typesize * typesize);
@@ -97,23 +99,25 @@ fn run_fused(level: Level, direction: Direction, typesize: usize, src: &[u8], de
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
         // `fuses` is true: above.
-        (Level::Avx512(_), Direction::Forward) => unsafe {
+        (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
             avx512::shuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
         // `fuses` is true: above.
-        (Level::Avx512(_), Direction::Backward) => unsafe {
+        (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
             avx512::unshuffle::<true>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
         // `fuses` is true: above.
-        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::shuffle::<true>(typesize, body, body_dest) },
+        (SimdLevel::Avx2(_), Direction::Forward) => unsafe {
+            avx2::shuffle::<true>(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, and
         // `fuses` is true: above.
-        (Level::Avx2(_), Direction::Backward) => unsafe {
+        (SimdLevel::Avx2(_), Direction::Backward) => unsafe {
             avx2::unshuffle::<true>(typesize, body, body_dest)
         },
         _ => unreachable!("{} fuses nothing, of {} bytes", level.name(), body_dest.len()),
@@ -131,10 +135,10 @@ pub fn takes_planes(typesize: usize, len: usize) -> bool {
     takes_planes_at(cpu::level(), typesize, len)
 }
 
-fn takes_planes_at(level: Level, typesize: usize, len: usize) -> bool {
+fn takes_planes_at(level: SimdLevel, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2(_) | Level::Avx512(_) => {
+        SimdLevel::Avx2(_) | SimdLevel::Avx512(_) => {
             matches!(typesize, 2 | 4 | MAX_PLANES)
                 && len.is_multiple_of(typesize)
                 && len / typesize >= MIN_ELEMENTS
@@ -156,7 +160,7 @@ pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
 }
 
 /// Runs the kernels of `level`.
-fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
+fn unshuffle_planes_at(level: SimdLevel, planes: &[&[u8]], dest: &mut [u8]) {
     let typesize = planes.len();
     assert!(takes_planes_at(level, typesize, dest.len()), "{typesize} planes at {}", level.name());
     assert!(planes.iter().all(|plane| plane.len() * typesize == dest.len()), "planes of different lengths");
@@ -167,10 +171,10 @@ fn unshuffle_planes_at(level: Level, planes: &[&[u8]], dest: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions, the elements are enough, and so are the bytes of each plane.
-        Level::Avx512(_) => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
+        SimdLevel::Avx512(_) => unsafe { avx512::unshuffle_planes(typesize, &pointers, dest) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Level::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
+        SimdLevel::Avx2(_) => unsafe { avx2::unshuffle_planes(typesize, &pointers, dest) },
         _ => unreachable!("other levels take no planes"),
     }
 }
@@ -183,7 +187,7 @@ enum Direction {
 
 /// Runs the kernels of `level`.
 #[inline]
-fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
+fn run(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8], dest: &mut [u8]) {
     assert_eq!(src.len(), dest.len(), "source and destination of a shuffle differ in length");
     let elements = elements(src.len(), typesize);
     if typesize == 1 || elements < 2 {
@@ -199,33 +203,35 @@ fn run(level: Level, direction: Direction, typesize: usize, src: &[u8], dest: &m
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Avx512(_), Direction::Forward) => unsafe {
+        (SimdLevel::Avx512(_), Direction::Forward) => unsafe {
             avx512::shuffle::<false>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Avx512(_), Direction::Backward) => unsafe {
+        (SimdLevel::Avx512(_), Direction::Backward) => unsafe {
             avx512::unshuffle::<false>(typesize, body, body_dest)
         },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Avx2(_), Direction::Forward) => unsafe { avx2::shuffle::<false>(typesize, body, body_dest) },
+        (SimdLevel::Avx2(_), Direction::Forward) => unsafe {
+            avx2::shuffle::<false>(typesize, body, body_dest)
+        },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Avx2(_), Direction::Backward) => unsafe {
+        (SimdLevel::Avx2(_), Direction::Backward) => unsafe {
             avx2::unshuffle::<false>(typesize, body, body_dest)
         },
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Neon(_), Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },
+        (SimdLevel::Neon(_), Direction::Forward) => unsafe { neon::shuffle(typesize, body, body_dest) },
         #[cfg(all(target_arch = "aarch64", target_endian = "little"))]
         // SAFETY: the level proves that the machine has the instructions; the lengths are equal and whole elements, of
         // which there are 2 of 2 bytes or more: above.
-        (Level::Neon(_), Direction::Backward) => unsafe { neon::unshuffle(typesize, body, body_dest) },
+        (SimdLevel::Neon(_), Direction::Backward) => unsafe { neon::unshuffle(typesize, body, body_dest) },
         (_, Direction::Forward) => generic::shuffle(typesize, body, body_dest),
         (_, Direction::Backward) => generic::unshuffle(typesize, body, body_dest),
     }

@@ -12,7 +12,7 @@ mod output;
 #[cfg(test)]
 mod tests;
 
-use crate::codec::common_prefix::differing32;
+use crate::codec::common_prefix::difference_mask32;
 
 /// The shortest match.
 const MIN_MATCH: usize = 4;
@@ -113,7 +113,7 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
         n = 8;
         while n + 32 <= here.len() {
             // SAFETY: `n` + 32 <= the length of both.
-            let differing = unsafe { differing32(here, there, n) };
+            let differing = unsafe { difference_mask32(here, there, n) };
             if differing != 0 {
                 return n + differing.trailing_zeros() as usize;
             }

@@ -126,7 +126,7 @@ fn begin(keeps_state: bool) -> MutexGuard<'static, ()> {
             update: Some(update),
             free: Some(free),
             id: TUNER,
-            name: c"do_better".as_ptr().cast_mut(),
+            name: c"upstream_defects".as_ptr().cast_mut(),
         };
         let mut empty = blosc2_tuner {
             init: None,

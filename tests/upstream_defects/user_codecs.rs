@@ -137,7 +137,7 @@ fn register() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         for (id, name, encoder, decoder) in [
-            (CODEC, c"do_better", Some(encode as _), Some(decode as _)),
+            (CODEC, c"upstream_defects", Some(encode as _), Some(decode as _)),
             (TELLTALE, c"telltale", Some(encode_and_tell as _), Some(decode_and_tell as _)),
         ] {
             let mut codec = blosc2_codec {

@@ -1,4 +1,4 @@
-//! The border itself: panics and errors become codes, pointers with lengths become slices.
+//! Conversions at the C ABI: panics and errors become codes, pointers with lengths become slices.
 
 use crate::abi::{blosc2_context, blosc2_schunk};
 use crate::chunk::ChunkHeader;

@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How much of a block changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Coverage {
+pub(crate) enum PatchExtent {
     /// It stays as it is.
     Nothing,
     /// Some bytes.
@@ -30,9 +30,9 @@ pub(crate) enum Coverage {
 }
 
 /// What changes in the blocks of a chunk.
-pub(crate) trait Changes: Sync {
+pub(crate) trait BlockPatch: Sync {
     /// How much changes in block `nblock`.
-    fn coverage(&self, nblock: usize) -> Coverage;
+    fn coverage(&self, nblock: usize) -> PatchExtent;
 
     /// Writes what changes into the block.
     ///
@@ -44,7 +44,7 @@ pub(crate) trait Changes: Sync {
 /// The blocks of a chunk as they will be.
 struct Blocks<'a> {
     sizes: Sizes,
-    changes: &'a dyn Changes,
+    changes: &'a dyn BlockPatch,
     /// What stays; zeros without it.
     previous: Option<&'a OldChunk<'a>>,
     /// Somebody wanted blocks of another size.
@@ -52,7 +52,7 @@ struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    fn new(sizes: Sizes, changes: &'a dyn Changes, previous: Option<&'a OldChunk<'a>>) -> Self {
+    fn new(sizes: Sizes, changes: &'a dyn BlockPatch, previous: Option<&'a OldChunk<'a>>) -> Self {
         Blocks { sizes, changes, previous, is_other: AtomicBool::new(false) }
     }
 }
@@ -68,20 +68,20 @@ impl Gather for Blocks<'_> {
             return Err(err!(Failure, "bytes {range:?} for block {nblock} of {} bytes", self.sizes.block));
         }
         let coverage = self.changes.coverage(nblock);
-        if coverage != Coverage::All {
+        if coverage != PatchExtent::All {
             dest.fill(0);
             if let Some(previous) = self.previous {
                 previous.decode(nblock, dest)?;
             }
         }
         match coverage {
-            Coverage::Nothing => Ok(()),
-            Coverage::Part | Coverage::All => self.changes.write(nblock, dest),
+            PatchExtent::Nothing => Ok(()),
+            PatchExtent::Part | PatchExtent::All => self.changes.write(nblock, dest),
         }
     }
 
     fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]> {
-        let previous = self.previous.filter(|_| self.changes.coverage(nblock) == Coverage::Nothing)?;
+        let previous = self.previous.filter(|_| self.changes.coverage(nblock) == PatchExtent::Nothing)?;
         let is_regular = usize::try_from(header.blocksize).is_ok_and(|size| size == self.sizes.block);
         if is_regular { previous.encoded(nblock, header) } else { None }
     }
@@ -114,7 +114,7 @@ impl SuperChunk {
         &self,
         at: i64,
         (chunksize, blocksize): (usize, usize),
-        changes: &dyn Changes,
+        changes: &dyn BlockPatch,
         keeps: bool,
     ) -> Result<()> {
         self.check_index(at)?;
@@ -135,8 +135,8 @@ impl SuperChunk {
     }
 
     /// Makes chunk `at` of what `changes` says alone.
-    fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn Changes) -> Result<()> {
-        if self.cctx()?.takes_gathered(sizes.block) {
+    fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
+        if self.cctx()?.takes_patched_blocks(sizes.block) {
             let container = self.asked_container()?;
             let blocks = Blocks::new(sizes, changes, None);
             let room = sizes.chunk + EXTENDED_HEADER_LENGTH;
@@ -156,10 +156,10 @@ impl SuperChunk {
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: Sizes,
-        changes: &dyn Changes,
+        changes: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<Stored> {
-        if self.cctx()?.takes_gathered(sizes.block)
+        if self.cctx()?.takes_patched_blocks(sizes.block)
             && let Some(stored) = self.put_patched_blocks(session, at, sizes, changes, settings)?
         {
             return Ok(stored);
@@ -183,7 +183,7 @@ impl SuperChunk {
         session: &mut ChangeSession<'_>,
         at: i64,
         sizes: Sizes,
-        changes: &dyn Changes,
+        changes: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<Option<Stored>> {
         let container = self.asked_container()?;
@@ -219,7 +219,7 @@ impl SuperChunk {
         &self,
         at: i64,
         sizes: Sizes,
-        changes: &dyn Changes,
+        changes: &dyn BlockPatch,
         settings: &ReadSettings,
     ) -> Result<()> {
         until_stored(at, || {
@@ -251,9 +251,9 @@ impl SuperChunk {
 }
 
 /// Writes what changes into the content of a whole chunk.
-fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn Changes) -> Result<()> {
+fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
     for (nblock, block) in content.chunks_exact_mut(sizes.block.max(1)).enumerate() {
-        if changes.coverage(nblock) != Coverage::Nothing {
+        if changes.coverage(nblock) != PatchExtent::Nothing {
             changes.write(nblock, block)?;
         }
     }
