@@ -65,10 +65,14 @@ asan() {
   host=$(rustc -vV | sed -n 's/^host: //p')
   # Worker sets of the process are never freed: LeakSanitizer is off. Tests request sizes that cannot be allocated, and
   # expect the NULL of malloc. The address space is not limited: AddressSanitizer maps terabytes. The cc crate compiles
-  # zstd with AddressSanitizer too, with a flag that fuzz/.cargo/config.toml explains.
-  ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address" \
-    CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope" BLOSC2_MUTANT_MEMORY=unlimited CARGO_TARGET_DIR=$target/asan \
-    limited cargo "+$toolchain" test --target "$host" --no-fail-fast --lib --test mutated --test mutated_frames
+  # zstd with AddressSanitizer too, with a flag that fuzz/.cargo/config.toml explains. Tests that load the library get its
+  # path, since nightly Cargo puts executables and libraries into folders of their own.
+  local -x ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address" \
+    CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope" BLOSC2_MUTANT_MEMORY=unlimited CARGO_TARGET_DIR=$target/asan
+  cargo "+$toolchain" build --target "$host" || return 1
+  local -x BLOSC2_UNDER_TEST
+  BLOSC2_UNDER_TEST=$(realpath "$target/asan/$host/debug/libblosc2.so") || return 1
+  limited cargo "+$toolchain" test --target "$host" --no-fail-fast --lib --test mutated --test mutated_frames
 }
 
 # Runs a command and its children for at most `limit` seconds.

@@ -292,9 +292,11 @@ mod tests {
     #[test]
     fn each_level_keeps_its_codec_state() {
         let address = |scratch: &mut Scratch| std::ptr::from_ref(&scratch.coding.workspace).addr();
-        let (outer, inner) = with(|scratch| (address(scratch), with(|scratch| address(scratch))));
+        let addresses = || with(|scratch| (address(scratch), with(|scratch| address(scratch))));
+        let (outer, inner) = addresses();
         assert_ne!(outer, inner);
-        assert_eq!(with(|scratch| (address(scratch), with(|scratch| address(scratch)))), (outer, inner));
+        // Another test may release the memory of all threads in between, but hardly each time.
+        assert!((0..10).any(|_| addresses() == addresses()));
     }
 
     #[test]
