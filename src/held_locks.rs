@@ -4,6 +4,7 @@
 #[cfg(loom)]
 use crate::sync::WithBorrow;
 use std::cell::RefCell;
+use std::mem::ManuallyDrop;
 
 /// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,8 +19,9 @@ pub(crate) enum Hold {
 pub(crate) type HeldLocks = Vec<(usize, Hold)>;
 
 crate::sync::per_thread! {
-    /// The locks that this thread holds, or the thread for which it works.
-    static HELD: RefCell<HeldLocks> = const { RefCell::new(Vec::new()) };
+    /// The locks that this thread holds, or the thread for which it works. Never dropped, so that destructors of other variables
+    /// of the thread can call the library; an empty list has no memory.
+    static HELD: RefCell<ManuallyDrop<HeldLocks>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// Notes that this thread holds a lock.
@@ -32,6 +34,9 @@ pub(crate) fn remove(lock: usize, hold: Hold) {
     HELD.with_borrow_mut(|held| {
         if let Some(at) = held.iter().rposition(|&known| known == (lock, hold)) {
             held.swap_remove(at);
+        }
+        if held.is_empty() {
+            **held = Vec::new();
         }
     });
 }
@@ -47,7 +52,7 @@ pub(crate) fn find(lock: usize) -> Option<Hold> {
 
 /// Returns the locks that this thread holds, for those that work on a job for it.
 pub(crate) fn current() -> HeldLocks {
-    HELD.with_borrow(HeldLocks::clone)
+    HELD.with_borrow(|held| HeldLocks::clone(held))
 }
 
 /// Locks that this thread counts as its own until this is dropped.

@@ -228,6 +228,18 @@ fn under_the_sanitizers() {
     check_programs("sanitizers", Origin::Ours, Origin::Ours, &flags);
 }
 
+/// Calls from inside callbacks and from threads that end: some of them end the process with the C library.
+#[test]
+fn calls_from_unusual_places() {
+    let directory = directory("reentrant");
+    let libraries = library_directory(&directory, Origin::Ours);
+    let executable = directory.join("reentrant");
+    let source = root().join("capi-tests/reentrant.c");
+    compile(&source, &executable, Origin::Ours, &libraries, &["-std=gnu11", "-O1"]);
+    let output = run(&executable, &[], &libraries);
+    assert!(output.status.success(), "{}\n{}", output.status, show(&output));
+}
+
 #[test]
 fn the_quickstart_runs() {
     let directory = directory("quickstart");

@@ -6,14 +6,14 @@ use std::ops::Deref;
 /// Bytes that a back-end lends. Changes through the back-end wait until they are dropped.
 pub(crate) struct LentBytes<'a> {
     bytes: &'a [u8],
-    /// Keeps the bytes from being changed.
-    _guard: MappedRwLockReadGuard<'a, ()>,
+    /// Keeps the bytes from being changed; `None` inside a change by the same thread.
+    _guard: Option<MappedRwLockReadGuard<'a, ()>>,
 }
 
 impl<'a> LentBytes<'a> {
     /// Returns bytes that do not change while `guard` lives.
-    pub(super) fn new<T>(bytes: &'a [u8], guard: RwLockReadGuard<'a, T>) -> Self {
-        LentBytes { bytes, _guard: RwLockReadGuard::map(guard, |_| &()) }
+    pub(super) fn new<T>(bytes: &'a [u8], guard: Option<RwLockReadGuard<'a, T>>) -> Self {
+        LentBytes { bytes, _guard: guard.map(|guard| RwLockReadGuard::map(guard, |_| &())) }
     }
 }
 

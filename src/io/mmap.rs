@@ -85,7 +85,7 @@ impl Mapping {
         // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where and as it is for as long as the
         // guard lives.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
-        Ok(LentBytes::new(bytes, shared))
+        Ok(LentBytes::new(bytes, Some(shared)))
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {

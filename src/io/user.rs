@@ -6,9 +6,10 @@ use super::{OpenMode, WriteShape, errno};
 use crate::abi::blosc2_io_cb;
 use crate::err;
 use crate::error::Result;
+use crate::held_locks::{self, Hold};
 use parking_lot::{RwLock, RwLockWriteGuard};
 use std::ffi::{CStr, c_void};
-use std::ptr::{NonNull, null, null_mut};
+use std::ptr::{self, NonNull, null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -67,13 +68,28 @@ impl UserBackend {
             return Err(err!(FileOpen, "the parameters of back-end {} are gone", self.id()));
         }
         // Creating a file changes it.
-        let _exclusive =
-            (mode == OpenMode::Create && self.hands_out_pointers()).then(|| self.changes.write());
+        let _exclusive = if mode == OpenMode::Create { self.exclusive() } else { None };
         // SAFETY: the caller of `new` answers for the callback and its parameters, which were not destroyed.
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
         let handle = NonNull::new(handle)
             .ok_or_else(|| err!(FileOpen, "back-end {} does not open {path:?} {mode:?}", self.id()))?;
         Ok(UserStream { backend: self.clone(), handle, closed: false })
+    }
+
+    /// What stands for the lock of changes in [`held_locks`].
+    fn key(&self) -> usize {
+        ptr::from_ref(&self.changes).addr()
+    }
+
+    /// Waits until no bytes are lent, where the back-end lends any, and keeps other threads from reading them. Inside a change by
+    /// the same thread, from a callback of the program, there is nothing to wait for.
+    fn exclusive(&self) -> Option<ExclusiveChange<'_>> {
+        if !self.hands_out_pointers() || held_locks::find(self.key()) == Some(Hold::Exclusive) {
+            return None;
+        }
+        let lock = self.changes.write();
+        held_locks::add(self.key(), Hold::Exclusive);
+        Some(ExclusiveChange { backend: self, _lock: lock })
     }
 
     /// Makes a file as good as removed: a back-end has no callback for that, so it becomes empty (`frame.md` 3.2).
@@ -103,6 +119,19 @@ impl UserBackend {
             code if code < 0 => Err(err!(PluginIo, "destroy of back-end {} returned {code}", self.id())),
             _ => Ok(()),
         }
+    }
+}
+
+/// A change of a file whose bytes are lent. The callback that makes the change may call the library, which then reads without
+/// the lock of changes.
+struct ExclusiveChange<'a> {
+    backend: &'a UserBackend,
+    _lock: RwLockWriteGuard<'a, ()>,
+}
+
+impl Drop for ExclusiveChange<'_> {
+    fn drop(&mut self) {
+        held_locks::remove(self.backend.key(), Hold::Exclusive);
     }
 }
 
@@ -150,7 +179,8 @@ impl UserStream {
             return Err(err!(FileRead, "back-end {} hands out no pointers", self.backend.id()));
         }
         // A thread may have bytes of several reads.
-        let guard = self.backend.changes.read_recursive();
+        let is_inside_change = held_locks::find(self.backend.key()) == Some(Hold::Exclusive);
+        let guard = (!is_inside_change).then(|| self.backend.changes.read_recursive());
         let mut place = null_mut();
         // SAFETY: the back-end hands out pointers.
         let got = unsafe { self.read(position, len, &mut place) }?;
@@ -167,11 +197,6 @@ impl UserStream {
         Ok(LentBytes::new(bytes, guard))
     }
 
-    /// Waits until no bytes are lent, where the back-end lends any, and keeps others from reading them.
-    fn exclusive(&self) -> Option<RwLockWriteGuard<'_, ()>> {
-        self.hands_out_pointers().then(|| self.backend.changes.write())
-    }
-
     pub(super) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
         let id = self.backend.id();
         let write = self.callbacks().write.ok_or_else(|| err!(FileWrite, "back-end {id} has no write"))?;
@@ -181,7 +206,7 @@ impl UserStream {
             WriteShape::Item if len == 0 => (0, 1, null()),
             WriteShape::Item => (len, 1, bytes.as_ptr()),
         };
-        let _exclusive = self.exclusive();
+        let _exclusive = self.backend.exclusive();
         // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, there are `size * nitems` bytes
         // at `ptr`, and nothing reads bytes that it hands out.
         let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
@@ -200,7 +225,7 @@ impl UserStream {
         let truncate =
             self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
         let len = signed(len)?;
-        let _exclusive = self.exclusive();
+        let _exclusive = self.backend.exclusive();
         // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and nothing reads bytes that it
         // hands out.
         match unsafe { truncate(self.handle.as_ptr(), len) } {

@@ -13,6 +13,7 @@ use crate::chunk::{ChunkHeader, Special, StoredChunk, read_i32};
 use crate::codec::{BuiltIn, WRITE_AHEAD};
 use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
+use crate::pool;
 
 /// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
 const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
@@ -81,6 +82,10 @@ pub(crate) fn decompress_single(
 /// As [`decompress_single`], for chunks of zeros and plain chunks.
 fn decompress_uncoded(header: &ChunkHeader, chunk: &[u8], mut dest: OutBuffer<'_>) -> Option<Decompressed> {
     let len = dest.len();
+    // The threads callback is called for every chunk of several blocks.
+    if header.blocksize < header.nbytes && pool::has_callback() {
+        return None;
+    }
     let cbytes = usize::try_from(header.cbytes).ok()?;
     let is_usual = header.is_extended()
         && header.version >= version::STABLE
