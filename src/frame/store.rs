@@ -20,7 +20,7 @@ use crate::io::{Backend, FrameLock, Locked, OpenMode, Stamp, Stamped, WriteShape
 use crate::malloc::Growing;
 use parking_lot::RwLock;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Shorter frames are not opened from files (`frame.md` 4.1).
@@ -39,6 +39,8 @@ pub(crate) struct Frame {
     lock: Option<FrameLock>,
     /// Whether the frame has to be read anew although its length is the same.
     force_refresh: AtomicBool,
+    /// The last [generation](FrameStatus::generation) that was given out.
+    generation: AtomicU64,
     pub(super) inner: RwLock<Inner>,
 }
 
@@ -58,6 +60,8 @@ pub(super) struct Inner {
 struct Seen {
     stamp: Stamp,
     header: FrameHeader,
+    /// [`FrameStatus::generation`] with that stamp.
+    generation: u64,
     /// Whether the file is the frame and no more: then none can change its length without changing that of the file,
     /// by mappings neither, which are stamped late.
     is_whole_file: bool,
@@ -84,9 +88,10 @@ pub(crate) struct FrameStatus {
     pub header: FrameHeader,
     /// Whether the frame is another than the one that is known.
     pub is_stale: bool,
-    /// Whether chunks may have others in their places, although the frame is as long as it was: for files of the
-    /// library's own back-end, unless their stamps say that it is not so.
-    pub chunks_may_differ: bool,
+    /// Number of the state of the chunks: what was decoded under another number may be of chunks that another handle has
+    /// replaced since, although the frame is as long as before. Two reads get the same number only if the stamp of the file
+    /// proves that it was not changed in between.
+    pub generation: u64,
 }
 
 /// Where a new frame goes.
@@ -142,7 +147,14 @@ impl Frame {
             .as_ref()
             .filter(|disk| disk.backend.wants_locking())
             .map(|disk| FrameLock::new(disk.sidecar()));
-        Frame { kind, disk, lock, force_refresh: AtomicBool::new(false), inner: RwLock::new(inner) }
+        Frame {
+            kind,
+            disk,
+            lock,
+            force_refresh: AtomicBool::new(false),
+            generation: AtomicU64::new(0),
+            inner: RwLock::new(inner),
+        }
     }
 
     /// Opens the frame that is in memory.
@@ -399,7 +411,7 @@ impl Frame {
             return Ok(FrameStatus {
                 header: seen.header.clone(),
                 is_stale: false,
-                chunks_may_differ: false,
+                generation: seen.generation,
             });
         }
         self.status_with(there)
@@ -408,15 +420,14 @@ impl Frame {
     /// Looks at the frame before it is changed: reads its header in any case.
     ///
     /// # Errors
-    /// As [`look`](Self::look).
+    /// As [`status`](Self::status).
     pub(crate) fn status_from_disk(&self) -> Result<FrameStatus> {
         self.status_with(self.disk.as_ref().and_then(|disk| disk.stamp()))
     }
 
     fn status_with(&self, there: Option<Stamped>) -> Result<FrameStatus> {
         let Some(disk) = &self.disk else {
-            let header = self.read_header()?;
-            return Ok(FrameStatus { header, is_stale: false, chunks_may_differ: false });
+            return Ok(FrameStatus { header: self.read_header()?, is_stale: false, generation: 0 });
         };
         if disk.was_replaced(there.as_ref()) {
             self.force_refresh.store(true, Ordering::Relaxed);
@@ -425,15 +436,31 @@ impl Frame {
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced || header.frame_len != self.len();
         let Some(Stamped { stamp, is_settled }) = there else {
-            let chunks_may_differ = disk.backend.is_native();
-            return Ok(FrameStatus { header, is_stale, chunks_may_differ });
+            // Only the library's own back-ends have files that other handles change.
+            let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
+            return Ok(FrameStatus { header, is_stale, generation });
         };
-        let is_known = self.inner.read_recursive().seen.as_ref().is_some_and(|seen| seen.stamp == stamp);
-        if !is_known && is_settled && !is_stale {
-            let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
-            self.inner.write().seen = Some(Seen { stamp, header: header.clone(), is_whole_file });
+        let known = self
+            .inner
+            .read_recursive()
+            .seen
+            .as_ref()
+            .filter(|seen| seen.stamp == stamp)
+            .map(|seen| seen.generation);
+        if let Some(generation) = known {
+            return Ok(FrameStatus { header, is_stale, generation });
         }
-        Ok(FrameStatus { header, is_stale, chunks_may_differ: !is_known })
+        let generation = self.next_generation();
+        if is_settled && !is_stale {
+            let is_whole_file = disk.base.checked_add(header.frame_len) == Some(stamp.size);
+            self.inner.write().seen = Some(Seen { stamp, header: header.clone(), generation, is_whole_file });
+        }
+        Ok(FrameStatus { header, is_stale, generation })
+    }
+
+    /// Returns a [generation](FrameStatus::generation) that no read has had.
+    fn next_generation(&self) -> u64 {
+        self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     /// Reads the frame anew, since it is another than the one that is known. `None` when it makes no sense yet: the

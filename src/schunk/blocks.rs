@@ -5,6 +5,7 @@ use super::sync::Access;
 use crate::chunk::{Blocks, StoredChunk};
 use crate::err;
 use crate::error::Result;
+use crate::frame::store::Frame;
 use crate::out_buffer::OutBuffer;
 use crate::pipeline::context::ReadSettings;
 use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
@@ -33,7 +34,8 @@ impl SuperChunk {
         let nblock = start / blocksize.max(1);
         let mut is_first = false;
         if let Some(mut cache) = self.cache.try_lock() {
-            if let Some(typesize) = cache.get(nchunk, start, &mut dest)
+            if let Some(chunk) = session.access().chunk_state(nchunk)
+                && let Some(typesize) = cache.get(chunk, start, &mut dest)
                 && self.note_cached(typesize)
             {
                 return Ok(());
@@ -95,8 +97,9 @@ impl SuperChunk {
         let settings = self.read_settings(false);
         let session = self.reading()?;
         if let ([nblock], None) = (blocks, &settings.postfilter)
+            && let Some(chunk) = session.access().chunk_state(nchunk)
             && let Some(cache) = self.cache.try_lock()
-            && let Some((bytes, typesize)) = cache.view(nchunk, nblock * blocksize..(nblock + 1) * blocksize)
+            && let Some((bytes, typesize)) = cache.view(chunk, nblock * blocksize..(nblock + 1) * blocksize)
         {
             // SAFETY: the sink is borrowed exclusively.
             unsafe { sink.accept(0, BlockContent::Bytes(bytes)) }?;
@@ -137,7 +140,7 @@ impl SuperChunk {
     /// Returns how many threads may read different chunks at once: 1 if reading runs a program's functions, which expect one
     /// thread at a time or query the current chunk, or if the threads are not the library's.
     pub(crate) fn threads_for_chunks(&self) -> usize {
-        let is_users = self.backend.as_ref().is_some_and(|backend| backend.id() > 1)
+        let is_users = self.frame().is_some_and(Frame::calls_back)
             || pool::has_callback()
             || self.cctx().is_ok_and(|cctx| cctx.calls_back());
         let settings = self.read_settings(false);
@@ -162,14 +165,14 @@ impl SuperChunk {
         if decompress::is_worth_keeping(chunk)
             && is_aligned
             && range.end <= header.nbytes()
-            && let Some(mut cache) = access.and_then(Access::cache_to_fill)
+            && let Some((mut cache, state)) = access.and_then(|access| access.cache_to_fill(nchunk))
             && let Some(room) = cache.room(range.len())
         {
             let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
             let done = decompress::getitem(&params, chunk, wanted, room.into())?;
             // SAFETY: the sink is borrowed exclusively.
             unsafe { sink.accept(0, BlockContent::Bytes(room)) }?;
-            cache.keep(nchunk, range.start, header.typesize);
+            cache.keep(state, range.start, header.typesize);
             self.note_read(header, &done);
             return Ok(());
         }

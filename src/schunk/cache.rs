@@ -1,16 +1,25 @@
 //! The block that was decoded last, kept so that small reads next to each other cost a copy.
 //!
-//! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it, as
-//! does any read with a postfilter, whose result may differ from one time to the next.
+//! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it. A read under another
+//! [generation](ChunkState::generation) does not find it. Reads with a postfilter do not use it.
 
 use crate::buffers::limits::DECODED_BLOCK;
 use crate::out_buffer::OutBuffer;
 
+/// A chunk in one state of its super-chunk.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct ChunkState {
+    /// Number of the state: [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation), 0 without a frame.
+    pub generation: u64,
+    /// Number of the chunk.
+    pub nchunk: i64,
+}
+
 /// A block that was decoded.
 #[derive(Default)]
 pub(crate) struct LastBlock {
-    /// The chunk it belongs to; `None` when there is no block.
-    nchunk: Option<i64>,
+    /// The chunk to which the block belongs; `None` without a block.
+    chunk: Option<ChunkState>,
     /// Where it begins in the chunk, in bytes.
     start: usize,
     bytes: Vec<u8>,
@@ -23,12 +32,12 @@ pub(crate) struct LastBlock {
 impl LastBlock {
     /// No block any more; its memory stays for the next one.
     pub(crate) fn forget(&mut self) {
-        self.nchunk = None;
+        self.chunk = None;
     }
 
     /// Copies from byte `start` of a chunk on, if the block has all that is wanted. Returns the chunk's item size.
-    pub(crate) fn get(&self, nchunk: i64, start: usize, dest: &mut OutBuffer<'_>) -> Option<u8> {
-        if self.nchunk != Some(nchunk) {
+    pub(crate) fn get(&self, chunk: ChunkState, start: usize, dest: &mut OutBuffer<'_>) -> Option<u8> {
+        if self.chunk != Some(chunk) {
             return None;
         }
         let at = start.checked_sub(self.start)?;
@@ -37,8 +46,8 @@ impl LastBlock {
     }
 
     /// Lends bytes of a chunk, if the block has all that are wanted, with the chunk's item size.
-    pub(crate) fn view(&self, nchunk: i64, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
-        if self.nchunk != Some(nchunk) {
+    pub(crate) fn view(&self, chunk: ChunkState, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
+        if self.chunk != Some(chunk) {
             return None;
         }
         let at = range.start.checked_sub(self.start)?;
@@ -52,7 +61,7 @@ impl LastBlock {
 
     /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
     pub(crate) fn room(&mut self, len: usize) -> Option<&mut [u8]> {
-        self.nchunk = None;
+        self.chunk = None;
         if len > DECODED_BLOCK {
             return None;
         }
@@ -64,8 +73,8 @@ impl LastBlock {
     }
 
     /// The block whose bytes were put into the [`room`](Self::room).
-    pub(crate) fn keep(&mut self, nchunk: i64, start: usize, typesize: u8) {
-        self.nchunk = Some(nchunk);
+    pub(crate) fn keep(&mut self, chunk: ChunkState, start: usize, typesize: u8) {
+        self.chunk = Some(chunk);
         self.start = start;
         self.typesize = typesize;
     }
@@ -75,8 +84,12 @@ impl LastBlock {
 mod tests {
     use super::*;
 
+    const fn chunk(nchunk: i64) -> ChunkState {
+        ChunkState { generation: 3, nchunk }
+    }
+
     fn get(last: &LastBlock, nchunk: i64, start: usize, dest: &mut [u8]) -> Option<u8> {
-        last.get(nchunk, start, &mut dest.into())
+        last.get(chunk(nchunk), start, &mut dest.into())
     }
 
     #[test]
@@ -86,11 +99,13 @@ mod tests {
         assert_eq!(get(&last, 0, 0, &mut dest), None);
         last.room(4).unwrap().copy_from_slice(b"abcd");
         assert_eq!(get(&last, 7, 100, &mut dest), None);
-        last.keep(7, 100, 2);
+        last.keep(chunk(7), 100, 2);
         assert_eq!((get(&last, 7, 102, &mut dest), &dest), (Some(2), b"cd"));
         for (nchunk, start) in [(7, 103), (7, 99), (6, 100), (7, usize::MAX)] {
             assert_eq!(get(&last, nchunk, start, &mut dest), None);
         }
+        let later = ChunkState { generation: 4, nchunk: 7 };
+        assert_eq!(last.get(later, 102, &mut (&mut dest[..]).into()), None);
         last.forget();
         assert_eq!(get(&last, 7, 102, &mut dest), None);
         assert!(last.room(DECODED_BLOCK + 1).is_none());

@@ -2,7 +2,7 @@
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
-use super::cache::LastBlock;
+use super::cache::{ChunkState, LastBlock};
 use super::sync::{Access, ReadSession};
 use crate::abi::blosc2_schunk;
 use crate::chunk::lazy::{BlockSource, ChunkPlace};
@@ -252,13 +252,14 @@ impl ReadSession<'_> {
 }
 
 impl<'a> Access<'a> {
-    /// Locks the cache for a block of a chunk that was fetched with this access. `None` if another thread has locked it. The
-    /// access outlives the lock of the cache, so that a change of the chunk discards the block.
-    pub(super) fn cache_to_fill(self) -> Option<MutexGuard<'a, LastBlock>> {
+    /// Locks the cache for a block of chunk `nchunk`, which was fetched with this access. `None` during a change, and if another
+    /// thread has locked it. The access outlives the lock of the cache, so that a change of the chunk discards the block.
+    pub(super) fn cache_to_fill(self, nchunk: i64) -> Option<(MutexGuard<'a, LastBlock>, ChunkState)> {
+        let state = self.chunk_state(nchunk)?;
         let schunk = self.locked().object();
         let cache = schunk.cache.try_lock()?;
         schunk.has_block.store(true, Ordering::Relaxed);
-        Some(cache)
+        Some((cache, state))
     }
 
     /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.

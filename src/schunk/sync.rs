@@ -3,16 +3,19 @@
 use super::SuperChunk;
 use super::access_lock::{LockProof, ReadGuard, WriteGuard};
 use super::c_struct::layer::Layer;
+use super::cache::ChunkState;
 use crate::err;
 use crate::error::{ErrorKind, Result};
 use crate::frame::header::FrameHeader;
-use crate::frame::store::{Contents, Frame, FrameSection};
+use crate::frame::store::{Contents, Frame, FrameSection, FrameStatus};
 use std::ops::Deref;
 
 /// Shared access to a super-chunk and its frame, with the frame's header as it is now. Released on drop.
 pub(super) struct ReadSession<'a> {
     /// `None` without a frame.
     header: Option<FrameHeader>,
+    /// Of the chunks: see [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation).
+    generation: u64,
     _section: Option<FrameSection<'a>>,
     guard: ReadGuard<'a, SuperChunk>,
 }
@@ -30,6 +33,8 @@ pub(super) struct ChangeSession<'a> {
 pub(super) struct Access<'a> {
     locked: LockProof<'a, SuperChunk>,
     header: Option<&'a FrameHeader>,
+    /// `None` during a change: what is read then may be replaced by it.
+    generation: Option<u64>,
 }
 
 impl<'a> Access<'a> {
@@ -40,12 +45,17 @@ impl<'a> Access<'a> {
     #[inline(always)]
     pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
         assert!(locked.frame().is_none(), "a frame whose header was not read");
-        Access { locked, header: None }
+        Access { locked, header: None, generation: Some(0) }
     }
 
     /// The proof that the lock is held.
     pub(super) fn locked(self) -> LockProof<'a, SuperChunk> {
         self.locked
+    }
+
+    /// Returns the chunk in the state that this access reads, for the cached block; `None` during a change.
+    pub(super) fn chunk_state(self, nchunk: i64) -> Option<ChunkState> {
+        self.generation.map(|generation| ChunkState { generation, nchunk })
     }
 
     /// The header of the frame as it is now; `None` without a frame.
@@ -63,11 +73,11 @@ impl SuperChunk {
         loop {
             let guard = self.read_lock();
             let Some(frame) = self.frame() else {
-                return Ok(ReadSession { header: None, _section: None, guard });
+                return Ok(ReadSession { header: None, generation: 0, _section: None, guard });
             };
             if !frame.is_on_disk() {
                 let header = Some(frame.status()?.header);
-                return Ok(ReadSession { header, _section: None, guard });
+                return Ok(ReadSession { header, generation: 0, _section: None, guard });
             }
             let section = frame.lock(false)?;
             let status = frame.status()?;
@@ -78,16 +88,19 @@ impl SuperChunk {
                 if !self.is_refreshed()? {
                     let guard = self.read_lock();
                     let section = frame.lock(false)?;
-                    let header = Some(frame.status()?.header);
+                    let FrameStatus { header, generation, .. } = frame.status()?;
                     self.forget_block();
-                    return Ok(ReadSession { header, _section: Some(section), guard });
+                    return Ok(ReadSession {
+                        header: Some(header),
+                        generation,
+                        _section: Some(section),
+                        guard,
+                    });
                 }
                 continue;
             }
-            if status.chunks_may_differ {
-                self.forget_block();
-            }
-            return Ok(ReadSession { header: Some(status.header), _section: Some(section), guard });
+            let FrameStatus { header, generation, .. } = status;
+            return Ok(ReadSession { header: Some(header), generation, _section: Some(section), guard });
         }
     }
 
@@ -271,7 +284,11 @@ impl WriteGuard<'_, SuperChunk> {
 impl ReadSession<'_> {
     /// Access to the chunks, for as long as the session lasts.
     pub(super) fn access(&self) -> Access<'_> {
-        Access { locked: self.guard.locked(), header: self.header.as_ref() }
+        Access {
+            locked: self.guard.locked(),
+            header: self.header.as_ref(),
+            generation: Some(self.generation),
+        }
     }
 }
 
@@ -286,7 +303,7 @@ impl<'a> ChangeSession<'a> {
         {
             self.header = Some(self.guard.header_for_change(frame)?);
         }
-        Ok(Access { locked: self.guard.locked(), header: self.header.as_ref() })
+        Ok(Access { locked: self.guard.locked(), header: self.header.as_ref(), generation: None })
     }
 
     /// The guard of the super-chunk's own lock.
