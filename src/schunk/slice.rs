@@ -1,7 +1,7 @@
 //! Slices: consecutive items, across chunks (`schunk.md` 12).
 
 use super::SuperChunk;
-use super::cache::LastBlock;
+use super::cache::{ChunkState, LastBlock};
 use super::change::Incoming;
 use super::snapshot::until_stored;
 use super::sync::{Access, ChangeSession, ReadSession};
@@ -231,9 +231,9 @@ impl SuperChunk {
         mut dest: OutBuffer<'_>,
     ) -> Result<bool> {
         if settings.postfilter.is_none()
+            && let Some(chunk) = access.chunk_state(part.nchunk)
             && let Some(cache) = self.cache.try_lock()
-            && let Some(typesize) =
-                cache.get(part.nchunk, part.range.start, &mut dest.range(part.buffer.clone()))
+            && let Some(typesize) = cache.get(chunk, part.range.start, &mut dest.range(part.buffer.clone()))
         {
             drop(cache);
             self.note_typesize(typesize);
@@ -293,9 +293,10 @@ impl SuperChunk {
             && settings.postfilter.is_none()
             && Blocks::of(header).blocksize().is_multiple_of(typesize)
             && range.end <= header.nbytes();
-        if uses_cache && let Some(mut cache) = access.and_then(Access::cache_to_fill) {
+        if uses_cache && let Some((mut cache, state)) = access.and_then(|access| access.cache_to_fill(nchunk))
+        {
             return RangeReader::open(&params, chunk, |reader| {
-                self.read_through_cache(&mut cache, (nchunk, chunk), reader, range, dest)
+                self.read_through_cache(&mut cache, (state, chunk), reader, range, dest)
             });
         }
         let wanted = ItemRange::Bytes { start: range.start as i32, nbytes: range.len() as i32 };
@@ -304,11 +305,11 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// As [`read_blocks`](Self::read_blocks), of chunk `nchunk`, which `reader` decodes. `range` consists of whole items.
+    /// As [`read_blocks`](Self::read_blocks), of chunk `state`, which `reader` decodes. `range` consists of whole items.
     fn read_through_cache(
         &self,
         cache: &mut LastBlock,
-        (nchunk, chunk): (i64, &StoredChunk<'_>),
+        (state, chunk): (ChunkState, &StoredChunk<'_>),
         reader: &RangeReader<'_>,
         range: Range<usize>,
         mut dest: OutBuffer<'_>,
@@ -340,14 +341,14 @@ impl SuperChunk {
             // Less than half of a block that was not read lately is decoded alone.
             let is_first = 2 * part.len() <= block.len()
                 && decompress::decodes_prefixes(chunk)
-                && !cache.touch(nchunk, nblock);
+                && !cache.touch(state.nchunk, nblock);
             let is_kept = !is_first && block.len().is_multiple_of(typesize);
             let room = if is_kept { cache.room(block.len()) } else { None };
             match room {
                 Some(room) => {
                     read(block.clone(), room.into())?;
                     part.copy_from_slice(&room[at - block.start..end - block.start]);
-                    cache.keep(nchunk, block.start, header.typesize);
+                    cache.keep(state, block.start, header.typesize);
                 }
                 None => read(at..end, part)?,
             }
@@ -368,13 +369,14 @@ impl SuperChunk {
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
         let mut session = None;
         if !self.cctx().map_err(failed)?.calls_back() {
-            // What is behind the last chunk is no reason to wait for the lock.
-            if let Some(first) = span.parts().next()
-                && !self.is_whole(&first, span.chunksize)
-            {
-                self.check_index(first.nchunk).map_err(failed)?;
+            // A slice behind the last chunk is rejected without the lock.
+            let is_whole = span.parts().next().is_none_or(|first| self.is_whole(&first, span.chunksize));
+            if !is_whole {
+                self.check_index(span.first_chunk()).map_err(failed)?;
             }
-            session = Some(target.changing(false).map_err(not_stored)?);
+            let open = session.insert(target.changing(false).map_err(not_stored)?);
+            // Another handle may have replaced a short chunk by a longer one, of which a part stays.
+            open.access().map_err(if is_whole { not_stored } else { failed })?;
             match self.span(start, stop)? {
                 Some(now) => span = now,
                 None => return Ok(()),
@@ -443,6 +445,8 @@ impl SuperChunk {
             self.note_current(nchunk);
             let chunk = self.compress(nchunk, Some(new.src), new.src.len()).map_err(failed)?;
             let mut session = target.changing(false).map_err(not_stored)?;
+            session.access().map_err(not_stored)?;
+            self.check_chunksize(new)?;
             let is_whole = self.is_whole(&new.part, new.chunksize);
             if is_whole {
                 let chunk = Incoming::Take(&mut Some(chunk));
@@ -452,10 +456,28 @@ impl SuperChunk {
         }
         let settings = new.settings(self);
         let snapshot = self.snapshot(nchunk, settings).map_err(failed)?;
+        // A change of the size after this check replaces the chunk of the snapshot, too, or comes after this write.
+        self.check_chunksize(new)?;
         let mut content = self.content_of_snapshot(&snapshot, settings).map_err(failed)?;
         new.write_to(&mut content);
         let chunk = self.compress(nchunk, Some(&content), content.len()).map_err(failed)?;
         self.replace_snapshot(&snapshot, Incoming::Take(&mut Some(chunk))).map_err(not_stored)
+    }
+
+    /// Checks that chunks still have the size with which the slice was divided.
+    ///
+    /// # Errors
+    /// `InvalidParam`.
+    fn check_chunksize(&self, new: &ChunkPartToWrite<'_>) -> Result<()> {
+        let chunksize = self.counters().chunksize;
+        if i64::from(chunksize) != new.chunksize {
+            let before = new.chunksize;
+            return Err(err!(
+                InvalidParam,
+                "chunks of {chunksize} bytes, which had {before} when the write began"
+            ));
+        }
+        Ok(())
     }
 
     /// The uncompressed content of a chunk.

@@ -37,6 +37,28 @@ fn frame_9_metalayer_update_of_a_stale_handle() {
     });
 }
 
+/// The handle that writes a slice knows a last chunk of 500 items. Another handle has replaced it by a whole one, of which 500 items
+/// must stay.
+#[test]
+fn schunk_25_slice_of_a_stale_handle() {
+    alone("frame_handles::schunk_25_slice_of_a_stale_handle", || {
+        let scratch = Scratch::new();
+        for store in Store::ON_DISK {
+            let path = scratch.fresh();
+            let w = with_chunks(store, &path, 1);
+            let whole = numbered(1);
+            let half = whole.len() / 2;
+            assert_eq!(w.append(&whole[..half]), Ok(2), "{store:?}");
+            let r = open(&path);
+            assert_eq!(w.update_chunk(1, &chunk(&whole)), Ok(2), "{store:?}");
+            let items = (whole.len() / 4) as i64;
+            assert_eq!(r.set_slice(items, items + items / 2, &vec![0; half]), 0, "{store:?}");
+            let expected = [vec![0; half], whole[half..].to_vec()].concat();
+            assert_chunks(&open(&path), store, &path, &[numbered(0), expected]);
+        }
+    });
+}
+
 /// The order has as many numbers as the handle knows chunks; there are more by now, or fewer.
 #[test]
 fn frame_9_reorder_of_a_stale_handle() {
