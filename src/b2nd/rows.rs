@@ -297,7 +297,7 @@ impl Rows {
         (inner.src_step.wrapping_mul(rows), inner.dst_step.wrapping_mul(rows))
     }
 
-    /// RunIter `row` on every row.
+    /// Runs `row` on every row.
     ///
     /// # Safety
     /// As [`copy_between`](Self::copy_between), and `row` is for rows of this length.

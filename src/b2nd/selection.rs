@@ -528,6 +528,21 @@ struct SelectionReader<'a> {
     one_by_one: Option<&'a Mutex<()>>,
 }
 
+impl<'a> SelectionReader<'a> {
+    /// Returns a sink for the blocks of a chunk.
+    ///
+    /// # Safety
+    /// While the sink is used, no other thread uses the bytes of `target` that belong to selected items of the chunk, unless it
+    /// locks `one_by_one`.
+    unsafe fn new(
+        part: &'a ChunkPart<'a>,
+        target: &'a SharedDestination<'a>,
+        one_by_one: Option<&'a Mutex<()>>,
+    ) -> Self {
+        SelectionReader { part, target, one_by_one }
+    }
+}
+
 impl BlockSink for SelectionReader<'_> {
     fn wanted(&self, n: usize, len: usize) -> Range<usize> {
         let block = self.part.block(n);
@@ -586,7 +601,8 @@ impl Array {
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            let mut reader = SelectionReader { part, target: &target, one_by_one: one_by_one.as_ref() };
+            // SAFETY: each chunk is read once, and where chunks or blocks have places in common, they are locked.
+            let mut reader = unsafe { SelectionReader::new(part, &target, one_by_one.as_ref()) };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
                 .map_err(failed)

@@ -121,14 +121,18 @@ impl Array {
             jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
                 chunks.rewind(n as i64);
-                chunks.next_part().map_or(Ok(()), |part| read_box_part(schunk, &transfer, part, &target))
+                // SAFETY: each part of the box is read once, and parts have no item in common.
+                chunks
+                    .next_part()
+                    .map_or(Ok(()), |part| unsafe { read_box_part(schunk, &transfer, part, &target) })
             })
             .map_err(failed)?;
             return transfer.check_end();
         }
         for _ in 0..count {
             let Some(part) = chunks.next_part() else { break };
-            read_box_part(schunk, &transfer, part, &target).map_err(failed)?;
+            // SAFETY: one thread reads all parts.
+            unsafe { read_box_part(schunk, &transfer, part, &target) }.map_err(failed)?;
         }
         transfer.check_end()
     }
@@ -258,8 +262,11 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
     if count >= 2 * nthreads { nthreads } else { 1 }
 }
 
-/// Reads a part of a chunk, block by block.
-fn read_box_part(
+/// Reads a part of a chunk, block by block, into its place in `target`.
+///
+/// # Safety
+/// Meanwhile, no other thread uses the bytes of `target` that belong to items of the part.
+unsafe fn read_box_part(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
     part: &TilePart,
@@ -284,7 +291,7 @@ fn read_box_part(
     schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &mut reader)
 }
 
-/// Takes from the blocks of a chunk what a part of the box has of them.
+/// Takes from the blocks of a chunk what a part of the box has of them. Only [`read_box_part`] makes one.
 struct BoxReader<'a> {
     transfer: &'a Transfer<'a>,
     part: &'a TilePart,

@@ -303,9 +303,12 @@ mod tests {
     #[test]
     fn a_block_that_becomes_a_chunk_gives_its_end_back() {
         let block = Block::zeroed(100 << 10).unwrap();
-        let start = block.into_raw(90 << 10);
+        let start = block.into_raw(50 << 10);
+        // SAFETY: a block of `malloc`.
+        let usable = unsafe { libc::malloc_usable_size(start.as_ptr().cast()) };
+        assert!((50 << 10..60 << 10).contains(&usable), "{usable} bytes");
         // SAFETY: a block of that length that only this test has.
-        unsafe { give_block(start, 90 << 10) }
+        unsafe { give_block(start, 50 << 10) }
         release_all();
     }
 }

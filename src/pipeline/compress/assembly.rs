@@ -29,6 +29,8 @@ struct State {
 pub(super) struct Assembly<'a> {
     out: SharedOut<'a>,
     header_len: usize,
+    /// Bytes of the chunk before the first block: header and block starts.
+    first: usize,
     state: Mutex<State>,
 }
 
@@ -36,7 +38,7 @@ impl<'a> Assembly<'a> {
     /// A chunk in `out`, whose block starts begin at `header_len` and whose first block goes to `first`.
     pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
         let state = State { next: 0, pos: first, early: BTreeMap::new(), spare: Vec::new(), full: false };
-        Assembly { out: SharedOut::new(out.into()), header_len, state: Mutex::new(state) }
+        Assembly { out: SharedOut::new(out.into()), header_len, first, state: Mutex::new(state) }
     }
 
     /// Whether a block did not fit, so that there is no use in encoding more.
@@ -86,7 +88,8 @@ impl<'a> Assembly<'a> {
             return None;
         }
         let start = self.header_len + 4 * state.next;
-        // SAFETY: the block starts lie before every block, and each is written once, by who claims its block.
+        assert!(start + 4 <= self.first, "more blocks than block starts");
+        // SAFETY: the block starts lie before every block, and each is written once, under the lock of the state.
         write_i32(unsafe { self.out.range(start..start + 4) }, 0, range.start as i32);
         state.next += 1;
         state.pos = range.end;

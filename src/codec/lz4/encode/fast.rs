@@ -169,14 +169,19 @@ pub(in crate::codec::lz4) fn compress_with(
 ) -> Option<usize> {
     assert_eq!(*prepared.prepared_for.get_or_insert(start), start, "tables of another dictionary");
     if input.len() <= NARROW_MAX {
-        compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration)
+        // SAFETY: the tables are prepared for a dictionary of `start` bytes, or empty.
+        unsafe { compress_copied(&mut tables.short, &mut prepared.short, input, start, dest, acceleration) }
     } else {
-        compress_copied(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration)
+        // SAFETY: as above.
+        unsafe { compress_copied(&mut tables.wide, &mut prepared.wide, input, start, dest, acceleration) }
     }
 }
 
 /// As [`compress_with`], with a copy of the table in `prepared`, which is filled if it is not there.
-fn compress_copied<S: Slot>(
+///
+/// # Safety
+/// All positions in `prepared` are less than `start`.
+unsafe fn compress_copied<S: Slot>(
     table: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
     prepared: &mut Option<Box<[S; 1 << WIDE_LOG]>>,
     input: &[u8],
@@ -191,8 +196,7 @@ fn compress_copied<S: Slot>(
     });
     let table = table.get_or_insert_with(empty_table);
     table.copy_from_slice(&prepared[..]);
-    // SAFETY: `compress_with` has checked that the tables are prepared for a dictionary of `start` bytes, so that all positions
-    // in them are less.
+    // SAFETY: the caller's promise, or the positions are those of the dictionary, `input[..start]`.
     unsafe { dispatch(&mut Wide::<_, true>(table), input, start, dest, acceleration) }
 }
 

@@ -110,13 +110,12 @@ fn search<S: Slot, const USED: u32>(
     start: usize,
     out: Output<'_>,
 ) -> Option<usize> {
-    let search = Search::<S, USED> {
-        long: &mut tables.long,
-        short: &mut tables.short,
-        src,
-        last: src.len() - NO_MATCH_TAIL,
-        end: src.len() - LAST_LITERALS,
+    let (Some(last), Some(end)) =
+        (src.len().checked_sub(NO_MATCH_TAIL), src.len().checked_sub(LAST_LITERALS))
+    else {
+        return out.finish(src, start);
     };
+    let search = Search::<S, USED> { long: &mut tables.long, short: &mut tables.short, src, last, end };
     #[cfg(target_arch = "x86_64")]
     if super::has_avx2() {
         // SAFETY: the features have just been detected.
