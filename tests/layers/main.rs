@@ -2,9 +2,10 @@
 //! a cycle at most as a pair inside one folder.
 //!
 //! `source` reads what a file defines and imports, `graph` finds which file each import means and what breaks the rules.
-//! Tests and what only tests see are left out. Methods are no imports.
+//! Tests and what only tests see are left out. Methods are no imports. `references` checks what comments cite.
 
 mod graph;
+mod references;
 mod source;
 
 use graph::Graph;
