@@ -1,5 +1,5 @@
-//! Upper limits for the memory that the library keeps between calls, in bytes. README states these limits, in its paragraph
-//! "Memory"; the test below compares them.
+//! Upper limits for the memory that the library keeps between calls, in bytes. `docs/memory.md` states these limits; the test
+//! below compares them.
 
 /// Idle buffers of a thread: working memory for blocks, and buffers that chunks are read or compressed into. Four buffers for
 /// chunks of 16 MiB, the size up to which appended chunks are compressed into such a buffer. Worker threads keep none between
@@ -33,28 +33,27 @@ pub const CODEC_STATES: usize = 64;
 mod tests {
     use super::*;
 
-    /// The paragraph of README that begins so, in one line.
-    fn paragraph(begin: &str) -> String {
-        let readme = include_str!("../../README.md");
-        let found = readme.split("\n\n").find(|paragraph| paragraph.starts_with(begin));
-        found.expect("a paragraph of README").split_whitespace().collect::<Vec<_>>().join(" ")
-    }
-
     #[test]
-    fn readme_states_the_limits() {
-        let memory = paragraph("Memory: ");
+    fn the_document_states_the_limits() {
+        let document = include_str!("../../docs/memory.md");
         let mib = |bytes: usize| format!("{} MiB", bytes >> 20);
-        for stated in [
-            format!("at most {} per calling thread", mib(THREAD)),
-            format!("at most {} per process", mib(PROCESS)),
-            format!("all but {} of the idle buffers of the process", mib(PROCESS_AFTER_FREE)),
-            format!("{} of those of the calling thread", mib(THREAD_AFTER_FREE)),
-            format!("all but {} of each list", mib(THREAD_AFTER_FREE)),
+        for row in [
+            format!("| idle buffers of a calling thread | {} |", mib(THREAD)),
+            format!("of worker threads) | {} |", mib(PROCESS)),
+            format!("and {} KiB of buffers;", WITH_CODECS >> 10),
+            format!("for at most {CODEC_STATES} worker threads |"),
             format!("one decoded block (none above {})", mib(DECODED_BLOCK)),
-            format!("{} KiB of buffers", WITH_CODECS >> 10),
-            format!("as much for {CODEC_STATES} worker threads"),
+            format!(
+                "| {0} of idle buffers of the thread, {0} of the process, no codec state |",
+                mib(THREAD_AFTER_FREE)
+            ),
+            format!(
+                "| {} of idle buffers of the thread, {} of the process |",
+                mib(THREAD_AFTER_FREE),
+                mib(PROCESS_AFTER_FREE)
+            ),
         ] {
-            assert!(memory.contains(&stated), "README does not say {stated:?}: {memory}");
+            assert!(document.contains(&row), "docs/memory.md does not contain {row:?}");
         }
     }
 }

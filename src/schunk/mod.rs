@@ -10,7 +10,7 @@
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
 //! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
-//! | [`gathered`] | chunks made of blocks that change, for arrays |
+//! | [`patched_chunk`] | chunks of which some blocks change, for arrays |
 //! | [`change`], [`variable_size`], [`special`] | putting chunks in and taking them out; chunks of different sizes in frames; filling with special ones |
 //! | [`compress`] | compressing what becomes a chunk |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
@@ -21,7 +21,7 @@
 //!
 //! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another handle has
 //! changed it, and does its work. Functions of the program (codecs, filters, pre- and postfilters, tuners) run without the access
-//! lock, except those of an I/O back-end.
+//! lock, except those of an I/O back-end and the threads callback.
 
 pub(crate) mod access_lock;
 pub(crate) mod blocks;

@@ -1,4 +1,4 @@
-//! The memory that a thread keeps once it has worked on large chunks: no more than README says, and little when the
+//! The memory that a thread keeps once it has worked on large chunks: no more than `docs/memory.md` says, and little when the
 //! super-chunks are freed.
 
 use std::ffi::CString;

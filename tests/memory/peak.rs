@@ -1,12 +1,12 @@
-//! Peak memory for 1, 2 and 8 threads, against the limit in README.
+//! Peak memory for 1, 2 and 8 threads, against the limit in `docs/memory.md`.
 
 use crate::usage::{CODECS, NTHREADS, Task, measure, run_task};
 
-/// Returns the limits that README states for `nthreads` threads, in bytes: of the peak, and after the free.
+/// Returns the limits that `docs/memory.md` states for `nthreads` threads, in bytes: of the peak, and after the free.
 fn limits(nthreads: i16) -> [usize; 2] {
-    let readme = include_str!("../../README.md");
-    let row = readme.lines().find(|line| line.starts_with(&format!("| {nthreads} thread")));
-    let row = row.unwrap_or_else(|| panic!("README has no row of memory for {nthreads} threads"));
+    let document = include_str!("../../docs/memory.md");
+    let row = document.lines().find(|line| line.starts_with(&format!("| {nthreads} thread")));
+    let row = row.unwrap_or_else(|| panic!("docs/memory.md has no row for {nthreads} threads"));
     [2, 5].map(|column| {
         let mib = row.split('|').nth(column).and_then(|cell| cell.trim().strip_suffix(" MiB"));
         let mib: Option<usize> = mib.and_then(|mib| mib.parse().ok());
@@ -21,7 +21,7 @@ fn process_that_measures() {
 }
 
 #[test]
-fn memory_beyond_the_data_is_within_the_limits_of_readme() {
+fn memory_beyond_the_data_is_within_the_documented_limits() {
     for nthreads in NTHREADS {
         let [peak, after_free] = limits(nthreads);
         for (name, codec) in CODECS {

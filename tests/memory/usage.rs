@@ -1,6 +1,6 @@
 //! Measures how much memory a library takes besides the data that a program gives it. Each measurement runs in a process of
 //! its own, which loads one library. The benchmark `memory` prints the figures of both libraries; the test `peak` compares
-//! those of this library with README.
+//! those of this library with `docs/memory.md`.
 
 use std::env;
 use std::ffi::c_void;
