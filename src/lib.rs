@@ -1,7 +1,7 @@
 //! A drop-in implementation of the C library C-Blosc2: the same ABI, the same files and buffers, in Rust.
 //!
 //! The crate is built as `libblosc2.so` / `libblosc2.a` for C programs; its Rust modules are an
-//! implementation detail. The layers are the folders, and dependencies point downwards only:
+//! implementation detail. The layers are the folders, and dependencies point downwards only (`docs/design.md`):
 //!
 //! | module | owns |
 //! |---|---|
@@ -19,7 +19,7 @@
 //! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
 //! | [`buffers`] | memory that is used again: idle blocks of threads and of the process |
 //! | [`out_buffer`] | destinations of callers, whose memory may be uninitialised |
-//! | [`malloc`] | memory that crosses the border to C |
+//! | [`malloc`] | memory that crosses the C ABI |
 //! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
 //! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
 //! | [`b2nd`] | arrays of several dimensions over super-chunks |

@@ -1,4 +1,4 @@
-//! Memory that crosses the border to C: it comes from `malloc`, so that a program may `free` it or hand it over.
+//! Memory that crosses the C ABI: it comes from `malloc`, so that a program may `free` it, or pass it to the library.
 //!
 //! Chunks, frames and whatever else a caller may own are kept in [`Malloced`]; nothing else is.
 
