@@ -138,7 +138,7 @@ static void views_call_back_ends_one_at_a_time(void) {
   int32_t chunkshape[] = {1, ONE_CHUNK}, blockshape[] = {1, ONE_CHUNK};
   b2nd_context_t *context = b2nd_create_ctx(&storage, 2, shape, chunkshape, blockshape, NULL, 0, NULL, 0);
   static int32_t items[ITEMS], found[ITEMS];
-  for (int i = 0; i < ITEMS; i++) items[i] = i * 2654435;
+  for (int i = 0; i < ITEMS; i++) items[i] = (int32_t)((uint32_t)i * 2654435u);
   b2nd_array_t *array, *view;
   CHECK_EQ(b2nd_from_cbuffer(context, &array, items, sizeof items), 0);
   CHECK_EQ(b2nd_squeeze(array, &view), 0);
@@ -217,7 +217,7 @@ static void threads_callback_of_plain_chunks(void) {
   static char src[LENGTH], chunk[LENGTH + BLOSC2_MAX_OVERHEAD], content[LENGTH];
   blosc2_set_threads_callback(run_jobs, NULL);
   for (int zeros = 0; zeros < 2; zeros++) {
-    for (int i = 0; i < LENGTH; i++) src[i] = zeros ? 0 : (char)((i * 2654435761u) >> 13);
+    for (int i = 0; i < LENGTH; i++) src[i] = zeros ? 0 : (char)(((uint32_t)i * 2654435761u) >> 13);
     blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
     cparams.clevel = zeros ? 5 : 0;
     cparams.typesize = 1;

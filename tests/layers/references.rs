@@ -11,7 +11,8 @@ const DOCUMENTS: [&str; 7] = ["abi", "b2nd", "chunk", "codecs", "filters", "fram
 /// Returns the number at the start of `text` (`2.3`, `D7`) and what is behind it.
 fn number(text: &str) -> Option<(&str, &str)> {
     let letters = usize::from(text.starts_with(|c: char| c.is_ascii_uppercase()));
-    let digits = text[letters..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len() - letters);
+    let digits =
+        text[letters..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len() - letters);
     // A full stop ends the sentence.
     let number = text[..letters + digits].trim_end_matches('.');
     let is_number = number[letters..].starts_with(|c: char| c.is_ascii_digit());
@@ -25,7 +26,9 @@ fn numbers(text: &str) -> Vec<&str> {
     while let Some((section, behind)) = number(rest) {
         found.push(section);
         let separators = [", ", " to ", " and ", " or "];
-        let Some(next) = separators.iter().find_map(|separator| behind.strip_prefix(separator)) else { break };
+        let Some(next) = separators.iter().find_map(|separator| behind.strip_prefix(separator)) else {
+            break;
+        };
         rest = next;
     }
     found
@@ -35,7 +38,8 @@ fn numbers(text: &str) -> Vec<&str> {
 fn references(text: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     for (at, _) in text.match_indices(".md") {
-        let start = text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |before| before + 1);
+        let start =
+            text[..at].rfind(|c: char| !c.is_ascii_alphanumeric() && c != '_').map_or(0, |before| before + 1);
         let document = &text[start..at];
         let behind = &text[at + ".md".len()..];
         let behind = behind.strip_prefix('`').unwrap_or(behind);
@@ -53,13 +57,20 @@ fn references(text: &str) -> Vec<(&str, &str)> {
 
 /// Joins the lines of comments: a reference may begin at the end of a line.
 fn joined(source: &str) -> String {
-    source.lines().map(|line| line.trim_start().trim_start_matches(['/', '!', '#', '*']).trim()).collect::<Vec<_>>().join(" ")
+    source
+        .lines()
+        .map(|line| line.trim_start().trim_start_matches(['/', '!', '#', '*']).trim())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 /// Returns the numbers of the headings of a document: the first word, or of decisions the second.
 fn headings(document: &str) -> BTreeSet<String> {
-    let titles = document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
-    titles.filter_map(|title| Some(number(title.strip_prefix("Decision ").unwrap_or(title))?.0.to_string())).collect()
+    let titles =
+        document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    titles
+        .filter_map(|title| Some(number(title.strip_prefix("Decision ").unwrap_or(title))?.0.to_string()))
+        .collect()
 }
 
 /// Calls `then` with each source file below `dir`.
@@ -71,7 +82,8 @@ fn each_source(dir: &Path, then: &mut dyn FnMut(&Path, &str)) {
             if !["target", "corpus", "artifacts", "fixtures"].contains(&name.as_str()) {
                 each_source(&path, then);
             }
-        } else if [".rs", ".c", ".h", ".sh", ".py", ".cpp"].iter().any(|extension| name.ends_with(extension)) {
+        } else if [".rs", ".c", ".h", ".sh", ".py", ".cpp"].iter().any(|extension| name.ends_with(extension))
+        {
             then(&path, &fs::read_to_string(&path).expect("UTF-8"));
         }
     }
@@ -106,14 +118,23 @@ fn references_of_comments_name_headings_that_exist() {
 
 #[test]
 fn references_are_found_in_text() {
-    let text = joined("/// Parsed (`frame.md` 1.1 to 1.3, 4.4), see\n    /// chunk.md\n/// 2. Not xchunk.md 3 or chunk.md itself; b2nd.md D7. By design decision 7.");
-    let expected =
-        [("frame", "1.1"), ("frame", "1.3"), ("frame", "4.4"), ("chunk", "2"), ("b2nd", "D7"), ("design", "7")];
+    let text = joined(
+        "/// Parsed (`frame.md` 1.1 to 1.3, 4.4), see\n    /// chunk.md\n/// 2. Not xchunk.md 3 or chunk.md itself; b2nd.md D7. By design decision 7.",
+    );
+    let expected = [
+        ("frame", "1.1"),
+        ("frame", "1.3"),
+        ("frame", "4.4"),
+        ("chunk", "2"),
+        ("b2nd", "D7"),
+        ("design", "7"),
+    ];
     assert_eq!(references(&text), expected);
 }
 
 #[test]
 fn headings_begin_with_their_number() {
-    let found = headings("# Title\n## 3 Name\ntext 9\n#### 3.2.1 Other\n### D7 Defect\n### Decision 11 Plans\n");
+    let found =
+        headings("# Title\n## 3 Name\ntext 9\n#### 3.2.1 Other\n### D7 Defect\n### Decision 11 Plans\n");
     assert_eq!(found.into_iter().collect::<Vec<_>>(), ["11", "3", "3.2.1", "D7"]);
 }
