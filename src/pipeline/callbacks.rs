@@ -138,9 +138,8 @@ impl Prefilter {
                 output.len()
             ));
         }
-        if !self.is_disposable() {
-            output[..output_size.max(len)].fill(0);
-        }
+        // Also of a disposable output: variable-length blocks and plain chunks store it, and the buffer has bytes of earlier blocks.
+        output[..output_size.max(len)].fill(0);
         let mut params = blosc2_prefilter_params {
             input,
             output: output.as_mut_ptr(),
