@@ -12,13 +12,13 @@ use crate::err;
 use crate::error::{Error, Result};
 use crate::io::paths;
 use crate::malloc::{Growing, Malloced};
-use crate::schunk::SuperChunk;
 use crate::schunk::storage::Storage;
+use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use parking_lot::RwLock;
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, CString};
 use std::mem;
-use std::ptr;
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -77,7 +77,7 @@ impl Description {
     }
 
     /// Makes the array, which owns `schunk` from then on. Nothing can fail any more, so `schunk` is never lost.
-    pub(crate) fn into_array(self, schunk: Box<SuperChunk>) -> Box<Array> {
+    pub(crate) fn into_array(self, schunk: OwnedSuperChunk) -> Box<Array> {
         let Description { geometry, dtype, dtype_format, tick } = self;
         // SAFETY: integers, pointers and arrays of them, for which zero is valid.
         let mut public: b2nd_array_t = unsafe { mem::zeroed() };
@@ -222,8 +222,8 @@ impl Array {
         let description = Description::new(geometry, dtype, spec.dtype_format)?;
         let failed = |error: Error| err!(Failure, "{error}");
         // SAFETY: by the caller's word.
-        let mut schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
-        let filled = fill(&mut schunk, &description.geometry, &meta, spec, special);
+        let schunk = unsafe { SuperChunk::create(&spec.storage) }.map_err(failed)?;
+        let filled = fill(&schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
             drop(schunk);
             // The file is ours, and there is no array in it.
@@ -239,7 +239,7 @@ impl Array {
     ///
     /// # Errors
     /// Those of [`Description::read`]; the super-chunk is freed then.
-    fn from_schunk(schunk: Box<SuperChunk>) -> Result<Box<Array>> {
+    fn from_schunk(schunk: OwnedSuperChunk) -> Result<Box<Array>> {
         Ok(Description::read(&schunk)?.into_array(schunk))
     }
 
@@ -327,7 +327,7 @@ unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
 
 /// Gives a new super-chunk its metalayers and chunks.
 fn fill(
-    schunk: &mut SuperChunk,
+    schunk: &SuperChunk,
     geometry: &Geometry,
     meta: &[u8],
     spec: &Spec<'_>,
@@ -377,8 +377,8 @@ impl Drop for Array {
         let a = self.as_ptr();
         // SAFETY: the array is going; super-chunk and data type are ours unless C has taken the former.
         unsafe {
-            if !(*a).sc.is_null() {
-                let schunk = Box::from_raw((*a).sc.cast::<SuperChunk>());
+            if let Some(schunk) = NonNull::new((*a).sc) {
+                let schunk = OwnedSuperChunk::from_raw(schunk);
                 let _ = schunk.release_backend();
             }
             libc::free((*a).dtype.cast());

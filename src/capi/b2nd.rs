@@ -14,7 +14,7 @@ use crate::chunk::Special;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
-use crate::schunk::SuperChunk;
+use crate::schunk::OwnedSuperChunk;
 use crate::schunk::copy::{CopyTo, FrameBytes};
 use crate::schunk::storage::{Storage, block_with};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
@@ -417,9 +417,10 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     code(|| {
         place(array)?;
         // SAFETY: by the rules of the module.
-        let description = Description::read(unsafe { ffi::schunk(schunk) }?)?;
+        let borrowed = unsafe { ffi::schunk(schunk) }?;
+        let description = Description::read(borrowed)?;
         // SAFETY: one of ours, whose only owner is the caller, who gives it away: from here on nothing fails.
-        let schunk = unsafe { Box::from_raw(schunk.cast::<SuperChunk>()) };
+        let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
         // SAFETY: not NULL, and writable by the rules.
         unsafe { store(array, description.into_array(schunk).into_raw()) };
         Ok(0)

@@ -8,9 +8,9 @@ use crate::b2nd::metalayer::ArrayMeta;
 use crate::err;
 use crate::error::Result;
 use crate::malloc::{Growing, Malloced};
-use crate::schunk::SuperChunk;
 use crate::schunk::copy::{CopyTo, FrameBytes};
 use crate::schunk::storage::{Storage, block_with};
+use crate::schunk::{OwnedSuperChunk, SuperChunk};
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;
@@ -21,8 +21,8 @@ pub(super) fn long(body: impl FnOnce() -> Result<i64>) -> i64 {
 }
 
 /// The result of a function that returns a super-chunk.
-fn object(body: impl FnOnce() -> Result<Box<SuperChunk>>) -> *mut blosc2_schunk {
-    guard(|_| ptr::null_mut(), || body().map(SuperChunk::into_raw))
+fn object(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk {
+    guard(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
 }
 
 /// The string behind a pointer that may be NULL.
@@ -102,11 +102,9 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int {
     code(|| {
-        if schunk.is_null() {
-            return Ok(0);
-        }
+        let Some(schunk) = NonNull::new(schunk) else { return Ok(0) };
         // SAFETY: one of ours, and this is its end.
-        let schunk = unsafe { Box::from_raw(schunk.cast::<SuperChunk>()) };
+        let schunk = unsafe { OwnedSuperChunk::from_raw(schunk) };
         let released = schunk.release_backend();
         drop(schunk);
         Ok(match released {
@@ -189,7 +187,7 @@ unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
 
 /// # Safety
 /// The rules of the module `capi`.
-unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
+unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
     // SAFETY: by the caller's word.
     unsafe { SuperChunk::open(string(urlpath)?, offset, io) }
 }

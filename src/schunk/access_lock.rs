@@ -200,10 +200,9 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// Returns access to an object that no other code has access to; no lock is taken.
     ///
     /// # Safety
-    /// While the guard lives, no other code uses what is changed or read through it. `&mut T` proves that for what belongs to `of`
-    /// alone, but not for what it shares with other objects that have the same lock.
+    /// While the guard lives, no other code uses what is changed or read through it.
     #[inline]
-    pub(crate) unsafe fn unshared(of: &'a mut T) -> Self {
+    pub(crate) unsafe fn unshared(of: &'a T) -> Self {
         WriteGuard { of, exclusive: Exclusive::Unshared, _not_send: PhantomData }
     }
 
@@ -369,9 +368,9 @@ mod tests {
 
     #[test]
     fn an_unshared_object_needs_no_lock() {
-        let mut number = Number::new(false);
+        let number = Number::new(false);
         // SAFETY: the number has a lock of its own.
-        let mut change = unsafe { WriteGuard::unshared(&mut number) };
+        let mut change = unsafe { WriteGuard::unshared(&number) };
         change.add();
         assert_eq!(change.locked().get(), 1);
         drop(change);

@@ -1,12 +1,12 @@
 //! Copies of super-chunks, and frames for others: in memory, in a file, behind what a file has (`schunk.md` 8).
 
-use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::layer::Layer;
 use super::change::Incoming;
 use super::metalayers::decompress_chunk;
 use super::rules::Counters;
 use super::storage::Storage;
+use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{BLOSC2_CPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io};
 use crate::chunk::format::flag2;
 use crate::chunk::{ChunkHeader, StoredChunk};
@@ -87,7 +87,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of making the copy and of reading this one.
-    pub(crate) unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn copy(&self, to: &CopyTo<'_>) -> Result<OwnedSuperChunk> {
         let own = self.own_cparams()?;
         let cparams = to.cparams.unwrap_or(&own);
         let mut storage =
@@ -163,7 +163,7 @@ impl SuperChunk {
     }
 
     /// A copy as one frame in memory.
-    fn as_frame(&self) -> Result<Box<SuperChunk>> {
+    fn as_frame(&self) -> Result<OwnedSuperChunk> {
         let to = CopyTo { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
         // SAFETY: no parameters but our own, without pointers.
         unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))

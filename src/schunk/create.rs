@@ -1,9 +1,9 @@
 //! Making super-chunks, and the library's copy of their storage (`schunk.md` 5).
 
-use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::layer::Layer;
 use super::storage::{Storage, block_with};
+use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{CBool, blosc2_storage};
 use crate::err;
 use crate::error::Result;
@@ -21,9 +21,12 @@ const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
 impl SuperChunk {
     /// Gives a super-chunk that is being made its storage.
     ///
+    /// # Safety
+    /// No other code uses the super-chunk.
+    ///
     /// # Errors
     /// `MemoryAlloc`.
-    pub(super) fn set_storage(&mut self, storage: &Storage<'_>) -> Result<()> {
+    pub(super) unsafe fn set_storage(&self, storage: &Storage<'_>) -> Result<()> {
         let empty = blosc2_storage {
             contiguous: CBool::from(storage.contiguous),
             urlpath: ptr::null_mut(),
@@ -33,7 +36,7 @@ impl SuperChunk {
         };
         let place = block_with(empty)?;
         // From here on dropping the super-chunk frees whatever is in there.
-        // SAFETY: `&mut self`: no other code uses the super-chunk; `place` is a valid block.
+        // SAFETY: by the caller's word, no other code uses the super-chunk; `place` is a valid block.
         unsafe {
             (*self.as_ptr()).storage = place;
             if let Some(path) = storage.urlpath {
@@ -56,7 +59,7 @@ impl SuperChunk {
     /// # Errors
     /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
     /// an unknown back-end, those of writing the frame.
-    pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<OwnedSuperChunk> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
         // SAFETY: by the caller's word.
@@ -70,7 +73,7 @@ impl SuperChunk {
             cparams.use_dict = 0;
         }
         let storage = Storage { urlpath: path, cparams: &cparams, ..*storage };
-        let mut schunk = SuperChunk::with_storage(backend.clone(), &storage, None)?;
+        let schunk = SuperChunk::with_storage(backend.clone(), &storage, None)?;
         let s = schunk.as_ptr();
         // SAFETY: no other code has access to the super-chunk yet, and its storage is whole.
         let (cparams, dparams) = unsafe {
@@ -88,17 +91,27 @@ impl SuperChunk {
             (*s).tuner_id = cparams.tuner_id;
             (*(*(*s).storage).cparams, *(*(*s).storage).dparams)
         };
-        // SAFETY: by the caller's word.
+        // SAFETY: by the caller's word; no other code has access to the super-chunk yet.
         unsafe { schunk.make_contexts(&cparams, &dparams) }?;
         if has_frame {
             let kind = if storage.contiguous { FrameKind::Contiguous } else { FrameKind::Sparse };
-            schunk.create_frame(kind, path, backend)?;
+            // SAFETY: no other code has access to the super-chunk yet.
+            unsafe { schunk.create_frame(kind, path, backend) }?;
         }
         Ok(schunk)
     }
 
-    fn create_frame(&mut self, kind: FrameKind, path: Option<&CStr>, backend: Option<Backend>) -> Result<()> {
-        let access = WriteGuard::lock(&*self)?;
+    /// Makes the frame of a super-chunk without chunks.
+    ///
+    /// # Safety
+    /// No other code uses the super-chunk.
+    unsafe fn create_frame(
+        &self,
+        kind: FrameKind,
+        path: Option<&CStr>,
+        backend: Option<Backend>,
+    ) -> Result<()> {
+        let access = WriteGuard::lock(self)?;
         let locked = access.locked();
         let mut header = locked.frame_header(&locked.counters());
         header.kind = kind;
@@ -128,7 +141,8 @@ impl SuperChunk {
             _ => Frame::create(kind, Destination::Memory, &target)?,
         };
         drop(access);
-        self.set_frame(frame);
+        // SAFETY: by the caller's word.
+        unsafe { self.set_frame(frame) };
         Ok(())
     }
 }

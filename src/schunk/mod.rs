@@ -49,4 +49,4 @@ mod variable_size;
 pub(crate) mod view;
 
 pub(crate) use rules::Keeping;
-pub(crate) use super_chunk::SuperChunk;
+pub(crate) use super_chunk::{OwnedSuperChunk, SuperChunk};

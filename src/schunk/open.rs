@@ -1,11 +1,11 @@
 //! Opening super-chunks: from files and directories, and from frames in memory (`schunk.md` 6).
 
-use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
 use super::c_struct::layer::Layer;
 use super::rules::Counters;
 use super::storage::Storage;
+use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, blosc2_cparams, blosc2_dparams, blosc2_io,
 };
@@ -35,7 +35,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `FileOpen`, `PluginIo`, and those of a frame that is none.
-    pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn open(path: &CStr, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
         // SAFETY: by the caller's word.
         let backend = unsafe { Backend::resolve(io) }?;
         let opened = open_frame(path, offset, &backend).and_then(|(frame, contents, flags2)| {
@@ -55,7 +55,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of a frame that is none.
-    pub(crate) fn from_frame(memory: Growing) -> Result<Box<SuperChunk>> {
+    pub(crate) fn from_frame(memory: Growing) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let flags2 = frame.flags_of_first(&contents)?;
         let storage = Storage { contiguous: true, ..Storage::default() };
@@ -66,7 +66,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// Those of a frame that is none, or has a chunk that cannot be read.
-    pub(crate) fn from_copy(memory: Growing) -> Result<Box<SuperChunk>> {
+    pub(crate) fn from_copy(memory: Growing) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;
         // A few bytes can tell of a quarter of a billion special chunks, each of which is to be a block of its own.
@@ -122,7 +122,7 @@ impl SuperChunk {
         header: &FrameHeader,
         backend: Option<Backend>,
         storage: &Storage<'_>,
-    ) -> Result<Box<SuperChunk>> {
+    ) -> Result<OwnedSuperChunk> {
         let nthreads = library::nthreads();
         let cparams = blosc2_cparams {
             compcode: header.compcode,
@@ -139,8 +139,9 @@ impl SuperChunk {
         };
         let dparams = blosc2_dparams { nthreads, typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS };
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..*storage };
-        let mut schunk = SuperChunk::with_storage(backend, &storage, None)?;
-        schunk.set_from_header(header);
+        let schunk = SuperChunk::with_storage(backend, &storage, None)?;
+        // SAFETY: no other code has access to the super-chunk yet.
+        unsafe { schunk.set_from_header(header) };
         WriteGuard::lock(&*schunk)?.set_counters(&Counters {
             nchunks: 0,
             nbytes: header.nbytes,
@@ -148,7 +149,7 @@ impl SuperChunk {
             chunksize: header.chunksize,
             flags2: 0,
         });
-        // SAFETY: the parameters have no pointers but that of the super-chunk.
+        // SAFETY: the parameters have no pointers but that of the super-chunk, to which no other code has access yet.
         unsafe {
             let storage = *schunk.storage();
             schunk.make_contexts(&*storage.cparams, &*storage.dparams)?;
@@ -163,10 +164,11 @@ impl SuperChunk {
         flags2: u8,
         backend: Option<Backend>,
         storage: &Storage<'_>,
-    ) -> Result<Box<SuperChunk>> {
+    ) -> Result<OwnedSuperChunk> {
         let header = &contents.header;
-        let mut schunk = SuperChunk::with_header(header, backend, storage)?;
-        schunk.set_frame(frame);
+        let schunk = SuperChunk::with_header(header, backend, storage)?;
+        // SAFETY: no other code has access to the super-chunk yet.
+        unsafe { schunk.set_frame(frame) };
         let mut access = WriteGuard::lock(&*schunk)?;
         let counters = Counters { nchunks: contents.nchunks as i64, flags2, ..access.counters() };
         access.set_counters(&counters);

@@ -12,6 +12,9 @@ use crate::pipeline::scratch;
 use parking_lot::{Mutex, ReentrantMutex};
 use std::alloc::{Layout, alloc_zeroed, handle_alloc_error};
 use std::cell::UnsafeCell;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
@@ -58,6 +61,46 @@ pub(super) struct SharedWithViews {
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
 }
 
+/// Owns a super-chunk to which C code has no pointer yet. A `Box` would claim, each time it is moved, that no other pointer to
+/// the super-chunk is used again; its contexts and its parameters have such pointers.
+pub(crate) struct OwnedSuperChunk(NonNull<SuperChunk>);
+
+impl OwnedSuperChunk {
+    /// Returns the pointer for C code, which frees the super-chunk.
+    pub(crate) fn into_raw(self) -> *mut blosc2_schunk {
+        ManuallyDrop::new(self).0.as_ptr().cast()
+    }
+
+    /// Takes over a super-chunk from C code.
+    ///
+    /// # Safety
+    /// `schunk` came from [`into_raw`](Self::into_raw), is not owned by another value, and no other code uses it from now on.
+    pub(crate) unsafe fn from_raw(schunk: NonNull<blosc2_schunk>) -> OwnedSuperChunk {
+        OwnedSuperChunk(schunk.cast())
+    }
+}
+
+// SAFETY: a `SuperChunk` may be moved to another thread, and used by several.
+unsafe impl Send for OwnedSuperChunk {}
+// SAFETY: as above.
+unsafe impl Sync for OwnedSuperChunk {}
+
+impl Deref for OwnedSuperChunk {
+    type Target = SuperChunk;
+
+    fn deref(&self) -> &SuperChunk {
+        // SAFETY: `with_storage` made it, and it lives until this value is dropped.
+        unsafe { self.0.as_ref() }
+    }
+}
+
+impl Drop for OwnedSuperChunk {
+    fn drop(&mut self) {
+        // SAFETY: memory of the global allocator with the layout of a `SuperChunk`, which this value owns.
+        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
+    }
+}
+
 impl SuperChunk {
     /// Returns a super-chunk that has its storage, and zeros in all other public fields. `shared` is what a view shares with its
     /// owner; `None` for a super-chunk of its own.
@@ -68,7 +111,7 @@ impl SuperChunk {
         backend: Option<Backend>,
         storage: &Storage<'_>,
         shared: Option<SharedWithViews>,
-    ) -> Result<Box<SuperChunk>> {
+    ) -> Result<OwnedSuperChunk> {
         let is_view = shared.is_some();
         let shared = shared.unwrap_or_else(|| {
             let calls_back = backend.as_ref().is_some_and(|backend| backend.id() > 1);
@@ -86,7 +129,7 @@ impl SuperChunk {
             handle_alloc_error(layout);
         }
         // SAFETY: fresh memory of that layout. Zeros are a valid public struct; the other fields are written.
-        let mut schunk = unsafe {
+        let schunk = unsafe {
             (*(*place).public.get()).view = is_view;
             (&raw mut (*place).lock).write(shared.lock);
             (&raw mut (*place).backend).write(backend);
@@ -96,9 +139,10 @@ impl SuperChunk {
             (&raw mut (*place).dctx_use).write(Mutex::default());
             (&raw mut (*place).cctx_use).write(ReentrantMutex::default());
             (&raw mut (*place).last_nbytes).write(AtomicI32::new(-1));
-            Box::from_raw(place)
+            OwnedSuperChunk(NonNull::new_unchecked(place))
         };
-        schunk.set_storage(storage)?;
+        // SAFETY: no other code has access to the super-chunk yet.
+        unsafe { schunk.set_storage(storage) }?;
         Ok(schunk)
     }
 
@@ -114,11 +158,6 @@ impl SuperChunk {
     pub(crate) unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
         // SAFETY: NULL, or by the caller's word the start of one of ours.
         unsafe { schunk.cast::<SuperChunk>().as_ref() }
-    }
-
-    /// Hands the super-chunk to C.
-    pub(crate) fn into_raw(self: Box<Self>) -> *mut blosc2_schunk {
-        Box::into_raw(self).cast()
     }
 
     /// Length of the frame in bytes, or what stands for it without one.
@@ -166,12 +205,13 @@ impl Drop for SuperChunk {
     fn drop(&mut self) {
         // SAFETY: `&mut self` proves it for metalayers and counters. A view frees no chunks; those of an owner are in use by no view: the
         // rule of `view`.
-        let mut access = unsafe { WriteGuard::unshared(self) };
+        let mut access = unsafe { WriteGuard::unshared(&*self) };
         access.free_metalayers(Layer::Fixed);
         access.free_metalayers(Layer::Variable);
         access.free_chunks();
         drop(access);
-        drop(self.take_frame());
+        // SAFETY: no other code uses the frame.
+        drop(unsafe { self.take_frame() });
         self.leave_views();
         let s = self.as_ptr();
         // SAFETY: `&mut self`: no other code uses the super-chunk; its contexts and blocks are as `c_struct` says.

@@ -4,11 +4,11 @@
 //! last block, chunks and frame are the owner's. A chunk that is replaced through a view is replaced in the owner; all
 //! other changes are refused. When the owner goes, its views have no chunks any more.
 
-use super::SuperChunk;
 use super::access_lock::WriteGuard;
 use super::c_struct::layer::Layer;
 use super::storage::Storage;
 use super::super_chunk::SharedWithViews;
+use super::{OwnedSuperChunk, SuperChunk};
 use crate::abi::{blosc2_cparams, blosc2_dparams};
 use crate::err;
 use crate::error::Result;
@@ -75,7 +75,7 @@ impl SuperChunk {
     ///
     /// # Errors
     /// `Failure` when the owner of this view is gone, those of making contexts, `MemoryAlloc`.
-    pub(crate) unsafe fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<Box<SuperChunk>> {
+    pub(crate) unsafe fn view(&self, shown: &Shown, name: &CStr, content: &[u8]) -> Result<OwnedSuperChunk> {
         let owner = self.owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
         owner.owner.store(ptr::from_ref(owner).cast_mut(), Ordering::Relaxed);
         let shared = SharedWithViews {
@@ -86,8 +86,8 @@ impl SuperChunk {
         };
         let (cparams, dparams) = self.parameters_of_views(shown.blocksize);
         let storage = Storage { cparams: &cparams, dparams: &dparams, ..Storage::default() };
-        let mut view = SuperChunk::with_storage(None, &storage, Some(shared))?;
-        self.show_in(owner, &mut view, shown, name, content)?;
+        let view = SuperChunk::with_storage(None, &storage, Some(shared))?;
+        self.show_in(owner, &view, shown, name, content)?;
         // Without the lock, since the init function of a tuner may run.
         let storage = *view.storage();
         // SAFETY: the library's copies of the parameters of this super-chunk, whose pointers are valid for as long as that lives.
@@ -99,7 +99,7 @@ impl SuperChunk {
     fn show_in(
         &self,
         owner: &SuperChunk,
-        view: &mut SuperChunk,
+        view: &SuperChunk,
         shown: &Shown,
         name: &CStr,
         content: &[u8],

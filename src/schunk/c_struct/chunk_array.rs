@@ -275,13 +275,14 @@ impl WriteGuard<'_, SuperChunk> {
 mod tests {
     use super::*;
     use crate::error::ErrorKind;
+    use crate::schunk::OwnedSuperChunk;
     use crate::schunk::access_lock::Lockable;
     use crate::schunk::change::Incoming;
     use crate::schunk::storage::Storage;
     use crate::schunk::view::Shown;
 
     /// A super-chunk in memory with one chunk for each of these contents.
-    fn with_chunks(contents: &[&[u8]]) -> Box<SuperChunk> {
+    fn with_chunks(contents: &[&[u8]]) -> OwnedSuperChunk {
         // SAFETY: the default parameters have no pointers but to literals.
         let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
         for content in contents {

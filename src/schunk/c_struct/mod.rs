@@ -151,18 +151,25 @@ impl SuperChunk {
     }
 
     /// Gives a new super-chunk its frame.
-    pub(super) fn set_frame(&mut self, frame: Frame) {
-        drop(self.take_frame());
+    ///
+    /// # Safety
+    /// No other code uses the super-chunk.
+    pub(super) unsafe fn set_frame(&self, frame: Frame) {
+        // SAFETY: by the caller's word.
+        drop(unsafe { self.take_frame() });
         // SAFETY: the rule of the module.
         unsafe { (*self.as_ptr()).frame = Box::into_raw(Box::new(frame)).cast::<blosc2_frame>() }
     }
 
     /// Takes the frame away from the super-chunk, unless it is that of the owner of a view.
-    pub(super) fn take_frame(&mut self) -> Option<Box<Frame>> {
+    ///
+    /// # Safety
+    /// No other code uses the frame.
+    pub(super) unsafe fn take_frame(&self) -> Option<Box<Frame>> {
         if self.is_view() {
             return None;
         }
-        // SAFETY: the rule of the module; the frame is NULL or comes from `set_frame`, and no other code uses it: `&mut self`.
+        // SAFETY: the rule of the module; the frame is NULL or comes from `set_frame`, and no other code uses it.
         unsafe {
             let frame = ptr::replace(&raw mut (*self.as_ptr()).frame, ptr::null_mut()).cast::<Frame>();
             if frame.is_null() { None } else { Some(Box::from_raw(frame)) }
@@ -241,14 +248,17 @@ impl WriteGuard<'_, SuperChunk> {
 /// What is written while a super-chunk is made.
 impl SuperChunk {
     /// Presets the size of chunks in bytes, before there are any.
-    pub(crate) fn preset_chunksize(&mut self, chunksize: i32) {
+    pub(crate) fn preset_chunksize(&self, chunksize: i32) {
         self.counter_fields().chunksize.store(chunksize, Ordering::Relaxed);
     }
 
     /// Takes over what the header of a frame says of a super-chunk.
-    pub(super) fn set_from_header(&mut self, header: &FrameHeader) {
+    ///
+    /// # Safety
+    /// No other code uses the super-chunk.
+    pub(super) unsafe fn set_from_header(&self, header: &FrameHeader) {
         let s = self.as_ptr();
-        // SAFETY: the rule of the module; `&mut self`: no other code uses the super-chunk yet.
+        // SAFETY: the rule of the module, and the caller's promise.
         unsafe {
             (*s).compcode = header.compcode;
             (*s).compcode_meta = header.compcode_meta;
@@ -265,12 +275,13 @@ impl SuperChunk {
     /// Makes the contexts. Those that were there are freed.
     ///
     /// # Safety
-    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them.
+    /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them. No other code uses the
+    /// super-chunk.
     ///
     /// # Errors
     /// Those of these functions; `InvalidParam` for a typesize below 1.
     pub(super) unsafe fn make_contexts(
-        &mut self,
+        &self,
         cparams: &blosc2_cparams,
         dparams: &blosc2_dparams,
     ) -> Result<()> {
@@ -278,7 +289,7 @@ impl SuperChunk {
             return Err(err!(InvalidParam, "typesize {} is less than 1", cparams.typesize));
         }
         let s = self.as_ptr();
-        // SAFETY: by the caller's word; the rule of the module; `&mut self`: no other code uses the super-chunk yet.
+        // SAFETY: by the caller's word; the rule of the module.
         unsafe {
             let cctx = Context::for_compression(cparams)?;
             drop(OwnedContext::from_c(ptr::replace(&raw mut (*s).cctx, cctx.into_c())));
