@@ -15,11 +15,11 @@ use crate::malloc::Malloced;
 use std::ffi::CStr;
 use std::ptr;
 
-/// The tuner that the environment asks for.
+/// The tuner that the environment variable `BTUNE_TRADEOFF` selects.
 const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
 
 impl SuperChunk {
-    /// Gives a super-chunk that is being made its storage.
+    /// Sets the storage parameters of a super-chunk that is being made.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -32,7 +32,7 @@ impl SuperChunk {
             io: ptr::null_mut(),
         };
         let place = block_with(empty)?;
-        // From here on dropping the super-chunk frees whatever is in there.
+        // From here on dropping the super-chunk frees the storage, complete or not.
         // SAFETY: `&mut self`: no other code uses the super-chunk; `place` is a valid block.
         unsafe {
             (*self.as_ptr()).storage = place;
@@ -48,18 +48,18 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Makes a super-chunk: in memory, or where the storage says, if there is nothing yet.
+    /// Makes a super-chunk in memory, or at the path of the storage, which must not exist.
     ///
     /// # Safety
-    /// Pointers in the parameters are what the ABI says of them, for as long as the super-chunk lives.
+    /// Pointers in the parameters are valid as the ABI requires, for as long as the super-chunk lives.
     ///
     /// # Errors
-    /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
-    /// an unknown back-end, those of writing the frame.
+    /// `InvalidParam` for parameters from which no context can be made, `FileOpen` for a path that exists, `PluginIo`
+    /// for an unknown back-end, those of writing the frame.
     pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<Box<SuperChunk>> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let backend = if has_frame { Some(unsafe { Backend::resolve(storage.io) }?) } else { None };
         let mut cparams = *storage.cparams;
         let use_dict = cparams.use_dict != 0;
@@ -72,7 +72,7 @@ impl SuperChunk {
         let storage = Storage { urlpath: path, cparams: &cparams, ..*storage };
         let mut schunk = SuperChunk::with_storage(backend.clone(), &storage, None)?;
         let s = schunk.as_ptr();
-        // SAFETY: no other code has access to the super-chunk yet, and its storage is whole.
+        // SAFETY: no other code has access to the super-chunk yet, and its storage is complete.
         let (cparams, dparams) = unsafe {
             (*s).compcode = cparams.compcode;
             (*s).compcode_meta = cparams.compcode_meta;
@@ -88,7 +88,7 @@ impl SuperChunk {
             (*s).tuner_id = cparams.tuner_id;
             (*(*(*s).storage).cparams, *(*(*s).storage).dparams)
         };
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { schunk.make_contexts(&cparams, &dparams) }?;
         if has_frame {
             let kind = if storage.contiguous { FrameKind::Contiguous } else { FrameKind::Sparse };
@@ -114,7 +114,7 @@ impl SuperChunk {
                     paths::create_dir(&path)?;
                     let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
                     if created.is_err() {
-                        // The directory is ours, and there is no frame in it.
+                        // This call has created the directory, and it holds no frame.
                         let _ = paths::remove_dir(&path);
                     }
                     created?
