@@ -12,7 +12,7 @@ type Reference = unsafe extern "C" fn(i32, i32, *const u8, *mut u8) -> i32;
 type Kernel = fn(usize, &[u8], &mut [u8]);
 type KernelAt = fn(SimdLevel, usize, &[u8], &mut [u8]);
 
-/// Name, symbol of the reference, the public function, and the same for a given level.
+/// Name, symbol in the reference, the public function, and the same function for a given SIMD level.
 const FUNCTIONS: [(&str, &str, Kernel, KernelAt); 4] = [
     ("shuffle", "blosc2_shuffle", shuffle::shuffle, shuffle::shuffle_at),
     ("unshuffle", "blosc2_unshuffle", shuffle::unshuffle, shuffle::unshuffle_at),
@@ -23,9 +23,9 @@ const TYPESIZES: [usize; 22] =
     [2, 4, 8, 16, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 20, 24, 32, 64, 100, 256];
 const SIZES: [usize; 4] = [4 << 10, 32 << 10, 256 << 10, 1 << 20];
 
-/// Batches of each contestant; the best one counts.
+/// The number of batches per function; the fastest counts.
 const BATCHES: usize = 24;
-/// About this many bytes are worked on in a batch.
+/// The number of bytes that a batch filters, rounded down to whole buffers.
 const BATCH_BYTES: usize = 4 << 20;
 
 fn main() {
@@ -33,7 +33,7 @@ fn main() {
         eprintln!("filter_kernels: skipped, BLOSC2_REFERENCE does not name the reference library");
         return;
     };
-    // SAFETY: the caller vouches for the library of that path.
+    // SAFETY: the user states that the file at `path` is the reference library, whose initialisers are sound.
     let library = unsafe { libloading::Library::new(path) }.expect("the reference library loads");
     let arguments: Vec<String> = std::env::args().collect();
     let wanted = |key: &str, value: &str| {
@@ -71,7 +71,7 @@ fn main() {
     }
 }
 
-/// The filters that the reference does not export, against a copy of the same bytes.
+/// Measures the filters that the reference does not export, relative to `memcpy` of the same bytes.
 fn word_filters(sizes: &[usize]) {
     println!("\nspeed relative to memcpy (memcpy GB/s)");
     print!("{:>24}", "");
@@ -118,7 +118,7 @@ fn word_filters(sizes: &[usize]) {
     line("trunc_prec 8".into(), &|src, dest| trunc_prec::truncate(10, 8, src, dest).expect("valid"));
 }
 
-/// Seconds per call of our kernel and of the reference's function: the best of the batches.
+/// Returns the seconds per call of our kernel and of the reference's function, each of its fastest batch.
 fn compare(
     kernel: impl Fn(usize, &[u8], &mut [u8]),
     reference: Reference,
@@ -126,7 +126,7 @@ fn compare(
     size: usize,
 ) -> (f64, f64) {
     let src: Vec<u8> = (0..size + 4096).map(|i| (i * i / 3 + 5 * i) as u8).collect();
-    // Page alignment of the source, and a destination at another page offset: no 4 KiB aliasing.
+    // The source is page-aligned and the destination has another page offset, which avoids 4 KiB aliasing.
     let mut room = vec![0u8; size + (8 << 10)];
     let start = room.as_ptr().align_offset(4096) + 1088;
     let dest = &mut room[start..start + size];

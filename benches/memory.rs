@@ -1,5 +1,5 @@
-//! Memory that each library takes besides the data, with 1, 2 and 8 threads: the peak while a super-chunk is filled and read,
-//! and what stays when it is freed. One process per figure.
+//! The memory of each library beyond the data, with 1, 2 and 8 threads: the peak while a super-chunk is filled and read,
+//! and the rest after it is freed. One process per figure.
 //!
 //! ```text
 //! scripts/fetch-reference.sh

@@ -1,5 +1,5 @@
-//! What handing a job to the pool costs, as ratios to calling the job directly and to handing it over to a
-//! thread through a channel, in the same process and run.
+//! The overhead of running a job on the pool, as ratios to a direct call of the job and to a round trip to a thread
+//! through a channel, in the same process and run.
 
 use std::hint::black_box;
 use std::sync::atomic::AtomicU64;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use blosc2::internals::pool::{prestart, run};
 
-/// The median time of `rounds` runs of `work`, in ns, with `pause` before each.
+/// Returns the median time of `rounds` runs of `work` in ns, with `pause` before each.
 fn median(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {
     let mut times: Vec<f64> = (0..rounds)
         .map(|_| {
@@ -26,14 +26,14 @@ fn median(rounds: usize, pause: Duration, mut work: impl FnMut()) -> f64 {
     times[rounds / 2]
 }
 
-/// The mean time of one call of `work` in a tight loop, in ns.
+/// Returns the mean time of one call of `work` in a tight loop, in ns.
 fn mean(calls: u32, mut work: impl FnMut()) -> f64 {
     let start = Instant::now();
     (0..calls).for_each(|_| work());
     start.elapsed().as_nanos() as f64 / f64::from(calls)
 }
 
-/// About `us` microseconds of arithmetic, in blocks from a counter.
+/// Returns a job of `count` blocks of arithmetic. Its threads take the blocks from the counter that is its argument.
 fn blocks(count: u64) -> impl Fn(&AtomicU64) {
     move |next| {
         while next.fetch_add(1, Relaxed) < count {
@@ -67,7 +67,7 @@ fn main() {
         println!("run({nthreads}, tiny), workers asleep        {:9.0} ns", parked - clock);
     }
 
-    // Wake-up latency: from the call of `run` until the worker is inside the job, the caller spinning.
+    // Wake-up latency: from the call of `run` until the worker is inside the job, while the caller spins.
     let latency = |pause| {
         median(2000, pause, || {
             let came = AtomicU64::new(0);
@@ -98,7 +98,7 @@ fn main() {
         asleep / channel
     );
 
-    // What two threads gain, by the size of the job.
+    // The speed-up of two threads, by the duration of the job.
     for count in [2u64, 8, 32, 128, 1024] {
         let work = blocks(count);
         let time = |nthreads, pause| {

@@ -1,12 +1,12 @@
-//! The ZFP codecs against the reference's, block by block, in one process: prints how many times as fast as the
-//! reference each is. What the reference spends on its chunk round the stream counts for it; it is little.
+//! The ZFP codecs against the reference's, block by block, in one process: prints how many times as fast as the reference
+//! each is. The time of the reference includes the chunk around the stream, which is a small part.
 //!
 //! ```text
 //! scripts/fetch-reference.sh
 //! cargo bench --bench zfp -- [only=precision] [kib=128]
 //! ```
 
-// The tests use more of it.
+// The tests use the other items of this module.
 #[allow(dead_code)]
 #[path = "../tests/zfp_exact/blocks.rs"]
 mod blocks;
@@ -18,9 +18,9 @@ use std::hint::black_box;
 use blocks::{Reference, Stored};
 use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
-/// Batches of each contestant; the best one counts.
+/// The number of batches per library; the fastest counts.
 const BATCHES: usize = 15;
-/// Seconds that a batch takes at least.
+/// The least duration of a batch in seconds.
 const BATCH: f64 = 0.002;
 
 fn main() {
@@ -42,7 +42,7 @@ fn main() {
             for typesize in [4, 8] {
                 for meta in metas {
                     let zfp = Zfp { mode, meta };
-                    // With edges that are no multiples of 4, too.
+                    // 1: extents that are no multiples of 4.
                     for odd in [0, 1] {
                         let blockshape = shape(ndim, kib * 1024 / typesize as usize, odd);
                         let geometry = Geometry { blockshape: &blockshape, typesize };
@@ -64,13 +64,13 @@ fn main() {
     }
 }
 
-/// A block of about so many items.
+/// Returns the shape of a block of about `items` items: equal extents, multiples of 4 plus `odd`.
 fn shape(ndim: usize, items: usize, odd: i32) -> Vec<i32> {
     let side = (items as f64).powf(1.0 / ndim as f64) as i32 / 4 * 4;
     vec![side + odd; ndim]
 }
 
-/// A surface with a little noise, in the array's order.
+/// Returns the items of a block in C order: a smooth surface with a little noise.
 fn surface(geometry: Geometry<'_>) -> Vec<u8> {
     let count: i32 = geometry.blockshape.iter().product();
     let mut noise = 1u64;
@@ -91,7 +91,8 @@ fn surface(geometry: Geometry<'_>) -> Vec<u8> {
     bytes
 }
 
-/// The ratios of encoding, decoding, and reading one item at a fixed rate; none if the block does not shrink.
+/// Returns the speed ratios of encoding, of decoding, and (fixed rate only) of reading one item; `None` for all if the block
+/// does not compress.
 fn measure(
     library: &'static support::library::Library,
     zfp: Zfp,
@@ -111,7 +112,7 @@ fn measure(
         },
         || assert!(reference.compress_into(black_box(&block), &mut room) > 0),
     );
-    // Where it lies in a chunk, too.
+    // Ours reads the stream at its position inside the chunk, as the reference does.
     let start = chunk.len() - stream.len();
     let stream = &chunk[start..];
     let decode = compare(
@@ -143,7 +144,7 @@ fn measure(
     [Some(encode), Some(decode), item]
 }
 
-/// How many times as fast the first is.
+/// Returns how many times as fast `ours` is as `theirs`.
 fn compare(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     let mut best = [f64::INFINITY; 2];
     for _ in 0..BATCHES {
@@ -153,11 +154,11 @@ fn compare(mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
     best[1] / best[0]
 }
 
-/// Seconds per call.
+/// Returns the seconds per call of one batch.
 fn batch(work: &mut impl FnMut()) -> f64 {
     let (start, mut calls) = (seconds(), 0);
     loop {
-        // Reading the clock costs as much as an item does.
+        // Reading the clock takes as long as reading an item: several calls per reading.
         for _ in 0..(calls / 2).clamp(1, 1000) {
             work();
             calls += 1;
@@ -169,10 +170,10 @@ fn batch(work: &mut impl FnMut()) -> f64 {
     }
 }
 
-/// For which the thread has run: others use the machine, too.
+/// Returns the processor time of the thread in seconds, which other processes do not change.
 fn seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a clock that Linux has, and a struct for its reading.
+    // SAFETY: Linux has this clock, and `now` is a valid out-pointer.
     assert_eq!(unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut now) }, 0, "a clock");
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }

@@ -1,12 +1,12 @@
 /*
- * Compresses real bytes with every codec, reads them back, compares them, and prints how well and how
- * fast that went, beside a plain memcpy.
+ * Compresses real data with every codec, decompresses and compares them, and prints the compression
+ * ratio and the speeds, next to that of memcpy.
  *
  *     quickstart [file]
  *
  * Without a file: the built library itself, and 64 MiB of float32 from a small simulation (waves on a
- * square membrane, computed here). Uses nothing but the public API. Exits non-zero at any error, and at
- * any byte that does not come back as it went in.
+ * square membrane, computed here). Uses only the public API. Exits with a non-zero status on any error, and
+ * if the decompressed data differ from the source.
  *
  * scripts/quickstart.sh builds the library, compiles this file against it, and runs it.
  */
@@ -29,13 +29,13 @@ enum {
   CHUNK_NBYTES = 2 * 1024 * 1024, /* uncompressed bytes of a chunk */
   NTHREADS = 2,
   CLEVEL = 5,
-  ROUNDS = 3, /* each figure is the best of so many runs */
+  ROUNDS = 3, /* each figure is the best of this number of runs */
   SIDE = 1024, /* the membrane has SIDE * SIDE points */
   NSNAPSHOTS = 16,
   STEPS_PER_SNAPSHOT = 40
 };
 
-/* Bytes to compress, and how wide their items are. */
+/* Data to compress, and the size of their items in bytes. */
 typedef struct {
   const char *name;
   uint8_t *bytes;
@@ -43,13 +43,13 @@ typedef struct {
   int32_t typesize;
 } dataset;
 
-/* One data set cut into chunks, each chunk compressed to its own place. */
+/* The buffers for one data set, which is cut into chunks. Each compressed chunk has its own slot. */
 typedef struct {
   size_t nchunks;
-  size_t slot;        /* bytes set aside for a compressed chunk */
+  size_t slot;        /* bytes reserved for a compressed chunk */
   uint8_t *chunks;    /* nchunks * slot bytes */
-  int32_t *cbytes;    /* what each chunk really takes */
-  uint8_t *restored;  /* where the data are decompressed to */
+  int32_t *cbytes;    /* size of each compressed chunk in bytes */
+  uint8_t *restored;  /* destination of decompression */
 } workspace;
 
 static void die(const char *what) {
@@ -94,7 +94,7 @@ static dataset read_file(const char *path) {
 
 /* Advances the wave equation by one time step: `next` holds the step before `now` and is overwritten. */
 static void step_wave(const float *now, float *next) {
-  const float courant2 = 0.2f; /* (speed * dt / dx)^2, below the 0.5 where the scheme gets unstable */
+  const float courant2 = 0.2f; /* (speed * dt / dx)^2; the scheme is stable below 0.5 */
   for (size_t row = 1; row + 1 < SIDE; row++) {
     for (size_t column = 1; column + 1 < SIDE; column++) {
       size_t here = row * SIDE + column;
@@ -104,7 +104,7 @@ static void step_wave(const float *now, float *next) {
   }
 }
 
-/* Snapshots of a membrane, fixed at its border, that was lifted in a few places and let go. */
+/* Returns snapshots of a membrane that is fixed at its border and starts with a few bumps, at rest. */
 static dataset simulate_waves(void) {
   const size_t npoints = (size_t)SIDE * SIDE;
   const double bumps[][3] = {{0.30, 0.40, 1.0}, {0.70, 0.65, -0.7}, {0.55, 0.20, 0.4}};
@@ -161,7 +161,7 @@ static void compress_all(blosc2_context *context, const dataset *data, workspace
                                  work->chunks + i * work->slot, (int32_t)work->slot);
     check(rc, "compression");
     if (rc == 0) {
-      die("compression: the chunk does not fit"); /* cannot be, with BLOSC2_MAX_OVERHEAD to spare */
+      die("compression: the chunk does not fit"); /* cannot happen: the slot has BLOSC2_MAX_OVERHEAD more bytes */
     }
     work->cbytes[i] = rc;
   }
@@ -185,7 +185,7 @@ static void copy_all(blosc2_context *context, const dataset *data, workspace *wo
   }
 }
 
-/* The best speed of a few runs over the whole data set, in GB/s of uncompressed data. */
+/* Returns the best speed of ROUNDS runs over the whole data set, in GB/s of uncompressed data. */
 static double best_speed(void (*run)(blosc2_context *, const dataset *, workspace *), blosc2_context *context,
                          const dataset *data, workspace *work) {
   double best = 0;
@@ -207,7 +207,7 @@ static void show(const dataset *data) {
   work.chunks = allocate(work.nchunks * work.slot);
   work.cbytes = allocate(work.nchunks * sizeof(int32_t));
   work.restored = allocate(data->nbytes);
-  /* Touch the pages now, not while the first codec is timed. */
+  /* Touches the pages now, so that no page faults are timed. */
   memset(work.chunks, 1, work.nchunks * work.slot);
   memset(work.restored, 1, data->nbytes);
 

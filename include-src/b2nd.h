@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/** Marks a function that has a better one beside it. */
+/** Marks a function as deprecated; `msg` names its replacement. */
 #if defined(_MSC_VER)
   #define B2ND_DEPRECATED(msg) __declspec(deprecated(msg))
 #elif defined(__GNUC__) || defined(__clang__)
@@ -24,7 +24,7 @@ extern "C" {
 
 @define B2ND_METALAYER_VERSION B2ND_MAX_DIM B2ND_MAX_METALAYERS DTYPE_NUMPY_FORMAT B2ND_DEFAULT_DTYPE B2ND_DEFAULT_DTYPE_FORMAT
 
-/** Creation parameters of an array: made by b2nd_create_ctx, released by b2nd_free_ctx. */
+/** Creation parameters of an array: created by b2nd_create_ctx, freed by b2nd_free_ctx. */
 typedef struct b2nd_context_s b2nd_context_t;
 
 @tag-only chunk_cache_s
@@ -55,12 +55,12 @@ b2nd_copy_buffer b2nd_copy_buffer2
 @end
 
 /**
- * Reads the `b2nd` metalayer in the `smeta_len` bytes at `smeta`, without the library: the same as
- * `b2nd_deserialize_meta`. The number of dimensions goes to `*ndim`, the extents to `shape`, `chunkshape` and
- * `blockshape`, which need room for 16 numbers. `*dtype` is for the caller to free; `dtype` and `dtype_format` may be
- * NULL when the data type is of no interest.
+ * Parses the `b2nd` metalayer in the `smeta_len` bytes at `smeta`. Does the same as `b2nd_deserialize_meta`, without a
+ * call of the library. Stores the number of dimensions in `*ndim` and the extents in `shape`, `chunkshape` and
+ * `blockshape`, which need space for 16 numbers. The caller frees `*dtype` with `free()`. `dtype` and `dtype_format`
+ * may be NULL; then the data type is not read.
  *
- * Returns the bytes that were read, or a code as `b2nd_deserialize_meta`.
+ * Returns the number of bytes read, or an error code as `b2nd_deserialize_meta`.
  */
 static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t smeta_len, int8_t *ndim,
                                                int64_t *shape, int32_t *chunkshape, int32_t *blockshape,
@@ -77,7 +77,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
     *dtype_format = 0;
   }
 
-  /* The markers of arrays and integers are skipped unread. */
+  /* Skips the msgpack markers of arrays and integers without checking them. */
   const uint8_t *at = smeta;
   int32_t left = smeta_len;
   if (left < 3) {

@@ -1,13 +1,13 @@
 @warning
 /* Blosc2: compression of chunks of binary data, and super-chunks of them.
 
-   Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless they
-   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free().
+   Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless their
+   comment states otherwise. Sizes are in bytes. The caller frees memory that the library passes to it with free().
 
-   What a function relies on: a pointer with a length points at that much memory for the whole call, and is NULL
-   only with a length of 0; what is written overlaps nothing else that is passed; a pointer to a struct, a number
-   or a string is NULL or points at an initialised one; a context is NULL or a living one, and is used by one
-   thread at a time; a function that is handed in keeps the contract of its type. */
+   Preconditions of every function: a pointer with a length points at that many bytes for the whole call, and is
+   NULL only if the length is 0; a destination overlaps no other argument; a pointer to a struct, a number or a
+   string is NULL or points at an initialised one; a context is NULL or has not been freed, and is used by one
+   thread at a time; a function pointer satisfies the contract of its type. */
 
 #ifndef BLOSC_BLOSC2_H
 #define BLOSC_BLOSC2_H
@@ -102,7 +102,7 @@ extern "C" {
   #define blosc_cbuffer_complib blosc2_cbuffer_complib
 #endif
 
-/* ---- Constants that Blosc 1 has too; its header, when it was included first, defines them ---- */
+/* ---- Constants that Blosc 1 has too; its header defines them if it was included before ---- */
 
 #ifndef BLOSC_H
 
@@ -140,10 +140,10 @@ extern "C" {
 @enum BLOSC_EXTENDED_HEADER_LENGTH BLOSC2_MAX_OVERHEAD BLOSC2_MAX_BUFFERSIZE BLOSC_MIN_BUFFERSIZE BLOSC2_MAX_FILTERS BLOSC2_MAX_UDFILTERS BLOSC2_MAXDICTSIZE BLOSC2_MINUSEFULDICT BLOSC2_MAXBLOCKSIZE BLOSC2_MAXTYPESIZE
 
 @define BLOSC2_MAX_METALAYERS BLOSC2_METALAYER_NAME_MAXLEN BLOSC2_MAX_VLMETALAYERS BLOSC2_VLMETALAYERS_NAME_MAXLEN
-@abi7 /** Dimensions that programs of SOVERSION 7 take for the most. */
+@abi7 /** Upper limit for dimensions in programs of SOVERSION 7. */
 @abi7 #define BLOSC2_MAX_DIM 8
 
-/* ---- Who may use which ids ---- */
+/* ---- Ranges of ids ---- */
 
 /* Codecs. */
 @enum BLOSC2_DEFINED_CODECS_* BLOSC2_GLOBAL_REGISTERED_CODECS* BLOSC2_USER_REGISTERED_CODECS_*
@@ -179,11 +179,11 @@ extern "C" {
 
 /* ---- Parameters ---- */
 
-/** A compression or decompression context: made by blosc2_create_cctx or blosc2_create_dctx, released by
+/** A compression or decompression context: created by blosc2_create_cctx or blosc2_create_dctx, freed by
  *  blosc2_free_ctx, used by one thread at a time. */
 typedef struct blosc2_context_s blosc2_context;
 
-/** A frame; it lives and dies with its super-chunk. */
+/** A frame. Its super-chunk owns it and frees it. */
 typedef struct blosc2_frame_s blosc2_frame;
 
 @type blosc2_prefilter_params
@@ -261,7 +261,7 @@ static const blosc2_storage BLOSC2_STORAGE_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
 
 @tagged blosc2_schunk
 
-/* ---- What a program registers ---- */
+/* ---- Codecs, filters, tuners and callbacks that a program registers ---- */
 
 @type blosc2_codec_encoder_cb blosc2_codec_decoder_cb blosc2_codec
 
@@ -271,7 +271,7 @@ static const blosc2_storage BLOSC2_STORAGE_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
 
 @type blosc_threads_callback
 
-/** A point in time, only good for differences. */
+/** A point in time with an arbitrary origin: only differences are meaningful. */
 #if defined(_WIN32)
 typedef LARGE_INTEGER blosc_timestamp_t;
 #else
@@ -339,9 +339,9 @@ blosc2_remove_dir blosc2_remove_urlpath blosc2_rename_urlpath
 blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
 @end
 
-/* ---- Messages on stderr, when the environment asks for them ---- */
+/* ---- Messages on stderr, enabled by environment variables ---- */
 
-/** Prints "[cat] - message (file:line)" when the variable BLOSC_TRACE is in the environment. */
+/** Prints "[cat] - message (file:line)" if the environment variable BLOSC_TRACE is set. */
 #define BLOSC_TRACE(cat, msg, ...)                                                           \
   do {                                                                                       \
     if (getenv("BLOSC_TRACE") != NULL) {                                                     \
@@ -353,7 +353,7 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
 #define BLOSC_TRACE_WARNING(msg, ...) BLOSC_TRACE(warning, msg, ##__VA_ARGS__)
 #define BLOSC_TRACE_INFO(msg, ...) BLOSC_TRACE(info, msg, ##__VA_ARGS__)
 
-/** Prints "[INFO] - message" when the variable BLOSC_INFO is in the environment. */
+/** Prints "[INFO] - message" if the environment variable BLOSC_INFO is set. */
 #define BLOSC_INFO(msg, ...)                              \
   do {                                                    \
     if (getenv("BLOSC_INFO") != NULL) {                   \
@@ -361,7 +361,7 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
     }                                                     \
   } while (0)
 
-/** Returns from the enclosing function with the code `rc`, if that is an error. */
+/** Returns `rc` from the enclosing function if it is an error code (negative). */
 #define BLOSC_ERROR(rc)                                             \
   do {                                                              \
     int blosc2_error_rc_ = (rc);                                    \
@@ -371,7 +371,7 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
     }                                                               \
   } while (0)
 
-/** Returns from the enclosing function with `rc`, if `pointer` is NULL. */
+/** Returns `rc` from the enclosing function if `pointer` is NULL. */
 #define BLOSC_ERROR_NULL(pointer, rc)           \
   do {                                          \
     if ((pointer) == NULL) {                    \
@@ -380,18 +380,18 @@ blosc_set_timestamp blosc_elapsed_nsecs blosc_elapsed_secs
     }                                           \
   } while (0)
 
-/** Returns the text of the error code `rc`, a static string, as `blosc2_error_string` has it. */
+/** Returns the text of the error code `rc`, a static string: the result of `blosc2_error_string`. */
 BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
   return (char *)blosc2_error_string(rc);
 }
 
-/* ---- Functions that need no library ---- */
+/* ---- Inline functions ---- */
 
 /**
- * Looks for the metalayer `name` of `schunk`.
+ * Finds the metalayer `name` of `schunk`.
  *
- * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) when the name is too long or there is no super-chunk,
- * `BLOSC2_ERROR_NOT_FOUND` (-16) when there is no such metalayer.
+ * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) if the name is too long or `schunk` is NULL;
+ * `BLOSC2_ERROR_NOT_FOUND` (-16) if there is no metalayer with this name.
  */
 static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
   if (strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
@@ -411,11 +411,11 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
 }
 
 /**
- * Stores a copy of the content of the metalayer `name` of `schunk` in `*content`, NULL when it is empty, and its
- * length in bytes in `*content_len`. The caller releases the copy with `free()`.
+ * Stores a copy of the content of the metalayer `name` of `schunk` in `*content` (NULL if it is empty) and its
+ * length in bytes in `*content_len`. The caller frees the copy with `free()`.
  *
- * Returns the index of the metalayer, or a code as `blosc2_meta_exists`; -12 for NULL, -3 for a metalayer that makes
- * no sense, -4 without memory.
+ * Returns the index of the metalayer, or an error code: those of `blosc2_meta_exists`, -12 if an argument is NULL, -3
+ * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
@@ -453,7 +453,7 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
   return index;
 }
 
-/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest`, turning native order into big-endian or the reverse. */
+/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest` and converts from native to big-endian order, or back. */
 static inline void swap_store(void *dest, const void *pa, int size) {
   const uint16_t probe = 1;
   uint8_t low = 0;

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The ABI guard: everything that the reference's headers and library promise (functions, structs, fields, constants,
-# macros, inline functions, what each header brings along, symbols) against ours, for the releases of SONAME 9, 8 and 7.
-# Fails on every difference that is not in capi-tests/abi/accepted.txt with a reason. Where abidiff is there (Debian:
-# abigail-tools) it has to find nothing either.
+# The ABI guard: compares the interface of the reference's headers and library (functions, structs, fields, constants,
+# macros, inline functions, the headers that each header includes, symbols) with ours, for the releases of SONAME 9, 8 and
+# 7. Fails on every difference that is not in capi-tests/abi/accepted.txt with a reason. If abidiff is installed (Debian:
+# abigail-tools), it must not report a difference either.
 #
 #     scripts/check-abi.sh
 #
-# Needs Rust, gcc (which tells what the headers say), binutils, Python 3 with pip.
+# Needs Rust, gcc (which extracts the declarations of the headers), binutils, Python 3 with pip.
 source "$(dirname "$0")/../capi-tests/clients/common.sh"
 export PYTHONDONTWRITEBYTECODE=1
-# The list of accepted differences is that of one kind of machine; the sources have no other types elsewhere.
+# The list of accepted differences is for one platform; on other platforms the sources declare the same types.
 [ "$(uname -sm)" = "Linux x86_64" ] || { echo "SKIPPED: the ABI guard, which knows Linux on x86-64 only" >&2; exit 0; }
 guard=$root/capi-tests/abi
 
@@ -18,7 +18,7 @@ nine=$root/reference/blosc2
 eight=$(release 4.5.1)
 seven=$(release 4.1.2)
 
-# First that it finds what is wrong, then that nothing is.
+# First checks that the guard finds planted differences, then compares the real headers and libraries.
 "$python" "$guard/planted.py" "$root/include"
 
 failed=0
@@ -34,7 +34,7 @@ compare 8 "$eight" "$eight/lib/libblosc2.so.8" "$(library 9)" "$root/include"
 compare 7 "$seven" "$seven/lib/libblosc2.so.7" "$(library 7)" "$root/include-abi7" "$root/include"
 
 if command -v abidiff >/dev/null; then
-  # A difference between them is found, so that silence means something.
+  # SONAME 7 and 9 differ: checks that abidiff reports it, so that its empty output below is meaningful.
   if abidiff "$TMPDIR/7/theirs.so" "$TMPDIR/9/ours.so" >/dev/null; then
     echo "abidiff finds SONAME 7 and 9 equal" >&2
     failed=1

@@ -34,7 +34,7 @@ mkdir -p "$logs"
 # The exit status of a check whose tools are missing.
 readonly SKIPPED=77
 
-# The exit status of `timeout` if the time is over.
+# The exit status of `timeout` if the time limit is exceeded.
 readonly TIMED_OUT=124
 
 miri() { CARGO_TARGET_DIR=$target/miri limited scripts/check-miri.sh $short; }
@@ -64,9 +64,9 @@ asan() {
   cargo "+$toolchain" --version >/dev/null 2>&1 || { echo "no toolchain $toolchain"; return $SKIPPED; }
   host=$(rustc -vV | sed -n 's/^host: //p')
   # Worker sets of the process are never freed: LeakSanitizer is off. Tests request sizes that cannot be allocated, and
-  # expect the NULL of malloc. The address space is not limited: AddressSanitizer maps terabytes. The cc crate compiles
+  # expect NULL from malloc. The address space is not limited: AddressSanitizer maps terabytes. The cc crate compiles
   # zstd with AddressSanitizer too, with a flag that fuzz/.cargo/config.toml explains. Tests that load the library get its
-  # path, since nightly Cargo puts executables and libraries into folders of their own.
+  # path, since nightly Cargo puts executables and libraries into separate folders.
   local -x ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 RUSTFLAGS="${RUSTFLAGS:-} -Zsanitizer=address" \
     CFLAGS="${CFLAGS:-} -fno-sanitize-address-use-after-scope" BLOSC2_MUTANT_MEMORY=unlimited CARGO_TARGET_DIR=$target/asan
   cargo "+$toolchain" build --target "$host" || return 1

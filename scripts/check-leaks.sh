@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs the C programs of capi-tests/ under valgrind: no invalid access, nothing lost.
+# Runs the C programs of capi-tests/ under valgrind. Fails on invalid accesses and lost memory.
 #
 #     scripts/check-leaks.sh [PROGRAM...]
 #
@@ -23,13 +23,13 @@ if [ $# -eq 0 ]; then
 fi
 cargo build --quiet --lib
 mkdir -p "$programs"
-# The programs ask for the library by its SONAME, cargo names the file without the number.
+# The programs load the library by its SONAME; the file that cargo builds has no version number.
 ln -sf libblosc2.so "$libraries/libblosc2.so.9"
 for name in "$@"; do
     echo "=== program $name"
     ${CC:-cc} -std=c99 -g -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests "capi-tests/$name.c" -o "$programs/$name" \
         -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread
-    # What is still reachable at the end (the workers, the registries) is the process's.
+    # Memory that is still reachable at the end (worker threads, registries) lives as long as the process.
     valgrind --quiet --leak-check=full --show-leak-kinds=definite,indirect --errors-for-leak-kinds=definite,indirect \
         --error-exitcode=9 "$programs/$name" --ours
 done

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Runs the tests that know which plugin codecs and filters there are, with a library that has none of them.
+# Runs the tests of which plugin codecs and filters exist on a library that is built without any.
 #
 #     scripts/check-lean.sh
 #
-# The library is built beside the usual one, in target/lean/; CARGO_TARGET_DIR moves both.
+# The library is built in target/lean/, apart from the usual one; CARGO_TARGET_DIR moves both.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,5 +11,5 @@ cd "$root"
 lean=${CARGO_TARGET_DIR:-$root/target}/lean
 
 cargo build --quiet --lib --no-default-features --target-dir "$lean"
-# cargo's own library stays what the tests are built with: they load the other one.
+# Cargo builds the tests with the default features; the tests load the other library.
 BLOSC2_UNDER_TEST=$lean/debug/libblosc2.so BLOSC2_FEATURES='' cargo test --test left_out --test golden

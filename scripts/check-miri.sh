@@ -52,7 +52,7 @@ groups=(
   "frame::msgpack:: frame::tests::checks:: frame::tests::golden:: frame::tests::index::"
   "pipeline::context:: pipeline::scratch:: pipeline::shared_out:: pipeline::compress:: pipeline::block_size:: out_buffer::"
 )
-# Starting a process takes 10 s, most of them to compile the crate: two processes.
+# Starting a process takes 10 s, mostly to compile the crate: the short form has two processes.
 short=(
   "pool:: thread:: access_lock::tests::a_change access_lock::tests::an delta::tests::dumps filter::transpose::
     pipeline::context:: malloc:: buffers:: chunk_array::tests::c
@@ -74,7 +74,7 @@ mkdir -p "$logs"
 rm -f "$logs"/*.log
 cargo "+$toolchain" miri test --lib --no-run 2>"$logs/build.log" || { cat "$logs/build.log"; exit 1; }
 
-# Fails if a filter of a group matches no test of its log: it would check nothing, its tests may have got another name.
+# Fails if a filter of a group matches no test in the log, for example because a test was renamed: it would check nothing.
 check_filters() {
   local word previous=
   for word in $1; do

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Compiles the library for 64-bit ARM, looks at it with clippy, and runs the tests of the filters and codecs there, so with
-# the NEON kernels, in an emulator on whatever machine this is. Arguments choose other tests: scripts/check-neon.sh frame::
+# Compiles the library for 64-bit ARM, runs clippy on it, and runs the tests of the filters and codecs, with the NEON
+# kernels, in an emulator. Arguments select other tests: scripts/check-neon.sh frame::
 #
-# Needs three things that it does not install (here on Debian):
+# Needs these packages, which it does not install (commands for Debian):
 #     rustup target add aarch64-unknown-linux-gnu
 #     apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static
-# QEMU_LD_PREFIX says where the loader and the C library of the other machine are.
+# QEMU_LD_PREFIX is the folder with the loader and the C library for ARM.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -34,7 +34,7 @@ export AR_aarch64_unknown_linux_gnu=$cross-ar
 export CARGO_PROFILE_DEV_OPT_LEVEL=1
 export CARGO_PROFILE_DEV_DEBUG=false
 
-# The reference library that is fetched is for this machine: the tests that compare with it are skipped.
+# The fetched reference library is for the host: the tests that compare with it are skipped.
 if [ -z "${BLOSC2_REFERENCE-}" ]; then
     export BLOSC2_REFERENCE=
     unset BLOSC2_REQUIRE_REFERENCE

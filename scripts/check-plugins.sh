@@ -1,6 +1,6 @@
 #!/bin/bash
-# Runs plugin packages from PyPI, as they are, with this library and with the reference, and compares: codes, decoded
-# data, and that each library reads what the other has written, from a C program and from a Python program.
+# Runs unmodified plugin packages from PyPI with this library and with the reference. Compares return codes and decoded
+# data, and checks that each library reads what the other has written, from a C program and from a Python program.
 #
 #     scripts/check-plugins.sh [PLUGIN...]
 #
@@ -18,7 +18,7 @@ plugins=${*:-openzl}
 
 declare -A version=([openzl]=0.0.1 [j2k]=0.4.0 [htj2k]=0.4.2 [grok]=0.3.5 [openhtj2k]=0.1.2 [btune]=1.2.1)
 declare -A codec=([openzl]=38 [j2k]=39 [htj2k]=40 [grok]=37 [openhtj2k]=36)
-# META:TYPESIZE, and whether the data come back exactly: "exact", "lossy", or "refused" where the plugin itself refuses.
+# META:TYPESIZE:KIND. KIND is "exact" (lossless), "lossy", or "refused" if the plugin itself rejects the data.
 declare -A cases=(
     [openzl]="3:2:exact 0:4:exact"
     [j2k]="0:1:exact 0:2:exact 50:2:lossy"
@@ -35,7 +35,7 @@ ln -sf "$root/reference/blosc2/lib/libblosc2.so" "$place/reference/libblosc2.so.
 "${CC:-cc}" -std=gnu11 -O1 -Wall -Wextra -Werror -Iinclude capi-tests/plugins.c -o "$place/plugins" \
     "$place/ours/libblosc2.so.9"
 
-# The packages look for the library of the Python binding: the reference.
+# The packages search the library of the Python binding, which is the reference.
 if [ ! -x "$place/venv/bin/python" ]; then
     "${PYTHON:-python3}" -m venv "$place/venv"
     "$place/venv/bin/pip" install --quiet --disable-pip-version-check numpy
@@ -47,7 +47,7 @@ for plugin in $plugins; do
     [ -d "$packages/blosc2_$plugin" ] ||
         "$place/venv/bin/pip" install --quiet --disable-pip-version-check --no-deps "blosc2-$plugin==${version[$plugin]}"
 done
-# Where both libraries find a "python" that knows the packages.
+# Both libraries run "python" from PATH: this one has the packages installed.
 export PATH="$place/venv/bin:$PATH"
 
 failures=0
@@ -56,14 +56,14 @@ fail() {
     failures=$((failures + 1))
 }
 
-# run PROGRAM LIBRARY ARGUMENTS...: what it prints, and how it ends.
+# run PROGRAM LIBRARY ARGUMENTS...: prints the output of the program, and its exit status if that is not 0.
 run() {
     local program=$1 library=$place/$2/libblosc2.so.9
     shift 2
     case $program in
     c) LD_LIBRARY_PATH=$(dirname "$library") timeout 60 "$place/plugins" "$@" 2>&1 ;;
     python) timeout 60 python capi-tests/plugins.py "$library" "$@" 2>&1 ;;
-    # As in a program that has imported the Python binding: the other library is there, visible to all.
+    # As in a program that has imported the Python binding: the reference is loaded too, with global symbols.
     beside) timeout 60 python capi-tests/plugins.py --beside "$root/reference/blosc2/lib/libblosc2.so" "$library" "$@" 2>&1 ;;
     imported) timeout 60 python capi-tests/plugins.py --import "blosc2_$plugin" "$library" "$@" 2>&1 ;;
     esac || echo "ended with $?"
@@ -84,7 +84,7 @@ check_codec() {
                 local file=$place/files/$plugin-$meta-$typesize-$program-$library.b2nd
                 written=$(run $program $library write "${codec[$plugin]}" "$meta" "$typesize" "$file")
                 case $kind:$written in
-                # With the reference the process may also be ended by the system's loader.
+                # With the reference the dynamic loader may also end the process.
                 refused:"from_cbuffer: -"*"ended with 1" | refused:*"symbol lookup error"*"ended with 127") ;;
                 exact:"from_cbuffer: 0" | lossy:"from_cbuffer: 0") ;;
                 *) fail "$plugin $one: $program with $library writes: $written" ;;
@@ -93,7 +93,7 @@ check_codec() {
                     [[ $library != ours || $written != *"lookup error"* ]] || fail "$plugin $one: $program: $written"
                     continue
                 fi
-                # By the same program with both libraries; what they read has to be the same everywhere.
+                # The same program reads the file with both libraries; the decoded data must be the same in all cases.
                 for reader in ours reference; do
                     local data
                     data=$(read_with $program $reader "$typesize" "$file")

@@ -1,15 +1,15 @@
 #!/bin/sh
 # Runs capi-tests/threads.c, schunk_threads.c and registry_threads.c, eight threads inside the library at once, under race
-# detectors. Fails at whatever is not in the suppression files, which say for each entry why it may stay.
+# detectors. Fails on every report that the suppression files do not list; they give the reason for each entry.
 #
 #     scripts/check-threads.sh [tsan] [helgrind]
 #
 # tsan      ThreadSanitizer, on the whole program: the library, Rust's standard library and the C codecs are all compiled
-#           with it. It knows the orderings of atomics. Needs `rustup component add rust-src`, and fetches the crates
-#           of the standard library. capi-tests/tsan.supp
-# helgrind  Valgrind's, on threads.c only, with contexts of one thread each: it does not know atomics nor the locks made of them, by which
-#           the library's threads hand each other work, and would call every byte they share a race.
-#           capi-tests/helgrind.supp
+#           with it. It models the memory orderings of atomics. Needs `rustup component add rust-src`, and fetches the
+#           crates of the standard library. Suppressions: capi-tests/tsan.supp
+# helgrind  Valgrind's race detector, on threads.c only, with contexts of one thread each: it does not model atomics, nor
+#           the locks built on them that synchronise the library's threads, and would report every byte that those
+#           threads share as a race. Suppressions: capi-tests/helgrind.supp
 #
 # Without arguments: both, of which one may be missing. Exits with 77 if no detector could be run. CC names the compiler
 # (gcc or clang).
@@ -26,7 +26,7 @@ ran=0
 compile() {
     output=$1 libraries=$2
     shift 2
-    # The program asks for the library by its SONAME, cargo names the file without the number.
+    # The program loads the library by its SONAME; the file that cargo builds has no version number.
     ln -sf libblosc2.so "$libraries/libblosc2.so.9"
     $compiler -std=c99 -g -O1 -Wall -Wextra -Werror -Iinclude -Icapi-tests capi-tests/threads.c -o "$output" \
         -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread "$@"
@@ -41,13 +41,13 @@ tsan() {
         return
     fi
     echo "=== ThreadSanitizer"
-    # The sources of the standard library are compiled by the release they belong to, which must be told to.
+    # Compiles the standard library from the sources of the same release; a stable compiler needs RUSTC_BOOTSTRAP for it.
     env RUSTC_BOOTSTRAP=1 RUSTFLAGS=-Zsanitizer=thread CARGO_TARGET_DIR="$target/tsan" \
         "CFLAGS_$(echo "$host" | tr - _)=-fsanitize=thread" \
         cargo build --quiet --lib -Zbuild-std --target "$host"
     libraries=$target/tsan/$host/debug
     ln -sf libblosc2.so "$libraries/libblosc2.so.9"
-    # Plugins that the last program loads; what they do is not watched.
+    # Plugins that the last program loads; they are compiled without ThreadSanitizer.
     for kind in codec filter; do
         $compiler -std=gnu11 -O1 -shared -fPIC -Iinclude "-D$(echo $kind | tr a-z A-Z)" capi-tests/plugin.c \
             -o "$libraries/libblosc2_probe_$kind.so"
@@ -55,7 +55,7 @@ tsan() {
     for name in "threads --ours" schunk_threads "registry_threads probe_codec probe_filter"; do
         echo "=== program $name"
         program=$target/${name%% *}-tsan
-        # The runtime of rustc, not that of the C compiler, and once, in the program.
+        # Links the runtime of rustc instead of the C compiler's, and only once, into the program.
         $compiler -std=c99 -g -O1 -fsanitize=thread -Iinclude -Icapi-tests -c "capi-tests/${name%% *}.c" -o "$program.o"
         $compiler "$program.o" -o "$program" -Wl,--whole-archive "$runtime" -Wl,--no-whole-archive -rdynamic \
             -L"$libraries" -lblosc2 -Wl,-rpath,"$libraries" -pthread -ldl -lm -lrt
@@ -72,7 +72,7 @@ helgrind() {
         return
     fi
     echo "=== helgrind"
-    # One unit of code, so that valgrind finds the names of inlined functions, which the suppressions name.
+    # One codegen unit, so that valgrind finds the names of inlined functions, which the suppressions contain.
     CARGO_PROFILE_DEV_CODEGEN_UNITS=1 CARGO_TARGET_DIR="$target/helgrind" cargo build --quiet --lib
     compile "$target/threads-helgrind" "$target/helgrind/debug"
     echo "=== program threads --serial"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Instructions per call under callgrind, of this library and of the C library: a figure that noise does not move. Valgrind
-# shows programs a processor with AVX2 at most, so the AVX-512 kernels are not among what is counted.
+# Prints the instructions per call of this library and of the C library, counted by callgrind: a figure that noise does not
+# affect. Valgrind emulates a processor with AVX2 at most, so the AVX-512 kernels are not counted.
 #
 #     scripts/count-instructions.sh [CODEC...]        # default: blosclz lz4 lz4hc zlib zstd
 #
@@ -29,21 +29,21 @@ unset BLOSC_CLEVEL BLOSC_COMPRESSOR BLOSC_NTHREADS BLOSC_TRACE BLOSC_LOCKING
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-# The program finds either library by the SONAME that both have.
+# The program loads either library by the SONAME, which is the same for both.
 mkdir "$work/ours" "$work/reference"
 ln -s "$(realpath "$BLOSC2_UNDER_TEST")" "$work/ours/libblosc2.so.9"
 ln -s "$(realpath "$reference")" "$work/reference/libblosc2.so.9"
 ${CC:-cc} -std=c99 -O1 -Iinclude -Icapi-tests capi-tests/instruction_counts.c -o "$work/program" \
     "$work/ours/libblosc2.so.9"
 
-# run LIBRARY OPERATION CODEC KIB CALLS: instructions of the whole process
+# run LIBRARY OPERATION CODEC KIB CALLS: prints the instructions of the whole process
 run() {
     LD_LIBRARY_PATH=$work/$1 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$work/program" \
         "$2" "$3" "$4" "$5" "$work/chunk" 2>"$work/log" || { cat "$work/log" >&2; exit 1; }
     sed -n 's/^==[0-9]*== Collected : //p' "$work/log"
 }
 
-# per_call LIBRARY OPERATION CODEC KIB: what a call costs once contexts are warm
+# per_call LIBRARY OPERATION CODEC KIB: prints the instructions per call once contexts are warm
 per_call() {
     few=$(run "$1" "$2" "$3" "$4" 2)
     many=$(run "$1" "$2" "$3" "$4" 6)
@@ -53,7 +53,7 @@ per_call() {
 printf '%-11s %-8s %4s %13s %13s %6s\n' call codec KiB ours reference ratio
 for codec in "$@"; do
     for kib in 4 256; do
-        # Compression by the reference comes last: decompression, of both, is of its chunk.
+        # The reference compresses last: both libraries decompress its chunk.
         for operation in compress decompress getitem; do
             ours=$(per_call ours $operation "$codec" $kib)
             theirs=$(per_call reference $operation "$codec" $kib)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Fetches real scientific data for `cargo bench --bench side_by_side` into reference/bench-data, which git
-# ignores: medical images that the PyPI package nibabel ships with its tests, and the elevation models,
-# magnetic resonance image and share prices among matplotlib's sample data. Raw arrays are written, one
-# file each, named <name>.t<bytes per item>.bin. PYTHON names the interpreter (default python3).
+# ignores: medical images from the tests of the PyPI package nibabel, and elevation models, a magnetic
+# resonance image and share prices from matplotlib's sample data. Writes each array as a raw file named
+# <name>.t<bytes per item>.bin. PYTHON names the interpreter (default python3).
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)

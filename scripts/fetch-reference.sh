@@ -1,7 +1,7 @@
 #!/bin/sh
-# Fetches the reference library that the side-by-side tests compare with: the shared object and the
-# headers inside the wheel `blosc2`, into `reference/` at the root of the repository (ignored by git).
-# Running it again does nothing when the right version is there already.
+# Fetches the reference library of the side-by-side tests: the shared object and the headers from the
+# wheel `blosc2`, into `reference/` at the root of the repository (ignored by git). Does nothing if the
+# right version is already there.
 set -eu
 
 version=4.14.1

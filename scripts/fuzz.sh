@@ -28,7 +28,7 @@ if [ ${#targets[@]} -eq 0 ]; then
   [ -n "$list" ] || { echo "cargo fuzz list names no target" >&2; exit 1; }
 fi
 
-# Targets write frames to files; a directory in memory is several times as fast.
+# Targets write frames to files; a directory in memory makes them several times as fast.
 TMPDIR=$(mktemp -d "$([ -d /dev/shm ] && echo /dev/shm || echo "${TMPDIR:-/tmp}")/blosc2-fuzz.XXXXXX")
 export TMPDIR
 trap 'rm -rf "$TMPDIR"' EXIT
@@ -40,7 +40,7 @@ cargo run --quiet --release --example seeds -- corpus
 cargo "+$toolchain" fuzz build
 
 # Headers may claim sizes up to 2 GiB, for which the library allocates memory that it does not touch: only memory in use is
-# limited. AddressSanitizer returns NULL for what cannot be allocated, as malloc does.
+# limited. AddressSanitizer returns NULL for sizes that cannot be allocated, as malloc does.
 export ASAN_OPTIONS=${ASAN_OPTIONS:-allocator_may_return_null=1:detect_leaks=1}
 
 # Prints the number of files in a folder that match a test of find.
@@ -57,7 +57,7 @@ fuzz() {
     decompress | getitem) dictionary=(-dict=dictionaries/chunk) ;;
     frame | array | vlmeta) dictionary=(-dict=dictionaries/frame) ;;
   esac
-  # libFuzzer also keeps inputs that are slow but below the limit of time.
+  # libFuzzer also saves inputs that are slow but below the time limit.
   findings=$(count "$artifacts" ! -name 'slow-unit-*')
   slow=$(count "$artifacts" -name 'slow-unit-*')
   cargo "+$toolchain" fuzz run "$target" "corpus/$target" -- -max_total_time="$seconds" -timeout=25 -rss_limit_mb=3000 \

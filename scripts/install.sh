@@ -4,15 +4,15 @@
 #   scripts/install.sh --prefix DIR [--libdir lib] [--default-link static|shared] [--profile release] [--abi 9|7]
 #                      [--runtime-only]
 #
-# --abi 7 gives the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
-# installs the shared library and no more, so that the one for old programs may stand beside the present one.
+# --abi 7 installs the library and headers for programs of SONAME libblosc2.so.7 (docs/clients.md). --runtime-only
+# installs only the shared library, so that the one for old programs can be installed beside the current one.
 #
-# DESTDIR is put before every installed path, for packagers. For ELF systems with GNU binutils; LD, OBJCOPY, STRIP,
+# DESTDIR is put before every installed path, for packagers. Needs an ELF system with GNU binutils; LD, OBJCOPY, STRIP,
 # NM, READELF, AR and CARGO name other tools.
 #
-# Nothing but the public ABI leaves either library. The shared one is made so by the compiler; for the static one
-# all members that the ABI needs are linked into one object, and every other symbol in there is made local, so that
-# it may stand beside another zstd, LZ4 or Rust library in one program.
+# Both libraries export only the public ABI. The compiler does this for the shared one. For the static one, all members
+# that the ABI needs are linked into one object, in which every other symbol is made local, so that a program can link
+# it together with another zstd, LZ4 or Rust library.
 set -eu
 
 prefix='' libdir=lib default_link=static profile=release abi=9 runtime_only=no
@@ -52,26 +52,26 @@ trap 'rm -rf "$work"' EXIT
 (cd "$root" && "${CARGO:-cargo}" build --lib --profile "$profile" --features "$features" --target-dir "$target")
 [ -f "$built/libblosc2.so" ] || { echo "no $built/libblosc2.so: this script is for ELF systems" >&2; exit 1; }
 
-# What is installed says itself which version it is.
+# The version is that of the header that is installed.
 version_part() { sed -n "s/^#define BLOSC2_VERSION_$1 \([0-9]*\).*/\1/p" "$root/include/blosc2.h"; }
 version_major=$(version_part MAJOR)
 version=$version_major.$(version_part MINOR).$(version_part RELEASE)
 soname=$("${READELF:-readelf}" -d "$built/libblosc2.so" | sed -n 's/.*(SONAME).*\[\(.*\)\].*/\1/p')
 [ -n "$soname" ] || { echo "the shared library has no SONAME" >&2; exit 1; }
 case $("${READELF:-readelf}" -h "$built/libblosc2.so") in *ELF64*) pointer_bytes=8 ;; *) pointer_bytes=4 ;; esac
-# Both libraries may lie in one directory.
+# The file names differ so that both libraries can be installed in one directory.
 shared_file=libblosc2.so.$version
 [ "$abi" = 9 ] || shared_file=libblosc2.so.$abi.$version
 
-# The shared library's exports are the ABI, for the static one too.
+# Prints the exported symbols. The exports of the shared library define the ABI of the static one too.
 exported() { "${NM:-nm}" "$@" --defined-only | awk 'NF == 3 { print $3 }' | sort; }
 exported -D "$built/libblosc2.so" >"$work/abi"
 [ -s "$work/abi" ] || { echo "the shared library exports nothing" >&2; exit 1; }
 
-# Groups of sections are dissolved: once their names are local, a linker could no longer tell them apart.
+# Resolves section groups: a linker cannot distinguish them after their names are made local.
 sed 's/^/-u /' "$work/abi" >"$work/roots"
 "${LD:-ld}" -r --force-group-allocation -o "$work/blosc2.o" "@$work/roots" "$built/libblosc2.a"
-# What the compiler left in there for a later link-time optimisation is of no use any more once it is merged.
+# Removes LLVM bitcode: link-time optimisation cannot use it after the members are merged.
 "${OBJCOPY:-objcopy}" --strip-debug --remove-section=.llvmbc --remove-section=.llvmcmd \
   --keep-global-symbols="$work/abi" "$work/blosc2.o"
 exported -g "$work/blosc2.o" >"$work/left"
@@ -79,7 +79,7 @@ cmp -s "$work/abi" "$work/left" || { echo "the static library does not export th
 (cd "$work" && "${AR:-ar}" rcs libblosc2.a blosc2.o)
 "${STRIP:-strip}" --strip-debug -o "$work/$shared_file" "$built/libblosc2.so"
 
-# As a pkg-config file wants it, and then as sed does.
+# Escaped for the pkg-config file, and then for the replacement text of sed.
 pc_prefix=$(printf '%s\n' "$prefix" | sed -e 's/ /\\\\ /g' -e 's/[&|]/\\&/g')
 relative_prefix=$(printf '%s\n' "$libdir/cmake/Blosc2" | sed 's|[^/][^/]*|..|g')
 fill() {
@@ -98,7 +98,7 @@ put() { # mode directory file...
 put 755 "$at/$libdir" "$work/$shared_file"
 ln -sf "$shared_file" "$at/$libdir/$soname"
 
-# Where the system looks for libraries by itself it is told of the new one, so that programs start.
+# Runs ldconfig if the library directory is in the loader's default path, so that programs find the library.
 tell_loader() {
   [ -z "${DESTDIR:-}" ] && [ "$(id -u)" = 0 ] || return 0
   PATH=$PATH:/sbin:/usr/sbin

@@ -33,8 +33,8 @@ import zipfile
 OUT = pathlib.Path(__file__).resolve().parent.parent / "capi-tests" / "fixtures" / "chunks"
 MAGIC = b"B2FX"
 
-# How the release is reached:
-#   sdist    built from source here, library called through ctypes (its symbols are visible)
+# The way to call a release:
+#   sdist    built from source here, library called through ctypes (its symbols are exported)
 #   sdist-py built from source here, called through the Python package (its symbols are hidden)
 #   wheel    the shared library inside the wheel, called through ctypes
 #   wheel-py the Python package of the wheel, which must match the interpreter named
@@ -68,8 +68,8 @@ RELEASES = [
     ("blosc2", "3.3.4", "wheel+py", "3.11"),
 ]
 
-# The releases of `blosc2` that write frames here. Below 4.0 only the Python package can be called, so that what it does not
-# offer (variable-size chunks, arrays of the predecessor of b2nd) comes from 4.0 and later. Python 3.11 has wheels for all.
+# The releases of `blosc2` that write frames here. Below 4.0 only the Python package can be called, so features that it lacks
+# (variable-size chunks, arrays of the predecessor of b2nd) come from 4.0 and later. All have wheels for Python 3.11.
 FRAME_RELEASES = ["2.0.0", "2.3.2", "2.7.1", "3.0.0", "3.12.2", "4.0.0", "4.14.1"]
 
 CODECS = ["blosclz", "lz4", "lz4hc", "snappy", "zlib", "zstd"]
@@ -113,13 +113,13 @@ def make_data(kind, nbytes, typesize):
     raise ValueError(kind)
 
 
-# Releases at the turn of a format; the others make a shorter set, to keep the repository small.
+# Releases at a change of the format; the others write a shorter set, to keep the repository small.
 FULL = {"blosc-1.2.8", "blosc-1.11.4", "blosc2-0.1.5", "blosc2-0.2.0", "blosc2-3.3.4"}
 
 
-# C-Blosc 1.7.0 flags a bitshuffle that it does not do when the typesize is 1; only itself can read the result.
+# C-Blosc 1.7.0 sets the bitshuffle flag for typesize 1 but does not bitshuffle; only this release can read the result.
 FALSE_BITSHUFFLE = {"blosc-1.2.8"}
-# C-Blosc below 1.14 loses the bytes behind the last whole item of a block that it bitshuffles.
+# C-Blosc below 1.14 loses the bytes after the last whole item of a block when it bitshuffles.
 LOST_TAIL = {"blosc-1.0.6", "blosc-1.2.8", "blosc-1.3.3", "blosc-1.4.4", "blosc-1.5.1"}
 
 
@@ -128,11 +128,11 @@ def cases(release):
     full = release in FULL
     for codec in CODECS:
         if codec == "snappy":
-            # No longer readable by any release: two chunks, to see them refused.
+            # No release can read these any more: two chunks, to test that they are rejected.
             yield codec, "shuffle", 0, 4, 1004, "series", 512, 5, 1
             yield codec, "none", 0, 1, 700, "text", 0, 5, 1
             continue
-        # Sizes leave a last block that is shorter, and 12 and 17 do not divide the block size.
+        # These sizes leave a shorter last block, and 12 and 17 do not divide the block size.
         for typesize in (1, 2, 4, 8, 12, 17) if full else (4, 17):
             yield codec, "shuffle", 0, typesize, 2500 + typesize, "series", 1024, 5, 1
         for typesize in (1, 2, 4, 8, 12, 17) if full else (2,):
@@ -311,7 +311,7 @@ def build_wheel(name, version, into, work):
             "py-cpuinfo")
     python = str(venv / "bin" / "python")
     path = f"{venv / 'bin'}:{os.environ['PATH']}"
-    # DISABLE_BLOSC_AVX2: releases 1.6 and 1.7 define a name that newer compilers' headers own.
+    # DISABLE_BLOSC_AVX2: releases 1.6 and 1.7 define a name that the headers of newer compilers define too.
     pip(python, "wheel", "--no-deps", "--no-build-isolation", "--no-binary", ":all:", "-w", str(into),
         f"{name}=={version}", CFLAGS="-w", DISABLE_BLOSC_AVX2="1", CMAKE_POLICY_VERSION_MINIMUM="3.5", PATH=path)
 

@@ -76,7 +76,7 @@ class Record:
 
 def params(codec=Codec.BLOSCLZ, typesize=4, filters=None, **more):
     filters = [Filter.SHUFFLE] if filters is None else filters
-    # One thread: the packages of old write reproducible frames then.
+    # One thread: only then the old packages write reproducible frames.
     return {"codec": codec, "typesize": typesize, "clevel": 5, "nthreads": 1, "filters": filters,
             "filters_meta": [0] * len(filters), **more}
 
@@ -172,12 +172,12 @@ def array(record):
     data = np.frombuffer(make_data("series", 5 * 150 * 4, 4), dtype="i4").reshape(5, 150)
     blosc2.asarray(data, chunks=(2, 150), blocks=(1, 150), urlpath=record.path, contiguous=not record.sparse,
                    cparams=params())
-    # The last chunk is filled up with zeros.
+    # The last chunk is padded with zeros.
     whole = data.tobytes() + bytes(600)
     record.chunks += [f"hex:{whole[i:i + 1200].hex()} 1200 4" for i in range(0, len(whole), 1200)]
 
 
-# ---- what needs the C functions: they are visible from 4.0 on ------------------------------------
+# ---- frames that need the C functions, which are exported from 4.0 on ----------------------------
 
 class Storage(ctypes.Structure):
     _fields_ = [("contiguous", ctypes.c_bool), ("urlpath", ctypes.c_char_p), ("cparams", ctypes.c_void_p),

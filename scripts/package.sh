@@ -1,10 +1,10 @@
 #!/bin/sh
-# Builds packages of the library: a tarball that can be unpacked anywhere, and, where dpkg-deb is there, two Debian
-# packages (the shared library; headers, static library, pkg-config and CMake files).
+# Builds packages of the library: a relocatable tarball and, if dpkg-deb is installed, two Debian packages (the shared
+# library; headers, static library, pkg-config and CMake files).
 #
 #   scripts/package.sh [--out DIR] [--profile release]
 #
-# They land in target/packages unless DIR says otherwise. Both hold what scripts/install.sh installs.
+# Writes them to DIR, by default target/packages. Both contain the files that scripts/install.sh installs.
 set -eu
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -31,14 +31,14 @@ version=$(define BLOSC2_VERSION_MAJOR).$(define BLOSC2_VERSION_MINOR).$(define B
 crate_version=$(sed -n 's/^version = "\(.*\)"/\1/p' "$root/Cargo.toml" | head -n 1)
 machine=$(uname -m)
 
-# The same archive from the same files: fixed order, owners and times.
+# Writes a reproducible archive: fixed order, owners and times.
 archive() { # file directory name
   tar -C "$2" --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -cf - "$3" | gzip -n9 >"$1"
 }
 
 say() { printf '%s\n' "${1#"$PWD"/}"; }
 
-# The tarball: its pkg-config file finds the prefix from its own place, as the CMake files do.
+# The tarball: its pkg-config file derives the prefix from its own path, as the CMake files do.
 name=libblosc2-$version-linux-$machine
 DESTDIR=$work/tar "$root/scripts/install.sh" --profile "$profile" --prefix "/$name" >/dev/null
 pc=$work/tar/$name/lib/pkgconfig/blosc2.pc
@@ -58,7 +58,7 @@ soname=$("${READELF:-readelf}" -d "$shared" | sed -n 's/.*(SONAME).*\[\(.*\)\].*
 so_version=${soname##*.}
 runtime=libblosc2-$so_version
 development=libblosc2-dev
-# The newest C library that the shared object asks for.
+# The newest version of the C library that the shared object requires.
 glibc=$("${READELF:-readelf}" -V "$shared" | grep -o 'GLIBC_[0-9][0-9.]*' | sed 's/GLIBC_//' | sort -uV | tail -n 1)
 
 control() { # package section depends summary description
@@ -91,7 +91,7 @@ for package in "$runtime" "$development"; do
   find "$work/$package" -type d -exec chmod 755 {} +
   (cd "$work/$package" && find usr -type f -exec md5sum {} + | sort -k 2 >DEBIAN/md5sums)
   echo "Installed-Size: $(du -sk "$work/$package/usr" | cut -f 1)" >>"$work/$package/DEBIAN/control"
-  # The size may not come after the description, whose lines go on.
+  # Moves the description, which has several lines, behind the size: no field may follow it.
   sed -n '/^Description/,/^ /!p' "$work/$package/DEBIAN/control" >"$work/control"
   sed -n '/^Description/p; /^ /p' "$work/$package/DEBIAN/control" >>"$work/control"
   cp "$work/control" "$work/$package/DEBIAN/control"

@@ -10,7 +10,7 @@ target=${CARGO_TARGET_DIR:-$root/target}
 
 cargo build --release --quiet --manifest-path "$root/Cargo.toml"
 
-# The program asks for the library by its SONAME at run time, cargo names the file without the number.
+# The program loads the library by its SONAME; the file that cargo builds has no version number.
 ln -sf libblosc2.so "$target/release/libblosc2.so.9"
 
 mkdir -p "$target/examples-c"

@@ -1,5 +1,6 @@
-//! The locks that a thread holds while functions of the program may run. The threads that work on a job count the locks of the
-//! thread that waits for the job as their own: a call of the library from inside a program's function must not wait for them.
+//! The locks that a thread holds while functions of the program may run. The threads that work on a job inherit the
+//! locks of the thread that waits for the job: a call of the library from inside a program's function must not wait for
+//! them.
 
 #[cfg(loom)]
 use crate::sync::WithBorrow;
@@ -9,9 +10,9 @@ use std::mem::ManuallyDrop;
 /// How a lock is held.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Hold {
-    /// To read.
+    /// For reading.
     Shared,
-    /// To change.
+    /// For changing.
     Exclusive,
 }
 
@@ -19,17 +20,17 @@ pub(crate) enum Hold {
 pub(crate) type HeldLocks = Vec<(usize, Hold)>;
 
 crate::sync::per_thread! {
-    /// The locks that this thread holds, or the thread for which it works. Never dropped, so that destructors of other variables
-    /// of the thread can call the library; an empty list has no memory.
+    /// The locks that this thread holds, or the thread for which it works. Never dropped, so that destructors of other
+    /// variables of the thread can call the library; an empty list has no memory.
     static HELD: RefCell<ManuallyDrop<HeldLocks>> = const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
-/// Notes that this thread holds a lock.
+/// Records that this thread holds a lock.
 pub(crate) fn add(lock: usize, hold: Hold) {
     HELD.with_borrow_mut(|held| held.push((lock, hold)));
 }
 
-/// Notes that this thread has released a lock, which was [added](add) before.
+/// Records that this thread has released a lock, which was [added](add) before.
 pub(crate) fn remove(lock: usize, hold: Hold) {
     HELD.with_borrow_mut(|held| {
         if let Some(at) = held.iter().rposition(|&known| known == (lock, hold)) {
@@ -50,15 +51,15 @@ pub(crate) fn find(lock: usize) -> Option<Hold> {
     })
 }
 
-/// Returns the locks that this thread holds, for those that work on a job for it.
+/// Returns the locks that this thread holds, for the threads that work on a job for it.
 pub(crate) fn current() -> HeldLocks {
     HELD.with_borrow(|held| HeldLocks::clone(held))
 }
 
-/// Locks that this thread counts as its own until this is dropped.
+/// Locks that count as held by this thread until this value is dropped.
 pub(crate) struct AdoptedLocks<'a>(&'a HeldLocks);
 
-/// Has this thread count the locks of the thread that waits for a job as its own.
+/// Makes the locks of the thread that waits for a job count as held by this thread.
 pub(crate) fn adopt(locks: &HeldLocks) -> AdoptedLocks<'_> {
     for &(lock, hold) in locks {
         add(lock, hold);

@@ -1,5 +1,5 @@
-//! Modules and items that the tests, benchmarks and fuzz targets of this repository use besides the C functions. They are no
-//! part of a public interface: any release may change them.
+//! Modules and items that the tests, benchmarks and fuzz targets of this repository use besides the C functions. They
+//! are not a public interface: any release may change them.
 
 pub use crate::buffers::limits;
 #[cfg(feature = "zfp")]
@@ -44,15 +44,16 @@ pub mod streams {
         }
     }
 
-    /// The codecs with the state that a thread keeps between streams.
+    /// Encoders and decoders, with the state that a thread reuses for each stream.
     #[derive(Default)]
     pub struct Streams {
         workspace: Workspace,
     }
 
     impl Streams {
-        /// Compresses `src` into `dest` at `clevel` 0..=9, with `dictionary` unless it is empty. Returns the length of the
-        /// stream in bytes; 0 if it does not fit, if the encoder gives up, or if the codec refuses the dictionary.
+        /// Compresses `src` into `dest` at `clevel` 0..=9, with `dictionary` unless it is empty. Returns the length of
+        /// the stream in bytes; 0 if it does not fit, if the encoder finds `src` incompressible, or if the codec does
+        /// not accept the dictionary.
         pub fn encode(
             &mut self,
             codec: Codec,
@@ -70,12 +71,13 @@ pub mod streams {
             codec.encoder(clevel, dictionary.as_ref()).encode(&mut self.workspace, src, dest).unwrap_or(0)
         }
 
-        /// Decompresses the first `src_len` bytes of `src` into the first `dest_len` of `dest`, with `dictionary` unless it
-        /// is empty. What lies behind them is room that the decoder may read and write. Returns the number of bytes
-        /// written; 0 for a bad stream or a dictionary that the codec refuses.
+        /// Decompresses the first `src_len` bytes of `src` into the first `dest_len` bytes of `dest`, with `dictionary`
+        /// unless it is empty. The decoder may read the bytes of `src`, and write the bytes of `dest`, that follow
+        /// these. Returns the number of bytes written; 0 for an invalid stream or a dictionary that the codec does not
+        /// accept.
         ///
         /// # Panics
-        /// If the buffers are shorter than that.
+        /// If `src` is shorter than `src_len`, or `dest` shorter than `dest_len`.
         pub fn decode(
             &mut self,
             codec: Codec,
@@ -93,8 +95,9 @@ pub mod streams {
             decoder.decode_ahead(&mut self.workspace, src, src_len, dest, dest_len).unwrap_or(0)
         }
 
-        /// Compresses the block `src` of `extents` bytes with NDLZ in cells of `cell` (4 or 8) bytes a side. Returns the
-        /// length of the stream in bytes; 0 if it is no shorter than `src`, or if the arguments do not fit together.
+        /// Compresses the two-dimensional block `src` of the shape `extents`, in bytes, with NDLZ in cells of `cell` (4
+        /// or 8) bytes a side. Returns the length of the stream in bytes; 0 if it is no shorter than `src`, or if the
+        /// arguments are inconsistent.
         #[cfg(feature = "ndlz")]
         pub fn encode_cells(&mut self, cell: u8, extents: [i32; 2], src: &[u8], dest: &mut [u8]) -> usize {
             let container = Container { typesize: 1, blockshape: BlockShape::new(&extents) };
@@ -102,14 +105,15 @@ pub mod streams {
         }
     }
 
-    /// Decompresses the bytes `..wanted` at least of what `src` stands for into `dest`, which has room for all of it. Returns
-    /// the number of bytes that are there, fewer for a bad stream; `None` for a codec that decompresses whole streams only.
+    /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which has room for the whole
+    /// content. Returns the number of bytes written, fewer for an invalid stream; `None` for a codec that can only
+    /// decompress whole streams.
     pub fn decode_prefix(codec: Codec, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         codec.built_in().decode_prefix(src, dest, wanted)
     }
 
-    /// Decompresses an NDLZ stream in cells of `cell` (4 or 8) bytes a side. Returns the number of bytes written; 0 for a
-    /// bad stream.
+    /// Decompresses an NDLZ stream in cells of `cell` (4 or 8) bytes a side. Returns the number of bytes written; 0 for
+    /// an invalid stream.
     #[cfg(feature = "ndlz")]
     pub fn decode_cells(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
         ndlz::decompress(cell, src, dest)

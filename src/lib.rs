@@ -6,27 +6,27 @@
 //! | module | owns |
 //! |---|---|
 //! | [`abi`] | the `#[repr(C)]` structs, callback types and constants of the public headers; plain data |
-//! | [`error`] | the one error type, and the one map between it and the ABI's negative codes |
+//! | [`error`] | the error type, and its mapping to the ABI's negative codes and back |
 //! | [`environment`], [`trace`] | environment variables; diagnostics on stderr |
-//! | [`sync`] | the atomics, locks and threads that the model tests replace |
-//! | [`thread`] | which thread this is, and whether there are others |
-//! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; pure bytes |
+//! | [`sync`] | atomics, locks and threads, which the model tests replace |
+//! | [`thread`] | the id of the current thread, and whether the process has other threads |
+//! | [`chunk`] | the chunk format: headers, block starts, streams, special chunks; operates on bytes only |
 //! | [`codec`] | the compressors of single streams |
 //! | [`filter`] | the block filters and their SIMD kernels |
 //! | [`pool`] | the worker threads |
-//! | [`io`] | files: plain, mapped, or behind a program's back-end; the lock between processes |
+//! | [`io`] | files: plain, memory-mapped, or accessed by a program's back-end; the inter-process lock |
 //! | [`registry`] | user and library codecs, filters and tuners by id; plugin loading |
-//! | [`pipeline`] | contexts, and how a buffer becomes blocks, streams and a chunk, and back |
-//! | [`buffers`] | memory that is used again: idle blocks of threads and of the process |
-//! | [`out_buffer`] | destinations of callers, whose memory may be uninitialised |
-//! | [`malloc`] | memory that crosses the C ABI |
-//! | [`frame`] | frames: their byte formats, and frames as stores of chunks, in memory and on disk |
-//! | [`schunk`] | super-chunks: chunks in order, over memory or a frame; metalayers, slices |
-//! | [`b2nd`] | arrays of several dimensions over super-chunks |
-//! | [`internals`] | what tests, benchmarks and fuzz targets reach besides the C functions |
+//! | [`pipeline`] | contexts; compression of a buffer to blocks, streams and a chunk, and decompression |
+//! | [`buffers`] | caches of free memory blocks, per thread and per process |
+//! | [`out_buffer`] | output buffers of callers, whose memory may be uninitialised |
+//! | [`malloc`] | memory that is allocated on one side of the C ABI and freed on the other |
+//! | [`frame`] | frames: their byte formats, and frames as containers of chunks, in memory and on disk |
+//! | [`schunk`] | super-chunks: sequences of chunks, in memory or in a frame; metalayers, slices |
+//! | [`b2nd`] | N-dimensional arrays in super-chunks |
+//! | [`internals`] | the items that tests, benchmarks and fuzz targets use besides the C functions |
 //! | [`capi`] | every exported `extern "C"` function: checks pointers, calls one core function, maps the result |
 
-// Items that nothing uses show up as dead code.
+// Makes the compiler report unused items as dead code.
 #![deny(unreachable_pub)]
 
 pub mod abi;

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 /// A borrowed destination. Its bytes can be written, but not read, since they may be uninitialised.
 ///
-/// Code that decodes or encodes a block needs a plain slice, of which it reads what it has written before (matches, filters in
-/// place): [`into_bytes`](Self::into_bytes) is the only way to one.
+/// Code that decodes or encodes a block needs a plain slice, from which it reads bytes that it has written before (matches,
+/// in-place filters): [`into_bytes`](Self::into_bytes) is the only function that returns one.
 pub(crate) struct OutBuffer<'a> {
     bytes: &'a mut [MaybeUninit<u8>],
 }
@@ -18,7 +18,7 @@ impl<'a> OutBuffer<'a> {
     /// `start` points at `len` writable bytes, initialised or not, which no other code uses during `'a`.
     #[inline(always)]
     pub(crate) unsafe fn from_raw(start: *mut u8, len: usize) -> Self {
-        // SAFETY: the caller's promise; `MaybeUninit` needs no initialised memory.
+        // SAFETY: guaranteed by the caller; `MaybeUninit` needs no initialised memory.
         OutBuffer { bytes: unsafe { std::slice::from_raw_parts_mut(start.cast(), len) } }
     }
 
@@ -34,7 +34,7 @@ impl<'a> OutBuffer<'a> {
         self.bytes.as_mut_ptr().cast()
     }
 
-    /// Borrows the whole for a shorter time.
+    /// Borrows the whole buffer for a shorter lifetime.
     #[inline(always)]
     pub(crate) fn reborrow(&mut self) -> OutBuffer<'_> {
         OutBuffer { bytes: self.bytes }
@@ -55,7 +55,7 @@ impl<'a> OutBuffer<'a> {
         OutBuffer { bytes: &mut self.bytes[range] }
     }
 
-    /// Returns parts of `len` bytes, without what is left over at the end.
+    /// Returns consecutive parts of `len` bytes each, without the remainder at the end.
     pub(crate) fn chunks_exact(self, len: usize) -> impl Iterator<Item = OutBuffer<'a>> {
         self.bytes.chunks_exact_mut(len).map(|bytes| OutBuffer { bytes })
     }
@@ -83,13 +83,13 @@ impl<'a> OutBuffer<'a> {
     /// The caller writes each byte before it reads it.
     #[inline(always)]
     pub(crate) unsafe fn into_bytes(self) -> &'a mut [u8] {
-        // SAFETY: the same memory and length. No byte is read before it is written, by the caller's word.
+        // SAFETY: the same memory and length. The caller guarantees that no byte is read before it is written.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len()) }
     }
 }
 
 impl Default for OutBuffer<'_> {
-    /// No bytes.
+    /// Returns an empty buffer.
     fn default() -> Self {
         OutBuffer { bytes: &mut [] }
     }
@@ -98,7 +98,8 @@ impl Default for OutBuffer<'_> {
 impl<'a> From<&'a mut [u8]> for OutBuffer<'a> {
     #[inline(always)]
     fn from(bytes: &'a mut [u8]) -> Self {
-        // SAFETY: a slice that is borrowed for `'a`. An `OutBuffer` writes initialised bytes only, so that the slice stays initialised.
+        // SAFETY: a slice that is borrowed for `'a`. An `OutBuffer` writes initialised bytes only, so that the slice
+        // stays initialised.
         unsafe { OutBuffer::from_raw(bytes.as_mut_ptr(), bytes.len()) }
     }
 }
@@ -110,7 +111,7 @@ mod tests {
     #[test]
     fn uninitialised_memory_is_written_in_parts() {
         let mut memory = [const { MaybeUninit::<u8>::uninit() }; 10];
-        // SAFETY: the array is borrowed for as long.
+        // SAFETY: the array is borrowed for as long as `output` is used.
         let mut output = unsafe { OutBuffer::from_raw(memory.as_mut_ptr().cast(), memory.len()) };
         assert_eq!(output.len(), 10);
         output.range(0..4).copy_from_slice(b"abcd");

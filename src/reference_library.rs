@@ -1,12 +1,13 @@
-//! Where the unit tests find the C library, to compare with. As `tests/support/library.rs` does for the tests of the shared
-//! library.
+//! The location of the C library that unit tests compare with. `tests/support/library.rs` does the same for the tests
+//! of the shared library.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the C library: the file that `BLOSC2_REFERENCE` names, or the one that `scripts/fetch-reference.sh`
-/// fetched. Returns `None`, after a line on standard error, if it was not fetched, or if `BLOSC2_REFERENCE` is set and empty, which
-/// says that there is none for this processor: then the test is skipped.
+/// Returns the path of the C library: the file that `BLOSC2_REFERENCE` names, or the one that
+/// `scripts/fetch-reference.sh` fetched. Returns `None`, after printing a line to standard error, if it was not
+/// fetched, or if `BLOSC2_REFERENCE` is set and empty, which means that there is none for this processor: the test is
+/// skipped then.
 ///
 /// # Panics
 /// If `BLOSC2_REFERENCE` names no file, or there is no library and `BLOSC2_REQUIRE_REFERENCE` is set and not 0.
@@ -16,7 +17,7 @@ pub(crate) fn path() -> Option<PathBuf> {
     let is_required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
     let path = choose(named, fetched, is_required);
     if path.is_none() {
-        // Past the capture of the test runner, so that it is seen.
+        // Written to standard error directly: the test runner does not capture it.
         let _ = writeln!(std::io::stderr(), "SKIPPED: no reference library (run scripts/fetch-reference.sh)");
     }
     path
@@ -47,12 +48,12 @@ fn a_missing_library_is_a_failure_only_where_it_is_required() {
         assert!(std::panic::catch_unwind(|| choose(Some(missing()), missing(), is_required)).is_err());
     }
     assert!(std::panic::catch_unwind(|| choose(None, missing(), true)).is_err());
-    // An empty name is none, whatever was fetched.
+    // An empty name means no library, even if one was fetched.
     assert_eq!(choose(Some(PathBuf::new()), present.clone(), false), None);
     assert!(std::panic::catch_unwind(|| choose(Some(PathBuf::new()), present.clone(), true)).is_err());
 }
 
-/// None of the tests that compare looks for the library in another way, and is skipped where this would fail.
+/// All tests that compare find the library with [`path`]: none is skipped where [`path`] would fail.
 #[test]
 fn the_tests_that_compare_fail_without_a_library_that_is_required() {
     for test in [

@@ -1,10 +1,11 @@
-//! This thread, and whether there are others: what the cheapest calls may ask without a lock.
+//! The id of the current thread, and whether the process has other threads: both without a lock, for the cheapest
+//! calls.
 
 use std::ffi::c_char;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// A number that no other living thread has; never 0.
+/// Returns a number that no other living thread has; never 0.
 #[inline]
 pub(crate) fn id() -> usize {
     #[cfg(all(target_arch = "x86_64", target_os = "linux", not(miri), not(loom)))]
@@ -16,8 +17,8 @@ pub(crate) fn id() -> usize {
         };
         id
     }
-    // A model makes the values of its threads when they are first used, so that the address of one can be that of a thread which
-    // has ended, with no order between the two.
+    // A loom model allocates thread-local values at their first use. The address of such a value can be that of a
+    // thread that has ended, without a happens-before relation between the two, so ids are counted instead.
     #[cfg(loom)]
     {
         static NEXT: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(1);
@@ -35,17 +36,18 @@ pub(crate) fn id() -> usize {
     }
 }
 
-/// Stands for a C library that does not tell.
+/// Replaces the flag of the C library if it has none: always 0, which means several threads.
 static SEVERAL: c_char = 0;
 
-/// Where the C library says whether there is but one thread; NULL until the first question.
+/// Address of the flag in which the C library stores whether the process has only one thread; NULL until the first
+/// use.
 static TOLD: AtomicPtr<c_char> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether this thread is for certain the only one of the process, now and until it starts another: then nobody can
-/// be in its way, nor come in. `false` where the C library does not tell (glibc 2.32 and later do).
+/// Returns whether this thread is certainly the only one of the process, now and until it starts another: then no other
+/// thread can hold or acquire a lock. `false` if the C library has no such flag (glibc 2.32 and later have it).
 #[inline]
 pub(crate) fn is_alone() -> bool {
-    // The threads of a model are not threads of the process.
+    // The threads of a loom model are not threads of the process.
     if cfg!(loom) {
         return false;
     }
@@ -53,11 +55,12 @@ pub(crate) fn is_alone() -> bool {
     if told.is_null() {
         told = ask();
     }
-    // SAFETY: the C library's flag or ours, both of which live as long as the process. The C library changes its own
-    // only on the one thread that there is, or to tell that there are others.
+    // SAFETY: the C library's flag or `SEVERAL`, which both live as long as the process. The C library changes its flag
+    // only on the only thread, or to record that there are other threads.
     unsafe { told.read_volatile() != 0 }
 }
 
+/// Looks up the flag of the C library, and stores its address in `TOLD`.
 #[cold]
 fn ask() -> *mut c_char {
     // SAFETY: a C string; the symbol is a `char` variable wherever it exists.

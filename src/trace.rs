@@ -1,4 +1,4 @@
-//! Diagnostics on stderr, for programs that ask for them by `BLOSC_TRACE` or `BLOSC_INFO` (`abi.md` 10.4).
+//! Diagnostics on stderr, enabled by the environment variables `BLOSC_TRACE` and `BLOSC_INFO` (`abi.md` 10.4).
 
 use crate::environment;
 use crate::error::{Error, Text};
@@ -10,17 +10,17 @@ fn is_on() -> bool {
     environment::is_set(c"BLOSC_TRACE")
 }
 
-/// Length in bytes to which a line is cut when there is no memory for it.
+/// Length in bytes to which a line is truncated if its memory cannot be allocated.
 const SHORT_LINE: usize = 512;
 
-/// Writes a line at once, so that those of several threads stay whole.
+/// Writes a line with one call, so that lines of several threads are not interleaved.
 fn write(line: fmt::Arguments<'_>) {
     let text = Text::new(line);
     let mut short = [0; SHORT_LINE];
     let bytes = if text.as_str().ends_with('\n') {
         text.as_str().as_bytes()
     } else {
-        // There is no memory for the text: the buffer takes what fits into it, and the rest is lost.
+        // The memory for the text could not be allocated: the line is truncated to the buffer.
         let mut rest = &mut short[..SHORT_LINE - 1];
         let _ = rest.write_fmt(line);
         let len = SHORT_LINE - 1 - rest.len();
@@ -28,7 +28,7 @@ fn write(line: fmt::Arguments<'_>) {
         let end = if short[..len].ends_with(b"\n") { len } else { len + 1 };
         &short[..end]
     };
-    // An error is ignored: there is nothing to report a closed stderr to.
+    // Errors are ignored: a closed stderr cannot be reported anywhere.
     let _ = std::io::stderr().write_all(bytes);
 }
 
@@ -39,14 +39,14 @@ fn line(category: &str, text: fmt::Arguments<'_>, place: Option<&Location<'_>>) 
     }
 }
 
-/// Tells of an error that a caller is about to get as a code.
+/// Reports an error whose code is about to be returned to the caller.
 pub(crate) fn error(error: &Error) {
     if is_on() {
         line("error", format_args!("{error}"), error.place());
     }
 }
 
-/// Tells of something odd that is no error.
+/// Reports an unusual condition that is no error.
 #[track_caller]
 pub(crate) fn warning(text: impl FnOnce() -> String) {
     if is_on() {
@@ -54,7 +54,7 @@ pub(crate) fn warning(text: impl FnOnce() -> String) {
     }
 }
 
-/// Tells what was decided.
+/// Reports a decision of the library.
 pub(crate) fn info(text: impl FnOnce() -> String) {
     if environment::is_set(c"BLOSC_INFO") {
         write(format_args!("[INFO] - {}\n", text()));

@@ -1,4 +1,4 @@
-//! What `benches/side_by_side` makes of its figures: a benchmark has no tests of its own.
+//! Tests of the output of `benches/side_by_side`, since a benchmark cannot contain tests.
 
 #[path = "../benches/side_by_side/chart.rs"]
 mod chart;
@@ -43,12 +43,12 @@ fn the_table_has_a_row_per_line() {
             "| arrays | all | 1 | 3.00 | 3.00 | get |  | |  |",
         ]
     );
-    // As many cells in each row as in the head.
+    // As many cells in each row as in the header.
     let bars = |row: &str| row.replace("\\|", "").matches('|').count();
     assert!(table.lines().all(|row| bars(row) == 10), "{table}");
 }
 
-/// The places of `name="…"` in the elements that begin with `start`.
+/// Returns the values of `name="…"` in the elements that begin with `start`.
 fn numbers(svg: &str, start: &str, name: &str) -> Vec<f64> {
     svg.split(start)
         .skip(1)
@@ -76,7 +76,7 @@ fn the_chart_draws_every_line_from_one_to_its_mean() {
     let faster = numbers(&svg, "<rect class=\"b\"", "width");
     let slower = numbers(&svg, "<rect class=\"l\"", "width");
     assert_eq!((faster.len(), slower.len()), (3, 1), "{svg}");
-    // By logarithms: 4 is twice as far from 1 as 2, and a half as far as 2.
+    // On a logarithmic scale 4 is twice as far from 1 as 2, and as far as 1/4.
     assert!((faster[0] - 2.0 * faster[1]).abs() < 0.2 && (faster[1] - slower[0]).abs() < 0.2, "{svg}");
     let (one, half) =
         (numbers(&svg, "<rect class=\"b\"", "x")[0], numbers(&svg, "<rect class=\"l\"", "x")[0]);

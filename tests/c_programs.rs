@@ -1,7 +1,7 @@
-//! The C programs of `capi-tests/`, those in C++ and Python, and the example, compiled with the system's compiler against `include/`
-//! and run on the built library: plainly, and with the address and undefined-behaviour sanitizers. Where the
-//! reference is present its headers and its library take part too, in all four combinations, so that a
-//! program compiled for the one is known to run on the other. `CC` and `CXX` name the compilers, `PYTHON` the
+//! Compiles the C, C++ and Python programs of `capi-tests/` and the example with the system's compilers against
+//! `include/`, and runs them with the built library: without and with the address and undefined-behaviour sanitizers.
+//! If the reference is available, its headers and its library are used, too, in all four combinations, to check that
+//! a program compiled for one library runs with the other. `CC` and `CXX` name the compilers, `PYTHON` the
 //! interpreter.
 
 mod support;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use support::library::{path_of_ours, path_of_reference};
 
-/// The programs that take `--ours`.
+/// The programs that accept `--ours`.
 const PROGRAMS: [&str; 5] = ["chunk_api", "chunk_callbacks", "blosc1_program", "threads", "schunk"];
 
-/// A program that runs for longer hangs.
+/// Time limit for a program; longer runs count as a hang.
 const TIME_LIMIT: Duration = Duration::from_secs(300);
 
-/// Headers, or a library, of one origin.
+/// Origin of headers or of a library.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
     Ours,
@@ -52,8 +52,8 @@ impl Origin {
         }
     }
 
-    /// Whether this library is to pass what the reference is known to fail. Not when the reference stands
-    /// in for ours (`BLOSC2_UNDER_TEST`).
+    /// Returns whether this library must pass the checks that the reference is known to fail. False if the reference
+    /// replaces our library (`BLOSC2_UNDER_TEST`).
     fn takes_ours_flag(self) -> bool {
         self == Origin::Ours && path_of_reference() != Some(path_of_ours())
     }
@@ -63,12 +63,12 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Past the capture of the test runner, so that it is seen.
+/// Writes directly to the terminal, because the test runner captures the output of the print macros.
 fn say(text: &str) {
     let _ = writeln!(std::io::stderr(), "{text}");
 }
 
-/// The command that a variable of the environment names.
+/// Returns the command that an environment variable names.
 fn command(variable: &str, default: &str) -> Command {
     let command = std::env::var(variable).unwrap_or_else(|_| default.into());
     let mut words = command.split_whitespace();
@@ -81,7 +81,7 @@ fn compiler() -> Command {
     command("CC", "cc")
 }
 
-/// A fresh directory of this name for what a test makes.
+/// Creates an empty directory of this name for the output of a test.
 fn directory(name: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("c-{name}"));
     if path.exists() {
@@ -91,7 +91,7 @@ fn directory(name: &str) -> PathBuf {
     path
 }
 
-/// A directory in which linker and loader find the library: by its plain name, and by its SONAME.
+/// Creates a directory in which linker and loader find the library: by its plain name, and by its SONAME.
 fn library_directory(parent: &Path, origin: Origin) -> PathBuf {
     let path = parent.join(format!("lib-{}", origin.name()));
     fs::create_dir_all(&path).unwrap();
@@ -133,7 +133,7 @@ fn compile(source: &Path, program: &Path, headers: Origin, library_directory: &P
     );
 }
 
-/// Runs a program with the library of that directory, away from the `BLOSC_*` variables of the caller.
+/// Runs a program with the library of that directory, without the `BLOSC_*` variables of the environment.
 fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BLOSC_")) {
@@ -149,7 +149,8 @@ fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
         .spawn()
         .unwrap_or_else(|error| panic!("{}: {error}", program.display()));
     let start = Instant::now();
-    // What the programs print fits in the pipes' buffers, so nothing blocks while nobody reads.
+    // The output of the programs fits into the pipe buffers, so a program does not block although the pipes are read
+    // only at the end.
     while child.try_wait().expect("the state of a child").is_none() {
         if start.elapsed() > TIME_LIMIT {
             child.kill().expect("to stop a child");
@@ -216,7 +217,7 @@ fn reference_headers_reference_library() {
 fn under_the_sanitizers() {
     let flags =
         ["-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer"];
-    // Some systems have a compiler without the sanitizers' runtime.
+    // Some systems have a compiler without the sanitizer runtime.
     let probe = directory("sanitizers-probe");
     let source = probe.join("probe.c");
     fs::write(&source, "int main(void) { return 0; }\n").unwrap();
@@ -228,7 +229,7 @@ fn under_the_sanitizers() {
     check_programs("sanitizers", Origin::Ours, Origin::Ours, &flags);
 }
 
-/// Calls from inside callbacks and from threads that end: some of them end the process with the C library.
+/// Calls from inside callbacks and from threads that end; with the C library some of them end the process.
 #[test]
 fn calls_from_unusual_places() {
     let directory = directory("reentrant");
@@ -259,7 +260,7 @@ fn the_quickstart_runs() {
     assert!(!missing.status.success(), "a missing file is not an error");
 }
 
-/// Headers and libraries of every origin there is.
+/// Returns all combinations of available headers and libraries.
 fn combinations() -> Vec<(Origin, Origin)> {
     let mut combinations = vec![(Origin::Ours, Origin::Ours)];
     if path_of_reference().is_some() {
@@ -270,7 +271,7 @@ fn combinations() -> Vec<(Origin, Origin)> {
     combinations
 }
 
-/// Arrays from C++.
+/// Arrays in a C++ program.
 #[test]
 fn arrays_in_cpp() {
     for (headers, library) in combinations() {
@@ -292,7 +293,7 @@ fn arrays_in_cpp() {
     }
 }
 
-/// Arrays from Python, compared with numpy where it is installed.
+/// Arrays in a Python program, compared with numpy if it is installed.
 #[test]
 fn arrays_in_python() {
     if !command("PYTHON", "python3").arg("--version").output().is_ok_and(|output| output.status.success()) {

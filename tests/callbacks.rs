@@ -1,6 +1,6 @@
-//! What the library makes of the caller's own codecs, filters, tuners and threads, and what it tells them
-//! (codecs.md 12, 14, 15, 16; filters.md 1.2; abi.md 4.1). Every scenario runs in a child process for each
-//! library: registrations and the threads callback belong to a process.
+//! User-defined codecs, filters, tuners and thread callbacks: their arguments, and the handling of their results
+//! (codecs.md 12, 14, 15, 16; filters.md 1.2; abi.md 4.1). Every scenario runs in a child process for each library:
+//! registrations and the threads callback are process-wide.
 
 mod support;
 
@@ -23,7 +23,7 @@ use support::random::Random;
 
 const CHILD: &str = "BLOSC2_CALLBACK_CHILD";
 
-/// Runs the test `name` again in a child per library; `scenario` is what the child does.
+/// Runs the test `name` again in one child per library; the child runs `scenario`.
 fn in_children(name: &str, scenario: fn(&'static Library)) {
     match std::env::var(CHILD).as_deref() {
         Ok("reference") => return scenario(Library::reference().expect("the reference")),
@@ -44,12 +44,12 @@ fn in_children(name: &str, scenario: fn(&'static Library)) {
     }
 }
 
-/// What the next call of the encoder returns: a size, or a code.
+/// Return value of the next call of the encoder: a size, or an error code.
 static ANSWER: AtomicI32 = AtomicI32::new(0);
 static DECODED: AtomicI32 = AtomicI32::new(0);
 static ENCODER_CALLS: AtomicUsize = AtomicUsize::new(0);
 
-/// What a codec was told.
+/// The arguments of a codec call.
 #[derive(Debug, PartialEq)]
 struct Told {
     len: i32,
@@ -76,7 +76,7 @@ unsafe extern "C" fn encode(
     chunk: *const c_void,
 ) -> c_int {
     ENCODER_CALLS.fetch_add(1, SeqCst);
-    // SAFETY: the library passes a filled struct.
+    // SAFETY: the library passes a valid struct.
     let cparams = unsafe { &*cparams };
     TOLD.lock().expect("the list").push(Told {
         len,
@@ -173,13 +173,13 @@ fn codec_answers() {
                 typesize: 4,
                 blocksize: 1500,
                 codec_params: 0x1234,
-                // The reference leaves it uninitialised (codecs.md 18.13).
+                // Uninitialised in the reference (codecs.md 18.13).
                 filter_params: if library.is_reference() { told.filter_params } else { 0x5678 },
                 chunk: src.as_ptr().addr(),
             };
             assert_eq!(*told, expected, "{}", library.name);
         }
-        // Split blocks: a call per stream.
+        // Split blocks: one call per stream.
         let mut split = cparams;
         split.splitmode = 1;
         assert!(run(split, 2).0 > 0);
@@ -198,7 +198,7 @@ fn codec_answers() {
                 assert!(got == expected, "{}: decoder's answer {answer}: {:?}", library.name, got.err());
             }
         }
-        // Constant streams, level 0 and tiny sources never reach it.
+        // The codec is not called for constant streams, at level 0 and for tiny sources.
         ENCODER_CALLS.store(0, SeqCst);
         let params = Params { codec: 170, typesize: 4, ..Params::default() };
         assert!(compress(library, &params, &[7; 4000], 8000).is_ok());
@@ -272,7 +272,7 @@ fn filter_answers() {
                 for (answer, expected) in [(1, -18), (-1, -18), (-9, -18)] {
                     FORWARD.store(answer, SeqCst);
                     let got = compress(library, &params, &src, 50_000).err();
-                    // A source that three filters touch is not the point here.
+                    // The case of three filters, which change the source, is not tested here.
                     assert_eq!(got, Some(expected), "{}: forward {answer}", library.name);
                 }
             }
@@ -287,7 +287,7 @@ fn filter_answers() {
         };
         let chunk = compress(library, &params, &src, 50_000).expect("a chunk");
         for (answer, expected) in [(0, Ok(&src)), (-1, Err(-1)), (-9, Err(-9)), (1, Ok(&src))] {
-            // A positive answer of the filter that is undone last is no error (filters.md 15 Q3).
+            // A positive return value of the filter that is undone last is no error (filters.md 15 Q3).
             BACKWARD.store(answer, SeqCst);
             for nthreads in [1, 4] {
                 let got = decompress(library, nthreads, &chunk, src.len());
@@ -337,7 +337,7 @@ fn registration() {
         assert_eq!([0, 31, 159].map(|id| register_tuner(id, c"a")), [-1; 3], "{}", library.name);
         assert_eq!(register_tuner(100_000, c"a"), 0, "{}", library.name);
         assert_eq!(register_tuner(100_000, c"b"), -1, "{}: another name", library.name);
-        // btune, one above and 253 more fill the table of 255.
+        // btune, the one above and 253 others fill the table of 255.
         for id in 0..253 {
             assert_eq!(register_tuner(1000 + id, c"a"), 0, "{}: tuner {id}", library.name);
         }
@@ -349,7 +349,7 @@ fn registration() {
             assert_eq!((library.blosc2_compcode_to_compname)(255, &mut name), 255);
             assert_eq!(CStr::from_ptr(name), c"a");
             assert_eq!((library.blosc2_compname_to_compcode)(c"a".as_ptr()), 160, "the first of that name");
-            // A second init changes nothing; a new life forgets them.
+            // A second init has no effect; the next init after `blosc2_destroy()` removes them.
             (library.blosc2_init)();
             assert_eq!((library.blosc2_compname_to_compcode)(c"a".as_ptr()), 160, "{}", library.name);
             (library.blosc2_destroy)();
@@ -359,9 +359,9 @@ fn registration() {
     });
 }
 
-/// Letters for the calls of a tuner, in order.
+/// One letter per call of a tuner hook, in order.
 static CALLS: Mutex<String> = Mutex::new(String::new());
-/// Whether `init` keeps state in the context, the answer of the next hook, and the block size it sets.
+/// Whether `init` stores state in the context, the return value of the next hook, and the block size it sets.
 static KEEPS_STATE: AtomicI32 = AtomicI32::new(0);
 static TUNER_ANSWER: AtomicI32 = AtomicI32::new(0);
 static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
@@ -375,9 +375,9 @@ fn calls() -> String {
     std::mem::take(&mut CALLS.lock().expect("the calls"))
 }
 
-/// The part of a context that tuners know (abi.md 4.3).
+/// Returns the part of a context whose layout tuners rely on (abi.md 4.3).
 unsafe fn head<'a>(context: *mut blosc2_context) -> &'a mut ContextHead {
-    // SAFETY: the caller passes a live context that nothing else uses during a hook.
+    // SAFETY: the caller passes a live context, which only the hook uses during the call.
     unsafe { &mut *context.cast::<ContextHead>() }
 }
 
@@ -454,7 +454,8 @@ fn tuner_calls() {
             TUNER_ANSWER.store(0, SeqCst);
             let mut context = OwnedContext::compressing(library, cparams(use_dict)).expect("a context");
             assert_eq!(calls(), expected[0], "{}: creation", library.name);
-            // The reference also reports its training pass as a compression; ours reports each compression once.
+            // The reference also reports its training pass as a compression; our library reports each compression
+            // once.
             let expected = match library.is_reference() {
                 true => expected,
                 false => expected.map(|calls| if calls == "cuu" { "cu" } else { calls }),
@@ -468,7 +469,7 @@ fn tuner_calls() {
                     assert_eq!(UPDATED_SIZE.load(SeqCst), rc, "{}", library.name);
                 }
                 let chunk = &dest[..rc as usize];
-                // A size that changes between calls is written wrong by the reference (chunk.md 10.1).
+                // The reference writes a wrong header if the size changes between calls (chunk.md 10.1).
                 if !library.is_reference() {
                     assert_eq!(Header::of(chunk).blocksize, blocksize);
                     assert_eq!(decompress(library, 1, chunk, src.len()).as_ref(), Ok(&src));
@@ -511,7 +512,7 @@ unsafe extern "C" fn sequential(
     JOBS.lock().expect("the jobs").push(numjobs);
     let dojob = dojob.expect("a job");
     for i in 0..numjobs as usize {
-        // SAFETY: the contract of the callback: once for every element.
+        // SAFETY: the contract of the callback: one call per element.
         unsafe { dojob(jobs.byte_add(i * size)) };
     }
 }
@@ -527,7 +528,7 @@ unsafe extern "C" fn threaded(
     let dojob = dojob.expect("a job");
     let jobs = jobs.expose_provenance();
     std::thread::scope(|scope| {
-        // In reverse.
+        // In reverse order.
         for i in (0..numjobs as usize).rev() {
             scope.spawn(move || {
                 // SAFETY: as in `sequential`.
@@ -556,7 +557,7 @@ fn threads_of_the_caller() {
             }
             assert_eq!(decompress(library, 5, &chunk, src.len()).as_ref(), Ok(&src));
             assert_eq!(std::mem::take(&mut *JOBS.lock().expect("the jobs")), [3, 5], "{}", library.name);
-            // One block, or one thread: no job.
+            // One block, or one thread: the callback is not called.
             assert!(compress(library, &params, &src[..30_000], 40_000).is_ok());
             assert!(decompress(library, 1, &chunk, src.len()).is_ok());
             assert!(JOBS.lock().expect("the jobs").is_empty(), "{}", library.name);
@@ -606,7 +607,7 @@ fn instrumented_chunks() {
             "{}",
             library.name
         );
-        // Stored as they are: no records, and readable (chunk.md 10.19).
+        // Stored uncompressed: no records, and readable (chunk.md 10.19).
         if !library.is_reference() {
             cparams.clevel = 0;
             let mut context = OwnedContext::compressing(library, cparams).expect("a context");
@@ -619,7 +620,7 @@ fn instrumented_chunks() {
     });
 }
 
-/// `new_nthreads` of a live context (abi.md 16.31): any value, the result stays right.
+/// `new_nthreads` of a live context (abi.md 16.31): the result is correct for every value.
 #[test]
 fn number_of_threads_of_a_live_context() {
     in_children("number_of_threads_of_a_live_context", |library| {

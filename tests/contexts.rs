@@ -1,5 +1,5 @@
-//! What a context promises beyond one compression and one decompression: partial reads of everything, masks,
-//! no state left over from chunk to chunk, many contexts at once.
+//! Contexts beyond one compression and one decompression: partial reads of all kinds of chunks, masks, no state
+//! carried over from chunk to chunk, many contexts at once.
 
 mod support;
 
@@ -15,7 +15,7 @@ use support::library::Library;
 use support::random::Random;
 use support::short_header::with_short_header;
 
-/// A chunk of ours and what it holds.
+/// A chunk of our library and its contents.
 struct Sample {
     name: String,
     chunk: Vec<u8>,
@@ -85,7 +85,7 @@ fn samples(ours: &Library) -> Vec<Sample> {
     samples
 }
 
-/// Chunks with a dictionary; they cannot be small.
+/// Chunks with a dictionary, which must be large.
 fn dictionary_samples(ours: &Library) -> Vec<Sample> {
     let random = &mut Random::new(22);
     let text = Data::Text.generate(random, 4, 20_000);
@@ -156,7 +156,7 @@ fn random_one<'a, T>(items: &'a mut [T], random: &mut Random) -> &'a mut T {
     &mut items[random.below(items.len())]
 }
 
-/// One context reads, whole or in part, chunks of all kinds in random order (chunk.md 10.6, 10.7, 10.9).
+/// One context reads chunks of all kinds, whole or in part, in random order (chunk.md 10.6, 10.7, 10.9).
 #[test]
 fn nothing_is_left_over_from_the_chunk_before() {
     let ours = Library::ours();
@@ -185,7 +185,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
                     assert_eq!(dest, sample.bytes[start * unit..][..unit], "{}", what());
                 }
                 1 => {
-                    // An error in between.
+                    // A failed call in between.
                     let cut = random.below(sample.chunk.len());
                     let mut dest = vec![BEFORE; sample.bytes.len()];
                     assert!(context.decompress(&sample.chunk[..cut], &mut dest) < 0, "{}", what());
@@ -198,7 +198,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
             }
         }
     }
-    // A compression context that is asked for items compresses as before.
+    // Reading items with a compression context does not affect its next compression.
     let noise = random.bytes(4000);
     let params = Params { codec: 5, typesize: 4, ..Params::default() };
     let mut writer = OwnedContext::compressing(ours, params.cparams()).expect("a context");
@@ -212,7 +212,7 @@ fn nothing_is_left_over_from_the_chunk_before() {
     }
 }
 
-/// Runs `work` on another thread and fails if it takes implausibly long: a deadlock, not a slow machine.
+/// Runs `work` on another thread and fails after a time that indicates a deadlock rather than a slow machine.
 fn within_five_minutes(work: impl FnOnce() + Send + 'static) {
     let (done, wait) = mpsc::channel();
     let worker = std::thread::spawn(move || {
@@ -227,7 +227,8 @@ fn within_five_minutes(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Masks (chunk.md 4.4, 10.13): one shot, counted as decoded, the destination untouched.
+/// Masks (chunk.md 4.4, 10.13): used once, masked blocks count as decoded, and their part of the destination is not
+/// written.
 #[test]
 fn masks() {
     within_five_minutes(|| {
@@ -242,7 +243,7 @@ fn masks_of(library: &'static Library) {
     let bytes = Data::Ramp.generate(random, 4, 200_000);
     for (filters, delta) in [([0, 0, 0, 0, 0, 1], false), ([0, 0, 0, 0, 3, 1], true)] {
         if delta && library.is_reference() {
-            // It waits for ever when block 0 is masked out.
+            // The reference hangs when block 0 is masked out.
             continue;
         }
         for (clevel, special) in [(5, false), (0, false), (5, true)] {
@@ -260,7 +261,7 @@ fn masks_of(library: &'static Library) {
                     vec![0; nblocks],
                     vec![1; nblocks],
                     (0..nblocks).map(|block| u8::from(block == 0)).collect(),
-                    // Any non-zero byte is true for ours (abi.md 1.2).
+                    // Our library treats any non-zero byte as true (abi.md 1.2).
                     (0..nblocks).map(|block| if block % 3 == 0 { 1 } else { 0 }).collect(),
                 ];
                 for mut mask in masks {
@@ -277,11 +278,11 @@ fn masks_of(library: &'static Library) {
                             library.name
                         );
                     }
-                    // One shot.
+                    // The mask is used once.
                     let (rc, dest) = with_destination(200_000, |dest| context.decompress(&chunk, dest));
                     assert!(rc == 200_000 && dest == whole, "{}: after a mask", library.name);
                 }
-                // The wrong number of blocks: refused, and forgotten.
+                // The wrong number of blocks: the call fails, and the mask is discarded.
                 assert_eq!(context.set_maskout(&mut vec![1; nblocks + 1]), 0);
                 let (rc, _) = with_destination(200_000, |dest| context.decompress(&chunk, dest));
                 assert_eq!(rc, -3, "{}", library.name);
@@ -311,7 +312,7 @@ fn an_empty_mask_on_an_empty_chunk() {
     }
 }
 
-/// Corrupt first block of a delta chunk, many threads: an error, no waiting (filters.md 18.9).
+/// A damaged first block of a delta chunk, with many threads: an error, without waiting (filters.md 18.9).
 #[test]
 fn corrupt_first_block_of_delta() {
     within_five_minutes(|| {
@@ -333,7 +334,7 @@ fn corrupt_first_block_of_delta() {
     });
 }
 
-/// The destination can have any size: refused, or right, and never a byte beyond it (chunk.md 11.6).
+/// Destinations of any size: rejected, or correct, and never a write beyond it (chunk.md 11.6).
 #[test]
 fn destination_sweep() {
     let ours = Library::ours();
@@ -367,7 +368,7 @@ fn destination_sweep() {
     }
 }
 
-/// Many contexts on many threads, on the same pool (chunk.md 11.40, 11.43).
+/// Many contexts on many threads, with the same pool (chunk.md 11.40, 11.43).
 #[test]
 fn many_contexts_at_once() {
     within_five_minutes(|| {
@@ -392,7 +393,7 @@ fn many_contexts_at_once() {
                         assert!(rc == 300_000 && got == *bytes, "thread {thread} round {round}: {rc}");
                         let (rc, got) = with_destination(400, |dest| reader.getitem(chunk, 5000, 100, dest));
                         assert!(rc == 400 && got == bytes[20_000..20_400], "thread {thread} round {round}");
-                        // The functions without a context share one, under a lock.
+                        // The functions without a context share one, protected by a lock.
                         // SAFETY: a source and a destination of their stated lengths.
                         let (rc, got) = with_destination(300_000, |dest| unsafe {
                             (ours.blosc2_decompress)(
@@ -410,8 +411,8 @@ fn many_contexts_at_once() {
     });
 }
 
-/// The filters' source is left alone even when it cannot be written (chunk.md 10.2, filters.md 18.11), and
-/// the chunk decodes, for data that compress and for data that do not.
+/// The source of the filters is not written, so it may be read-only (chunk.md 10.2, filters.md 18.11), and the chunk
+/// decodes, for compressible and incompressible data.
 #[test]
 fn long_pipelines_on_read_only_sources() {
     let ours = Library::ours();
@@ -421,7 +422,7 @@ fn long_pipelines_on_read_only_sources() {
     let random = &mut Random::new(29);
     for data in [Data::Ramp, Data::Noise, Data::Zeros] {
         let bytes = data.generate(random, 4, 40_003);
-        // The mapping is private to this test: readable only.
+        // The mapping belongs to this test and is readable only.
         // SAFETY: a fresh anonymous mapping, filled before it is made read-only, and unmapped by the exit.
         let source = unsafe {
             let at = libc::mmap(
@@ -468,7 +469,7 @@ fn long_pipelines_on_read_only_sources() {
     }
 }
 
-/// Small sources with a dictionary, and dictionaries that do not pay (chunk.md 10.3, 11.13).
+/// Small sources with a dictionary, and data for which a dictionary does not pay (chunk.md 10.3, 11.13).
 #[test]
 fn dictionaries_of_small_and_hopeless_data() {
     let ours = Library::ours();
@@ -506,7 +507,7 @@ fn dictionaries_of_small_and_hopeless_data() {
     }
 }
 
-/// A variable-length chunk through every reader, with masks and bad arguments.
+/// A variable-length chunk through every function that reads one, with masks and invalid arguments.
 #[test]
 fn variable_length_readers() {
     let ours = Library::ours();
@@ -520,7 +521,7 @@ fn variable_length_readers() {
         let chunk = vlcompress(ours, &params, &blocks, 10_000).expect("a chunk");
         for nthreads in [1, 4] {
             let mut reader = OwnedContext::decompressing(ours, dparams(nthreads));
-            // Masks are for whole chunks; the readers of blocks ignore them.
+            // Masks apply to whole chunks; the functions that read single blocks ignore them.
             assert_eq!(reader.set_maskout(&mut [1; 9]), 0);
             assert_eq!(reader.vldecompress(&chunk, 9).as_ref(), Ok(&blocks), "{filters:?}");
             for (nblock, block) in blocks.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Golden vectors: chunks, byte for byte, that the format's documents give, from our library and from the
-//! reference (which proves the vectors). Each vector also decodes to its input in both.
+//! Golden vectors: chunks that the format documents state byte for byte, from our library and from the reference
+//! (which verifies the vectors). Each vector also decodes to its input in both.
 
 mod support;
 
@@ -176,7 +176,7 @@ fn v9_special_chunks() {
     let cases = [
         (Special::Zeros, head(0x20, 0x10), [0; 4]),
         (Special::Nans, head(0x20, 0x20), nan),
-        // The destination stays as the tests fill it.
+        // The destination keeps the fill bytes of the tests.
         (Special::Uninit, head(0x20, 0x40), [support::calls::BEFORE; 4]),
         (Special::Value(&pattern), value, pattern),
     ];
@@ -355,7 +355,7 @@ fn v17_dictionaries() {
             for (len, dictionary) in [(5119, false), (5120, true)] {
                 let chunk = compress(library, &params, &src[..len], 30_000).expect("a chunk");
                 let used = Header::of(&chunk).uses_dictionary();
-                // Zstd may find no dictionary in so little; then there is none.
+                // Zstd may not find a dictionary in so few bytes; then the chunk has none.
                 assert!(
                     used == dictionary || codec == 5 && !used,
                     "{}: codec {codec}, {len} bytes",

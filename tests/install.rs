@@ -1,5 +1,5 @@
-//! Installs the library into a temporary directory with `scripts/install.sh` and uses it from C as a stranger would:
-//! by file name, with `-lblosc2`, through pkg-config, CMake and Meson, shared and static (`abi.md` 8).
+//! Installs the library into a temporary directory with `scripts/install.sh` and uses it from C programs outside the
+//! project: by file name, with `-lblosc2`, through pkg-config, CMake and Meson, shared and static (`abi.md` 8).
 #![cfg(target_os = "linux")]
 
 use std::collections::BTreeSet;
@@ -12,10 +12,10 @@ use std::sync::OnceLock;
 mod c_program;
 use c_program::{build, c_compiler, root, run, skipped};
 
-/// The profile of this test run, so that nothing has to be built twice.
+/// The profile of this test run, so that nothing is built twice.
 const PROFILE: &str = if cfg!(debug_assertions) { "dev" } else { "release" };
 
-/// The prefix; installed once for all tests.
+/// Returns the prefix; the library is installed once for all tests.
 fn prefix() -> &'static Path {
     static PREFIX: OnceLock<PathBuf> = OnceLock::new();
     PREFIX.get_or_init(|| {
@@ -40,7 +40,7 @@ fn tool_is_there(name: &str) -> bool {
     there
 }
 
-/// Words that a shell tool printed.
+/// Returns the words that a shell tool printed.
 fn words(command: &mut Command) -> Vec<OsString> {
     let output = run(command);
     String::from_utf8(output.stdout).expect("UTF-8").split_whitespace().map(OsString::from).collect()
@@ -111,13 +111,13 @@ fn a_program_links_with_the_files() {
     rpath.push(&lib);
     let static_arguments = [lib.join("libblosc2.a").into(), "-lm".into(), "-lpthread".into()];
     run(&mut Command::new(build("installed.c", &include, "static", &static_arguments)));
-    // The program's symbols are made visible to the library, which must not take them for its own.
+    // The symbols of the program are visible to the library, which must not use them instead of its own.
     let shared_arguments = [lib.join("libblosc2.so").into(), rpath, "-rdynamic".into()];
     run(&mut Command::new(build("installed.c", &include, "shared", &shared_arguments)));
 }
 
-/// The archive beside the static libraries of a system's zstd, LZ4 and zlib, in either order, and with every member of
-/// each, so that no name that two of them have goes unseen.
+/// Links the archive together with the static libraries of the system's zstd, LZ4 and zlib, in either order, and with
+/// every member of each, so that names defined twice are detected.
 #[test]
 fn a_program_has_codecs_of_its_own() {
     let path_of = |file: &str| {
@@ -145,7 +145,7 @@ fn a_program_has_codecs_of_its_own() {
     }
 }
 
-/// `cc program.c -lblosc2`, and what it says that it needs.
+/// `cc program.c -lblosc2`, and the libraries that the program needs at run time.
 #[test]
 fn a_program_links_with_lblosc2() {
     let lib = prefix().join("lib");
@@ -157,7 +157,7 @@ fn a_program_links_with_lblosc2() {
     run(Command::new(program).env("LD_LIBRARY_PATH", lib));
 }
 
-/// The block of that language in the README, the first after this heading.
+/// Returns the first code block of that language after this heading of the README.
 fn readme(heading: &str, language: &str) -> String {
     let text = fs::read_to_string(root().join("README.md")).expect("README.md");
     let section = text.split(&format!("\n## {heading}\n")).nth(1).expect("the heading");
@@ -165,7 +165,7 @@ fn readme(heading: &str, language: &str) -> String {
     block.split("\n```\n").next().expect("a text").to_string()
 }
 
-/// What a stranger does first: the program and the commands as they stand there; only the build is that of the tests.
+/// Runs the program and the commands of the README unchanged; only the build is that of the tests.
 #[test]
 fn the_commands_of_the_readme_work() {
     let home = Path::new(env!("CARGO_TARGET_TMPDIR")).join("a home");
@@ -220,7 +220,7 @@ fn a_program_links_through_pkg_config() {
     };
     run(&mut pkg_config(&["--exists", "blosc2 >= 3.3.0"]));
     assert_eq!(words(&mut pkg_config(&["--modversion", "blosc2"])), ["3.3.5"]);
-    // Words with blanks are quoted for a shell, so the compiler is called by one.
+    // Words with blanks are quoted for a shell, so a shell runs the compiler.
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config");
     run(Command::new("sh")
         .arg("-c")
@@ -230,7 +230,7 @@ fn a_program_links_through_pkg_config() {
         .env("PKG_CONFIG_PATH", &directory));
     run(Command::new(&program).env("LD_LIBRARY_PATH", prefix().join("lib")));
 
-    // The static library needs what `--static` adds, and no shared one at run time.
+    // The static library needs the flags that `--static` adds, and no shared library at run time.
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("installed-c-pkg-config-static");
     let libraries = "$(pkg-config --cflags --libs --static blosc2 | sed 's/-lblosc2/-l:libblosc2.a/')";
     run(Command::new("sh")

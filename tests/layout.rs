@@ -1,6 +1,6 @@
-//! Pins the ABI: size and place of every field of every public struct and the value of every constant, in Rust and in
-//! C, against one table, `capi-tests/abi-table.def`, which repeats `abi.md` 3 and 5. Where the headers of the
-//! reference are there, the same C program compiled against them has to print the same.
+//! Pins the ABI: size and offset of every field of every public struct and the value of every constant, in Rust and
+//! in C, against one table, `capi-tests/abi-table.def`, which repeats `abi.md` 3 and 5. If the headers of the
+//! reference are available, the same C program compiled against them must print the same.
 #![cfg(all(target_pointer_width = "64", unix, not(feature = "abi7")))]
 
 use std::mem::{offset_of, size_of};
@@ -11,7 +11,7 @@ use blosc2::abi::*;
 mod c_program;
 use c_program::{build, reference_include, root, stdout_of};
 
-/// The lines of the table without the C types, as `capi-tests/layout.c` prints them.
+/// Returns the lines of the table without the C types, as `capi-tests/layout.c` prints them.
 fn table() -> Vec<String> {
     let text = std::fs::read_to_string(root().join("capi-tests/abi-table.def")).expect("the table");
     let mut lines = Vec::new();
@@ -285,7 +285,7 @@ fn rust_constants() -> Vec<String> {
     lines
 }
 
-/// Both ways: nothing missing, nothing more.
+/// Compares in both directions: no line is missing, and there is no additional line.
 fn assert_same(mut found: Vec<String>, what: &str) {
     let mut expected = table();
     expected.sort();
@@ -319,7 +319,7 @@ fn the_reference_agrees_with_the_table() {
     }
 }
 
-/// A declaration that differs from the one in the specification does not compile beside it.
+/// A declaration that differs from the specification's is a compile error next to it.
 #[test]
 fn prototypes_are_those_of_the_specification() {
     let only_compile = ["-c".into()];
@@ -329,8 +329,8 @@ fn prototypes_are_those_of_the_specification() {
     }
 }
 
-/// The headers for programs of SOVERSION 7; `capi-tests/clients/old-headers.sh` checks the same table against those that
-/// the C library had then.
+/// The headers for programs of SOVERSION 7; `capi-tests/clients/old-headers.sh` checks the same table against the
+/// headers that the C library had at that version.
 #[test]
 fn the_headers_of_abi7_have_its_layout() {
     let shared = root().join("include");
@@ -342,7 +342,7 @@ fn the_headers_of_abi7_have_its_layout() {
     );
 }
 
-/// The places of the context that tuner plugins and white-box programs know (`abi.md` 4.3, 4.4).
+/// The offsets in the context that tuner plugins and white-box programs use (`abi.md` 4.3, 4.4).
 #[test]
 fn private_heads_keep_their_places() {
     macro_rules! at {

@@ -1,8 +1,8 @@
-//! What a build answers to the ids of the library's own codecs and filters that were left out of it: what any build
-//! answers to ids that nobody has registered (`codecs.md` 1.1, 1.2, 12.2 and 12.4). With all of them in, that they are
-//! there. `scripts/check-lean.sh` runs it with a library that has none of them.
+//! Results for the ids of the library's own codecs and filters that were excluded from a build: the same as for ids
+//! that are not registered (`codecs.md` 1.1, 1.2, 12.2 and 12.4). In a build with all of them, the tests check that
+//! they are available. `scripts/check-lean.sh` runs the tests with a library that has none of them.
 
-// Each test crate uses a part of it.
+// Each test crate uses a part of this module.
 #[path = "support/mod.rs"]
 mod support;
 
@@ -11,18 +11,18 @@ use std::ffi::{CStr, c_char};
 use support::calls::{self, OwnedContext, Params};
 use support::library::{Library, has_feature};
 
-/// What a codec and what a filter is refused with that nobody has.
+/// Error codes for an unknown codec and an unknown filter.
 const NO_CODEC: i32 = -7;
 const NO_FILTER: i32 = -18;
 
-/// Where a chunk says what it was made with (`chunk.md` 1.3).
+/// Position of the flags in a chunk, which state its codec (`chunk.md` 1.3).
 const FLAGS: usize = 2;
 const FILTERS: std::ops::Range<usize> = 16..22;
 const CODEC: usize = 22;
-/// The format of registered codecs, in the flags.
+/// The codec format of registered codecs, in the flags.
 const REGISTERED: u8 = 6 << 5;
 
-/// Id, name, and whether the library has it.
+/// Id, name, and whether the library includes it.
 fn codecs_of(library: &Library) -> [(u8, &'static CStr, bool); 4] {
     let (ndlz, zfp) = (has_feature(library.name, "ndlz"), has_feature(library.name, "zfp"));
     [(32, c"ndlz", ndlz), (33, c"zfp_acc", zfp), (34, c"zfp_prec", zfp), (35, c"zfp_rate", zfp)]
@@ -41,7 +41,7 @@ fn names() {
     let library = Library::ours();
     for (id, name, is_there) in codecs_of(library) {
         let mut found: *const c_char = std::ptr::null();
-        // SAFETY: a string, and a place for one.
+        // SAFETY: a terminated string, and an out-pointer.
         let (code, back) = unsafe {
             (
                 (library.blosc2_compname_to_compcode)(name.as_ptr()),

@@ -1,13 +1,13 @@
-//! Damaged chunks: whatever the bytes are, reading them returns an error or the whole result. Nothing is
-//! read or written outside the buffers (both lie against inaccessible pages), nothing hangs, nothing panics.
+//! Damaged chunks: for arbitrary bytes, reading returns an error or the whole result. No byte outside the buffers is
+//! read or written (both lie next to inaccessible pages), and no call hangs or panics.
 //!
 //! ```text
 //! BLOSC2_MUTANTS=100000 cargo test --release --test mutated
 //! ```
 //!
-//! runs that many mutants per codec; `BLOSC2_MUTANT_SEED` picks another sample and
-//! `BLOSC2_MUTANT_ONLY=<case>` replays one case of it. Each codec runs in a child process, so that a crash or
-//! a hang is a failed test that names its case.
+//! runs that many mutants per codec; `BLOSC2_MUTANT_SEED` selects another sample and `BLOSC2_MUTANT_ONLY=<case>`
+//! replays one case of it. Each codec runs in a child process, so that a crash or a hang is a failed test that names
+//! its case.
 
 mod support;
 
@@ -30,7 +30,7 @@ const CHILD: &str = "BLOSC2_MUTANT_CHILD";
 const DEFAULT_SEED: u64 = 13;
 const CAPACITY: usize = 256 << 10;
 
-/// A valid chunk, to be damaged.
+/// A valid chunk from which mutants are made.
 struct Original {
     chunk: Vec<u8>,
     nbytes: usize,
@@ -43,7 +43,7 @@ impl Original {
     }
 }
 
-/// Chunks of every kind made with this codec, by every library there is.
+/// Returns chunks of every kind made with this codec, by every available library.
 fn originals(codec: u8) -> Vec<Original> {
     let random = &mut Random::new(1000 + u64::from(codec));
     let mut originals = Vec::new();
@@ -188,13 +188,13 @@ const INTERESTING: [i32; 40] = [
     i32::MIN,
 ];
 
-/// One change of the bytes.
+/// Makes one change of the bytes.
 fn mutate(random: &mut Random, chunk: &mut Vec<u8>) {
     if chunk.is_empty() {
         return;
     }
     let len = chunk.len();
-    // The structure lives at the front.
+    // The structure is at the start.
     let position = |random: &mut Random| {
         let within = *random.pick(&[16, 32, 32, 64, 128, len, len, len]);
         random.below(within.min(len))
@@ -240,7 +240,7 @@ fn mutate(random: &mut Random, chunk: &mut Vec<u8>) {
             chunk.copy_within(from..from + count, to);
         }
         _ => {
-            // Consistent again where it is cheap to check: the total length.
+            // Makes the total length consistent again, since it is checked first.
             if len >= 16 {
                 splice(chunk, 12, len as i32);
             }
@@ -250,7 +250,7 @@ fn mutate(random: &mut Random, chunk: &mut Vec<u8>) {
     }
 }
 
-/// What stays alive from case to case: contexts keep state, and that state must not matter.
+/// Contexts that are reused from case to case: their state must not affect the results.
 struct Reader {
     library: &'static Library,
     serial: OwnedContext<'static>,
@@ -268,7 +268,7 @@ impl Reader {
         }
     }
 
-    /// Everything that reads a chunk, on this one.
+    /// Calls every function that reads a chunk.
     fn read(&mut self, random: &mut Random, original: &Original, source: &[u8], at_end: bool) {
         let stated = (source.len() >= 32).then(|| Header::of(source));
         let stated_nbytes = stated.as_ref().map_or(0, |header| header.nbytes);
@@ -405,7 +405,7 @@ impl Reader {
         }
     }
 
-    /// The inspectors: they take no size and read 16 bytes.
+    /// Calls the inspectors, which take no size and read 16 bytes.
     fn inspect(&self, source: &[u8]) {
         watchdog::step();
         let library = self.library;
@@ -469,7 +469,7 @@ fn child(codec: u8) {
         let run = std::panic::AssertUnwindSafe(|| reader.read(random, original, source, at_end));
         let failed = std::panic::catch_unwind(run).is_err();
         let said = stderr.take();
-        // A panic inside the library is caught at its border and looks like an error code.
+        // A panic inside the library is caught at the ABI boundary and returned as an error code.
         if failed || said.contains("panicked") || said.contains("defect of the library") {
             let lines: Vec<&str> = said.lines().filter(|line| !line.is_empty()).take(40).collect();
             stderr.say(&lines.join("\n"));
@@ -484,7 +484,7 @@ fn child(codec: u8) {
     assert_eq!(failures, 0);
 }
 
-/// The header of the mutant and where it differs from the valid chunk.
+/// Describes the header of the mutant and its differences from the valid chunk.
 fn describe(original: &Original, mutant: &[u8]) -> String {
     let changed: Vec<String> = (0..mutant.len().min(original.chunk.len()))
         .filter(|&at| mutant[at] != original.chunk[at])
@@ -499,19 +499,19 @@ fn describe(original: &Original, mutant: &[u8]) -> String {
     )
 }
 
-/// Runs the test `name` of this executable again, as the child that does the work.
+/// Runs the test `name` of this executable again, as the child that runs the cases.
 fn in_child(name: &str, codec: u8) {
     if std::env::var_os(CHILD).is_some() {
         return child(codec);
     }
     if Library::ours().is_reference() {
-        // It is known to crash on damaged chunks (chunk.md 2.4).
+        // The reference is known to crash on damaged chunks (chunk.md 2.4).
         return;
     }
     let output = Command::new(std::env::current_exe().expect("path of the test executable"))
         .args([name, "--exact", "--nocapture", "--test-threads=1"])
         .env(CHILD, "1")
-        // Errors are put into words, and panics inside are told.
+        // The library prints error messages and its own panics.
         .env("BLOSC_TRACE", "1")
         .stdin(Stdio::null())
         .output()

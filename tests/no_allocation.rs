@@ -1,4 +1,4 @@
-//! The count of allocations in a program of its own, since it replaces the allocator.
+//! Counts allocations in a separate program, since it replaces the allocator.
 
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
 

@@ -1,6 +1,6 @@
 //! Chunks that old releases of C-Blosc and C-Blosc2 wrote (`capi-tests/fixtures/chunks`, made by
-//! `scripts/make-fixtures.py`) decode to their data, whole and in part. Owns the fixtures' format and the
-//! formulas of their data; the expected bytes are never stored.
+//! `scripts/make-fixtures.py`) decode to their data, whole and in part. The expected bytes are not stored, but
+//! computed by formulas.
 
 mod support;
 
@@ -10,7 +10,7 @@ use std::path::Path;
 use support::calls::{OwnedContext, dparams};
 use support::library::Library;
 
-/// The files, by the release that wrote them. Listed, so that one that gets lost is noticed.
+/// The files, by the release that wrote them. Listed, so that a missing one is detected.
 const RELEASES: [&str; 27] = [
     "blosc-1.0.6",
     "blosc-1.2.8",
@@ -74,13 +74,13 @@ impl Record {
         !self.has_16_byte_header() && self.chunk[31] & 0x01 != 0
     }
 
-    /// Codec format 2, which no library decodes any more (chunk.md 1.4).
+    /// Codec format 2, which neither library decodes any more (chunk.md 1.4).
     fn is_snappy(&self) -> bool {
         self.flags() >> 5 == 2
     }
 
-    /// Not split although bit 4 does not say so: the first Blosc releases did not mark it, their readers
-    /// knew that items of more than 16 bytes, and blocks of less than 128 items, are never split.
+    /// Not split although bit 4 does not say so: the first Blosc releases did not set it; their readers never split
+    /// items of more than 16 bytes and blocks of less than 128 items.
     fn is_unsplit_unmarked(&self) -> bool {
         self.has_16_byte_header()
             && self.version() <= 2
@@ -89,7 +89,7 @@ impl Record {
             && (self.typesize > 16 || self.blocksize() / self.typesize < 128)
     }
 
-    /// Bit-shuffled by Blosc 1, with bytes behind the last item.
+    /// Bit-shuffled by Blosc 1, with bytes after the last item.
     fn has_bitshuffled_tail(&self) -> bool {
         self.has_16_byte_header()
             && self.flags() & 0x04 != 0
@@ -97,7 +97,7 @@ impl Record {
     }
 }
 
-/// Bytes of Knuth's 64-bit linear congruential generator: its top byte at each step.
+/// Returns the bytes of Knuth's 64-bit linear congruential generator: its top byte at each step.
 fn lcg(seed: usize) -> impl Iterator<Item = u8> {
     let mut state = seed as u64;
     std::iter::repeat_with(move || {
@@ -106,7 +106,7 @@ fn lcg(seed: usize) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The uncompressed bytes of a record. Keep in step with `make_data` of `scripts/make-fixtures.py`.
+/// Returns the uncompressed bytes of a record. Must match `make_data` of `scripts/make-fixtures.py`.
 fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
     match kind {
         "zeros" => vec![0; nbytes],
@@ -130,7 +130,12 @@ fn make_data(kind: &str, nbytes: usize, typesize: usize) -> Vec<u8> {
     }
 }
 
-/// The records of a file: `"B2FX" | u32 count | { u32 length | text | u32 length | chunk }`.
+/// Reads the records of a file: `"B2FX"
+/// u32 count
+/// { u32 length
+/// text
+/// u32 length
+/// chunk }`.
 fn read_records(release: &str) -> Vec<Record> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("capi-tests/fixtures/chunks/{release}.bin"));
@@ -172,12 +177,13 @@ fn all_records() -> Vec<Record> {
     RELEASES.iter().flat_map(|release| read_records(release)).collect()
 }
 
-/// What the reference gets wrong and the library under test must not: see the predicates.
+/// Whether the reference is known to decode the record incorrectly, which the library under test must not: see the
+/// predicates.
 fn is_known_defect(library: &Library, record: &Record) -> bool {
     library.is_reference() && (record.is_unsplit_unmarked() || record.has_bitshuffled_tail())
 }
 
-/// The chunk decoded whole; a failure names the record.
+/// Decodes the whole chunk; a failure names the record.
 fn decode(library: &Library, record: &Record, nthreads: i16) -> Result<Vec<u8>, i32> {
     let mut context = OwnedContext::decompressing(library, dparams(nthreads));
     let mut data = vec![0xEE; record.data.len() + 8];
@@ -230,8 +236,8 @@ fn parts_are_read() {
             if start + wanted > nitems {
                 continue;
             }
-            // The reference undoes delta wrongly (chunk.md 10.5), does not load dictionaries (10.6), and decodes
-            // over the start of what it has read when a part is as long as a block (10.4).
+            // The reference undoes delta incorrectly (chunk.md 10.5), does not load dictionaries (10.6), and
+            // overwrites the start of its input when a part is as long as a block (10.4).
             let unreliable = record.flags() & 0x08 != 0 || record.uses_dictionary();
             if library.is_reference() && (unreliable || wanted >= per_block.min(nitems)) {
                 continue;

@@ -1,6 +1,6 @@
-//! What the pool does to, and with, the process as a whole: forks, the number of threads, the installed
-//! threads callback, allocations, and threads that cannot be created. Each test runs in a process of its own:
-//! it starts this program again for just that test.
+//! Effects of the thread pool on the process: forks, the number of threads, the installed threads callback,
+//! allocations, and threads that cannot be created. Each test runs in a separate process: it starts this program
+//! again for only that test.
 
 #![cfg(target_os = "linux")]
 
@@ -20,8 +20,8 @@ use std::time::{Duration, Instant};
 use blosc2::ErrorKind;
 use blosc2::internals::pool::{JobFn, prestart, run, set_callback, shutdown, workers};
 
-/// The system's allocator, counting what the threads that take part in jobs ask for. (The test harness has
-/// threads, too.)
+/// The system's allocator with a counter of the allocations of the threads that take part in jobs. (The test harness
+/// has threads, too.)
 struct Counting;
 
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
@@ -30,13 +30,13 @@ thread_local! {
     static COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
-// SAFETY: every request goes to the system's allocator as it is.
+// SAFETY: every request is passed to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         if COUNTED.get() {
             ALLOCATIONS.fetch_add(1, Relaxed);
         }
-        // SAFETY: the caller's promises are the system allocator's conditions.
+        // SAFETY: the caller guarantees the conditions of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
@@ -49,23 +49,23 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// The variable that tells a process started by [`alone`] that it is one.
+/// The environment variable that marks a process started by [`alone`].
 const ALONE: &str = "BLOSC2_POOL_TEST_ALONE";
 
-/// Longer than any of these tests takes, even under valgrind.
+/// Time limit: longer than any of these tests needs, even under valgrind.
 const TOO_LONG: Duration = Duration::from_secs(600);
 
-/// Runs `scenario` in a fresh process that does nothing else; `name` is the test's own name.
+/// Runs `scenario` in a new process; `name` is the name of the calling test.
 fn alone(name: &str, scenario: fn()) {
     if env::var_os(ALONE).is_some() {
         return scenario();
     }
     let mut again = Command::new(env::current_exe().unwrap());
     again.args(["--exact", name, "--nocapture", "--test-threads=1"]).env(ALONE, "1").stdout(Stdio::null());
-    // A Rust program registers every thread for its stack overflow report, under a lock that a fork can catch
-    // taken. A C program that loads the library has no such report, nor has a Rust program that finds these
-    // signals taken care of.
-    // SAFETY: `signal` is async-signal-safe, which is what may be called between fork and exec.
+    // A Rust program registers every thread for its stack overflow report, under a lock that may be held during a
+    // fork. A C program that loads the library has no such report, nor has a Rust program in which these signals
+    // already have handlers.
+    // SAFETY: `signal` is async-signal-safe, as is required between fork and exec.
     unsafe {
         again.pre_exec(|| {
             libc::signal(libc::SIGSEGV, libc::SIG_IGN);
@@ -88,7 +88,7 @@ fn alone(name: &str, scenario: fn()) {
     assert!(status.success(), "{name}: {status}");
 }
 
-/// Runs a job of `nthreads` over `blocks` blocks and adds up what it did.
+/// Runs a job of `nthreads` over `blocks` blocks and returns the sum of its results.
 fn sum(nthreads: usize, blocks: u64) -> u64 {
     let next = AtomicU64::new(0);
     let sum = AtomicU64::new(0);
@@ -105,8 +105,8 @@ fn sum(nthreads: usize, blocks: u64) -> u64 {
     sum.load(Relaxed)
 }
 
-/// Checks that jobs of `nthreads` work, and that so many threads really take part. They are given some
-/// attempts, since another thread may be using the workers.
+/// Returns whether jobs of `nthreads` work, and whether all `nthreads` threads take part. Several attempts are made,
+/// since another thread may be using the workers.
 fn works(nthreads: usize) -> bool {
     let all_came = (0..1000).any(|_| {
         let here = AtomicUsize::new(0);
@@ -123,9 +123,9 @@ fn works(nthreads: usize) -> bool {
     all_came && sum(nthreads, 1000) == 499_500
 }
 
-/// Forks; the child does `child` and ends with its result.
+/// Forks; the child runs `child` and exits with its result.
 fn forked(child: impl FnOnce() -> bool) -> libc::pid_t {
-    // SAFETY: the child uses no lock that another thread of this process may hold: that is what is tested.
+    // SAFETY: the child uses no lock that another thread of this process may hold: this is what the test checks.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0);
     if pid == 0 {
@@ -139,10 +139,10 @@ fn forked(child: impl FnOnce() -> bool) -> libc::pid_t {
     pid
 }
 
-/// Waits for a child; 0 if it ended well.
+/// Waits for a child; returns 0 if it succeeded.
 fn status_of(pid: libc::pid_t) -> c_int {
     let mut status = -1;
-    // SAFETY: `pid` is a child of this process, `status` is written only.
+    // SAFETY: `pid` is a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     status
 }
@@ -164,7 +164,7 @@ fn every_thread_is_gone_after_shutdown() {
             assert!(works(nthreads));
             shutdown();
             assert_eq!(workers(), 0);
-            // A joined thread may be on its way out of the kernel's list still.
+            // A joined thread may still be in the kernel's thread list.
             let late = Instant::now() + Duration::from_secs(60);
             while threads_of_this_process() != before && Instant::now() < late {
                 thread::sleep(Duration::from_millis(1));
@@ -172,7 +172,7 @@ fn every_thread_is_gone_after_shutdown() {
             assert_eq!(threads_of_this_process(), before);
             shutdown();
         }
-        // Without a word, a job brings them back.
+        // The next job starts them again.
         assert!(works(4));
         assert_eq!(threads_of_this_process(), before + 3);
     });
@@ -209,7 +209,7 @@ fn jobs_allocate_nothing_once_the_workers_are_there() {
         for round in 0..2000 {
             sum(2 + round % 3, 100);
             if round % 100 == 0 {
-                // Long enough for workers, and for the caller, to fall asleep.
+                // Long enough for the workers, and for the caller, to block.
                 run(4, &|tid| thread::sleep(Duration::from_micros(200 * tid as u64))).unwrap();
             }
         }
@@ -226,7 +226,7 @@ fn work_is_done_when_no_thread_can_be_created() {
         let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         // SAFETY: `limit` is a valid struct, written and read.
         unsafe { assert_eq!(libc::getrlimit(libc::RLIMIT_AS, &mut limit), 0) };
-        // Room for small things, but not for a stack.
+        // Enough memory for small allocations, but not for a stack.
         let tight = libc::rlimit { rlim_cur: pages * 4096 + (6 << 20), ..limit };
         // SAFETY: as above.
         unsafe { assert_eq!(libc::setrlimit(libc::RLIMIT_AS, &tight), 0) };
@@ -240,7 +240,7 @@ fn work_is_done_when_no_thread_can_be_created() {
     });
 }
 
-/// Runs the records backwards; the data counts the calls.
+/// Runs the records in reverse order; the data counts the calls.
 unsafe extern "C" fn backwards(
     data: *mut c_void,
     dojob: Option<JobFn>,
@@ -248,7 +248,7 @@ unsafe extern "C" fn backwards(
     size: usize,
     jobs: *mut c_void,
 ) {
-    // SAFETY: the test below passes a counter, and the pool its records.
+    // SAFETY: the test below passes a counter, and the pool passes its records.
     unsafe {
         (*data.cast::<AtomicUsize>()).fetch_add(1, Relaxed);
         (0..n as usize).rev().for_each(|i| dojob.unwrap()(jobs.byte_add(i * size)));
@@ -263,7 +263,7 @@ fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
         for round in 1..=3 {
             for counter in &CALLS {
                 let data = ptr::from_ref(counter).cast_mut().cast();
-                // SAFETY: the callback keeps to its contract, and its data is static.
+                // SAFETY: the callback follows the contract, and its data is static.
                 unsafe { set_callback(Some(backwards), data) };
                 prestart(4).unwrap();
                 assert_eq!(workers(), 0);
@@ -271,7 +271,7 @@ fn an_installed_callback_gets_the_jobs_until_it_is_taken_away() {
                 assert_eq!(sum(1, 1000), 499_500);
             }
             assert_eq!((calls(0), calls(1)), (round, round));
-            // SAFETY: there is no callback to vouch for.
+            // SAFETY: no callback is installed.
             unsafe { set_callback(None, ptr::null_mut()) };
             assert!(works(4));
             assert_eq!((calls(0), calls(1), workers()), (round, round, 3));
@@ -326,7 +326,7 @@ fn a_fork_may_happen_while_another_thread_starts_and_ends_workers() {
     alone("a_fork_may_happen_while_another_thread_starts_and_ends_workers", || {
         let over = AtomicBool::new(false);
         thread::scope(|scope| {
-            // Holds the lock for growing nearly all the time.
+            // Holds the lock for adding workers nearly all the time.
             scope.spawn(|| {
                 while !over.load(Relaxed) {
                     prestart(5).unwrap();
@@ -355,13 +355,13 @@ fn a_job_that_forks_is_told_so_in_the_child() {
                 thread::yield_now();
             }
             if tid == 0 {
-                // SAFETY: the child goes on with the pool only, until `_exit`.
+                // SAFETY: the child uses only the pool, until `_exit`.
                 let pid = unsafe { libc::fork() };
                 assert!(pid >= 0);
                 child.store(pid as usize, Relaxed);
                 here.fetch_add(1, Relaxed);
             } else {
-                // Keeps the workers in the job until the fork is done.
+                // Keeps the workers in the job until the fork has returned.
                 while here.load(Relaxed) < 4 {
                     thread::yield_now();
                 }

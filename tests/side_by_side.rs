@@ -1,12 +1,12 @@
-//! Both directions against the reference: what we write it reads, what it writes we read, the headers
-//! agree, and so do the return codes and the partial reads. The grid of codecs, levels, filters,
-//! typesizes, sizes, split modes, block sizes, threads, dictionaries and destinations is sampled at random:
+//! Compares with the reference in both directions: each library reads the chunks of both, and headers, return codes
+//! and partial reads are equal. The grid of codecs, levels, filters, typesizes, sizes, split modes, block sizes,
+//! threads, dictionaries and destinations is sampled at random:
 //!
 //! ```text
 //! BLOSC2_GRID_POINTS=20000 cargo test --release --test side_by_side grid -- --nocapture
 //! ```
 //!
-//! `BLOSC2_GRID_SEED` starts another sample; `BLOSC2_GRID_ONLY=<index>` replays one point of it.
+//! `BLOSC2_GRID_SEED` selects another sample; `BLOSC2_GRID_ONLY=<index>` replays one point of it.
 
 mod support;
 
@@ -118,11 +118,11 @@ fn pick_blocksize(random: &mut Random, typesize: i32, nbytes: usize) -> i32 {
         nbytes + 1,
         1 + random.below(5000) as i32,
     ];
-    // Not more blocks than a test run can afford.
+    // Limits the number of blocks to keep the run time short.
     (*random.pick(&sizes)).max(nbytes / 2000).max(1)
 }
 
-/// A panic message that holds only the interesting part of two byte strings.
+/// Fails with a message that contains only the differing part of two byte strings.
 #[track_caller]
 fn assert_bytes(what: &str, got: &[u8], expected: &[u8]) {
     if got == expected {
@@ -146,7 +146,7 @@ fn assert_decodes(what: &str, result: Outcome, expected: &[u8]) {
     }
 }
 
-/// Runs `test` on every index, goes on after failures, and fails at the end with a list of them.
+/// Runs `test` on every index, continues after failures, and fails at the end with a list of them.
 fn over_points(indices: impl Iterator<Item = u64>, seed: u64, mut test: impl FnMut(u64)) {
     const MAX_FAILURES: usize = 25;
     let mut failures = Vec::new();

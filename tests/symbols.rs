@@ -1,5 +1,5 @@
-//! What leaves the shared object: exactly the functions that `capi-tests/exported-symbols.txt` marks as
-//! present, the SONAME of the ABI, and a need of nothing but the C library's own objects (abi.md 1).
+//! The dynamic symbols of the shared object: exactly the functions that `capi-tests/exported-symbols.txt` marks as
+//! present, the SONAME of the ABI, and no dependencies except the C library's own objects (abi.md 1).
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const LIST: &str = include_str!("../capi-tests/exported-symbols.txt");
 
-/// The dynamic section of a 64-bit little-endian ELF file, as far as these tests need it.
+/// The dynamic section of a 64-bit little-endian ELF file, as far as these tests use it.
 struct Dynamic {
     soname: Option<String>,
     needed: Vec<String>,
@@ -79,7 +79,7 @@ fn ours() -> Dynamic {
     Dynamic::read(&std::fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display())))
 }
 
-/// The list: name and whether it is present.
+/// Returns the list: name and whether it is present.
 fn list() -> BTreeMap<&'static str, bool> {
     let mut list = BTreeMap::new();
     for line in LIST.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {

@@ -1,8 +1,8 @@
-//! A process of one thread takes no lock of a super-chunk - unless a threads callback is installed, which may start
-//! threads that use the super-chunk while a call on it is under way.
+//! In a process with one thread, calls do not lock a super-chunk, unless a threads callback is installed, which may
+//! start threads that use the super-chunk during a call.
 //!
-//! Built without the test harness, which has threads of its own. Each scenario runs in a process of its own, since the
-//! thread that it starts is the first.
+//! Built without the test harness, which has threads. Each scenario runs in a separate process, since the thread that
+//! it starts must be the first.
 
 mod support;
 
@@ -21,13 +21,14 @@ use support::library::Library;
 use support::super_chunk::Store;
 use support::super_chunk::scratch::Scratch;
 
-/// Tells a process which scenario it runs: a store and a kind of call.
+/// The environment variable that selects the scenario of a process: a store and a kind of call.
 const SCENARIO: &str = "BLOSC2_THREADS_CALLBACK_SCENARIO";
 
 const NITEMS: usize = 1000;
 const BLOCK: usize = 100;
 
-/// How long the callback gives the other thread to finish, which it can only do if it is not locked out.
+/// How long the callback waits for the other thread to finish, which is possible only if that thread is not blocked
+/// by a lock.
 const TIME_TO_FINISH: Duration = Duration::from_millis(200);
 
 const STORES: [Store; 4] = Store::ALL;
@@ -67,7 +68,8 @@ fn write_last() {
 
 type Job = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// Starts a thread that writes to the array, with the first job; the jobs run on the calling thread.
+/// Threads callback: with the first job it starts a thread that writes to the array; the jobs run on the calling
+/// thread.
 unsafe extern "C" fn start_a_writer(
     _data: *mut c_void,
     job: Job,
@@ -80,19 +82,19 @@ unsafe extern "C" fn start_a_writer(
     if is_first {
         *other = Some(thread::spawn(write_last));
     }
-    // The other thread has jobs, too.
+    // The write of the other thread runs jobs, too.
     drop(other);
     let begin = Instant::now();
     while is_first && !OTHER_IS_DONE.load(SeqCst) && begin.elapsed() < TIME_TO_FINISH {
         thread::sleep(Duration::from_millis(1));
     }
     for n in 0..numjobs as usize {
-        // SAFETY: by the contract of the callback `jobs` has `numjobs` records of `elsize` bytes, each for one call.
+        // SAFETY: by the contract of the callback, `jobs` has `numjobs` records of `elsize` bytes, each for one call.
         unsafe { job.expect("a job")(jobs.byte_add(n * elsize)) };
     }
 }
 
-/// Whether the C library says that there are several threads; not all C libraries tell.
+/// Returns whether the C library reports several threads; not all C libraries have this variable.
 fn has_threads() -> bool {
     // SAFETY: a C string; the symbol is a `char` variable wherever it exists.
     unsafe {
@@ -111,7 +113,7 @@ fn play() {
     let array = spec.filled(Library::ours(), &[0; NITEMS]);
     ARRAY.store(array.raw().cast(), SeqCst);
     assert!(!has_threads(), "the scenario is about a process of one thread");
-    // SAFETY: the callback keeps to its contract and uses no data.
+    // SAFETY: the callback follows the contract and uses no data.
     unsafe { (Library::ours().blosc2_set_threads_callback)(Some(start_a_writer), ptr::null_mut()) };
     assert_eq!(write(&array, &call, 0, 1), 0);
     let other = OTHER.lock().expect("the other thread").take();

@@ -1,4 +1,4 @@
-//! One cell: the parameters of a chunk and where its data come from, all drawn from a seed and an index.
+//! One cell: the parameters of a chunk and the source of its data, all drawn from a seed and an index.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use crate::support::random::Random;
 /// Codec ids with their names.
 pub const CODECS: [(u8, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "zlib"), (5, "zstd")];
 
-/// Filter pipelines: how often each is drawn, the filters with the meta bytes, and the name.
+/// Filter pipelines: relative frequency, filters, meta bytes, name.
 const FILTERS: [(usize, [u8; 6], [u8; 6], &str); 9] = [
     (35, [0, 0, 0, 0, 0, 1], [0; 6], "shuffle"),
     (20, [0, 0, 0, 0, 0, 2], [0; 6], "bitshuffle"),
@@ -27,15 +27,15 @@ const DELTA: u8 = 3;
 const TRUNC_PREC: u8 = 4;
 const BYTEDELTA: u8 = 35;
 
-/// The shortest chunk that is drawn, in bytes.
+/// The length in bytes of the shortest chunk that is drawn.
 const SHORTEST: usize = 4 << 10;
-/// The largest item that is drawn, in bytes.
+/// The largest item size that is drawn, in bytes.
 const LARGEST_ITEM: usize = 24;
 
-/// What cells are drawn from.
+/// The ranges that cells are drawn from.
 pub struct Draw {
     pub codecs: Vec<(u8, &'static str)>,
-    /// The longest chunk, in bytes.
+    /// The length in bytes of the longest chunk.
     pub longest: usize,
 }
 
@@ -45,18 +45,18 @@ impl Default for Draw {
     }
 }
 
-/// Where the data of a cell come from.
+/// The source of the data of a cell.
 #[derive(Clone)]
 pub enum Source {
     /// A family of number series, and the generator of its parameters and values.
     Family(Family, Random),
-    /// A piece of a file, which the generator chooses.
+    /// A part of a file; the generator chooses both.
     File(Random),
-    /// Bytes that a cell with a name brings along.
+    /// The bytes of a named cell.
     Bytes(Vec<u8>),
 }
 
-/// A chunk to be measured.
+/// A chunk to measure.
 pub struct Cell {
     /// `SEED:INDEX`, or a name.
     pub name: String,
@@ -84,11 +84,11 @@ impl Cell {
             _ => 1 + random.below(LARGEST_ITEM),
         };
         let (filters, mut metas, filter_name) = filters(&mut random, typesize);
-        // Without a super-chunk bytedelta takes the size of an item from its meta byte.
+        // Without a super-chunk bytedelta reads the item size from its meta byte.
         if filters[5] == BYTEDELTA {
             metas[5] = typesize as u8;
         }
-        // Each doubling of the length is drawn equally often.
+        // The length is log-uniform: each doubling is drawn equally often.
         let doublings = (draw.longest as f64 / SHORTEST as f64).log2();
         let exact = SHORTEST as f64 * (doublings * unit(&mut random)).exp2();
         let has_rest = random.one_in(8);
@@ -121,7 +121,7 @@ impl Cell {
         }
     }
 
-    /// A cell with a name and its own data.
+    /// Returns a named cell with the given data.
     pub fn named(
         name: &str,
         codec: &str,
@@ -168,7 +168,7 @@ impl fmt::Display for Cell {
     }
 }
 
-/// Draws a filter pipeline that takes items of `typesize` bytes.
+/// Draws a filter pipeline that supports items of `typesize` bytes: filters, meta bytes and name.
 fn filters(random: &mut Random, typesize: usize) -> ([u8; 6], [u8; 6], &'static str) {
     let total: usize = FILTERS.iter().map(|entry| entry.0).sum();
     loop {

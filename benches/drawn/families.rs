@@ -1,12 +1,12 @@
-//! Families of number series. A family draws its parameters and then its values; a record is several columns, each of a
-//! family of its own.
+//! Families of number series. A family draws its parameters and then its values. A record consists of several columns, each
+//! with a series.
 
 use std::f64::consts::TAU;
 
 use crate::cell::unit;
 use crate::support::random::Random;
 
-/// Makes the bit pattern of item `i`; a column keeps the low bytes.
+/// Returns the bit pattern of item `i`; a column stores its low bytes.
 type Series = Box<dyn FnMut(&mut Random, usize) -> u64>;
 
 /// A family of number series.
@@ -109,7 +109,7 @@ fn walk(random: &mut Random, width: usize) -> Series {
     })
 }
 
-/// Sums of waves, as a simulation has them; with noise in one of three.
+/// Sums of waves, as in simulations; one series in three has noise.
 fn smooth(random: &mut Random, width: usize) -> Series {
     let nwaves = 1 + random.below(4);
     let waves: Vec<(f64, f64, f64)> = (0..nwaves)
@@ -201,7 +201,7 @@ fn timestamps(random: &mut Random, _: usize) -> Series {
     })
 }
 
-/// Runs of a value; a new value is near the last one, from a few, or anything.
+/// Runs of a value. The next value is near the last one, from a small set, or arbitrary.
 fn runs(random: &mut Random, width: usize) -> Series {
     let mean = log_uniform(random, 2.0, 1e5);
     let is_fixed = random.one_in(3);
@@ -223,7 +223,7 @@ fn runs(random: &mut Random, width: usize) -> Series {
     })
 }
 
-/// Another family that repeats itself, with a few changes in one of three.
+/// A series of another family that is periodic; one in three has a few changed items.
 fn periods(random: &mut Random, width: usize) -> Series {
     let period = log_uniform(random, 2.0, 300_000.0) as usize;
     let mut values = match random.below(4) {
@@ -255,7 +255,7 @@ fn skewed(random: &mut Random, width: usize) -> Series {
     })
 }
 
-/// Numbers of events, about a mean that may change slowly.
+/// Numbers of events around a mean that may change slowly.
 fn counts(random: &mut Random, _: usize) -> Series {
     let mean = log_uniform(random, 0.2, 300.0);
     let wave = if random.one_in(2) { TAU / log_uniform(random, 100.0, 1e5) } else { 0.0 };
@@ -296,7 +296,7 @@ fn strings(random: &mut Random, width: usize) -> Series {
     })
 }
 
-/// Random floating-point numbers, uniform, normal or log-normal, rounded to a few bits of mantissa in one of three.
+/// Random floating-point numbers: uniform, normal or log-normal; one series in three is rounded to a few mantissa bits.
 fn floats(random: &mut Random, width: usize) -> Series {
     let kind = random.below(3);
     let cut = if random.one_in(3) { random.below(if width == 8 { 50 } else { 22 }) } else { 0 };

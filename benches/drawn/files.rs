@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use crate::support::random::Random;
 
-/// Directories, relative to the package, and the endings of the files in them.
+/// Directories, relative to the package, and the extensions of the files that are used.
 const PLACES: [(&str, &[&str]); 5] = [
     ("reference/bench-data", &["bin"]),
     ("reference/blosc2/lib", &["so"]),
@@ -15,7 +15,7 @@ const PLACES: [(&str, &[&str]); 5] = [
     ("src/capi", &["rs"]),
     ("docs", &["md", "svg"]),
 ];
-/// Shorter files are left out, in bytes.
+/// The least length in bytes of a file that is used.
 const SHORTEST: usize = 8 << 10;
 
 /// Returns the files, in the order of their paths.
@@ -41,7 +41,7 @@ fn files() -> &'static [Vec<u8>] {
     })
 }
 
-/// Returns `nbytes` of a file, from a place that is drawn; a file that is too short is repeated.
+/// Returns `nbytes` bytes of a file from a random position; a file that is too short is repeated.
 pub fn piece(random: &mut Random, nbytes: usize) -> Vec<u8> {
     let file = random.pick(files());
     let start = random.below(file.len().saturating_sub(nbytes) + 1);

@@ -14,7 +14,7 @@ pub struct Libraries {
     pub reference: &'static Library,
 }
 
-/// The shortest batch that is timed, and the time after which no more rounds of a figure begin.
+/// The least duration of a timed batch, and the time after which no further round of a figure begins.
 const BATCH: Duration = Duration::from_micros(200);
 const BUDGET: Duration = Duration::from_millis(40);
 
@@ -30,7 +30,7 @@ pub struct Figures {
 #[derive(Clone, Copy)]
 pub struct Speeds {
     pub compress: f64,
-    /// Of the reference's chunk, in both libraries.
+    /// Both libraries decompress the reference's chunk.
     pub decompress: f64,
     /// Each library decompresses its own chunk.
     pub read_back: f64,
@@ -106,8 +106,8 @@ fn check(cell: &Cell, data: &[u8], ours: &mut Side, reference: &mut Side) {
 
 fn speeds(data: &[u8], ours: &mut Side, reference: &mut Side, nthreads: i16, rounds: usize) -> Speeds {
     let timer = Timer { nthreads, rounds };
-    // Both libraries write to one buffer and read chunks that are the same from one: which physical pages a buffer has makes a copy of
-    // 1 MB up to 20 % slower.
+    // Both libraries write to the same buffer, and read equal chunks from the same buffer: a copy of 1 MB can be 20 % slower
+    // depending on the physical pages of the buffers.
     let out = RefCell::new(vec![0; data.len() + 32]);
     let compress = timer.ratio(
         || _ = black_box(ours.compressor.compress(data, &mut out.borrow_mut())),
@@ -125,18 +125,19 @@ fn speeds(data: &[u8], ours: &mut Side, reference: &mut Side, nthreads: i16, rou
     Speeds { compress, decompress, read_back }
 }
 
-/// Times two pieces of work in turn.
+/// Times two functions in turn.
 struct Timer {
     nthreads: i16,
     rounds: usize,
 }
 
 impl Timer {
-    /// Returns how many times as fast `ours` is as `reference`: each counts with its best batch.
+    /// Returns how many times as fast `ours` is as `reference`, by the fastest batch of each.
     fn ratio(&self, mut ours: impl FnMut(), mut reference: impl FnMut()) -> f64 {
         let calls = |once: f64| (BATCH.as_secs_f64() / once.max(1e-9)).ceil().clamp(1.0, 1e4) as u32;
         let mut best = [f64::INFINITY; 2];
-        // The same number of calls for both: the first call of a batch finds its bytes in a farther cache than the others.
+        // Both get the same number of calls: the first call of a batch reads its data from an outer cache level, and so
+        // takes longer than the others.
         let mut batch = 1;
         let start = Instant::now();
         for round in 0..self.rounds.max(1) + 1 {
@@ -150,7 +151,7 @@ impl Timer {
                 };
                 best[turn] = best[turn].min(seconds);
             }
-            // The first round tells how many calls a batch needs.
+            // The first round determines the number of calls per batch.
             if round == 0 {
                 batch = calls(best[0].min(best[1]));
             }
@@ -158,7 +159,7 @@ impl Timer {
         best[1] / best[0]
     }
 
-    /// Returns the seconds of a call: of the thread's own time on one thread, of the clock on several.
+    /// Returns the seconds per call: processor time of the thread for one thread, elapsed time for several.
     fn time(&self, calls: u32, work: &mut impl FnMut()) -> f64 {
         let clock = if self.nthreads > 1 { libc::CLOCK_MONOTONIC } else { libc::CLOCK_THREAD_CPUTIME_ID };
         let start = now(clock);
@@ -171,7 +172,7 @@ impl Timer {
 
 fn now(clock: libc::clockid_t) -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a clock that Linux has, and a struct for its reading.
+    // SAFETY: Linux has this clock, and `now` is a valid out-pointer.
     assert_eq!(unsafe { libc::clock_gettime(clock, &raw mut now) }, 0, "a clock");
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }

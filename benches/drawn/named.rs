@@ -1,4 +1,4 @@
-//! Cells with names: data that an encoder took for something else, and programs that became slower.
+//! Named cells: data that a heuristic of an encoder has misclassified, and data of programs that became slower.
 
 use crate::cell::Cell;
 use crate::support::random::Random;

@@ -33,7 +33,7 @@ pub enum Which {
 pub struct Options {
     pub which: Which,
     pub draw: Draw,
-    /// 0: only sizes.
+    /// The number of rounds; 0 measures sizes only.
     pub rounds: usize,
     /// The number of cells to list for each limit that is exceeded.
     pub list: usize,
@@ -41,7 +41,8 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns `None` when the usage was asked for, and printed.
+    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are not
+    /// valid.
     pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Option<Options>, String> {
         let (mut seed, mut cells, mut first) = (1, 1000, 0);
         let mut which = None;
@@ -51,7 +52,7 @@ impl Options {
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
-                // Cargo adds `--bench`.
+                // `cargo bench` adds `--bench`.
                 "--bench" => {}
                 "--seed" => seed = number(&value()?)?,
                 "--cells" => cells = number(&value()?)?,

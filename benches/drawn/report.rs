@@ -1,16 +1,16 @@
-//! Means, worst cells and shares beyond limits, for each codec; and the cells beyond a limit.
+//! Means, worst cells and shares of cells beyond the limits, for each codec; and the list of cells beyond a limit.
 
 use crate::cell::{CODECS, Cell};
 use crate::measure::{Figures, Speeds};
 
-/// The length in bytes up to which a chunk that is a little longer does not count as an outlier.
+/// Chunks of up to this many bytes do not count as far longer than the reference's.
 const SHORT: usize = 1 << 10;
 
-/// A figure of a cell, and the limits whose crossings are counted.
+/// A figure of a cell and its limits.
 struct Figure {
     name: &'static str,
     of: fn(&Figures) -> Option<f64>,
-    /// A ratio below which a cell counts, and below which it is listed.
+    /// The ratio below which a cell is counted, and the one below which it is listed.
     counted: f64,
     listed: f64,
 }

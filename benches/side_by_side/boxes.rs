@@ -5,7 +5,7 @@ use crate::library::Library;
 use crate::report::Report;
 use crate::timing::speed_ratio;
 
-/// A box at the start of a source and of a destination.
+/// A box at the origin of a source and of a destination, all shapes in items.
 struct Case {
     name: &'static str,
     itemsize: i32,
@@ -42,10 +42,9 @@ const CASES: [Case; 15] = [
     case("six dimensions", 4, &[4, 4, 4, 4, 4, 4], &[8, 8, 8, 8, 8, 8], &[4, 4, 4, 4, 4, 4]),
 ];
 
-/// Copies the box.
 fn copy(library: &Library, case: &Case, src: &[u8], dst: &mut [u8]) {
     let start = [0i64; 16];
-    // SAFETY: the buffers are as large as the shapes say, and the box lies in them.
+    // SAFETY: the buffers have the sizes of their shapes, and the box lies inside both.
     let rc = unsafe {
         (library.b2nd_copy_buffer2)(
             case.shape.len() as i8,
@@ -62,7 +61,7 @@ fn copy(library: &Library, case: &Case, src: &[u8], dst: &mut [u8]) {
     assert!(rc == 0, "a copy: {rc}");
 }
 
-/// Every case, on one thread.
+/// Measures every case on one thread.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("boxes", &["copy"], bench.options.summary);
     for case in &CASES {

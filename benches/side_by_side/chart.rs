@@ -1,23 +1,23 @@
-//! The summary as a bar chart in SVG: no fonts, scripts or files besides, and a background of its own, so that it looks
-//! the same on light and dark pages.
+//! The summary as a bar chart in SVG. The file is self-contained (no fonts, scripts or other files) and has a background, so
+//! that it looks the same on light and dark pages.
 
 use crate::summary::Line;
 
 const WIDTH: f64 = 860.0;
-/// Where the bars begin and end.
+/// Left and right end of the bars, in pixels.
 const LEFT: f64 = 340.0;
 const RIGHT: f64 = WIDTH - 60.0;
 const TOP: f64 = 64.0;
 const ROW: f64 = 20.0;
 const BAR: f64 = 12.0;
-/// Between groups.
+/// Space between two groups, in pixels.
 const GAP: f64 = 10.0;
 
 const STYLE: &str = "text{font:12px sans-serif;fill:#24292f}.t{font-weight:bold;font-size:14px}.s{fill:#57606a;font-size:11px}\
 .e{text-anchor:end}.m{text-anchor:middle}.b{fill:#2f81c7}.l{fill:#c96a1b}.w{stroke:#24292f;stroke-width:1.5}\
 .g{stroke:#d8dee4}.o{stroke:#c0392b;stroke-width:1.5}";
 
-/// A bar per line: its end is the mean, its whisker reaches to the worst cell.
+/// Returns the chart: one bar per line. The bar ends at the mean, its whisker at the worst cell.
 pub fn svg(lines: &[Line]) -> String {
     let scale = Scale::of(lines);
     let breaks = lines.windows(2).filter(|pair| pair[0].group != pair[1].group).count();
@@ -51,7 +51,7 @@ pub fn svg(lines: &[Line]) -> String {
     out
 }
 
-/// The bar of a line, from 1 to its mean, its whisker and its texts.
+/// Returns the elements of one line: the bar from ratio 1 to the mean, the whisker and the texts.
 fn bar(line: &Line, scale: &Scale, top: f64) -> String {
     let (one, mean, worst) = (scale.x(1.0), scale.x(line.speed.mean), scale.x(line.speed.worst));
     let middle = top + ROW / 2.0;
@@ -74,18 +74,19 @@ fn bar(line: &Line, scale: &Scale, top: f64) -> String {
     )
 }
 
-/// Ratios to places, by their logarithm: twice and half as fast are as far from 1.
+/// Maps a ratio to an x coordinate on a logarithmic scale: 2 and 1/2 have the same distance from 1. Both ends are base-2
+/// logarithms.
 struct Scale {
     least: f64,
     most: f64,
 }
 
 impl Scale {
-    /// Wide enough for every line, and from 0.5 to 2 at least.
+    /// Returns the scale that contains every line, at least 0.5 to 2.
     fn of(lines: &[Line]) -> Scale {
         let (mut least, mut most) = (0.5f64, 2.0f64);
         for line in lines {
-            // What is beyond is drawn at the edge.
+            // Ratios below 1/16 or above 1024 are drawn at the edge.
             least = least.min(line.speed.worst).max(1.0 / 16.0);
             most = most.max(line.speed.mean).max(line.speed.worst).min(1024.0);
         }
@@ -97,7 +98,7 @@ impl Scale {
         LEFT + part.clamp(0.0, 1.0) * (RIGHT - LEFT)
     }
 
-    /// The powers of two in range.
+    /// Returns the powers of two on the scale.
     fn marks(&self) -> impl Iterator<Item = f64> {
         (self.least.ceil() as i32..=self.most.floor() as i32).map(|power| f64::from(power).exp2())
     }

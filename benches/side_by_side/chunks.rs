@@ -6,8 +6,8 @@ use crate::datasets::Dataset;
 use crate::report::{COMPRESS, Report, SIZE};
 use crate::timing::speed_ratio;
 
-/// Every point of the grid on every data set. Decompression is of the reference's chunk, in both libraries, so that it is
-/// the same work; "read back" is what a program sees that changes the library: each decompresses what it wrote.
+/// Measures every point of the grid on every data set. "decompress": both libraries decompress the reference's chunk, so
+/// that the work is the same. "read back": each library decompresses its own chunk, as after a program has switched to it.
 pub fn run(bench: &Bench) -> Report {
     let mut report =
         Report::new("chunks", &[SIZE, COMPRESS, "decompress", "read back"], bench.options.summary);
@@ -26,7 +26,7 @@ pub fn run(bench: &Bench) -> Report {
     report
 }
 
-/// Size, compression and decompression of one cell.
+/// Returns the ratios of one cell: size, compression, decompression.
 pub fn measure(bench: &Bench, point: Point, data: &[u8], pair: &mut Pair) -> Vec<f64> {
     let Pair { ours, reference } = pair;
     let size = reference.chunk.len() as f64 / ours.chunk.len() as f64;
@@ -49,7 +49,7 @@ pub fn measure(bench: &Bench, point: Point, data: &[u8], pair: &mut Pair) -> Vec
     vec![size, compress, decompress]
 }
 
-/// Decompression by each library of its own chunk of `nbytes` bytes.
+/// Returns the speed ratio if each library decompresses its own chunk of `nbytes` uncompressed bytes.
 fn read_back(bench: &Bench, point: Point, nbytes: usize, pair: &mut Pair) -> f64 {
     let mut dests = [vec![0; nbytes], vec![0; nbytes]];
     let [ours_dest, reference_dest] = &mut dests;

@@ -1,5 +1,5 @@
-//! One point of the grid of codecs and filters: its contexts in both libraries, and a chunk of each, checked
-//! to decode in the other before anything is timed.
+//! One point of the grid of codecs and filters: its contexts in both libraries, and a chunk of each library. Before timing,
+//! each library decodes the chunk of the other.
 
 use crate::Bench;
 use crate::calls::{OwnedContext, Params, dparams};
@@ -14,7 +14,7 @@ pub struct Point {
 }
 
 impl Point {
-    /// The points that the command line asks for.
+    /// Returns the points that the command line selects.
     pub fn all(bench: &Bench) -> Vec<Point> {
         let options = &bench.options;
         let mut points = Vec::new();
@@ -33,7 +33,7 @@ impl Point {
         points
     }
 
-    /// The points of the middle level only, on one thread.
+    /// Returns the points of the middle one of the selected levels, with the first number of threads.
     pub fn of_middle_level(bench: &Bench) -> Vec<Point> {
         let mut points = Point::all(bench);
         let levels = &bench.options.levels;
@@ -53,7 +53,7 @@ impl std::fmt::Display for Point {
     }
 }
 
-/// The contexts and chunks of one library.
+/// The contexts of one library, and its chunk.
 pub struct Side {
     pub compressor: OwnedContext<'static>,
     pub decompressor: OwnedContext<'static>,
@@ -67,7 +67,10 @@ pub struct Pair {
 }
 
 impl Pair {
-    /// Compresses `data` with both, and lets each read the other's chunk.
+    /// Compresses `data` with both libraries and checks that each decodes the other's chunk.
+    ///
+    /// # Panics
+    /// If a library does not compress `data`, or does not decode a chunk to `data`.
     pub fn new(bench: &Bench, point: Point, data: &[u8], typesize: i32) -> Pair {
         let side = |library| {
             let params = Params {

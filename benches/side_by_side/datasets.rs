@@ -1,21 +1,21 @@
-//! What gets compressed: made-up data of the kinds that scientific programs hold, and real arrays that
-//! `scripts/fetch-bench-data.sh` fetches. The same bytes at every run.
+//! The data that are compressed: generated data like those of scientific programs, and the real arrays that
+//! `scripts/fetch-bench-data.sh` fetches. They are the same bytes in every run.
 
 use std::f64::consts::TAU;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Bytes with their item size.
+/// A data set and its item size in bytes.
 pub struct Dataset {
     pub name: String,
     pub typesize: i32,
     pub bytes: Vec<u8>,
 }
 
-/// A generator: so many bytes at least.
+/// Generates at least the given number of bytes.
 type Generate = fn(usize) -> Vec<u8>;
 
-/// Name, item size, generator. The first [`QUICK`] are those of quick mode.
+/// Name, item size in bytes, generator. Quick mode uses the first [`QUICK`].
 const GENERATED: [(&str, i32, Generate); 8] = [
     ("field-f32", 4, field),
     ("ids-i64", 8, ids),
@@ -29,7 +29,7 @@ const GENERATED: [(&str, i32, Generate); 8] = [
 
 const QUICK: usize = 4;
 
-/// The names of the data sets: the generated ones, and with `full` the others and the real ones.
+/// Returns the names of the data sets: the first [`QUICK`] generated ones, or with `full` all generated and real ones.
 pub fn names(full: bool) -> Vec<String> {
     let generated = GENERATED.iter().map(|entry| entry.0.to_string());
     if full {
@@ -40,7 +40,7 @@ pub fn names(full: bool) -> Vec<String> {
 }
 
 impl Dataset {
-    /// The data sets of these names, cut to `nbytes` at most; real ones to their middle.
+    /// Loads the data sets of these names, at most `nbytes` bytes of each; from a longer real array, the middle part.
     pub fn load(names: &[String], nbytes: usize) -> Vec<Dataset> {
         let real = real_files();
         if real.is_empty() {
@@ -67,7 +67,7 @@ impl Dataset {
     }
 }
 
-/// Name, item size and path of the fetched arrays, files named `<name>.t<item size>.bin`.
+/// Returns name, item size in bytes and path of the fetched arrays: files named `<name>.t<item size>.bin`.
 fn real_files() -> Vec<(String, i32, PathBuf)> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("reference/bench-data");
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
@@ -83,7 +83,7 @@ fn real_files() -> Vec<(String, i32, PathBuf)> {
     files
 }
 
-/// SplitMix64.
+/// The random number generator SplitMix64.
 pub struct Random(u64);
 
 impl Random {
@@ -99,28 +99,28 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// Below `bound`, which is not 0.
+    /// Returns a number below `bound`, which is not 0.
     pub fn below(&mut self, bound: usize) -> usize {
         (self.next() % bound as u64) as usize
     }
 
-    /// In [0, 1).
+    /// Returns a number in [0, 1).
     fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// Roughly normal, with standard deviation 1: the sum of twelve.
+    /// Returns a roughly normal number with mean 0 and standard deviation 1: the sum of twelve uniform numbers, less 6.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.unit()).sum::<f64>() - 6.0
     }
 }
 
-/// `nbytes` of items that `item` makes.
+/// Returns items of `N` bytes from `item`, which gets the index: `nbytes` bytes, rounded up to whole items.
 fn collect<const N: usize>(nbytes: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
     (0..nbytes.div_ceil(N)).flat_map(item).collect()
 }
 
-/// A smooth field on a grid 512 wide: a few waves, as weather or a simulation has them.
+/// A smooth field on a grid 512 wide: a sum of three waves, as in weather data or simulations.
 fn field(nbytes: usize) -> Vec<u8> {
     collect(nbytes, |i| {
         let (x, y) = ((i % 512) as f64 / 512.0, (i / 512) as f64 / 512.0);
@@ -140,7 +140,7 @@ fn ids(nbytes: usize) -> Vec<u8> {
     })
 }
 
-/// A 12-bit converter that samples a slow signal with noise.
+/// Samples of a 12-bit converter: a slow signal with noise.
 fn sensor(nbytes: usize) -> Vec<u8> {
     let mut random = Random::new(2);
     collect(nbytes, |i| {
@@ -172,7 +172,7 @@ fn prices(nbytes: usize) -> Vec<u8> {
     })
 }
 
-/// Nanoseconds of samples every 10 ms, with the jitter of a real clock.
+/// Times in nanoseconds, 10 ms apart, with the jitter of a real clock.
 fn timestamps(nbytes: usize) -> Vec<u8> {
     let (mut random, mut time) = (Random::new(6), 1_700_000_000_000_000_000i64);
     collect(nbytes, |_| {

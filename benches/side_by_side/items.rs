@@ -9,10 +9,10 @@ use crate::timing::speed_ratio;
 
 const COUNTS: [usize; 3] = [1, 100, 10_000];
 
-/// So many different places are read, in turn.
+/// The number of random positions that are read in turn.
 const PLACES: usize = 64;
 
-/// The middle level of the grid: 1, 100 and 10 000 items, from the reference's chunk in both libraries.
+/// Measures the middle level of the grid: both libraries read 1, 100 and 10 000 items of the reference's chunk.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("items", &["getitem"], bench.options.summary);
     let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 3 })];
@@ -55,7 +55,7 @@ fn places(last: usize) -> Vec<i32> {
     (0..PLACES).map(|_| random.below(last + 1) as i32).collect()
 }
 
-/// `work` on all places: one call of the result is a read at each.
+/// Returns a function that calls `work` once for each of `places`.
 fn cycle<'a>(places: &'a [i32], mut work: impl FnMut(i32) + 'a) -> impl FnMut() + 'a {
     move || places.iter().for_each(|&start| work(start))
 }

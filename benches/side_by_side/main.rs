@@ -1,5 +1,5 @@
-//! Speed and size against the reference library, measured in one process (but for the group `apart`): both libraries do the
-//! same work in turn, and only ratios are printed (more than 1: ours is better).
+//! Speed and size against the reference library, measured in one process (except the group `apart`). Both libraries do the
+//! same work in turn. The output is ratios only; above 1, ours is better.
 //!
 //! ```text
 //! scripts/fetch-reference.sh; scripts/fetch-bench-data.sh
@@ -11,8 +11,8 @@
 //! cargo bench --bench side_by_side -- --help
 //! ```
 //!
-//! One file per group of measurements, besides the data sets, the timing and the report. A new group is a
-//! file with a `run` and a line in [`GROUPS`].
+//! Each group of measurements has one file; the data sets, the timing and the report have files too. A new group is a
+//! file with a function `run` and an entry in [`GROUPS`].
 
 #[path = "../../tests/support/mod.rs"]
 mod support;
@@ -42,14 +42,14 @@ use options::Options;
 use report::Report;
 use support::{calls, library};
 
-/// What a group needs: both libraries and the command line.
+/// The input of a group: both libraries and the command line.
 struct Bench {
     ours: &'static Library,
     reference: &'static Library,
     options: Options,
 }
 
-/// A group of measurements: its name on the command line, and what runs it.
+/// A group of measurements: its name on the command line, and the function that measures it.
 type Group = (&'static str, fn(&Bench) -> Report);
 
 const GROUPS: [Group; 9] = [
@@ -103,7 +103,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// To a file, or with `-` to the screen.
+/// Writes `text` to the file `path`, or to standard output if `path` is `-`.
 fn write(path: &Path, text: &str) -> std::io::Result<()> {
     if path == Path::new("-") {
         print!("{text}");

@@ -1,4 +1,4 @@
-//! The command line. Owns what can be asked for and its defaults in quick and full mode.
+//! The command line: the options and their defaults in quick and full mode.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -25,7 +25,7 @@ options (lists are separated by commas):
   --table FILE      writes means and worst cells as a Markdown table, too (`-`: prints it)
   --svg FILE        draws them as a bar chart, too";
 
-/// What to measure.
+/// The parsed command line.
 pub struct Options {
     pub full: bool,
     pub summary: bool,
@@ -37,15 +37,15 @@ pub struct Options {
     pub filters: Vec<(u8, &'static str)>,
     pub threads: Vec<i16>,
     pub data: Vec<String>,
-    /// Cells are measured if their name has this in it.
+    /// Only cells whose name contains this text are measured.
     pub only: String,
     pub chunk_nbytes: usize,
     pub rounds: usize,
-    /// The shortest batch that is timed.
+    /// The least duration of a timed batch.
     pub batch: Duration,
-    /// No more rounds than the third are begun after this.
+    /// After this time no further round of a figure begins, except the first three.
     pub budget: Duration,
-    /// Where a Markdown table and a chart of the means go.
+    /// The output files of the Markdown table and of the chart.
     pub table: Option<PathBuf>,
     pub svg: Option<PathBuf>,
 }
@@ -54,7 +54,8 @@ const CODECS: [(u8, &str); 5] = [(0, "blosclz"), (1, "lz4"), (2, "lz4hc"), (4, "
 const FILTERS: [(u8, &str); 3] = [(0, "none"), (1, "shuffle"), (2, "bitshuffle")];
 
 impl Options {
-    /// `None` when help was asked for, and given.
+    /// Parses the arguments. Returns `None` after printing the usage for `--help`, and a message for arguments that are not
+    /// valid.
     pub fn parse(
         arguments: impl Iterator<Item = String>,
         groups: &[&str],
@@ -82,7 +83,7 @@ impl Options {
         while let Some(argument) = rest.next() {
             let mut value = || rest.next().cloned().ok_or_else(|| format!("{argument} needs a value"));
             match argument.as_str() {
-                // Cargo adds `--bench`.
+                // `cargo bench` adds `--bench`.
                 "--full" | "--bench" => {}
                 "--summary" => options.summary = true,
                 "--group" => options.groups = names(&value()?, groups)?,
@@ -112,7 +113,7 @@ impl Options {
         Ok(Some(options))
     }
 
-    /// Whether a cell is asked for.
+    /// Returns whether `--only` selects a cell.
     pub fn wants(&self, family: &str, name: &str) -> bool {
         format!("{family} {name}").contains(&self.only)
     }

@@ -1,7 +1,8 @@
-//! Group `plugins`: chunks of an array's blocks through the codecs and filters of the library's own range, in contexts that
-//! are told of the array.
+//! Group `plugins`: the bundled plugin codecs and filters on chunks of an array, in contexts whose `schunk` field is the
+//! super-chunk of the array.
 //!
-//! Filters alone are timed with a codec of the program that gives up at once, so that little else counts.
+//! Filters alone are timed with a registered codec that returns 0 (does not fit) at once, so that the filter dominates the
+//! time.
 
 use std::ffi::{c_int, c_void};
 
@@ -16,10 +17,10 @@ use crate::support::data::Data;
 use crate::support::random::Random;
 use crate::timing::speed_ratio;
 
-/// Gives up.
+/// Id of the registered codec that compresses nothing.
 const NOTHING: u8 = 222;
 
-/// What is timed.
+/// A codec with filters, and the data that it is timed on.
 struct Case {
     family: &'static str,
     codec: u8,
@@ -44,7 +45,7 @@ const CASES: [Case; 14] = [
     case("ndmean", NOTHING, 0, &[(33, 4)], &[4, 8], SQUARES, Data::SmoothFloats),
     case("ndlz", 32, 4, &[], &[1], SQUARES, Data::LowEntropy),
     case("ndlz", 32, 8, &[], &[1], SQUARES, Data::Records),
-    // The two above hardly shrink, or not at all.
+    // The data of the two cases above compress poorly or not at all; these compress.
     case("ndlz, shrinking", 32, 4, &[], &[1], SQUARES, Data::Records),
     case("ndlz, shrinking", 32, 8, &[], &[1], SQUARES, Data::Ramp),
     case("zfp accuracy", 33, 0xfd, &[], &[4, 8], SQUARES, Data::SmoothFloats),
@@ -87,16 +88,17 @@ unsafe extern "C" fn no_decoder(
     -1
 }
 
-/// Blocks in a chunk.
+/// The number of blocks in a chunk.
 const BLOCKS: i32 = 4;
 
-/// The array of one library, a chunk of it, and contexts for more.
+/// The array of one library, a compressed chunk, and the contexts to compress and decompress chunks.
 struct Side {
     _array: Array,
     compressor: OwnedContext<'static>,
     decompressor: OwnedContext<'static>,
     chunk: Vec<u8>,
-    /// Room for streams that are no shorter, so that the chunk is not stored as it is.
+    /// The destination of compression. It has space for streams that are not shorter than the blocks, so that the chunk is
+    /// not stored uncompressed for want of space.
     dest: Vec<u8>,
     content: Vec<u8>,
 }
@@ -118,7 +120,7 @@ impl Side {
     }
 }
 
-/// Every case, on one thread.
+/// Measures every case on one thread.
 pub fn run(bench: &Bench) -> Report {
     for library in [bench.ours, bench.reference] {
         let mut codec = blosc2_codec {
@@ -129,7 +131,7 @@ pub fn run(bench: &Bench) -> Report {
             encoder: Some(give_up),
             decoder: Some(no_decoder),
         };
-        // SAFETY: a codec with a name that lives for ever.
+        // SAFETY: `codec` is initialised, and its name is a static string.
         assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0, "a codec");
     }
     let mut report = Report::new("plugins", &["compress", "decompress"], bench.options.summary);

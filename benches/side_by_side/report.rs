@@ -1,8 +1,8 @@
-//! The table of a group, its means and its worst cells. Owns the layout of the output.
+//! The table of a group, its means and its worst cells, and the layout of the printed output.
 
 use crate::summary::{Figure, Line, geometric_mean};
 
-/// Columns that a summary treats in a way of their own.
+/// Names of columns that the summary handles differently from the others.
 pub const SIZE: &str = "size";
 pub const COMPRESS: &str = "compress";
 pub const SPEED: &str = "speed";
@@ -16,16 +16,16 @@ pub struct Report {
     quiet: bool,
 }
 
-/// One line: what was measured, and a ratio per column.
+/// One line of the table: the name of the measurement, and a ratio per column.
 struct Cell {
-    /// What the means are taken over, besides everything: the codec.
+    /// The subset of cells for which a separate mean is printed, such as the codec.
     family: &'static str,
     name: String,
     ratios: Vec<f64>,
 }
 
 impl Report {
-    /// An empty table; `quiet` leaves the lines of its cells out.
+    /// Returns an empty table. With `quiet` the cells are not printed, only the summary.
     pub fn new(group: &'static str, columns: &'static [&'static str], quiet: bool) -> Report {
         if !quiet {
             println!("{group}");
@@ -34,7 +34,7 @@ impl Report {
         Report { group, columns, cells: Vec::new(), quiet }
     }
 
-    /// Adds a cell, and prints it.
+    /// Adds a cell and prints it, unless the table is quiet.
     pub fn add(&mut self, family: &'static str, name: String, ratios: Vec<f64>) {
         assert_eq!(ratios.len(), self.columns.len(), "a ratio per column");
         if !self.quiet {
@@ -43,7 +43,7 @@ impl Report {
         self.cells.push(Cell { family, name, ratios });
     }
 
-    /// Prints the geometric means, over each family and over all, and the worst cells.
+    /// Prints the geometric means of each family and of all cells, and the worst cells.
     pub fn summarise(&self) {
         println!("\n{}: geometric means of {} cells", self.group, self.cells.len());
         print_line("", self.columns.iter().map(|column| column.to_string()));
@@ -65,7 +65,7 @@ impl Report {
         println!();
     }
 
-    /// Lines of the summary: per column with speeds against the reference, and part of the group.
+    /// Returns the lines of the summary: one for each column of speeds relative to the reference and each part of the group.
     pub fn lines(&self) -> Vec<Line> {
         let mut lines = Vec::new();
         for (number, &column) in self.columns.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Report {
         lines
     }
 
-    /// What has a line of its own besides everything (`None`), in the order of the cells.
+    /// Returns the parts of the group that have a line in the summary, in the order of the cells; `None` is the whole group.
     fn parts(&self) -> Vec<Option<&'static str>> {
         let mut parts = Vec::new();
         for cell in &self.cells {
@@ -118,7 +118,7 @@ impl Report {
         parts
     }
 
-    /// The part of the group that a cell belongs to: its family, of super-chunks what is done to them.
+    /// Returns the part of the group that a cell belongs to: its family, or in the group `schunk` its operation.
     fn part(&self, cell: &Cell) -> &'static str {
         const OPERATIONS: [(&str, &str); 4] = [
             ("append", "append"),
@@ -135,7 +135,7 @@ impl Report {
         }
     }
 
-    /// The worst cell of a family, in the first column.
+    /// Prints the cell of a family with the lowest ratio in the first column.
     fn print_worst(&self, family: &str) {
         let cells = self.cells.iter().filter(|cell| cell.family == family);
         if let Some(cell) = cells.min_by(|a, b| a.ratios[0].total_cmp(&b.ratios[0])) {

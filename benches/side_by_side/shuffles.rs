@@ -5,7 +5,7 @@ use crate::library::Library;
 use crate::report::{BY_MEMCPY, Report, SPEED};
 use crate::timing::speed_ratio;
 
-/// The function of one library: item size, bytes, source, destination.
+/// Calls the filter of one library: source, destination, item size. Returns the code of the function.
 type Filter = fn(&Library, &[u8], &mut [u8], usize) -> i32;
 
 macro_rules! filter {
@@ -13,13 +13,13 @@ macro_rules! filter {
         |library, src, dest, typesize| {
             assert_eq!(src.len(), dest.len(), "as much room as bytes");
             let (src_ptr, dest_ptr) = (src.as_ptr().cast(), dest.as_mut_ptr().cast());
-            // SAFETY: both buffers are of the length that is passed, and apart.
+            // SAFETY: both buffers have the length that is passed and do not overlap.
             unsafe { (library.$name)(typesize as i32, src.len() as i32, src_ptr, dest_ptr) }
         }
     };
 }
 
-/// Families with the item sizes that have kernels of their own in any library, and with the others.
+/// Name, function, and two families: the item sizes for which libraries commonly have special kernels, and all others.
 const FILTERS: [(&str, Filter, [&str; 2]); 4] = [
     ("shuffle", filter!(blosc2_shuffle), SHUFFLES),
     ("unshuffle", filter!(blosc2_unshuffle), SHUFFLES),
@@ -32,16 +32,17 @@ const BITSHUFFLES: [&str; 2] = ["bit(un)shuffle of 2, 4, 8, 16 bytes", "bit(un)s
 
 const TYPESIZES: [usize; 27] =
     [2, 4, 8, 16, 1, 3, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 17, 18, 19, 20, 24, 32, 40, 48, 64, 100, 255];
-/// Those of quick mode.
+/// The item sizes of quick mode.
 const QUICK: [usize; 12] = [2, 4, 8, 16, 1, 3, 5, 7, 12, 24, 64, 255];
 
 const KIB: [usize; 3] = [64, 128, 256];
 
-/// Where the destination starts in a page: a source and a destination at the same place of their pages slow each other.
+/// Offset of the destination in its page, in bytes. The source starts at a page: the same offset would cause 4 KiB aliasing
+/// of loads and stores.
 const OFFSET: usize = 1088;
 const PAGE: usize = 4096;
 
-/// Every filter, item size and length of a block, on one thread.
+/// Measures every filter, item size and block length on one thread.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("shuffles", &[SPEED, BY_MEMCPY], bench.options.summary);
     let (typesizes, sizes) =

@@ -1,4 +1,4 @@
-//! Group `small`: buffers of 512 bytes to 32 KiB, where what counts is the cost of a call.
+//! Group `small`: buffers of 512 bytes to 32 KiB, for which the overhead of a call dominates.
 
 use crate::Bench;
 use crate::chunks::measure;
@@ -8,7 +8,7 @@ use crate::report::{COMPRESS, Report, SIZE};
 
 const SIZES: [usize; 4] = [512, 2048, 8192, 32768];
 
-/// The middle level of the grid on the first bytes of a few data sets.
+/// Measures the middle level of the grid on the first bytes of a few data sets.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("small", &[SIZE, COMPRESS, "decompress"], bench.options.summary);
     let names = &bench.options.data[..bench.options.data.len().min(if bench.options.full { 6 } else { 2 })];

@@ -1,7 +1,6 @@
-//! Lines of a summary: the mean and the worst cell of a part of a group. Owns what a line says; [`crate::table`] and
-//! [`crate::chart`] make text of it.
+//! The lines of the summary: mean and worst cell of a part of a group. [`crate::table`] and [`crate::chart`] format them.
 
-/// A mean and the cell that is farthest below it.
+/// A mean and the worst cell, the one with the lowest ratio.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The geometric mean.
@@ -12,26 +11,26 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Of named ratios; `None` without any.
+    /// Returns the figure of named ratios, `None` if there are none.
     pub fn of<'a>(cells: impl Iterator<Item = (&'a str, f64)> + Clone) -> Option<Figure> {
         let (at, worst) = cells.clone().min_by(|a, b| a.1.total_cmp(&b.1))?;
         Some(Figure { mean: geometric_mean(cells.map(|cell| cell.1)), worst, at: at.to_string() })
     }
 }
 
-/// One line.
+/// One line of the summary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
     pub group: &'static str,
-    /// What was measured: `compress, lz4`.
+    /// The column and the part of the group, for example `compress, lz4`.
     pub label: String,
     pub cells: usize,
     pub speed: Figure,
-    /// Of compression: how many times as small.
+    /// The size ratio of compression: above 1, our chunks are smaller. `None` in other lines.
     pub size: Option<Figure>,
 }
 
-/// The geometric mean; of nothing, 1.
+/// Returns the geometric mean, 1 if there are no ratios.
 pub fn geometric_mean(ratios: impl Iterator<Item = f64> + Clone) -> f64 {
     let count = ratios.clone().count().max(1);
     (ratios.map(f64::ln).sum::<f64>() / count as f64).exp()

@@ -7,7 +7,7 @@ const HEAD: &str = "\
 |---|---|--:|--:|--:|---|--:|--:|---|
 ";
 
-/// A row per line of the summary.
+/// Returns the table: a row for each line of the summary.
 pub fn markdown(lines: &[Line]) -> String {
     let mut text = HEAD.to_string();
     for line in lines {
@@ -19,7 +19,7 @@ pub fn markdown(lines: &[Line]) -> String {
 }
 
 fn figure(figure: &Figure) -> String {
-    // Sizes differ in the third digit.
+    // Ratios near 1 get three digits: sizes often differ in the third.
     let digits = |ratio: f64| if (0.95..1.05).contains(&ratio) { 3 } else { 2 };
     let (mean, worst) = (figure.mean, figure.worst);
     format!("{mean:.0$} | {worst:.1$} | {at}", digits(mean), digits(worst), at = escaped(&figure.at))

@@ -1,16 +1,16 @@
-//! How two pieces of work are timed against each other. Owns the clock; prints nothing.
+//! Timing of two functions against each other: clocks, batches and rounds.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use crate::options::Options;
 
-/// Which seconds count.
+/// The clock of a measurement.
 #[derive(Clone, Copy)]
 enum Clock {
-    /// Those in which the calling thread ran: for work on one thread, on a machine that others use too.
+    /// Processor time of the calling thread: for work on one thread. Other processes do not change it.
     Thread,
-    /// Those that passed: for work on several threads.
+    /// Elapsed time: for work on several threads.
     Wall,
 }
 
@@ -21,23 +21,23 @@ impl Clock {
             Clock::Wall => libc::CLOCK_MONOTONIC,
         };
         let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: a clock that Linux has, and a struct for its reading.
+        // SAFETY: Linux has this clock, and `now` is a valid out-pointer.
         assert_eq!(unsafe { libc::clock_gettime(id, &raw mut now) }, 0, "a clock");
         now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
     }
 }
 
-/// Rounds that are not cut for want of time.
+/// The number of rounds that run even if the time budget is used up.
 const LEAST_ROUNDS: usize = 3;
 
-/// How many times as fast `ours` is as `theirs`. The two take turns, in batches of a least length; each
-/// counts with its best batch, since what disturbs a measurement only ever slows it down.
+/// Returns how many times as fast `ours` is as `theirs`. The two alternate, in batches of at least `options.batch`. The
+/// fastest batch of each counts, since noise only adds time.
 pub fn speed_ratio(options: &Options, nthreads: i16, ours: impl FnMut(), theirs: impl FnMut()) -> f64 {
     let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
     compare(clock, options, ours, theirs)
 }
 
-/// Seconds that a call takes, of the best batch.
+/// Returns the seconds per call of the fastest batch.
 pub fn seconds(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 {
     let clock = if nthreads > 1 { Clock::Wall } else { Clock::Thread };
     work();
@@ -54,7 +54,7 @@ pub fn seconds(options: &Options, nthreads: i16, mut work: impl FnMut()) -> f64 
 }
 
 fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: impl FnMut()) -> f64 {
-    // The first call warms caches and contexts up, the second is the yardstick for the batch.
+    // The first call warms up caches and contexts. The time of the second determines the number of calls per batch.
     ours();
     let ours_calls = calls_per_batch(options.batch, time(clock, 1, &mut ours));
     theirs();
@@ -65,7 +65,7 @@ fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: 
         if round >= LEAST_ROUNDS && start.elapsed() > options.budget {
             break;
         }
-        // Neither always comes first.
+        // The order alternates from round to round.
         for turn in [round % 2, (round + 1) % 2] {
             if turn == 0 {
                 ours_best = ours_best.min(time(clock, ours_calls, &mut ours) / f64::from(ours_calls));
@@ -78,15 +78,16 @@ fn compare(clock: Clock, options: &Options, mut ours: impl FnMut(), mut theirs: 
     theirs_best / ours_best
 }
 
-/// As [`speed_ratio`], of work that changes what it works on: each batch is one call, on what `prepare` has just made.
-/// Neither making it nor dropping it counts. Waiting counts: the reference has threads encode the index of a frame. `prepare` is told for which library: 0 is ours.
+/// Returns the ratio of [`speed_ratio`] for work that changes its input. Each batch is one call of `work` on a new state
+/// from `prepare`, whose argument is the library (0: ours). Creating and dropping the state is not timed. The time is
+/// elapsed time: the reference encodes the index of a frame in other threads.
 pub fn speed_ratio_afresh<S>(
     rounds: usize,
     mut prepare: impl FnMut(usize) -> S,
     mut work: impl FnMut(&mut S),
 ) -> f64 {
     let mut best = [f64::INFINITY; 2];
-    // The first round warms caches up, unless there is but one.
+    // The first round only warms up caches, unless a single round was requested.
     let warm_up = usize::from(rounds > 1);
     for round in 0..rounds + warm_up {
         for turn in [round % 2, (round + 1) % 2] {
@@ -105,7 +106,7 @@ fn calls_per_batch(batch: Duration, one_call: f64) -> u32 {
     (batch.as_secs_f64() / one_call.max(1e-9)).ceil().clamp(1.0, 1e6) as u32
 }
 
-/// Seconds for so many calls.
+/// Returns the seconds that `calls` calls take together.
 fn time(clock: Clock, calls: u32, work: &mut impl FnMut()) -> f64 {
     let start = clock.now();
     for _ in 0..calls {

@@ -14,7 +14,7 @@ import java.util.Arrays;
  * <pre>java -cp jna.jar JavaJna.java path/to/libblosc2.so.9</pre>
  */
 public class JavaJna {
-  /** blosc2_storage; what is null takes its default. A C bool is one byte. */
+  /** blosc2_storage. A null field means the default. A C bool is one byte. */
   @Structure.FieldOrder({"contiguous", "urlpath", "cparams", "dparams", "io"})
   public static class Storage extends Structure {
     public byte contiguous;

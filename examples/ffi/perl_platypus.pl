@@ -23,9 +23,9 @@ attach(b2nd_from_cbuffer => [qw(opaque opaque* opaque sint64)], 'int');
 attach(b2nd_get_slice_cbuffer => [qw(opaque sint64[] sint64[] opaque sint64[] sint64)], 'int');
 attach(b2nd_free => ['opaque'], 'int');
 
-# The address of a string's bytes, which must not change while it is in use.
+# Returns the address of the bytes of a string, which must not change while the address is in use.
 sub at { (scalar_to_buffer($_[0]))[0] }
-# blosc2_storage: a bool, and four pointers; what is NULL takes its default.
+# Returns a blosc2_storage: a bool and four pointers. A NULL pointer means the default.
 sub storage { my ($contiguous, $path) = @_; pack('C x7 Q4', $contiguous, $path, 0, 0, 0) }
 
 my @items = map { int($_ / 3) } 0 .. 99_999;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the examples of this folder on the library (an argument, else the release build), those whose runtime is there;
-# says which were skipped. With --install, what a runtime needs is fetched into target/ffi first: cffi by pip, koffi by
-# npm, JNA and FFI::Platypus by apt-get (the last two only as root).
+# Runs the examples of this folder whose runtime is installed, on the library given as argument (default: the release
+# build), and lists the ones that were skipped. With --install, first installs the packages of the runtimes: cffi by pip
+# and koffi by npm into target/ffi, JNA and FFI::Platypus by apt-get (only as root).
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)

@@ -4,8 +4,8 @@
 //! cargo run --release --example seeds -- corpus
 //! ```
 //!
-//! They are made from the fixtures of old releases and from chunks, streams, frames and arrays of this library. The same
-//! names and bytes come out each time.
+//! The inputs come from the fixtures of old releases and from chunks, streams, frames and arrays of this library. Each run
+//! writes the same names and bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,9 +21,9 @@ use libblosc2_fuzz::support::short_header::with_short_header;
 use libblosc2_fuzz::support::super_chunk::SuperChunk;
 use libblosc2_fuzz::{Form, PARAMETERS, array_originals, fields, frame_originals, library};
 
-/// Upper limit for a seed in bytes: libFuzzer covers long inputs slowly.
+/// Upper limit for a seed in bytes: libFuzzer is slow on long inputs.
 const LONGEST: usize = 12_000;
-/// The codecs of chunks.
+/// The ids of the codecs of chunks.
 const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
 
 /// The targets that read chunks.
@@ -35,7 +35,7 @@ struct Corpus {
 }
 
 impl Corpus {
-    /// Writes `data`, and the bytes that choose how it is used, for these targets.
+    /// Writes a seed for each of `targets`: `data`, then the parameter bytes (see `split`).
     fn add(&mut self, targets: &[&'static str], data: &[u8]) {
         if data.len() > LONGEST {
             return;
@@ -70,7 +70,7 @@ impl<'a> Fixture<'a> {
     }
 }
 
-/// The contents of the files in a folder of fixtures, behind `magic`.
+/// Returns the contents of the files in a folder of fixtures, without the `magic` prefix.
 fn fixtures(folder: &str, magic: &[u8]) -> Vec<Vec<u8>> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../capi-tests/fixtures").join(folder);
     let mut paths: Vec<PathBuf> =
@@ -177,7 +177,8 @@ fn chunks(corpus: &mut Corpus) {
     }
 }
 
-/// Chunks of several blocks that several threads decode, which they do from 64 KiB on: content that compresses well.
+/// Adds chunks of several blocks that several threads decode. The library uses several threads from 64 KiB of content on:
+/// the content compresses well, so that the chunks are not longer than [`LONGEST`].
 fn parallel_chunks(corpus: &mut Corpus) {
     let (library, random) = (library(), &mut Random::new(3));
     for codec in CODECS {
@@ -239,7 +240,7 @@ fn frames(corpus: &mut Corpus) {
             let main = &original.files[original.main_file()];
             let trailer = &main[original.layout.trailer..];
             corpus.add(&["vlmeta"], &trailer[..trailer.len() - 23]);
-            // A lazy chunk without its frame.
+            // Lazy chunks as separate inputs, without their frame.
             if form == Form::File {
                 let frame = &mut main.clone();
                 let path = libblosc2_fuzz::container::path();

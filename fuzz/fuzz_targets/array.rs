@@ -1,5 +1,5 @@
-//! Arrays in frames: opening one gives an error or an array of which boxes, lists and single items can be read and written
-//! without harm.
+//! Arrays in frames: opening one returns an error, or an array whose boxes, coordinate lists and single items can be read
+//! and written without a memory error or panic.
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! BloscLZ streams: the decoder against the rules of the format written down as plainly as possible, and round trips.
+//! BloscLZ streams: the decoder against a minimal implementation of the format, and round trips.
 
 #![no_main]
 
@@ -9,12 +9,12 @@ use libblosc2_fuzz::split;
 use libblosc2_fuzz::streams::{Bench, CAPACITY};
 use libfuzzer_sys::fuzz_target;
 
-/// Returns the content of a stream, `None` if it is bad or longer than `room`.
+/// Returns the content of a stream, `None` if the stream is invalid or its content longer than `room` bytes.
 fn plain(stream: &[u8], room: usize) -> Option<Vec<u8>> {
     let mut rest = stream;
     let mut out: Vec<u8> = Vec::new();
     let mut take = |least: usize| -> Option<usize> {
-        // The format wants `least` bytes to be left before this one is read.
+        // The format requires that at least `least` bytes are left before this byte is read.
         let (&first, after) = rest.split_first().filter(|_| rest.len() >= least)?;
         rest = after;
         Some(usize::from(first))
@@ -49,7 +49,7 @@ fn plain(stream: &[u8], room: usize) -> Option<Vec<u8>> {
             if out.len() + length > room || distance > out.len() {
                 return None;
             }
-            // A stream that ends with a match stands for nothing there: the decoder returns before it copies.
+            // A match at the end of a stream adds no content: the decoder returns before it copies.
             let Some(next) = take(1) else { return Some(out) };
             for _ in 0..length {
                 out.push(out[out.len() - distance]);
@@ -74,7 +74,7 @@ fuzz_target!(|input: &[u8]| {
         if random.one_in(4) {
             return bench.round_trip(Codec::BloscLz, &[], data, &mut random);
         }
-        // The room decides about a match at the end, which is checked but not copied.
+        // `room` also limits a match at the end, which the decoder checks but does not copy.
         let whole = plain(data, CAPACITY).map_or(0, |content| content.len());
         for len in [whole, random.below(CAPACITY)] {
             let expected = plain(data, len).filter(|content| content.len() == len && len > 0);

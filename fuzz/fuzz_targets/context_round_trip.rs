@@ -1,4 +1,4 @@
-//! Compression with drawn parameters: what comes out decompresses to the source, whole and in part, fits the destination, and is
+//! Compression with drawn parameters: the chunk fits the destination, decompresses to the source, whole and in part, and is
 //! the same with every number of threads.
 
 #![no_main]
@@ -10,9 +10,9 @@ use libblosc2_fuzz::support::random::Random;
 use libblosc2_fuzz::{CAPACITY, library, split};
 use libfuzzer_sys::fuzz_target;
 
-/// The built-in codecs.
+/// The ids of the built-in codecs.
 const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
-/// No filter, shuffle, bitshuffle, delta, bytedelta: those that lose nothing.
+/// The lossless filters: none, shuffle, bitshuffle, delta, bytedelta.
 const FILTERS: [u8; 6] = [0, 0, 1, 2, 3, 35];
 
 fn params(random: &mut Random, nbytes: usize) -> Params {
@@ -32,7 +32,7 @@ fn params(random: &mut Random, nbytes: usize) -> Params {
         nthreads: if random.one_in(8) { 3 } else { 1 },
         blocksize: if random.one_in(2) { 0 } else { 1 + random.below(nbytes + 40) as i32 },
         splitmode: 1 + random.below(4) as i32,
-        // The width that bytedelta needs; a width of its own for shuffle.
+        // Bytedelta needs the item size; shuffle sometimes gets another item size than the chunk's.
         metas: filters.map(|filter| match filter {
             35 => typesize.min(255) as u8,
             1 if random.one_in(4) => random.byte(),
@@ -42,8 +42,8 @@ fn params(random: &mut Random, nbytes: usize) -> Params {
     }
 }
 
-/// Returns `data` some times over, since inputs of the fuzzer are short. Sources of several large blocks are rare: they take
-/// a hundred times as long.
+/// Returns `data` repeated, since inputs of the fuzzer are short. Sources of several large blocks are rare: they take a
+/// hundred times as long.
 fn source(data: &[u8], random: &mut Random) -> Vec<u8> {
     if data.is_empty() || random.one_in(3) {
         return data.to_vec();
@@ -74,7 +74,7 @@ fuzz_target!(|input: &[u8]| {
     let chunk = match compress(library, &params, &src, room) {
         Ok(chunk) => chunk,
         Err(code) => {
-            // The codecs without dictionaries refuse one, and -35 means fewer than 32 bytes of room.
+            // Codecs without dictionaries reject one; -35 means that the destination has fewer than 32 bytes.
             let refused = params.use_dict && !matches!(params.codec, 1 | 2 | 5);
             assert!(
                 code == 0 && room < src.len() + 32 || code == -35 && room < 32 || code == -8 && refused,

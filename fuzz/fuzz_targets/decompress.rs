@@ -1,5 +1,5 @@
-//! Chunks: whatever the bytes are, reading the whole chunk gives an error or all of its content, the same with every number
-//! of threads, size of the destination and earlier use of the context.
+//! Chunks of arbitrary bytes: decompressing one returns an error or all of its content. The result does not depend on the
+//! number of threads, the size of the destination or the earlier use of the context.
 
 #![no_main]
 

@@ -1,5 +1,5 @@
-//! Frames as buffers, files and directories: opening one gives NULL or a super-chunk of which everything can be read and changed
-//! without harm.
+//! Frames as buffers, files and directories: opening one returns NULL, or a super-chunk whose parts can all be read and
+//! changed without a memory error or panic.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use libblosc2_fuzz::support::super_chunk::SuperChunk;
 use libblosc2_fuzz::{library, split};
 use libfuzzer_sys::fuzz_target;
 
-/// Reads everything, and changes something in one of four inputs.
+/// Reads all parts of the super-chunk; in one of four inputs, also changes it.
 fn exercise(schunk: &SuperChunk, may_change: bool, random: &mut Random) {
     Exercise.read(random, schunk);
     if may_change && random.one_in(4) {

@@ -1,4 +1,4 @@
-//! Items of chunks: whatever the bytes are, a partial read gives an error or the items that decompressing the whole chunk gives.
+//! Items of chunks of arbitrary bytes: a partial read returns an error, or the same items as decompressing the whole chunk.
 
 #![no_main]
 

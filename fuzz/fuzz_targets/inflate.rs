@@ -1,4 +1,4 @@
-//! Zlib streams: the decoder against the one of `zlib-rs`, and round trips.
+//! Zlib streams: the decoder against that of `zlib-rs`, and round trips.
 
 #![no_main]
 
@@ -10,7 +10,8 @@ use libblosc2_fuzz::split;
 use libblosc2_fuzz::streams::{Bench, CAPACITY};
 use libfuzzer_sys::fuzz_target;
 
-/// Returns the content of the zlib stream that `stream` begins with, `None` if it is bad or longer than [`CAPACITY`].
+/// Returns the content of the zlib stream at the start of `stream`, decoded by `zlib-rs`; `None` if the stream is invalid or
+/// its content longer than [`CAPACITY`].
 fn independent(stream: &[u8]) -> Option<Vec<u8>> {
     let mut inflater = Decompress::new(true);
     let mut out = vec![0; CAPACITY];
@@ -23,7 +24,7 @@ fn independent(stream: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A zlib header, and the checksum of `content`, around deflate data: the fuzzer need not find a checksum.
+/// Returns `deflated` as a zlib stream, with a header and the right checksum: the fuzzer cannot find a checksum by mutation.
 fn wrapped(deflated: &[u8]) -> Vec<u8> {
     let mut inflater = Decompress::new(false);
     let mut out = vec![0; CAPACITY];
@@ -51,7 +52,7 @@ fuzz_target!(|input: &[u8]| {
     BENCH.with_borrow_mut(|bench| {
         let stream = match random.below(4) {
             0 => return bench.round_trip(Codec::Zlib, &[], data, &mut random),
-            // Inputs are zlib streams, in the corpus at least.
+            // The seeds are zlib streams: removes the header.
             1..=2 => wrapped(data.get(2..).unwrap_or_default()),
             _ => data.to_vec(),
         };

@@ -1,4 +1,4 @@
-//! LZ4 blocks: the decoder, also with a dictionary, against the one of `lz4_flex`, and round trips of both encoders.
+//! LZ4 blocks: the decoder, with and without a dictionary, against that of `lz4_flex`, and round trips of both encoders.
 
 #![no_main]
 

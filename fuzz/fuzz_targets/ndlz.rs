@@ -1,4 +1,4 @@
-//! NDLZ streams in both sizes of cells: the decoder gives the same each time, and what the encoder writes decodes to its
+//! NDLZ streams with both cell sizes: repeated decoding gives the same result, and the encoder's streams decode to the
 //! source.
 
 #![no_main]
@@ -13,7 +13,8 @@ use libfuzzer_sys::fuzz_target;
 /// The largest block of this target, in bytes.
 const CAPACITY: usize = 64 << 10;
 
-/// Decodes `stream` into `len` bytes that held `before`, against an inaccessible page.
+/// Decodes `stream` into `len` bytes filled with `before`. An inaccessible page is behind both buffers if `at_end`, else in
+/// front of them. Returns `None` if the decoder fails.
 fn decode(cell: u8, stream: &[u8], len: usize, at_end: bool, before: u8) -> Option<Vec<u8>> {
     let (mut src, mut dest) = (GuardedBuffer::new(stream.len()), GuardedBuffer::new(len));
     let src = src.flush(stream.len(), at_end);

@@ -1,4 +1,4 @@
-//! Variable-length metalayers: sequences of calls against a map, and trailers of frames made of any bytes.
+//! Variable-length metalayers: sequences of calls, compared with a map, and frames whose trailers are arbitrary bytes.
 
 #![no_main]
 
@@ -11,16 +11,16 @@ use libblosc2_fuzz::support::super_chunk::{Store, SuperChunk};
 use libblosc2_fuzz::{container, library, split};
 use libfuzzer_sys::fuzz_target;
 
-/// The most variable-length metalayers that a frame is written with (frame.md 7).
+/// Upper limit for variable-length metalayers in a frame that the library writes (frame.md 7).
 const MOST: usize = 16;
-/// The longest name in bytes.
+/// Upper limit for a name in bytes.
 const LONGEST_NAME: usize = 31;
 /// `BLOSC2_ERROR_NOT_FOUND`
 const NOT_FOUND: i32 = -16;
-/// Content above this many bytes is not asked for: a chunk of 32 bytes may claim any size.
+/// Upper limit in bytes for content that the target reads: a chunk of 32 bytes may claim any size.
 const MODEST: i32 = 1 << 20;
 
-/// Reads all names and contents; two reads must agree.
+/// Reads all names and contents twice; both reads must return the same.
 fn read(schunk: &SuperChunk) {
     let names = schunk.vlmeta_names();
     let raw = schunk.raw_vlmetas();
@@ -36,7 +36,7 @@ fn read(schunk: &SuperChunk) {
     let _ = schunk.vlmeta_get("absent");
 }
 
-/// A valid empty frame whose trailer is `trailer` and 23 bytes that say how long it is.
+/// Returns an empty valid frame with the trailer `trailer`, followed by the 23 bytes that hold its length and fingerprint.
 fn with_trailer(trailer: &[u8]) -> Vec<u8> {
     let schunk = SuperChunk::create(library(), Store::MemoryFrame, &container::path(), &Params::default());
     let mut frame = schunk.to_buffer().expect("a frame");
@@ -71,7 +71,7 @@ fn open_trailer(trailer: &[u8], random: &mut Random) {
     }
 }
 
-/// Names and contents that were stored.
+/// The names and contents that were stored: the expected state.
 type Model = BTreeMap<String, Vec<u8>>;
 
 #[track_caller]
@@ -92,7 +92,7 @@ fn step(schunk: &SuperChunk, model: &mut Model, data: &mut &[u8], random: &mut R
     };
     let longest = if random.one_in(10) { 40 } else { 3 };
     let len = random.below(longest);
-    // Any bytes but NUL make a name; text is enough to compare.
+    // A name may have any bytes except NUL; letters are enough for the comparison.
     let name: String = take(data, len).iter().map(|byte| char::from(b'a' + byte % 26)).collect();
     let longest = if random.one_in(10) { 5000 } else { 60 };
     let len = random.below(longest);

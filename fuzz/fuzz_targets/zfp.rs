@@ -1,4 +1,4 @@
-//! ZFP streams: the decoder gives the same each time, whole and item by item, and reads all that the encoder writes.
+//! ZFP streams: repeated decoding gives the same result, whole and item by item, and the encoder's streams decode.
 
 #![no_main]
 
@@ -39,7 +39,7 @@ impl Case {
         Array { blockshape: &self.blockshape, typesize: self.typesize }
     }
 
-    /// Bytes of a block, if it is one that fits.
+    /// Returns the size of a block in bytes, `None` if it is not 1 to [`CAPACITY`].
     fn nbytes(&self) -> Option<usize> {
         let product =
             self.blockshape.iter().try_fold(self.typesize, |product, &extent| product.checked_mul(extent));
@@ -48,7 +48,8 @@ impl Case {
             .filter(|nbytes| (1..=CAPACITY).contains(nbytes))
     }
 
-    /// Decodes `stream` into `len` bytes that held `before`, against an inaccessible page.
+    /// Decodes `stream` into `len` bytes filled with `before`. An inaccessible page is behind both buffers if `at_end`, else
+    /// in front of them. Returns `None` if the decoder fails.
     fn decode(&self, stream: &[u8], len: usize, at_end: bool, before: u8) -> Option<Vec<u8>> {
         let (mut src, mut dest) = (GuardedBuffer::new(stream.len()), GuardedBuffer::new(len));
         let src = src.flush(stream.len(), at_end);
@@ -77,7 +78,7 @@ impl Case {
         }
         let found = self.decode(stream, nbytes, true, 0xCC);
         assert!(self.decode(stream, nbytes, false, 0x33) == found, "two outcomes of a stream");
-        // The bytes behind the block are left as they are.
+        // The decoder does not write to the bytes behind the block.
         let longer = self.decode(stream, nbytes + 9, true, 0x5A);
         assert_eq!(longer.is_some(), found.is_some());
         if let (Some(longer), Some(found)) = (longer, &found) {

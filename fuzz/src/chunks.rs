@@ -1,4 +1,4 @@
-//! Calls every function that reads a chunk, on arbitrary bytes.
+//! Calls of every function that reads a chunk, on arbitrary bytes.
 
 use crate::CAPACITY;
 use crate::support::calls::{BEFORE, Header, OwnedContext, dparams};
@@ -6,14 +6,14 @@ use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 use crate::support::random::Random;
 
-/// Lengths and positions that overflow, or lie at a limit of the format.
+/// Lengths and positions that overflow or are at a limit of the format.
 pub const EXTREMES: [i32; 12] =
     [0, 1, -1, 255, 32_768, 65_536, 536_866_816, 1 << 30, i32::MAX - 31, i32::MAX, i32::MIN, -255];
 
-/// The largest size of all blocks of variable length, in bytes, with which they are read.
+/// Upper limit in bytes for the content of a chunk whose variable-length blocks are read.
 const LONGEST_BLOCKS: i32 = 16 << 20;
 
-/// The contexts and buffers, which stay from input to input: contexts keep state, and it must not matter.
+/// Contexts and buffers that are reused for all inputs: the state that contexts keep must not change results.
 pub struct Reader {
     library: &'static Library,
     serial: OwnedContext<'static>,
@@ -22,19 +22,19 @@ pub struct Reader {
     dest: GuardedBuffer,
 }
 
-/// A chunk, the sizes that its header claims, and the bytes that it decodes to.
+/// A chunk, its header, and its content.
 pub struct Chunk<'a> {
-    /// The chunk, against an inaccessible page.
+    /// The bytes of the chunk, adjacent to an inaccessible page.
     pub bytes: &'a [u8],
-    /// Its header, if it has 32 bytes.
+    /// The header, if the chunk has at least 32 bytes.
     pub header: Option<Header>,
-    /// Its content, if it decodes and is not too long.
+    /// The content, if the chunk decodes and the content is not too long.
     pub whole: Option<Vec<u8>>,
     at_end: bool,
 }
 
 impl Reader {
-    /// A reader of the linked library.
+    /// Returns a reader for the linked library.
     pub fn new(library: &'static Library) -> Reader {
         Reader {
             library,
@@ -45,7 +45,7 @@ impl Reader {
         }
     }
 
-    /// Places the chunk against an inaccessible page, decodes it, and calls `body` with it.
+    /// Copies the chunk so that it is adjacent to an inaccessible page, decodes it, and calls `body` with it.
     pub fn with_chunk(
         &mut self,
         data: &[u8],
@@ -55,7 +55,7 @@ impl Reader {
         if data.len() > 2 * CAPACITY {
             return;
         }
-        // The buffer is apart from the reader while `body` runs.
+        // `body` borrows the reader mutably and the chunk at the same time: takes the buffer out of the reader.
         let mut src = std::mem::replace(&mut self.src, GuardedBuffer::new(1));
         let at_end = !random.one_in(4);
         let bytes = src.flush(data.len(), at_end);
@@ -109,7 +109,7 @@ impl Reader {
         Some(dest[..len].to_vec())
     }
 
-    /// Decodes with some blocks left out.
+    /// Decodes with a mask that skips some blocks.
     pub fn read_masked(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         let Some(header) = &chunk.header else { return };
         if !(0..=CAPACITY as i32).contains(&header.nbytes) {
@@ -124,7 +124,7 @@ impl Reader {
         dest.fill(BEFORE);
         let rc = context.decompress(chunk.bytes, dest);
         assert!(rc < 0 || rc == header.nbytes, "masked: {rc}");
-        // Blocks of variable length are not where the block size says.
+        // The position of a variable-length block does not follow from the block size.
         if let (Some(whole), true) =
             (&chunk.whole, rc >= 0 && header.flags2 & 1 == 0 && header.flags & 5 == 5)
         {
@@ -141,7 +141,7 @@ impl Reader {
         }
     }
 
-    /// Reads items with the functions that count items and bytes.
+    /// Reads items with the function that counts in items and the one that counts in bytes.
     pub fn read_items(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         let unit = if chunk.bytes.len() >= 16 { i32::from(chunk.bytes[3]).max(1) } else { 1 };
         let nitems = chunk.whole.as_ref().map_or(100, Vec::len) / unit as usize + 2;
@@ -184,7 +184,7 @@ impl Reader {
         }
     }
 
-    /// Panics if a partial read failed although the whole chunk decodes and the items lie inside it.
+    /// Panics if the whole chunk decodes and the items are inside it. Called after a partial read has failed.
     fn must_fail(
         &self,
         chunk: &Chunk<'_>,
@@ -193,7 +193,7 @@ impl Reader {
         what: &str,
     ) {
         let (Some(whole), Some(header)) = (&chunk.whole, &chunk.header) else { return };
-        // Special and variable-length chunks have their own limits for items, and so have short headers.
+        // Special and variable-length chunks, and chunks with short headers, have other limits for items.
         if header.flags2 & 1 != 0 || header.special() != 0 || header.flags & 5 != 5 || start < 0 || count < 0
         {
             return;
@@ -206,14 +206,14 @@ impl Reader {
         assert!(!(inside && whole_items && (unit > 1 || aligned)), "{what}, and decompress succeeds");
     }
 
-    /// The functions of variable-length blocks.
+    /// Calls the functions for variable-length blocks.
     pub fn read_variable_length(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
-        // A few bytes of Zstandard may honestly stand for all that the header claims, and take as long to decode.
+        // A few bytes of Zstandard can validly decode to as much as the header claims, which takes too long.
         if chunk.header.as_ref().is_some_and(|header| header.nbytes > LONGEST_BLOCKS) {
             return;
         }
         let (mut nblocks, source) = (-1, chunk.bytes);
-        // SAFETY: a source of its stated length and a valid out-pointer.
+        // SAFETY: the source is valid for reads of its length, and the out-pointer is valid.
         let rc = unsafe {
             (self.library.blosc2_vlchunk_get_nblocks)(
                 source.as_ptr().cast(),
@@ -237,11 +237,11 @@ impl Reader {
         let _ = self.serial.vldecompress_block(source, nblock);
     }
 
-    /// The functions that take no size and read 16 bytes.
+    /// Calls the functions that take no length and read 16 bytes.
     pub fn inspect(&self, source: &[u8]) {
         let (library, mut size) = (self.library, 77usize);
         let chunk = source.as_ptr().cast();
-        // SAFETY: a source of its stated length and a valid out-pointer.
+        // SAFETY: the source is valid for reads of its length, and the out-pointer is valid.
         let rc = unsafe { (library.blosc1_cbuffer_validate)(chunk, source.len(), &mut size) };
         assert!(rc <= 0 && (rc == 0 || size == 0), "validate: {rc}, {size}");
         if source.len() < 16 {
@@ -249,7 +249,7 @@ impl Reader {
         }
         let (mut nbytes, mut cbytes, mut blocksize) = (-1, -1, -1);
         let (mut typesize, mut flags, mut version, mut versionlz) = (77usize, -1, -1, -1);
-        // SAFETY: 16 readable bytes and valid out-pointers; the name is static text or NULL.
+        // SAFETY: 16 bytes are readable and the out-pointers are valid; the returned name is a static string or NULL.
         unsafe {
             let rc = (library.blosc2_cbuffer_sizes)(chunk, &mut nbytes, &mut cbytes, &mut blocksize);
             assert!(rc == 0 || rc == -11 && (nbytes, cbytes, blocksize) == (0, 0, 0), "sizes: {rc}");
@@ -262,7 +262,7 @@ impl Reader {
         assert!((0..=255).contains(&version) && (0..=255).contains(&versionlz));
     }
 
-    /// The functions of Blosc 1, which trust the header: the source is as long as it says.
+    /// Calls the functions of Blosc 1, which take no length and trust the header: the source has the length in its header.
     pub fn read_without_sizes(&mut self, chunk: &Chunk<'_>, random: &mut Random) {
         let Some(header) = &chunk.header else { return };
         if header.cbytes != chunk.bytes.len() as i32 || !(0..=CAPACITY as i32).contains(&header.nbytes) {
@@ -272,7 +272,7 @@ impl Reader {
         let nbytes = header.nbytes as usize;
         let dest = self.dest.flush(nbytes, chunk.at_end);
         dest.fill(BEFORE);
-        // SAFETY: a source as long as its header says, and a destination of its stated length.
+        // SAFETY: the source has the length in its header, and `dest` is valid for writes of `nbytes` bytes.
         let rc = unsafe { (library.blosc1_decompress)(source, dest.as_mut_ptr().cast(), nbytes) };
         assert_eq!(
             rc > 0,
@@ -284,7 +284,7 @@ impl Reader {
         let start = random.below(nbytes / unit + 2);
         let count = random.below(CAPACITY / unit / 4);
         let dest = self.dest.flush(count * unit, chunk.at_end);
-        // SAFETY: as above, with room for `count` items.
+        // SAFETY: as above; `dest` has space for `count` items.
         let rc =
             unsafe { (library.blosc1_getitem)(source, start as i32, count as i32, dest.as_mut_ptr().cast()) };
         if let (Some(whole), Ok(len)) = (&chunk.whole, usize::try_from(rc))

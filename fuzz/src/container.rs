@@ -1,4 +1,4 @@
-//! Frames in an input: a contiguous frame as it is, or the files of a directory one after the other.
+//! Frames as fuzzer inputs: the bytes of a contiguous frame, or the files of a directory one after the other.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use crate::support::super_chunk::scratch::Scratch;
 const DIRECTORY: &[u8] = b"DIR";
 /// The number of the index file; every other number is that of a chunk file.
 const INDEX: u32 = u32::MAX;
-/// Files that are taken from an input at most.
+/// Upper limit for the files of an input.
 const MOST_FILES: usize = 40;
 
-/// Returns the input of these files: one named `frame`, or those of a directory.
+/// Returns the input that holds these files: a single file named `frame`, or the files of a directory.
 pub fn pack(files: &Files) -> Vec<u8> {
     if let Some(frame) = files.get("frame") {
         return frame.clone();
@@ -49,7 +49,7 @@ pub fn unpack(input: &[u8]) -> Files {
     files
 }
 
-/// Returns a path in a directory of this process.
+/// Returns a path in a directory that only this process uses.
 pub fn path() -> PathBuf {
     static SCRATCH: OnceLock<(Scratch, PathBuf)> = OnceLock::new();
     SCRATCH

@@ -1,9 +1,9 @@
-//! Parts that the fuzz targets share: parameters drawn from the input, buffers between inaccessible pages, the start of the
-//! library, and the modules of the tests that use everything of a damaged frame or array.
+//! Code that the fuzz targets share: parameters drawn from the input, buffers between inaccessible pages, the
+//! initialisation of the library, and the test modules that call every function on a damaged frame or array.
 
 pub mod support;
 
-// The modules below name each other from the root of the crate, as in the tests that they belong to.
+// These modules refer to each other by paths from the crate root, as in the tests that they belong to.
 #[path = "../../tests/mutated_arrays/exercise.rs"]
 pub mod array_exercise;
 #[path = "../../tests/mutated_arrays/originals.rs"]
@@ -24,7 +24,7 @@ use std::sync::Once;
 use support::library::Library;
 use support::random::Random;
 
-/// How a frame reaches the library; `frame_originals` makes frames of each form.
+/// How a frame is passed to the library; `frame_originals` creates frames of each form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// A buffer in memory.
@@ -35,18 +35,18 @@ pub enum Form {
     Directory,
 }
 
-/// The largest destination that a target asks for, in bytes. Headers may claim more; such a result is not asked for.
+/// Upper limit for a destination of a target, in bytes. A result for which a header claims more is not requested.
 pub const CAPACITY: usize = 256 << 10;
 
-/// Starts the library, and makes every panic abort the process. A panic inside of a C function is caught there and becomes
-/// an error code, which would hide it from the fuzzer.
+/// Returns the linked library. The first call initialises it and makes every panic abort the process: the exported functions
+/// catch panics and return an error code, which would hide them from the fuzzer.
 pub fn library() -> &'static Library {
     static ONCE: Once = Once::new();
     let library = Library::ours();
     ONCE.call_once(|| {
-        // The library puts its own panic hook before the existing one at the first call.
+        // The first call of a function of the library installs its panic hook in front of the existing one.
         let mut size = 0;
-        // SAFETY: no chunk and a valid out-pointer.
+        // SAFETY: a NULL chunk with length 0, and a valid out-pointer.
         unsafe { (library.blosc1_cbuffer_validate)(std::ptr::null(), 0, &mut size) };
         std::panic::set_hook(Box::new(|info| {
             eprintln!("{info}\n{}", std::backtrace::Backtrace::force_capture());
@@ -56,11 +56,11 @@ pub fn library() -> &'static Library {
     library
 }
 
-/// Bytes at the end of an input that choose how the rest is used.
+/// The number of bytes at the end of an input that seed the choices of the target.
 pub const PARAMETERS: usize = 8;
 
-/// Splits an input into the data under test and a generator for the choices of a target. The choices come last so that an
-/// input begins as the format under test does.
+/// Splits an input into the data under test and a generator for the choices of the target; `None` if it is too short. The
+/// seed of the generator is at the end so that an input begins like the format under test.
 pub fn split(input: &[u8]) -> Option<(&[u8], Random)> {
     let (data, parameters) = input.split_last_chunk::<PARAMETERS>()?;
     Some((data, Random::new(u64::from_le_bytes(*parameters))))

@@ -1,18 +1,18 @@
-//! Decoding of single streams between inaccessible pages, in every way that the library has, with the same result each time.
+//! Decoding of single streams between inaccessible pages by all decoding functions of the library, which must agree.
 
 use blosc2::internals::streams::{Codec, Streams, decode_prefix};
 
 use crate::support::guard::GuardedBuffer;
 use crate::support::random::Random;
 
-/// The largest content of a stream in these targets, in bytes.
+/// Upper limit for the content of a stream in these targets, in bytes.
 pub const CAPACITY: usize = 64 << 10;
-/// The longest stream, in bytes.
+/// Upper limit for a stream in bytes.
 const LONGEST: usize = 256 << 10;
-/// Room behind streams and contents, in bytes: more than `WRITE_AHEAD` of the library.
+/// Upper limit for the space behind streams and contents, in bytes: more than `WRITE_AHEAD` of the library.
 const AHEAD: usize = 256;
 
-/// The buffers and the codecs' state, which stay from input to input as they do in a thread.
+/// The buffers and the state of the codecs. They are reused for all inputs, as in a thread of the library.
 pub struct Bench {
     streams: Streams,
     src: GuardedBuffer,
@@ -30,8 +30,8 @@ impl Default for Bench {
 }
 
 impl Bench {
-    /// Decodes `stream` into `len` bytes that held `before`. The buffers have `ahead` bytes more, and lie against an
-    /// inaccessible page at that side. Returns what is there if the decoder reports `len` bytes.
+    /// Decodes `stream` into `len` bytes filled with `before`. Both buffers have `ahead` more bytes and are adjacent to an
+    /// inaccessible page, at the end if `at_end`, else at the start. Returns the content if the decoder reports `len` bytes.
     fn once(
         &mut self,
         codec: Codec,
@@ -55,7 +55,8 @@ impl Bench {
         (written == len).then(|| dest[..len].to_vec())
     }
 
-    /// Returns the `len` bytes that `stream` stands for, `None` if it is bad. The outcome must depend on nothing else.
+    /// Returns the `len` bytes to which `stream` decodes, `None` if it is invalid. Panics if the result depends on anything
+    /// else, such as the previous bytes of the destination or earlier streams.
     pub fn decode(
         &mut self,
         codec: Codec,
@@ -95,7 +96,7 @@ impl Bench {
         }
     }
 
-    /// Encodes `src` into some room at some level; what the encoder returns must decode to `src`.
+    /// Encodes `src` at a random level into a destination of random size. Panics if the stream does not decode to `src`.
     pub fn round_trip(&mut self, codec: Codec, dictionary: &[u8], src: &[u8], random: &mut Random) {
         if src.is_empty() || src.len() > CAPACITY {
             return;

@@ -1,12 +1,15 @@
-//! The callback types of the ABI (`abi.md` 4.1) but for pre- and postfilters, which stand with their parameters. Every one is nullable; the library calls them only where their
-//! contract says so, possibly from several threads at once.
+//! The callback types of the ABI (`abi.md` 4.1), except those of prefilters and postfilters, which are in
+//! `params`. Every callback may be NULL. The library calls them only as their contract says, possibly from several
+//! threads at once.
 
 use std::ffi::{c_char, c_int, c_void};
 
 use super::{blosc2_cparams, blosc2_dparams};
 
-/// A caller's own thread pool: calls `dojob(jobdata + i * jobdata_elsize)` exactly once for each `i` in
-/// `[0, numjobs)`, in any threads, and returns when all have returned. The elements of `jobdata` are opaque.
+/// Runs the jobs of the library in a caller's own threads. Must call `dojob(jobdata + i * jobdata_elsize)`, with
+/// the offset in bytes, exactly once for each `i` from 0 to `numjobs - 1`, in any threads, and return after all
+/// these calls have returned. The elements of `jobdata` are opaque. `callback_data` is the pointer passed to
+/// `blosc2_set_threads_callback`.
 pub type blosc_threads_callback = Option<
     unsafe extern "C" fn(
         callback_data: *mut c_void,
@@ -17,19 +20,21 @@ pub type blosc_threads_callback = Option<
     ),
 >;
 
-/// Opens a file for `mode` (`rb`, `rb+`, `wb` or `ab`) and returns its stream, or NULL. `params` is that of the
+/// Opens the file `urlpath` in the mode `mode` (`rb`, `rb+`, `wb` or `ab`). Returns a stream, which the library
+/// passes to the other functions of the back-end, or NULL for an error. `params` is the field `params` of the
 /// `blosc2_io`.
 pub type blosc2_open_cb = Option<
     unsafe extern "C" fn(urlpath: *const c_char, mode: *const c_char, params: *mut c_void) -> *mut c_void,
 >;
 
-/// Closes a stream. 0 is success.
+/// Closes `stream`. Returns 0 for success.
 pub type blosc2_close_cb = Option<unsafe extern "C" fn(stream: *mut c_void) -> c_int>;
 
-/// The size of a stream in bytes; negative is an error.
+/// Returns the size of the file of `stream` in bytes; a negative number is an error.
 pub type blosc2_size_cb = Option<unsafe extern "C" fn(stream: *mut c_void) -> i64>;
 
-/// Writes `nitems` items of `size` bytes at the absolute byte `position`; returns the items written.
+/// Writes the `nitems` items of `size` bytes at `ptr` to `stream`, at the byte `position` counted from the start
+/// of the file. Returns the number of items written.
 pub type blosc2_write_cb = Option<
     unsafe extern "C" fn(
         ptr: *const c_void,
@@ -40,8 +45,10 @@ pub type blosc2_write_cb = Option<
     ) -> i64,
 >;
 
-/// Reads `nitems` items of `size` bytes at the absolute byte `position`; returns the items read. The bytes go to
-/// `*ptr`, or `*ptr` is pointed at them where the back-end needs no allocation.
+/// Reads `nitems` items of `size` bytes from `stream`, at the byte `position` counted from the start of the file.
+/// If the field `is_allocation_necessary` of the back-end is true, the function fills the buffer at `*ptr`; if
+/// false, it sets `*ptr` to the address of the bytes, in memory of the back-end that stays valid. Returns the
+/// number of items read.
 pub type blosc2_read_cb = Option<
     unsafe extern "C" fn(
         ptr: *mut *mut c_void,
@@ -52,15 +59,18 @@ pub type blosc2_read_cb = Option<
     ) -> i64,
 >;
 
-/// Truncates a stream to `size` bytes. 0 is success.
+/// Sets the length of the file of `stream` to `size` bytes. Returns 0 for success.
 pub type blosc2_truncate_cb = Option<unsafe extern "C" fn(stream: *mut c_void, size: i64) -> c_int>;
 
-/// Releases the `params` of a `blosc2_io` when a super-chunk that uses it is freed; negative is an error.
+/// Releases `params`, the field of a `blosc2_io`. Called when a super-chunk that uses the back-end is freed, and
+/// when opening one fails. A negative return value is an error.
 pub type blosc2_destroy_cb = Option<unsafe extern "C" fn(params: *mut c_void) -> c_int>;
 
-/// Compresses one stream: returns the bytes written, 0 when they do not fit, or a negative error. `meta` is the
-/// codec's meta byte, `cparams` a temporary copy of the parameters, `chunk` the start of the source buffer
-/// (NULL for blocks of variable length).
+/// Compresses one stream: the `input_len` bytes at `input` into `output`, which has room for `output_len` bytes.
+/// Returns the number of bytes written, 0 if they do not fit (the stream is stored uncompressed then), or a
+/// negative number for an error. `meta` is the meta byte of the codec; `cparams` is a temporary copy of the
+/// compression parameters; `chunk` is the start of the uncompressed source buffer (NULL for variable-length
+/// blocks). Called from several threads at once.
 pub type blosc2_codec_encoder_cb = Option<
     unsafe extern "C" fn(
         input: *const u8,
@@ -73,8 +83,10 @@ pub type blosc2_codec_encoder_cb = Option<
     ) -> c_int,
 >;
 
-/// Decompresses one stream: returns exactly `output_len`; anything else is an error. `chunk` is the start of the
-/// compressed chunk.
+/// Decompresses one stream: the `input_len` bytes at `input` into the `output_len` bytes at `output`. Must return
+/// exactly `output_len`; any other value is an error. `meta` is the meta byte of the codec; `dparams` is a
+/// temporary copy of the decompression parameters; `chunk` is the start of the compressed chunk. Called from
+/// several threads at once.
 pub type blosc2_codec_decoder_cb = Option<
     unsafe extern "C" fn(
         input: *const u8,
@@ -87,7 +99,10 @@ pub type blosc2_codec_decoder_cb = Option<
     ) -> c_int,
 >;
 
-/// Filters `size` bytes on the way to the codec. 0 is success.
+/// Filters a block before compression: reads the `size` bytes at `src` and writes `size` bytes to `dest`. `meta`
+/// is the meta byte of the filter, `cparams` a temporary copy of the compression parameters, `id` the id of the
+/// filter. Returns 0 for success; with any other value the compression fails with -18. Called from several threads
+/// at once.
 pub type blosc2_filter_forward_cb = Option<
     unsafe extern "C" fn(
         src: *const u8,
@@ -99,7 +114,10 @@ pub type blosc2_filter_forward_cb = Option<
     ) -> c_int,
 >;
 
-/// Undoes the filter on `size` bytes that came from the codec. 0 is success, anything else the error.
+/// Reverses the filter on a block after decompression: reads the `size` bytes at `src` and writes `size` bytes to
+/// `dest`. `meta` is the meta byte of the filter, `dparams` a temporary copy of the decompression parameters, `id`
+/// the id of the filter. Returns 0 for success; any other value makes the decompression fail. Called from several
+/// threads at once.
 pub type blosc2_filter_backward_cb = Option<
     unsafe extern "C" fn(
         src: *const u8,

@@ -1,6 +1,6 @@
-//! The head of a context (`abi.md` 4.3, `chunk.md` 5.5): opaque in the public headers, but tuner plugins and some
-//! programs are compiled against this layout; they read it, and write `blocksize`, `tuner_params` and
-//! `new_nthreads`. The library's own context begins with it.
+//! The first fields of a context (`abi.md` 4.3, `chunk.md` 5.5): opaque in the public headers, but tuner plugins
+//! and some programs are compiled against this layout. They read the fields, and write `blocksize`, `tuner_params`
+//! and `new_nthreads`. The library's own context begins with this struct.
 
 use std::ffi::{c_int, c_void};
 use std::mem::{offset_of, size_of};
@@ -10,40 +10,40 @@ use super::{
     blosc2_postfilter_params, blosc2_prefilter_fn, blosc2_prefilter_params, blosc2_schunk,
 };
 
-/// Room that the original layout gives to a mutex; always zero here.
+/// Space of a mutex in the original layout; always zero here.
 pub type MutexRoom = [u64; 5];
-/// Room that the original layout gives to a condition variable; always zero here.
+/// Space of a condition variable in the original layout; always zero here.
 pub type CondvarRoom = [u64; 6];
 
-/// What plugins and white-box programs see of a context. Sizes are in bytes.
+/// The part of a context that tuner plugins and some programs access. Sizes are in bytes.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct ContextHead {
-    /// Source of the job; borrowed.
+    /// Source of the current call; borrowed.
     pub src: *const u8,
-    /// Destination of the job; borrowed.
+    /// Destination of the current call; borrowed.
     pub dest: *mut u8,
-    /// Chunk flags.
+    /// Flags of the chunk.
     pub header_flags: u8,
-    /// Blosc2 flags; 0x80 = instrumented.
+    /// Blosc2 flags of the chunk; 0x80 = instrumented.
     pub blosc2_flags: u8,
-    /// Second Blosc2 flags.
+    /// Second Blosc2 flags of the chunk.
     pub blosc2_flags2: u8,
     /// Uncompressed size.
     pub sourcesize: i32,
     /// Length of the chunk header.
     pub header_overhead: i32,
-    /// Blocks of the chunk.
+    /// Number of blocks of the chunk.
     pub nblocks: i32,
-    /// Bytes of a last, shorter block; 0 = it is whole.
+    /// Size of the last block if it is shorter than the others; 0 if all blocks have the same size.
     pub leftover: i32,
     /// Block size; tuners write it.
     pub blocksize: i32,
-    /// Block size as in the chunk header.
+    /// Block size in the chunk header.
     pub header_blocksize: i32,
     /// Split mode.
     pub splitmode: i32,
-    /// Bytes written so far.
+    /// Number of bytes written so far.
     pub output_bytes: i32,
     /// Size of the source buffer.
     pub srcsize: i32,
@@ -51,7 +51,7 @@ pub struct ContextHead {
     pub destsize: i32,
     /// Item size.
     pub typesize: i32,
-    /// Block starts.
+    /// Offsets of the blocks in the chunk.
     pub bstarts: *mut i32,
     /// Uncompressed sizes of variable-length blocks.
     pub blocknbytes: *mut i32,
@@ -59,11 +59,11 @@ pub struct ContextHead {
     pub blockoffsets: *mut i32,
     /// Compressed sizes of variable-length blocks.
     pub blockcbytes: *mut i32,
-    /// Sources of variable-length blocks.
+    /// Addresses of the uncompressed variable-length blocks.
     pub vlblock_sources: *mut *const u8,
-    /// Destinations of variable-length blocks.
+    /// Addresses of the destinations of variable-length blocks.
     pub vlblock_dests: *mut *mut u8,
-    /// Kind of a special chunk.
+    /// Kind of special chunk, `BLOSC2_SPECIAL_ZERO` and so on.
     pub special_type: i32,
     /// Codec id.
     pub compcode: c_int,
@@ -71,17 +71,17 @@ pub struct ContextHead {
     pub compcode_meta: u8,
     /// Compression level.
     pub clevel: c_int,
-    /// Non-zero: a dictionary is used.
+    /// Non-zero if a dictionary is used.
     pub use_dict: c_int,
     /// The dictionary.
     pub dict_buffer: *mut c_void,
     /// Size of the dictionary.
     pub dict_size: i32,
-    /// Digested dictionary for compressing.
+    /// Dictionary prepared for compressing.
     pub dict_cdict: *mut c_void,
-    /// Digested dictionary for decompressing.
+    /// Dictionary prepared for decompressing.
     pub dict_ddict: *mut c_void,
-    /// Chunk flags that the filters ask for.
+    /// Chunk flags for the filters.
     pub filter_flags: u8,
     /// Filter ids.
     pub filters: [u8; BLOSC2_MAX_FILTERS as usize],
@@ -89,43 +89,43 @@ pub struct ContextHead {
     pub filters_meta: [u8; BLOSC2_MAX_FILTERS as usize],
     /// Not used.
     pub urfilters: [blosc2_filter; BLOSC2_MAX_UDFILTERS as usize],
-    /// Prefilter.
+    /// Prefilter, or NULL.
     pub prefilter: blosc2_prefilter_fn,
-    /// Postfilter.
+    /// Postfilter, or NULL.
     pub postfilter: blosc2_postfilter_fn,
     /// The context's copy of the prefilter's parameters.
     pub preparams: *mut blosc2_prefilter_params,
     /// The context's copy of the postfilter's parameters.
     pub postparams: *mut blosc2_postfilter_params,
-    /// Blocks to skip in the next decompression, or NULL.
+    /// Flags of the blocks that the next decompression skips, or NULL.
     pub block_maskout: *mut CBool,
-    /// Length of that mask.
+    /// Number of flags at `block_maskout`.
     pub block_maskout_nitems: c_int,
-    /// Super-chunk that the context works for; borrowed.
+    /// Super-chunk that the context belongs to, or NULL; borrowed.
     pub schunk: *mut blosc2_schunk,
     /// Not used.
     pub serial_context: *mut c_void,
-    /// 1 = compresses, 0 = decompresses.
+    /// 1 for a compression context, 0 for a decompression context.
     pub do_compress: c_int,
-    /// State of the tuner; its `init` writes it.
+    /// State of the tuner; written by its `init`.
     pub tuner_params: *mut c_void,
     /// Tuner id.
     pub tuner_id: c_int,
-    /// For plugin codecs; borrowed.
+    /// Parameters of a plugin codec; borrowed.
     pub codec_params: *mut c_void,
-    /// For plugin filters; borrowed.
+    /// Parameters of the plugin filters; borrowed.
     pub filter_params: [*mut c_void; BLOSC2_MAX_FILTERS as usize],
-    /// Threads.
+    /// Number of threads.
     pub nthreads: i16,
-    /// Threads from the next job on; callers and tuners write it.
+    /// Number of threads from the next call on; programs and tuners write it.
     pub new_nthreads: i16,
-    /// 0 = serial, 1 = shared pool, 2 = the caller's own, 3 = one pool per context.
+    /// 0 = serial, 1 = shared pool, 2 = the caller's own threads, 3 = one pool per context.
     pub thread_backend: i16,
-    /// Threads that were started.
+    /// Number of threads that were started.
     pub threads_started: i16,
     /// Not used.
     pub thread_contexts: *mut c_void,
-    /// NULL for serial contexts; the same for contexts that share a pool.
+    /// NULL for serial contexts; equal for contexts that share a pool.
     pub thread_pool: *mut c_void,
     /// Not used.
     pub pool_epoch: i32,
@@ -135,7 +135,7 @@ pub struct ContextHead {
     pub count_mutex: MutexRoom,
     /// Not used.
     pub nchunk_mutex: MutexRoom,
-    /// Error that made the threads give up.
+    /// Error code that stopped the threads.
     pub thread_giveup_code: i32,
     /// Not used.
     pub dref_not_init: i32,
@@ -143,7 +143,7 @@ pub struct ContextHead {
     pub delta_mutex: MutexRoom,
     /// Not used.
     pub delta_cv: CondvarRoom,
-    /// Non-zero: the dictionary belongs to the context.
+    /// Non-zero if the context owns the dictionary.
     pub dict_buffer_owned: u8,
     /// Not used.
     pub end_threads: i16,

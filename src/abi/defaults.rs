@@ -1,4 +1,4 @@
-//! The default parameter structs, field by field the same as the objects of the C headers (`abi.md` 6.4).
+//! The default parameter structs: each field has the same value as in the objects of the C headers (`abi.md` 6.4).
 
 use std::ptr::null_mut;
 
@@ -49,10 +49,11 @@ pub const BLOSC2_STORAGE_DEFAULTS: blosc2_storage = blosc2_storage {
 pub const BLOSC2_IO_DEFAULTS: blosc2_io =
     blosc2_io { id: BLOSC2_IO_FILESYSTEM as u8, name: c"filesystem".as_ptr(), params: null_mut() };
 
-/// Default parameters of the plain-file back-end: no locks.
+/// Default parameters of the plain-file back-end: no inter-process locking.
 pub const BLOSC2_STDIO_PARAMS_DEFAULTS: blosc2_stdio_params = blosc2_stdio_params { locking: CBool::FALSE };
 
-/// Default parameters of the memory-mapping back-end: read-only, 1 GiB reserved where the mapping may grow.
+/// Default parameters of the memory-mapping back-end: read-only; 1 GiB is reserved in modes in which the mapping
+/// can grow.
 pub const BLOSC2_STDIO_MMAP_DEFAULTS: blosc2_stdio_mmap = blosc2_stdio_mmap {
     mode: c"r".as_ptr(),
     initial_mapping_size: 1 << 30,

@@ -1,10 +1,10 @@
 //! The public ABI as plain data: `#[repr(C)]` structs, callback types and constants, named as in C.
-//! No behaviour lives here; every layer may name these types.
+//! They have no behaviour; every layer may use these types.
 //!
-//! Sizes are those of a 64-bit target and are asserted at compile time; `tests/layout.rs` pins every offset and
-//! value. The C headers in `include/` are generated from these items and from `capi` by `tests/headers.rs`, with
-//! hand-written text from `include-src/`: a doc comment here is also the comment a C programmer reads, except for
-//! references to the specification in parentheses, which the generator leaves out.
+//! Sizes are those of a 64-bit target and are asserted at compile time; `tests/layout.rs` checks every offset and
+//! value. The C headers in `include/` are generated from these items and from `capi` by `tests/headers`, with
+//! hand-written text from `include-src/`: each doc comment here becomes a comment of the C headers, except for
+//! references to the specification in parentheses, which the generator removes.
 
 #![allow(non_camel_case_types)]
 

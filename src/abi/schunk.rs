@@ -10,22 +10,22 @@ use super::{
     blosc2_storage,
 };
 
-/// A metalayer of a super-chunk: a name and its content (`abi.md` 3.7).
+/// A metalayer of a super-chunk: a name and a content (`abi.md` 3.7).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_metalayer {
-    /// Name, at most 31 bytes and a NUL.
+    /// Name, at most 31 bytes and a terminating NUL.
     pub name: *mut c_char,
-    /// Content: the bytes of a fixed metalayer, or the chunk of a variable-length one.
+    /// Content: the bytes of a fixed metalayer, or the compressed chunk of a variable-length one.
     pub content: *mut u8,
-    /// Bytes at `content`.
+    /// Number of bytes at `content`.
     pub content_len: i32,
 }
 const _: () = assert!(size_of::<blosc2_metalayer>() == 24);
 
-/// A super-chunk. Only the library allocates it: read it through the pointer, never copy or embed it
-/// (`abi.md` 3.6).
-// With the feature `abi7` the places are those of SOVERSION 7 (`abi.md` 12).
+/// A super-chunk: a sequence of chunks with the same parameters, and metalayers. Only the library allocates it:
+/// programs read it through the pointer, and never copy or embed it (`abi.md` 3.6).
+// With the feature `abi7` the offsets are those of SOVERSION 7 (`abi.md` 12).
 #[repr(C)]
 pub struct blosc2_schunk {
     /// Always 0.
@@ -36,18 +36,18 @@ pub struct blosc2_schunk {
     pub compcode_meta: u8,
     /// Compression level.
     pub clevel: u8,
-    /// Split mode.
+    /// Split mode, `BLOSC_ALWAYS_SPLIT` and so on.
     pub splitmode: u8,
     /// Item size in bytes.
     pub typesize: i32,
-    /// Block size in bytes as it was asked for; 0 = automatic.
+    /// Requested block size in bytes; 0 = chosen automatically.
     pub blocksize: i32,
-    /// Uncompressed bytes of a chunk; -1 = still empty, 0 = chunks of different sizes.
+    /// Uncompressed size of a chunk in bytes; -1 = no chunks yet, 0 = the chunks have different sizes.
     pub chunksize: i32,
-    /// Second Blosc2 flags that all chunks share (`BLOSC2_VL_BLOCKS`).
+    /// Second Blosc2 flags, common to all chunks (`BLOSC2_VL_BLOCKS`).
     #[cfg(not(feature = "abi7"))]
     pub flags2: u8,
-    /// Non-zero: the chunks use dictionaries.
+    /// Non-zero if the chunks use dictionaries.
     #[cfg(not(feature = "abi7"))]
     pub use_dict: u8,
     /// Filter ids.
@@ -56,29 +56,30 @@ pub struct blosc2_schunk {
     pub filters_meta: [u8; BLOSC2_MAX_FILTERS as usize],
     /// Number of chunks.
     pub nchunks: i64,
-    /// The chunk at work, which pre- and postfilters are told; to be set before using `cctx` directly.
+    /// Number of the chunk that is being processed, which is passed to prefilters and postfilters. A program that
+    /// uses `cctx` directly sets it before.
     pub current_nchunk: i64,
-    /// Total of the uncompressed bytes.
+    /// Total uncompressed size of the chunks, in bytes.
     pub nbytes: i64,
-    /// Total of the compressed bytes.
+    /// Total compressed size of the chunks, in bytes.
     pub cbytes: i64,
-    /// The chunks of a super-chunk in memory that is no frame; else NULL.
+    /// Addresses of the chunks of a super-chunk in memory without a frame; otherwise NULL.
     pub data: *mut *mut u8,
-    /// Bytes allocated for `data`.
+    /// Size of the memory at `data`, in bytes.
     pub data_len: usize,
-    /// The library's copy of the storage parameters; never NULL.
+    /// The super-chunk's own copy of the storage parameters; never NULL.
     pub storage: *mut blosc2_storage,
     /// The frame, or NULL.
     pub frame: *mut blosc2_frame,
-    /// Compression context; a caller may free it and put another in its place.
+    /// Compression context, owned by the super-chunk; a program may free it and store another one here.
     pub cctx: *mut blosc2_context,
-    /// Decompression context; a caller may free it and put another in its place.
+    /// Decompression context, owned by the super-chunk; a program may free it and store another one here.
     pub dctx: *mut blosc2_context,
-    /// The fixed metalayers, the first `nmetalayers` of them valid.
+    /// The fixed metalayers; the first `nmetalayers` elements are valid.
     pub metalayers: [*mut blosc2_metalayer; BLOSC2_MAX_METALAYERS as usize],
     /// Number of fixed metalayers.
     pub nmetalayers: u16,
-    /// The variable-length metalayers, the first `nvlmetalayers` of them valid.
+    /// The variable-length metalayers; the first `nvlmetalayers` elements are valid.
     pub vlmetalayers: [*mut blosc2_metalayer; BLOSC2_MAX_VLMETALAYERS as usize],
     /// Number of variable-length metalayers.
     pub nvlmetalayers: i16,
@@ -86,23 +87,23 @@ pub struct blosc2_schunk {
     pub tuner_params: *mut c_void,
     /// Tuner id.
     pub tuner_id: c_int,
-    /// Dimensions of the array in here, once they were needed; else 0.
+    /// Cached number of dimensions of the `b2nd` array; 0 until a codec or filter needs it.
     pub ndim: i8,
-    /// Block shape of the array in here, once it was needed; else NULL.
+    /// Cached block shape of the `b2nd` array; NULL until a codec or filter needs it.
     pub blockshape: *mut i64,
-    /// True: a view, whose chunks belong to another array.
+    /// True for the super-chunk of a view: its chunks belong to another array.
     pub view: bool,
-    /// Counts the changes to the metalayers, and the times that a change by another process was found.
+    /// Incremented by each change of the metalayers, and each time that a change by another process is detected.
     #[cfg(not(feature = "abi7"))]
     pub change_tick: i64,
-    // What the public struct of SOVERSION 7 lacks lies behind it, in memory that only the library knows of.
-    /// As the field of that name before the filters in the present layout.
+    // The fields that the public struct of SOVERSION 7 does not have follow here: only the library accesses them.
+    /// Same as the field of that name in the current layout (before `filters`). Internal.
     #[cfg(feature = "abi7")]
     pub flags2: u8,
-    /// As the field of that name before the filters in the present layout.
+    /// Same as the field of that name in the current layout (before `filters`). Internal.
     #[cfg(feature = "abi7")]
     pub use_dict: u8,
-    /// As the last field of the present layout.
+    /// Same as the field of that name in the current layout. Internal.
     #[cfg(feature = "abi7")]
     pub change_tick: i64,
 }
@@ -112,9 +113,9 @@ const _: () = assert!(size_of::<blosc2_schunk>() == 65_840);
 const _: () =
     assert!(offset_of!(blosc2_schunk, view) == 65_816 && offset_of!(blosc2_schunk, change_tick) >= 65_824);
 
-/// A point in time, only good for differences: `struct timespec` on Unix.
+/// A point in time, of which only differences are meaningful: `struct timespec` on Unix.
 #[cfg(not(windows))]
 pub type blosc_timestamp_t = libc::timespec;
-/// A point in time, only good for differences: `LARGE_INTEGER` on Windows.
+/// A point in time, of which only differences are meaningful: `LARGE_INTEGER` on Windows.
 #[cfg(windows)]
 pub type blosc_timestamp_t = i64;

@@ -1,4 +1,4 @@
-//! Where a super-chunk lives, and the I/O back-ends (`abi.md` 3.3-3.5, 3.12, 3.13).
+//! Storage parameters of super-chunks, and the I/O back-ends (`abi.md` 3.3-3.5, 3.12, 3.13).
 
 use std::ffi::{c_char, c_int, c_void};
 use std::mem::size_of;
@@ -8,65 +8,66 @@ use super::{
     blosc2_read_cb, blosc2_size_cb, blosc2_truncate_cb, blosc2_write_cb,
 };
 
-/// How a super-chunk is stored; filled by the caller. The library copies the struct and what it points at, except
-/// for the `params` of `io` (`abi.md` 3.3).
+/// Where and how a super-chunk is stored. The caller sets the fields. The library copies the struct and the memory
+/// that it points at, except for the `params` of `io` (`abi.md` 3.3).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_storage {
-    /// True: one frame; false: separate chunks, in memory or, with a path, in a directory.
+    /// True: one contiguous frame. False: separate chunks, in memory or, if `urlpath` is not NULL, in a directory.
     pub contiguous: CBool,
-    /// Path of the file or directory; NULL = in memory. A leading `file:///` is cut off.
+    /// Path of the file or directory; NULL = in memory. A leading `file:///` is removed.
     pub urlpath: *mut c_char,
     /// Compression parameters; NULL = the defaults.
     pub cparams: *mut blosc2_cparams,
     /// Decompression parameters; NULL = the defaults.
     pub dparams: *mut blosc2_dparams,
-    /// I/O back-end; NULL = the default one.
+    /// I/O back-end; NULL = the default one, for plain files.
     pub io: *mut blosc2_io,
 }
 const _: () = assert!(size_of::<blosc2_storage>() == 40);
 
-/// An I/O back-end and its parameters; filled by the caller (`abi.md` 3.4).
+/// An I/O back-end and its parameters. The caller sets the fields (`abi.md` 3.4).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_io {
-    /// Id of the back-end.
+    /// Id of the back-end, `BLOSC2_IO_FILESYSTEM` and so on.
     pub id: u8,
-    /// Its name, as information; may be NULL.
+    /// Name of the back-end; informative, not read by the library. May be NULL.
     pub name: *const c_char,
-    /// Handed to the back-end's `open` and `destroy`; has to outlive every super-chunk that uses it.
+    /// Passed to the functions `open` and `destroy` of the back-end; must outlive every super-chunk that uses it.
     pub params: *mut c_void,
 }
 const _: () = assert!(size_of::<blosc2_io>() == 24);
 
-/// The functions of an I/O back-end; filled by the caller, copied at registration (`abi.md` 3.5).
+/// The functions of an I/O back-end. The caller sets the fields; registration copies the struct (`abi.md` 3.5).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_io_cb {
-    /// Id, from 160 for a program's own.
+    /// Id of the back-end; programs use 160 to 255.
     pub id: u8,
-    /// Name; not copied, so it has to stay valid.
+    /// Name of the back-end; copied at registration. May be NULL or uninitialised.
     pub name: *mut c_char,
-    /// True: `read` fills the buffer at `*ptr`; false: it points `*ptr` at memory of the back-end.
+    /// True: `read` fills the buffer at `*ptr`. False: `read` sets `*ptr` to the address of the bytes, in memory
+    /// of the back-end.
     pub is_allocation_necessary: CBool,
-    /// Opens a stream.
+    /// Opens a file.
     pub open: blosc2_open_cb,
     /// Closes a stream.
     pub close: blosc2_close_cb,
-    /// Size of a stream.
+    /// Returns the size of a file.
     pub size: blosc2_size_cb,
-    /// Writes to a stream.
+    /// Writes to a file.
     pub write: blosc2_write_cb,
-    /// Reads from a stream.
+    /// Reads from a file.
     pub read: blosc2_read_cb,
-    /// Truncates a stream.
+    /// Sets the length of a file.
     pub truncate: blosc2_truncate_cb,
-    /// Releases the parameters.
+    /// Releases the parameters of the back-end.
     pub destroy: blosc2_destroy_cb,
 }
 const _: () = assert!(size_of::<blosc2_io_cb>() == 80);
 
-/// A stream of the default I/O back-end (`abi.md` 3.12).
+/// A stream of the plain-file back-end (`abi.md` 3.12).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_stdio_file {
@@ -75,25 +76,26 @@ pub struct blosc2_stdio_file {
 }
 const _: () = assert!(size_of::<blosc2_stdio_file>() == 8);
 
-/// Parameters of the default I/O back-end (`abi.md` 3.12).
+/// Parameters of the plain-file back-end (`abi.md` 3.12).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_stdio_params {
-    /// True: take the inter-process lock of the file.
+    /// True: use the inter-process lock of the file.
     pub locking: CBool,
 }
 const _: () = assert!(size_of::<blosc2_stdio_params>() == 1);
 
-/// Parameters and state of the memory-mapping back-end; the caller fills the first three fields of a copy of
-/// `BLOSC2_STDIO_MMAP_DEFAULTS`, the library the rest (`abi.md` 3.13).
+/// Parameters and state of the memory-mapping back-end. The caller sets the first three fields in a copy of
+/// `BLOSC2_STDIO_MMAP_DEFAULTS`; the library sets the others (`abi.md` 3.13).
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct blosc2_stdio_mmap {
-    /// `r`, `r+`, `w+`, or `c` (copy on write). The library stores NULL here once the file is mapped.
+    /// Mode: `r` (read-only), `r+` (read and write), `w+` (create or replace) or `c` (copy on write: changes stay
+    /// in memory). The library sets it to NULL when the file has been mapped.
     pub mode: *const c_char,
-    /// Bytes to reserve for a mapping that may grow.
+    /// Number of bytes to reserve for a mapping that can grow (modes `r+`, `w+` and `c`).
     pub initial_mapping_size: usize,
-    /// True: the library calls `free` on this struct when it is done with it.
+    /// True: the library calls `free()` on this struct when the back-end is destroyed.
     pub needs_free: CBool,
     /// Address of the mapping; NULL = not mapped. Internal.
     pub addr: *mut c_char,
@@ -101,19 +103,19 @@ pub struct blosc2_stdio_mmap {
     pub urlpath: *mut c_char,
     /// Size of the file in bytes. Internal.
     pub file_size: usize,
-    /// Size of the mapping in bytes, at least that of the file. Internal.
+    /// Size of the mapping in bytes, at least `file_size`. Internal.
     pub mapping_size: usize,
-    /// True: writes stay in memory (mode `c`). Internal.
+    /// True if changes are not written to the file (mode `c`). Internal.
     pub is_memory_only: CBool,
     /// The open file. Internal.
     pub file: *mut libc::FILE,
-    /// Its descriptor. Internal.
+    /// The descriptor of `file`. Internal.
     pub fd: c_int,
-    /// Access bits of the mapping. Internal.
+    /// Protection flags of the mapping (`PROT_*`). Internal.
     pub access_flags: i64,
-    /// Kind of the mapping. Internal.
+    /// Flags of the mapping (`MAP_*`). Internal.
     pub map_flags: i64,
-    /// Handle of the mapping. Internal.
+    /// The handle of the mapping. Internal.
     #[cfg(windows)]
     pub mmap_handle: HANDLE,
 }

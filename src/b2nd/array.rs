@@ -1,7 +1,7 @@
-//! An array: a super-chunk, and the geometry of what is in it (`b2nd.md` 4, 6.2, 6.10, 6.15).
+//! An array: a super-chunk, and the geometry of its content (`b2nd.md` 4, 6.2, 6.10, 6.15).
 //!
-//! The public struct shows the geometry; the truth is in the metalayer of the super-chunk, and here once it was read.
-//! The super-chunk is the struct's: C code may take it away before the array is freed.
+//! The metalayer of the super-chunk defines the geometry; `KnownGeometry` and the public struct hold copies of it. The
+//! public struct owns the super-chunk: C code may take it out of the struct before the array is freed.
 
 use super::geometry::Geometry;
 use super::metalayer::{self, ArrayMeta, NAME};
@@ -22,7 +22,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// An array. It begins with the struct that C sees.
+/// An array. It begins with the public struct of the C API.
 #[repr(C)]
 pub(crate) struct Array {
     public: UnsafeCell<b2nd_array_t>,
@@ -30,32 +30,34 @@ pub(crate) struct Array {
     shape_lock: ShapeLock,
 }
 
-/// The geometry that the public struct shows.
+/// The geometry that the public struct holds.
 struct KnownGeometry {
     geometry: Arc<Geometry>,
-    /// Address of the super-chunk in whose metalayer the geometry was found: C code may give the array another one, which counts
-    /// changes anew.
+    /// Address of the super-chunk from whose metalayer the geometry was read. C code may replace the super-chunk of the
+    /// array; the change tick of the new one is unrelated to that of the old one.
     schunk: usize,
 }
 
-// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `known`; the tick is only
-// touched atomically. The pointers in the struct are the library's own.
+// SAFETY: the public struct is written when the array is made, and by `take_over`, which locks `known`; the tick is
+// only accessed atomically. The library owns the pointers in the struct.
 unsafe impl Sync for Array {}
-// SAFETY: nothing in it belongs to a thread.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for Array {}
 
-/// An array without its super-chunk: everything that may fail when one is made is done.
+/// The parts of an array except its super-chunk. All fallible steps of making an array are done when a `Description`
+/// exists.
 pub(crate) struct Description {
     geometry: Arc<Geometry>,
-    /// Data type of the items as text, with the final NUL.
+    /// Data type of the items as text, NUL-terminated.
     dtype: Option<Malloced>,
     dtype_format: i8,
-    /// Change tick of the super-chunk that the geometry was read from; 0 if it was not read from one.
+    /// Change tick of the super-chunk when the geometry was read from it; 0 if the geometry was not read from a
+    /// super-chunk.
     tick: i64,
 }
 
 impl Description {
-    /// Describes an array of that geometry; `dtype` is its data type as text, without a final NUL.
+    /// Describes an array of the given geometry; `dtype` is its data type as text, without a final NUL.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -64,11 +66,10 @@ impl Description {
         Ok(Description { geometry: Arc::new(geometry), dtype, dtype_format, tick: 0 })
     }
 
-    /// Describes the array that `schunk` holds, by its metalayer.
+    /// Reads the description of the array in `schunk` from the metalayer.
     ///
     /// # Errors
-    /// `MetalayerNotFound`, `Failure` for a metalayer that makes no sense, `InvalidParam` for a geometry that cannot be,
-    /// `MemoryAlloc`.
+    /// `MetalayerNotFound`, `Failure` for an invalid metalayer, `InvalidParam` for an invalid geometry, `MemoryAlloc`.
     pub(crate) fn read(schunk: &SuperChunk) -> Result<Description> {
         let meta = stored_meta(schunk)?;
         let geometry = geometry_of(&meta, schunk.typesize())?;
@@ -87,7 +88,7 @@ impl Description {
         public.last_tick = tick;
         public.sc = schunk.into_raw();
         let schunk = public.sc.addr();
-        // SAFETY: a struct of this function.
+        // SAFETY: `public` is a local variable of this function.
         unsafe { show(&geometry, &raw mut public) };
         Box::new(Array {
             public: UnsafeCell::new(public),
@@ -104,7 +105,7 @@ fn terminated(text: &[u8]) -> Result<Malloced> {
     Ok(copy)
 }
 
-/// How an array is made.
+/// The parameters of a new array.
 #[derive(Clone)]
 pub(crate) struct Spec<'a> {
     /// Shape in items.
@@ -117,43 +118,44 @@ pub(crate) struct Spec<'a> {
     pub dtype: Option<&'a CStr>,
     /// Format of that text.
     pub dtype_format: i8,
-    /// Where and with what parameters; the block size in there is that of the block shape.
+    /// Place and compression parameters; their block size is that of the block shape.
     pub storage: Storage<'a>,
     /// Metalayers besides the array's own.
     pub metalayers: &'a [(CString, Vec<u8>)],
 }
 
 impl Array {
-    /// The public struct, as C knows it.
+    /// Returns a pointer to the public struct.
     pub(crate) fn as_ptr(&self) -> *mut b2nd_array_t {
         self.public.get()
     }
 
-    /// The array behind the pointer that C has.
+    /// Returns the array that a C pointer points at; `None` for NULL.
     ///
     /// # Safety
     /// `array` came from this library and was not freed.
     pub(crate) unsafe fn from_ptr<'a>(array: *const b2nd_array_t) -> Option<&'a Array> {
-        // SAFETY: NULL, or by the caller's word the start of one of ours.
+        // SAFETY: NULL, or, as the caller guarantees, the start of an `Array`.
         unsafe { array.cast::<Array>().as_ref() }
     }
 
-    /// Hands the array to C.
+    /// Passes ownership of the array to C code.
     pub(crate) fn into_raw(self: Box<Self>) -> *mut b2nd_array_t {
         Box::into_raw(self).cast()
     }
 
-    /// The super-chunk.
+    /// Returns the super-chunk.
     ///
     /// # Errors
-    /// `NullPointer` when C has taken it away.
+    /// `NullPointer` when C code has taken it out of the struct.
     pub(crate) fn schunk(&self) -> Result<&SuperChunk> {
-        // SAFETY: the super-chunk of the struct, which lives as long as the array unless C has taken it.
+        // SAFETY: `sc` is NULL or the super-chunk of the struct, which lives as long as the array unless C code has
+        // taken it.
         unsafe { SuperChunk::from_ptr((*self.as_ptr()).sc) }
             .ok_or_else(|| err!(NullPointer, "the array has no super-chunk"))
     }
 
-    /// The geometry as it is now.
+    /// Returns the current geometry.
     pub(crate) fn geometry(&self) -> Arc<Geometry> {
         Arc::clone(&self.known.read().geometry)
     }
@@ -163,34 +165,36 @@ impl Array {
         &self.shape_lock
     }
 
-    /// Returns how many times the metalayers have changed, as far as this process knows; 0 without a super-chunk.
+    /// Returns the change tick of the super-chunk: the number of changes of its metalayers that this process has read;
+    /// 0 without a super-chunk.
     pub(super) fn change_tick(&self) -> i64 {
         self.schunk().map_or(0, SuperChunk::change_tick)
     }
 
-    /// The data type of the items as text.
+    /// Returns the data type of the items as text.
     pub(crate) fn dtype(&self) -> Option<&CStr> {
-        // SAFETY: set when the array was made, and never again.
+        // SAFETY: set when the array was made, and never changed.
         let dtype = unsafe { (*self.as_ptr()).dtype };
-        // SAFETY: NULL or a string of ours.
+        // SAFETY: checked to be non-NULL; a NUL-terminated string of the library.
         (!dtype.is_null()).then(|| unsafe { CStr::from_ptr(dtype) })
     }
 
-    /// The format of that text.
+    /// Returns the format of the data type's text.
     pub(crate) fn dtype_format(&self) -> i8 {
-        // SAFETY: set when the array was made, and never again.
+        // SAFETY: set when the array was made, and never changed.
         unsafe { (*self.as_ptr()).dtype_format }
     }
 
-    /// Takes over the geometry that the metalayer had at that change tick of `schunk`, and shows it. Nothing happens if a geometry
-    /// of a later tick of the same super-chunk is known by now: several threads may find a new one at once.
+    /// Stores the geometry that the metalayer had at change tick `tick` of `schunk`, also in the public struct. Does
+    /// nothing if a geometry of a later tick of the same super-chunk is stored already: several threads may read a new
+    /// geometry at the same time.
     pub(super) fn take_over(&self, geometry: Arc<Geometry>, tick: i64, schunk: &SuperChunk) {
         let mut known = self.known.write();
         let schunk = ptr::from_ref(schunk).addr();
         if tick < self.last_tick() && known.schunk == schunk {
             return;
         }
-        // SAFETY: the struct is ours; `known` is the lock with which alone its geometry is written.
+        // SAFETY: the array owns the struct; its geometry is only written with the lock `known` held, as here.
         unsafe { show(&geometry, self.as_ptr()) };
         *known = KnownGeometry { geometry, schunk };
         self.last_tick_field().store(tick, Ordering::Relaxed);
@@ -201,18 +205,19 @@ impl Array {
     }
 
     fn last_tick_field(&self) -> &AtomicI64 {
-        // SAFETY: the struct is ours; an aligned field that the library only touches atomically once the array is made.
+        // SAFETY: the array owns the struct; an aligned field that the library only accesses atomically once the array
+        // is made.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).last_tick) }
     }
 
     /// Makes an array whose chunks are all special.
     ///
     /// # Safety
-    /// Pointers in the parameters are what the ABI says of them, for as long as the array lives.
+    /// Pointers in the parameters are valid as the ABI requires, for as long as the array lives.
     ///
     /// # Errors
-    /// `InvalidParam` and `MaxBufsizeExceeded` for a geometry that cannot be; `Failure` when the super-chunk cannot be
-    /// made or filled.
+    /// `InvalidParam` and `MaxBufsizeExceeded` for an invalid geometry; `Failure` when the super-chunk cannot be made
+    /// or filled.
     pub(crate) unsafe fn create(spec: &Spec<'_>, special: Special) -> Result<Box<Array>> {
         let typesize = spec.storage.cparams.typesize;
         let geometry = Geometry::new(spec.shape, spec.chunkshape, spec.blockshape, typesize)?;
@@ -226,7 +231,7 @@ impl Array {
         let filled = fill(&schunk, &description.geometry, &meta, spec, special);
         if let Err(error) = filled {
             drop(schunk);
-            // The file is ours, and there is no array in it.
+            // This call has created the file, and it holds no array.
             if let Some(path) = spec.storage.urlpath {
                 let _ = paths::remove_urlpath(paths::strip_scheme(path));
             }
@@ -235,7 +240,7 @@ impl Array {
         Ok(description.into_array(schunk))
     }
 
-    /// Makes an array of a super-chunk that has the metalayer.
+    /// Makes an array from a super-chunk that has the metalayer.
     ///
     /// # Errors
     /// Those of [`Description::read`]; the super-chunk is freed then.
@@ -246,7 +251,7 @@ impl Array {
     /// Opens the array in a file or directory.
     ///
     /// # Errors
-    /// `NullPointer` when there is no super-chunk that can be read, those of [`Description::read`].
+    /// `NullPointer` when no super-chunk can be opened there, those of [`Description::read`].
     pub(crate) fn open(path: &CStr, offset: i64) -> Result<Box<Array>> {
         let io = Storage::default().io;
         // SAFETY: the default back-end has no parameters.
@@ -258,17 +263,17 @@ impl Array {
     /// Opens an array in a frame in memory.
     ///
     /// # Errors
-    /// `Failure` when it is no frame, those of [`Description::read`].
+    /// `Failure` when the bytes are not a frame, those of [`Description::read`].
     pub(crate) fn from_cframe(memory: Growing, copy: bool) -> Result<Box<Array>> {
         let schunk = if copy { SuperChunk::from_copy(memory) } else { SuperChunk::from_frame(memory) };
         let schunk = schunk.map_err(|error| err!(Failure, "no frame: {error}"))?;
         Array::from_schunk(schunk)
     }
 
-    /// Takes over a shape that another handle has changed; whether there was one (`b2nd.md` 6.15).
+    /// Rereads the shape if another handle has changed it (`b2nd.md` 6.15). Returns whether the shape was reread.
     ///
     /// # Errors
-    /// `Lock`, `Data` when more than the shape has changed, those of a metalayer that makes no sense.
+    /// `Lock`, `Data` when more than the shape has changed, those of an invalid metalayer.
     pub(crate) fn refresh(&self) -> Result<bool> {
         let Ok(schunk) = self.schunk() else { return Ok(false) };
         if schunk.frame().is_none() {
@@ -303,7 +308,7 @@ impl Array {
 unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
     let (shape, chunkshape, blockshape, extshape, extchunkshape) = geometry.whole_shapes();
     let strides = geometry.strides();
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         (*public).ndim = geometry.ndim() as i8;
         (*public).shape = *shape;
@@ -325,7 +330,7 @@ unsafe fn show(geometry: &Geometry, public: *mut b2nd_array_t) {
     }
 }
 
-/// Gives a new super-chunk its metalayers and chunks.
+/// Adds the metalayers and chunks to a new super-chunk.
 fn fill(
     schunk: &SuperChunk,
     geometry: &Geometry,
@@ -348,12 +353,12 @@ fn fill(
     Ok(())
 }
 
-/// The metalayer that makes a super-chunk an array.
+/// Parses the array metalayer of a super-chunk.
 pub(crate) fn stored_meta(schunk: &SuperChunk) -> Result<ArrayMeta> {
     ArrayMeta::parse(&stored_bytes(schunk)?)
 }
 
-/// Returns a copy of that metalayer.
+/// Returns a copy of the bytes of the array metalayer.
 ///
 /// # Errors
 /// `MetalayerNotFound`; `NullPointer` for an empty metalayer.
@@ -366,7 +371,7 @@ pub(super) fn stored_bytes(schunk: &SuperChunk) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The geometry that a metalayer tells of.
+/// Returns the geometry that a metalayer describes.
 pub(crate) fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
     let dims = meta.ndim;
     Geometry::stored(&meta.shape[..dims], &meta.chunkshape[..dims], &meta.blockshape[..dims], typesize)
@@ -375,7 +380,8 @@ pub(crate) fn geometry_of(meta: &ArrayMeta, typesize: i32) -> Result<Geometry> {
 impl Drop for Array {
     fn drop(&mut self) {
         let a = self.as_ptr();
-        // SAFETY: the array is going; super-chunk and data type are ours unless C has taken the former.
+        // SAFETY: the array is being dropped, so no other code uses it. It owns the data type and, unless C code has
+        // taken it, the super-chunk.
         unsafe {
             if let Some(schunk) = NonNull::new((*a).sc) {
                 let schunk = OwnedSuperChunk::from_raw(schunk);
@@ -403,7 +409,7 @@ mod tests {
             storage: Storage { cparams: &cparams, ..Storage::default() },
             metalayers: &[],
         };
-        // SAFETY: the default parameters have no pointers but to literals.
+        // SAFETY: the default parameters only have pointers to literals.
         let array = unsafe { Array::create(&spec, Special::Zero) }.unwrap();
         let other = |shape: i64| Arc::new(array.geometry().with_shape(&[shape]).unwrap());
         let tick = array.last_tick();
@@ -416,8 +422,8 @@ mod tests {
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[6][..], 6, tick + 2));
         array.take_over(other(7), tick + 2, schunk);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[7][..], 7, tick + 2));
-        // Another super-chunk counts its changes anew.
-        // SAFETY: the default parameters have no pointers but to literals.
+        // The change tick of another super-chunk is unrelated.
+        // SAFETY: the default parameters only have pointers to literals.
         let another = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
         array.take_over(other(8), tick + 1, &another);
         assert_eq!((array.geometry().shape(), shown(), array.last_tick()), (&[8][..], 8, tick + 1));

@@ -1,5 +1,6 @@
-//! Boxes of items become [`Rows`] of bytes: what is contiguous on both sides is found once, and then only the loops are
-//! left that are needed. Every copy between arrays, chunks, blocks and buffers of the room goes through here.
+//! Converts boxes of items to [`Rows`] of bytes. Dimensions that are contiguous in source and destination are merged,
+//! so that as few loops as possible remain. Every copy of items between arrays, chunks, blocks and buffers in `b2nd`
+//! uses this module.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +10,7 @@ use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 
-/// One side of a copy: the strides of an array, in items, and where the box begins in it.
+/// One side of a copy: the strides of an array, in items, and the offset of the box in it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Side {
     ndim: usize,
@@ -18,7 +19,8 @@ pub(crate) struct Side {
 }
 
 impl Side {
-    /// A box that begins at `start` in an array of `shape` in C order. The first extent of the shape does not matter.
+    /// Returns the side for a box that begins at `start` in an array of `shape` in C order. The first extent of the
+    /// shape is ignored.
     ///
     /// # Errors
     /// `InvalidParam` for more than 16 dimensions, lengths that differ, negative numbers, or a start that does not fit.
@@ -28,13 +30,13 @@ impl Side {
         }
         let mut strides = [1i64; MAX_DIM];
         for dim in (1..shape.len()).rev() {
-            // One that does not fit may be one that is not needed; a needed one will be found out.
+            // A stride that overflows is saturated: it may be unused, and `rows` rejects it if it is used.
             strides[dim - 1] = strides[dim].saturating_mul(shape[dim]);
         }
         Side::with_strides(&strides[..shape.len()], start)
     }
 
-    /// A box at the start of an array of `shape` in C order.
+    /// Returns the side for a box at the start of an array of `shape` in C order.
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
@@ -43,7 +45,7 @@ impl Side {
         Side::in_shape(shape, &[0; MAX_DIM][..shape.len().min(MAX_DIM)])
     }
 
-    /// A box that begins at `start` in an array with these strides, in items.
+    /// Returns the side for a box that begins at `start` in an array with these strides, in items.
     ///
     /// # Errors
     /// As [`in_shape`](Self::in_shape).
@@ -63,8 +65,8 @@ impl Side {
     }
 }
 
-/// Where an item of `typesize` bytes begins in an array of `shape` in C order, in bytes; `start` are its coordinates, as many as
-/// the shape has. `None` where [`Side::in_shape`] fails.
+/// Returns the offset, in bytes, of an item of `typesize` bytes in an array of `shape` in C order. `start` holds the
+/// coordinates of the item, one per dimension. `None` where [`Side::in_shape`] fails.
 pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<usize> {
     let mut items = 0i64;
     for (dim, (&extent, &at)) in shape.iter().zip(start).enumerate() {
@@ -75,16 +77,16 @@ pub(crate) fn place_of(shape: &[i64], start: &[i64], typesize: i32) -> Option<us
         items = before.checked_add(at)?;
     }
     let bytes = items.checked_mul(typesize.into())?;
-    // Its end is a place, too.
+    // The offset of the item's end must not overflow either.
     bytes.checked_add(typesize.into())?;
     usize::try_from(bytes).ok()
 }
 
-/// Makes the rows of a box, for items of `typesize` bytes, at least 1. Rows of the destination do not overlap if its
-/// strides are those of an array in which the box lies.
+/// Returns the rows of a box of items of `typesize` bytes, which is at least 1. Rows of the destination do not overlap
+/// if its strides are those of an array that contains the box.
 ///
 /// # Errors
-/// `InvalidParam` for numbers of dimensions that differ, negative extents, or places that do not fit.
+/// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
 fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
     let wrong = || err!(InvalidParam, "a box of {shape:?} items of {typesize} bytes from {src:?} to {dst:?}");
     let ndim = shape.len();
@@ -115,7 +117,7 @@ fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
         };
         let inner = depth.checked_sub(1).map(|inner| &mut loops[inner]);
         match inner {
-            // The loop goes on where the one inside it ends.
+            // Each iteration of this loop continues where the inner loop ends, so that both are one loop.
             Some(inner)
                 if inner.src_step.checked_mul(inner.count) == Some(this.src_step)
                     && inner.dst_step.checked_mul(inner.count) == Some(this.dst_step) =>
@@ -133,17 +135,17 @@ fn rows(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<Rows> {
     Rows::new(len, &loops[..depth], from, to)
 }
 
-/// How a box of items is copied from one array to another.
+/// The plan for copying a box of items from one array to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BoxCopy {
     rows: Rows,
 }
 
 impl BoxCopy {
-    /// Copies a box of `shape` items of `typesize` bytes, at least 1.
+    /// Plans the copy of a box of `shape` items of `typesize` bytes, which is at least 1.
     ///
     /// # Errors
-    /// `InvalidParam` for numbers of dimensions that differ, negative extents, or places that do not fit.
+    /// `InvalidParam` for different numbers of dimensions, negative extents, or offsets that overflow.
     pub(crate) fn new(shape: &[i64], typesize: i32, src: &Side, dst: &Side) -> Result<BoxCopy> {
         Ok(BoxCopy { rows: rows(shape, typesize, src, dst)? })
     }
@@ -151,7 +153,7 @@ impl BoxCopy {
     /// Copies the box.
     ///
     /// # Errors
-    /// `InvalidParam` when it leaves the source or the destination; nothing is copied then.
+    /// `InvalidParam` when the box exceeds the source or the destination; nothing is copied then.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.rows.copy(src, dst)
     }
@@ -164,20 +166,20 @@ impl BoxCopy {
         self.rows.copy_to(src, dst)
     }
 
-    /// The rows, for destinations that are shared and for those who move bytes themselves.
+    /// Returns the rows, for shared destinations and for callers that copy the bytes themselves.
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }
 }
 
-/// How a box of items is filled with a value.
+/// The plan for filling a box of items with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BoxFill {
     rows: Rows,
 }
 
 impl BoxFill {
-    /// Fills a box of `shape` items of `typesize` bytes, at least 1.
+    /// Plans the fill of a box of `shape` items of `typesize` bytes, which is at least 1.
     ///
     /// # Errors
     /// As [`BoxCopy::new`].
@@ -188,13 +190,13 @@ impl BoxFill {
     /// Fills the box with `value`, which has the size of an item.
     ///
     /// # Errors
-    /// `InvalidParam` when the box leaves the destination; nothing is written then.
+    /// `InvalidParam` when the box exceeds the destination; nothing is written then.
     #[cfg(test)]
     pub(crate) fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
         self.rows.fill(dst, value)
     }
 
-    /// The rows, for destinations that are shared. Their sources mean nothing.
+    /// Returns the rows, for shared destinations. The source offsets of the rows are meaningless.
     pub(crate) fn rows(&self) -> &Rows {
         &self.rows
     }

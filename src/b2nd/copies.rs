@@ -1,4 +1,5 @@
-//! Copies of arrays and of parts of them, arrays put together, and arrays as files (`b2nd.md` 6.5, 6.10, 6.12, 6.13).
+//! Copying arrays and parts of them, concatenating arrays, and saving arrays to files (`b2nd.md` 6.5, 6.10, 6.12,
+//! 6.13).
 
 use super::MAX_DIM;
 use super::array::{Array, Description, Spec};
@@ -18,7 +19,7 @@ fn failed(error: Error) -> Error {
 }
 
 impl Array {
-    /// Makes a new array of the box from `start` to `stop`; `spec` tells all but the shape.
+    /// Makes a new array from the box from `start` to `stop`; `spec` has all parameters but the shape.
     ///
     /// # Safety
     /// As [`Array::create`].
@@ -34,7 +35,7 @@ impl Array {
             shape[dim] = extent.ok_or_else(|| err!(InvalidParam, "{start:?} to {stop:?}"))?;
         }
         let spec = Spec { shape: &shape[..ndim], ..spec.clone() };
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let new = unsafe { Array::create(&spec, Special::Zero) }?;
         let geometry = new.geometry();
         if geometry.nitems() == 0 {
@@ -46,7 +47,7 @@ impl Array {
             new.set_box(&[], &[], &[], &item)?;
             return Ok(new);
         }
-        // A chunk of the new array at a time.
+        // Copies one chunk of the new array at a time.
         let mut buffer = Malloced::zeroed(usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0))?;
         let mut chunks = geometry.chunks_of_box(&[0; MAX_DIM][..ndim], geometry.shape());
         while let Some(part) = chunks.next_part() {
@@ -67,7 +68,7 @@ impl Array {
         Ok(new)
     }
 
-    /// Copies the array, with its metalayers; `spec` tells all but the shape.
+    /// Copies the array, with its metalayers; `spec` has all parameters but the shape.
     ///
     /// # Safety
     /// As [`Array::create`].
@@ -81,7 +82,7 @@ impl Array {
         let schunk = self.schunk()?;
         let is_same = spec.chunkshape == geometry.chunkshape() && spec.blockshape == geometry.blockshape();
         if is_same {
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             let copy = unsafe { schunk.copy(to) }.map_err(failed)?;
             let geometry =
                 Geometry::stored(geometry.shape(), spec.chunkshape, spec.blockshape, copy.typesize())?;
@@ -91,32 +92,33 @@ impl Array {
         let metalayers = schunk.other_metalayers(super::metalayer::NAME)?;
         let spec = Spec { metalayers: &metalayers, ..spec.clone() };
         let start = [0; MAX_DIM];
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let new = unsafe { self.slice(&spec, &start[..ndim], geometry.shape()) }?;
         schunk.copy_vlmetalayers_to(new.schunk()?).map_err(failed)?;
         Ok(new)
     }
 
-    /// Writes the array to a file, or a directory if that is how it is stored.
+    /// Writes the array to a file, or to a directory if the array is stored in one.
     ///
     /// # Errors
-    /// `Failure` when it cannot be written, also because there is something already.
+    /// `Failure` when it cannot be written, for example because the path exists.
     pub(crate) fn save(&self, path: &CStr) -> Result<()> {
         self.refresh()?;
         let schunk = self.schunk()?;
         let contiguous = schunk.storage().contiguous.get();
         let to = CopyTo { contiguous, urlpath: Some(path), cparams: None, dparams: None, io: None };
-        // SAFETY: no parameters but the super-chunk's own, without pointers.
+        // SAFETY: only the super-chunk's own parameters, without pointers.
         unsafe { schunk.copy(&to) }.map(|_| ()).map_err(failed)
     }
 
-    /// Makes this array, or a copy of it, longer by `other` along `axis`. The copy, if one was asked for.
+    /// Appends `other` along `axis` to this array, or with `copy` to a copy of it. Returns the copy.
     ///
     /// # Safety
     /// As [`Array::create`].
     ///
     /// # Errors
-    /// `InvalidParam` for arrays that do not go together, those of copying, resizing and writing.
+    /// `InvalidParam` for arrays of different item sizes or incompatible shapes, those of copying, resizing and
+    /// writing.
     pub(crate) unsafe fn concatenate(
         &self,
         other: &Array,
@@ -126,9 +128,9 @@ impl Array {
         if let Some((spec, to)) = copy {
             self.refresh()?;
             other.refresh()?;
-            // All that can be wrong is found before anything is made.
+            // All arguments are checked before the copy is made.
             joined_shape(&self.geometry(), &other.geometry(), axis)?;
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             let made = unsafe { self.copy(spec, to) }?;
             made.extend(other, axis)?;
             return Ok(Some(made));
@@ -136,7 +138,7 @@ impl Array {
         self.extend(other, axis).map(|()| None)
     }
 
-    /// Puts the items of `other` at the end of the array along `axis`.
+    /// Appends the items of `other` to the array along `axis`.
     fn extend(&self, other: &Array, axis: usize) -> Result<()> {
         self.change_shape_with(other, |change| {
             other.refresh()?;
@@ -148,7 +150,7 @@ impl Array {
     }
 }
 
-/// Returns the shape of two arrays put together.
+/// Returns the shape of the concatenation of two arrays.
 fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64; MAX_DIM]> {
     let ndim = mine.ndim();
     let fits = axis < ndim
@@ -166,7 +168,7 @@ fn joined_shape(mine: &Geometry, theirs: &Geometry, axis: usize) -> Result<[i64;
     Ok(shape)
 }
 
-/// Copies all chunks of `other`, which had that geometry when it was looked at, behind `offset` along `axis`.
+/// Copies all chunks of `other`, which had the geometry `theirs` when it was last refreshed, to `offset` along `axis`.
 fn join(
     change: &mut ShapeChange<'_>,
     other: &Array,

@@ -1,5 +1,5 @@
-//! The shape of an array with its chunks and blocks, and everything that follows from these (`b2nd.md` 2). Checks them
-//! once, so that the rest of the house need not. Never touches data.
+//! The shape of an array with its chunks and blocks, and all values derived from them (`b2nd.md` 2). They are checked
+//! once, here, so that the other modules need no checks. This module accesses no item data.
 
 #![forbid(unsafe_code)]
 
@@ -9,7 +9,7 @@ use crate::abi::BLOSC2_MAX_BUFFERSIZE;
 use crate::err;
 use crate::error::Result;
 
-/// A shape, a chunk shape, a block shape and a typesize that go together, with what follows from them.
+/// A compatible shape, chunk shape, block shape and typesize, with all values derived from them.
 ///
 /// Arrays of shapes hold 1 behind the last dimension, arrays of strides 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub(crate) struct Strides {
     pub item_block: [i64; MAX_DIM],
     /// Of the blocks inside a padded chunk, in blocks.
     pub block_chunk: [i64; MAX_DIM],
-    /// What the public struct shows as the strides of the chunks: a product that means nothing.
+    /// The `chunk_array_strides` of the public struct: a product without a useful meaning.
     pub chunk_array: [i64; MAX_DIM],
 }
 
@@ -68,11 +68,11 @@ pub(crate) fn check(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) -> Re
 }
 
 impl Geometry {
-    /// The geometry of an array that is to be made.
+    /// Returns the geometry of an array that is to be made.
     ///
     /// # Errors
-    /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, items without chunks to hold them,
-    /// or a typesize below 1; `MaxBufsizeExceeded` for chunks that are larger than chunks may be.
+    /// `InvalidParam` for what [`check`] rejects, numbers of items that overflow, items without chunks to hold them, or
+    /// a typesize below 1; `MaxBufsizeExceeded` for chunks above the maximum chunk size.
     pub(crate) fn new(
         shape: &[i64],
         chunkshape: &[i32],
@@ -93,11 +93,11 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// The geometry of an array that was stored (`b2nd.md` 6.10): the typesize is the super-chunk's, and whether chunks
-    /// are as large as they should be is found when they are used.
+    /// Returns the geometry of a stored array (`b2nd.md` 6.10). The typesize is that of the super-chunk; the size of
+    /// chunks is checked when they are used.
     ///
     /// # Errors
-    /// `InvalidParam` for what [`check`] refuses, numbers of items that do not fit, or a dimension with an extent but no
+    /// `InvalidParam` for what [`check`] rejects, numbers of items that overflow, or a dimension with an extent but no
     /// chunks or blocks.
     pub(crate) fn stored(
         shape: &[i64],
@@ -112,10 +112,10 @@ impl Geometry {
         Geometry::derive(shape, chunkshape, blockshape, typesize)
     }
 
-    /// The same chunks and blocks under another shape.
+    /// Returns the geometry with the same chunks and blocks, but another shape.
     ///
     /// # Errors
-    /// `InvalidParam` for another number of dimensions, negative extents, numbers of items that do not fit, and items
+    /// `InvalidParam` for another number of dimensions, negative extents, numbers of items that overflow, and items
     /// without chunks to hold them.
     pub(crate) fn with_shape(&self, shape: &[i64]) -> Result<Geometry> {
         let (chunkshape, blockshape) = (self.chunkshape(), self.blockshape());
@@ -126,7 +126,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// `b2nd.md` 2.1 and 2.2.
+    /// Checks the shapes and derives the other values (`b2nd.md` 2.1 and 2.2).
     fn derive(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Result<Geometry> {
         check(shape, chunkshape, blockshape)?;
         let ndim = shape.len();
@@ -164,7 +164,7 @@ impl Geometry {
         Ok(geometry)
     }
 
-    /// The last table of `b2nd.md` 2.2.
+    /// Returns the strides (the last table of `b2nd.md` 2.2).
     fn derive_strides(&self) -> Strides {
         let mut strides = Strides::default();
         let s = &mut strides;
@@ -185,7 +185,7 @@ impl Geometry {
             if self.shape[inner] == 0 || chunk == 0 || block == 0 {
                 continue;
             }
-            // Where an array has no items these may wrap; nobody uses them then.
+            // The products may only wrap for an array without items, whose strides are not used.
             s.item_array[dim] = s.item_array[inner].wrapping_mul(self.shape[inner]);
             s.item_chunk[dim] = s.item_chunk[inner].wrapping_mul(chunk);
             s.item_extchunk[dim] = s.item_extchunk[inner].wrapping_mul(self.extchunkshape[inner]);
@@ -201,7 +201,7 @@ impl Geometry {
         self.ndim
     }
 
-    /// Bytes of an item; at least 1, unless the array was stored by someone else.
+    /// Size of an item in bytes; at least 1, unless another program has stored the array.
     pub(crate) fn typesize(&self) -> i32 {
         self.typesize
     }
@@ -221,18 +221,18 @@ impl Geometry {
         &self.blockshape[..self.ndim]
     }
 
-    /// Shape, rounded up to whole chunks.
+    /// Shape in items, rounded up to whole chunks.
     #[cfg(test)]
     pub(crate) fn extshape(&self) -> &[i64] {
         &self.extshape[..self.ndim]
     }
 
-    /// Shape of a chunk, rounded up to whole blocks.
+    /// Shape of a chunk in items, rounded up to whole blocks.
     pub(crate) fn extchunkshape(&self) -> &[i64] {
         &self.extchunkshape[..self.ndim]
     }
 
-    /// The five shapes with 1 behind the last dimension, as the public struct shows them: shape, chunk shape, block
+    /// Returns the five shapes with 1 behind the last dimension, as in the public struct: shape, chunk shape, block
     /// shape, padded shape, padded chunk shape.
     #[allow(clippy::type_complexity, reason = "five arrays")]
     pub(crate) fn whole_shapes(
@@ -241,27 +241,27 @@ impl Geometry {
         (&self.shape, &self.chunkshape, &self.blockshape, &self.extshape, &self.extchunkshape)
     }
 
-    /// Items of the array.
+    /// Number of items of the array.
     pub(crate) fn nitems(&self) -> i64 {
         self.nitems
     }
 
-    /// Items of the array, rounded up to whole chunks.
+    /// Number of items of the array, rounded up to whole chunks.
     pub(crate) fn extnitems(&self) -> i64 {
         self.extnitems
     }
 
-    /// Items of a chunk.
+    /// Number of items of a chunk.
     pub(crate) fn chunknitems(&self) -> i32 {
         self.chunknitems
     }
 
-    /// Items of a chunk, rounded up to whole blocks.
+    /// Number of items of a chunk, rounded up to whole blocks.
     pub(crate) fn extchunknitems(&self) -> i64 {
         self.extchunknitems
     }
 
-    /// Items of a block.
+    /// Number of items of a block.
     pub(crate) fn blocknitems(&self) -> i32 {
         self.blocknitems
     }
@@ -298,27 +298,28 @@ impl Geometry {
         }
     }
 
-    /// Bytes of the whole array.
+    /// Returns the size of the whole array in bytes.
     ///
     /// # Errors
-    /// `InvalidParam` when they do not fit 63 bits, or the typesize is negative.
+    /// `InvalidParam` when the size does not fit 63 bits, or the typesize is negative.
     pub(crate) fn nbytes(&self) -> Result<i64> {
         self.bytes(self.nitems)
     }
 
-    /// Bytes of a block.
+    /// Returns the size of a block in bytes.
     ///
     /// # Errors
-    /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
+    /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
     pub(crate) fn block_nbytes(&self) -> Result<i32> {
         let nbytes = self.bytes(self.blocknitems.into())?;
         i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "blocks of {nbytes} bytes"))
     }
 
-    /// Bytes of a chunk, padding included. For an array that was made here they are at most 2 147 483 615.
+    /// Returns the size of a chunk in bytes, including padding. For an array made by [`new`](Self::new) it is at most 2
+    /// 147 483 615.
     ///
     /// # Errors
-    /// `InvalidParam` when they do not fit 31 bits, or the typesize is negative.
+    /// `InvalidParam` when the size does not fit 31 bits, or the typesize is negative.
     pub(crate) fn chunk_nbytes(&self) -> Result<i32> {
         let nbytes = self.padded_chunk_bytes()?;
         i32::try_from(nbytes).map_err(|_| err!(InvalidParam, "chunks of {nbytes} bytes"))
@@ -336,11 +337,12 @@ impl Geometry {
             .ok_or_else(|| err!(InvalidParam, "{nitems} items of {typesize} bytes"))
     }
 
-    /// The chunks that the box `start..stop` touches, in ascending order (`b2nd.md` 6.8): in each dimension those that
-    /// begin before `stop` and end, or the array does, behind `start`. An empty extent inside a chunk touches it, with
-    /// a part of no items. What is outside the shape belongs to no part.
+    /// Returns the chunks that the box `start..stop` touches, in ascending order (`b2nd.md` 6.8): in each dimension
+    /// those that begin before `stop`, and for which the smaller of the chunk's end and the array's end is behind
+    /// `start`. An empty extent inside a chunk touches it, with a part of no items. Items outside the shape belong to
+    /// no part.
     ///
-    /// `start` and `stop` have a number for each dimension at least; the rest of them is ignored.
+    /// `start` and `stop` have at least one number per dimension; further numbers are ignored.
     pub(crate) fn chunks_of_box(&self, start: &[i64], stop: &[i64]) -> Tiles {
         if self.nitems == 0 {
             return Tiles::none();
@@ -354,8 +356,8 @@ impl Geometry {
         Tiles::new(self.ndim, &tile, &grid, &self.shape, start, stop, &[0; MAX_DIM])
     }
 
-    /// The blocks of a chunk that a part of it touches, in ascending order. Where their parts lie is told from the
-    /// start of the box whose part the chunk's is.
+    /// Returns the blocks of a chunk that `part` touches, in ascending order. The positions `at` of their parts are
+    /// relative to the start of the box, like that of `part`.
     pub(crate) fn blocks_of_part(&self, part: &TilePart) -> Tiles {
         if self.extchunknitems == 0 {
             return Tiles::none();
@@ -372,7 +374,7 @@ impl Geometry {
     }
 }
 
-/// `extent`, rounded up to a multiple of `unit`; 0 for a unit of 0.
+/// Returns `extent`, rounded up to a multiple of `unit`; 0 for a unit of 0.
 fn padded(extent: i64, unit: i64) -> Result<i64> {
     match extent.checked_rem(unit) {
         None => Ok(0),
@@ -384,7 +386,7 @@ fn padded(extent: i64, unit: i64) -> Result<i64> {
     }
 }
 
-/// The product from the left: once it is 0 it stays that, whatever follows.
+/// Returns the product of the extents, multiplied from the left: after a 0, no later extent can overflow it.
 fn product(extents: &[i64; MAX_DIM]) -> Result<i64> {
     extents
         .iter()

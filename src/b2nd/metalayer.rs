@@ -1,5 +1,5 @@
-//! The bytes of the metalayers that make a super-chunk an array: `b2nd`, and `caterva` of older files (`b2nd.md` 3).
-//! Whether the numbers in them make sense is for [`geometry`](super::geometry).
+//! Reads and writes the metalayers that mark a super-chunk as an array: `b2nd`, and `caterva` of older files (`b2nd.md`
+//! 3). [`geometry`](super::geometry) checks the numbers in them.
 
 #![forbid(unsafe_code)]
 
@@ -16,23 +16,25 @@ pub(crate) const NAME: &CStr = c"b2nd";
 /// Name of the metalayer of older files.
 pub(crate) const OLD_NAME: &CStr = c"caterva";
 
-/// Members of the array that the metalayer is; the older one has 5, without the data type.
+/// Number of members of the msgpack array that is the metalayer; the older metalayer has 5, without the data type.
 const MEMBERS: u8 = 7;
-/// Where the first extent of the shape stands: behind two markers, version and number of dimensions. And what each takes.
+/// Offset of the first extent of the shape: behind two markers, the version and the number of dimensions. Below, the
+/// size of an extent with its marker. Both in bytes.
 const START_OF_SHAPE: usize = 4;
 const LEN_OF_EXTENT: usize = 9;
-/// What the metalayer takes for each dimension: a number of 64 and two of 32 bits, with their markers.
+/// Size of the entries of one dimension in bytes: one 64-bit and two 32-bit integers, with their markers.
 const LEN_PER_DIM: usize = LEN_OF_EXTENT + 5 + 5;
-/// What it takes besides the dimensions: version, number of them, four markers; format, marker and length of the type.
+/// Size of the other entries in bytes. Shapes: the version, the number of dimensions, four markers. Data type: its
+/// format, marker and length.
 const LEN_OF_SHAPES: usize = 6;
 const LEN_OF_DTYPE: usize = 6;
 
-/// What a metalayer says.
+/// The content of a metalayer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ArrayMeta {
     /// Number of dimensions, 0 to 16.
     pub ndim: usize,
-    /// Shape in items; 1 behind the last dimension. Any number may stand in a file.
+    /// Shape in items; 1 behind the last dimension. A file may hold any number.
     pub shape: [i64; MAX_DIM],
     /// Shape of a chunk in items; 1 behind the last dimension.
     pub chunkshape: [i32; MAX_DIM],
@@ -40,7 +42,7 @@ pub(crate) struct ArrayMeta {
     pub blockshape: [i32; MAX_DIM],
     /// Data type of the items as text; `None` in older files.
     pub dtype: Option<Vec<u8>>,
-    /// Format of that text; 0 = NumPy's.
+    /// Format of `dtype`; 0 = NumPy's.
     pub dtype_format: i8,
 }
 
@@ -48,8 +50,8 @@ impl ArrayMeta {
     /// Reads a metalayer of either name; bytes behind it are ignored.
     ///
     /// # Errors
-    /// `Failure` when it ends too early, has a number of dimensions that arrays do not have, or a data type that is no
-    /// string; `MemoryAlloc`.
+    /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
+    /// a string; `MemoryAlloc`.
     pub(crate) fn parse(bytes: &[u8]) -> Result<ArrayMeta> {
         let mut fields = Fields::default();
         fields.read(bytes, true)?;
@@ -75,7 +77,7 @@ impl ArrayMeta {
     /// Reads the metalayer of a super-chunk.
     ///
     /// # Errors
-    /// As [`parse`](Self::parse); `NullPointer` for one without content.
+    /// As [`parse`](Self::parse); `NullPointer` for an empty metalayer.
     pub(crate) fn of_stored(content: &[u8]) -> Result<ArrayMeta> {
         if content.is_empty() {
             return Err(err!(NullPointer, "the metalayer of an array is empty"));
@@ -83,7 +85,7 @@ impl ArrayMeta {
         ArrayMeta::parse(content)
     }
 
-    /// The geometry that the metalayer describes, for items of that many bytes.
+    /// Returns the geometry that the metalayer describes, for items of `typesize` bytes.
     ///
     /// # Errors
     /// As [`Geometry::stored`].
@@ -93,7 +95,7 @@ impl ArrayMeta {
     }
 }
 
-/// Writes another shape into a metalayer of either name; what else is there stays.
+/// Overwrites the shape in a metalayer of either name; all other bytes stay unchanged.
 ///
 /// # Errors
 /// As [`ArrayMeta::parse`]; `Failure` for another number of dimensions.
@@ -111,7 +113,7 @@ pub(crate) fn put_shape(metalayer: &mut [u8], shape: &[i64]) -> Result<()> {
     Ok(())
 }
 
-/// The bytes of a `b2nd` metalayer; a data type of `None` is written as `|u1`. The extents are not looked at.
+/// Returns the bytes of a `b2nd` metalayer; a data type of `None` is written as `|u1`. The extents are not checked.
 ///
 /// # Errors
 /// `InvalidParam` for more than 16 dimensions or shapes of different lengths; `Failure` for a negative format, and a
@@ -141,7 +143,7 @@ pub(crate) fn serialize(
 
 fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
     let ndim = shape.len() as u8;
-    // With 16 dimensions this is no array any more for msgpack; every reader ignores it (`b2nd.md` 3).
+    // For 16 dimensions this byte is not a msgpack array marker; every reader ignores it (`b2nd.md` 3).
     let array = Marker::FixArray(0).to_u8() + ndim;
     writer.fixarray(MEMBERS).byte(B2ND_METALAYER_VERSION as u8).byte(ndim);
     writer.byte(array);
@@ -156,12 +158,13 @@ fn write_shapes(writer: &mut Writer, shape: &[i64], chunkshape: &[i32], blocksha
     }
 }
 
-/// What was read of a metalayer, also when the rest could not be: the function of the ABI shows it then.
+/// The fields read from a metalayer. After an error they hold the fields before the invalid byte, which the ABI
+/// function returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fields<'a> {
-    /// The number of dimensions as it stands there.
+    /// Number of dimensions, unchecked; `None` where it was not read.
     pub ndim: Option<i8>,
-    /// Shapes that were begun, 0 to 3: of the array, of chunks, of blocks.
+    /// Number of shapes whose reading has begun, 0 to 3: of the array, of chunks, of blocks.
     pub shapes: usize,
     /// Shape in items; 1 where nothing was read.
     pub shape: [i64; MAX_DIM],
@@ -171,7 +174,7 @@ pub(crate) struct Fields<'a> {
     pub blockshape: [i32; MAX_DIM],
     /// Data type of the items as text.
     pub dtype: Option<&'a [u8]>,
-    /// Format of that text; any number may stand there.
+    /// Format of `dtype`, unchecked.
     pub dtype_format: i8,
 }
 
@@ -190,12 +193,12 @@ impl Default for Fields<'_> {
 }
 
 impl<'a> Fields<'a> {
-    /// Reads a metalayer, the data type only if `with_dtype`; how many bytes that took. Of the markers only the one of
-    /// the data type is looked at (`b2nd.md` 3.3).
+    /// Reads a metalayer; the data type only if `with_dtype`. Returns the number of bytes read. Of the markers only
+    /// that of the data type is checked (`b2nd.md` 3.3).
     ///
     /// # Errors
-    /// `Failure` when it ends too early, has a number of dimensions that arrays do not have, or a data type that is no
-    /// string.
+    /// `Failure` when the metalayer is truncated, or has an unsupported number of dimensions or a data type that is not
+    /// a string.
     pub(crate) fn read(&mut self, bytes: &'a [u8], with_dtype: bool) -> Result<usize> {
         let short = || err!(Failure, "an array's metalayer ends after {} bytes", bytes.len());
         // The marker of the array, and the version.
@@ -203,7 +206,7 @@ impl<'a> Fields<'a> {
         self.ndim = Some(ndim);
         let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
         let dims = dims.ok_or_else(|| err!(Failure, "{ndim} dimensions"))?;
-        // A marker before each shape, and one before each number.
+        // There is a marker before each shape, and one before each number.
         let mut at = 3 + 1;
         self.shapes = 1;
         bytes.get(at - 1).ok_or_else(short)?;

@@ -2,20 +2,20 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`geometry`] | a checked shape with its chunks and blocks, and everything that follows from it |
+//! | [`geometry`] | a checked shape with its chunks and blocks, and all values derived from it |
 //! | [`tiles`] | the chunks that a box of items touches, and the blocks of a chunk |
 //! | [`overrun`] | boxes that reach beyond the grid of chunks |
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
-//! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loop over bytes |
+//! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loops over bytes |
 //! | [`array`] | an array: its super-chunk and its geometry |
-//! | `shape_lock`, `shape_access` | the lock of the shape: for writers of items, or for one change; access with it |
-//! | `transfer` | a box and its buffer, checked |
+//! | `shape_lock`, `shape_access` | the lock of the shape, for writers of items or one change; access with it |
+//! | `transfer` | a checked box and its buffer |
 //! | [`slices`] | reading and writing boxes |
-//! | [`resize`], [`copies`] | growing and shrinking; copies, parts, arrays put together |
-//! | [`selection`], [`sparse`] | items at the crossings of lists of coordinates; items here and there |
+//! | [`resize`], [`copies`] | growing and shrinking; copies, parts, concatenation |
+//! | [`selection`], [`sparse`] | items at lists of coordinates per dimension; items at a list of positions |
 //! | [`views`] | the same items under other dimensions |
 //!
-//! All but those that follow `rows` know nothing of chunks' bytes, of super-chunks and of threads.
+//! The modules up to `rows` use no chunk bytes, no super-chunks and no threads.
 
 pub(crate) mod array;
 pub(crate) mod boxes;
@@ -36,5 +36,5 @@ pub(crate) mod views;
 
 use crate::abi::B2ND_MAX_DIM;
 
-/// The most dimensions that an array has.
+/// Upper limit for the number of dimensions of an array.
 pub(crate) const MAX_DIM: usize = B2ND_MAX_DIM as usize;

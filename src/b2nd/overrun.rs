@@ -1,16 +1,17 @@
 //! Boxes that reach beyond the grid of an array's chunks (`b2nd.md` 6.4).
 //!
-//! The C library walks over all chunks that such a box would touch in a grid without end, in C order. It computes the number
-//! of a chunk outside the grid like that of any other, so the number is that of another chunk, or too high; then the call
-//! fails. Programs rely on the calls that succeed, so the walk is followed here, without touching the other chunks.
+//! The C library walks over all chunks that the box would touch in an unlimited grid, in C order. It computes the
+//! number of a chunk outside the grid by the same formula as inside, so the result is the number of another chunk, or
+//! too high, in which case the call fails. Programs rely on the calls that succeed, so this module follows the walk,
+//! but the other chunks are not accessed.
 
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
 use super::geometry::Geometry;
 
-/// Returns the number of chunks inside the grid that the walk over the box `start..stop` meets before the first chunk whose
-/// number is too high; `None` if there is no such chunk.
+/// Returns the number of chunks inside the grid that the walk over the box `start..stop` visits before the first chunk
+/// whose number is too high; `None` if there is no such chunk.
 ///
 /// The box has items, and begins inside the shape in every dimension.
 pub(crate) fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[i64]) -> Option<i64> {
@@ -48,7 +49,7 @@ pub(crate) fn chunks_before_overrun(geometry: &Geometry, start: &[i64], stop: &[
         let counted = (at - first[dim]).min(inside(dim));
         before = before.saturating_add(counted.saturating_mul(rest));
         if counted == inside(dim) {
-            // This chunk is outside the grid, and all behind it in this row are not counted.
+            // This chunk is outside the grid, and the later chunks of this row are not counted.
             break;
         }
     }

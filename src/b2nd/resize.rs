@@ -1,5 +1,6 @@
-//! Growing and shrinking arrays (`b2nd.md` 6.14): chunks come and go, and the shape in the metalayer tells which are
-//! visible. A shrunk shape is published before its chunks go, a grown one after its chunks came.
+//! Growing and shrinking arrays (`b2nd.md` 6.14): chunks are inserted and deleted, and the shape in the metalayer
+//! defines which chunks are visible. A smaller shape is published before chunks are deleted, a larger one after chunks
+//! are inserted.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -24,26 +25,26 @@ fn failed(error: Error) -> Error {
 }
 
 impl Array {
-    /// Gives the array another shape. With `start`, what is new or goes begins there in each dimension, in whole chunks
-    /// unless it is the end.
+    /// Changes the shape of the array. With `start`, the inserted or deleted items begin there in each dimension; they
+    /// must be whole chunks, unless they are at the end.
     ///
     /// # Errors
-    /// `InvalidParam` for a shape or a start that cannot be, `Failure` when chunks or metalayer cannot be changed,
-    /// `Lock`, those of a refresh.
+    /// `InvalidParam` for an invalid shape or start, `Failure` when chunks or metalayer cannot be changed, `Lock`,
+    /// those of a refresh.
     pub(crate) fn resize(&self, new_shape: &[i64], start: Option<&[i64]>) -> Result<()> {
         self.change_shape(|change| change.resize(new_shape, start))
     }
 
-    /// Puts items into the array, which grows by them along `axis`, from `at` on.
+    /// Inserts items into the array along `axis`, before position `at` or at the end.
     ///
     /// # Errors
-    /// `InvalidParam` for an axis or place that is not there, or bytes that are no whole number of rows; those of
-    /// [`resize`](Self::resize) and of writing.
+    /// `InvalidParam` for an axis or position out of range, or a number of bytes that is not a whole number of rows;
+    /// those of [`resize`](Self::resize) and of writing.
     pub(crate) fn insert(&self, src: &[u8], axis: usize, at: Option<i64>) -> Result<()> {
         self.change_shape(|change| change.insert(src, axis, at))
     }
 
-    /// Puts items at the end of the array along `axis`.
+    /// Appends items to the array along `axis`.
     ///
     /// # Errors
     /// As [`insert`](Self::insert).
@@ -51,10 +52,10 @@ impl Array {
         self.change_shape(|change| change.append(src, axis))
     }
 
-    /// Takes `count` rows along `axis` out of the array, from `at` on.
+    /// Deletes `count` rows along `axis` from the array, from `at` on.
     ///
     /// # Errors
-    /// `InvalidParam` for an axis or rows that are not there, those of [`resize`](Self::resize).
+    /// `InvalidParam` for an axis or rows out of range, those of [`resize`](Self::resize).
     pub(crate) fn delete(&self, axis: usize, at: i64, count: i64) -> Result<()> {
         self.change_shape(|change| change.delete(axis, at, count))
     }
@@ -77,7 +78,7 @@ impl ShapeChange<'_> {
         if shrunk_shape.contains(&i64::MAX) {
             return Err(err!(InvalidParam, "an array of {shrunk_shape:?} cannot be resized"));
         }
-        // All that can be wrong is found before anything changes.
+        // All arguments are checked before the first change.
         let shrunk = other_shape(&old, shrunk_shape)?;
         let grown = other_shape(shrunk.as_deref().unwrap_or(&old), new_shape)?;
         if let Some(grown) = &grown {
@@ -91,7 +92,7 @@ impl ShapeChange<'_> {
         if schunk.is_view() {
             return Err(err!(InvalidParam, "a view cannot be resized"));
         }
-        // A damaged shape may promise chunks without end, which nobody should go through.
+        // A damaged shape may have an almost unlimited number of chunks, over which no loop may run.
         let stored = schunk.counters().nchunks;
         if old.nchunks() > stored {
             return Err(err!(Failure, "{} chunks, {stored} are stored", old.nchunks()));
@@ -112,7 +113,7 @@ impl ShapeChange<'_> {
         let Some(new) = new else { return Ok(()) };
         let (array, schunk) = (self.array(), self.schunk());
         let old = array.geometry();
-        // Chunks may be there already: an appended one is.
+        // The chunks may be there already: `append` stores a whole chunk before it changes the shape.
         if new.nchunks() != schunk.counters().nchunks {
             let fresh = Slab::new(&new, start.unwrap_or(old.shape()), new.shape(), old.shape());
             let zeros = zeros_chunk(schunk, &new)?;
@@ -198,12 +199,12 @@ fn grown(extent: i64, count: i64) -> Result<i64> {
     extent.checked_add(count).ok_or_else(|| err!(InvalidParam, "{extent} and {count} rows"))
 }
 
-/// The geometry under another shape; `None` if it is the same.
+/// Returns the geometry with another shape; `None` if the shape is the same.
 fn other_shape(geometry: &Geometry, shape: &[i64]) -> Result<Option<Arc<Geometry>>> {
     Ok(if shape == geometry.shape() { None } else { Some(Arc::new(geometry.with_shape(shape)?)) })
 }
 
-/// What is not at the end has to begin and end with chunks.
+/// Checks `start`: inserted or deleted items that are not at the end must begin and end at chunk boundaries.
 fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<()> {
     for dim in 0..geometry.ndim() {
         let (shape, new, start) = (geometry.shape()[dim], new_shape[dim], start[dim]);
@@ -218,7 +219,7 @@ fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<
         if is_inside && !(is_whole(start) && is_whole(change)) {
             return Err(wrong());
         }
-        // What goes has to be there.
+        // The deleted items have to be inside the shape.
         if new < shape && start + (shape - new) > shape {
             return Err(wrong());
         }
@@ -226,12 +227,13 @@ fn check_start(geometry: &Geometry, new_shape: &[i64], start: &[i64]) -> Result<
     Ok(())
 }
 
-/// The chunks that begin inside of what a grid has in one shape but not in another.
+/// The chunks of a grid that begin in the items by which the longer of two shapes exceeds the shorter one.
 struct Slab {
     ndim: usize,
-    /// Chunks of the grid along each dimension.
+    /// Number of chunks of the grid along each dimension.
     along: [i64; MAX_DIM],
-    /// Those of them that begin inside, in any of the dimensions.
+    /// Indices, along each dimension, of the chunks that begin in these items. A chunk belongs to the slab if its index
+    /// is in the range of any dimension.
     inside: [Range<i64>; MAX_DIM],
 }
 
@@ -252,13 +254,13 @@ impl Slab {
         slab
     }
 
-    /// Runs `then` on the number of each of the chunks, in ascending order, or in descending.
+    /// Calls `then` with the number of each chunk of the slab, in ascending or descending order.
     fn each(&self, descending: bool, mut then: impl FnMut(i64) -> Result<()>) -> Result<()> {
         self.each_from(0, 0, false, descending, &mut then)
     }
 
-    /// As [`each`](Self::each), of those that come after `number` rows of the dimensions before `dim`; all of them if one of
-    /// these is inside.
+    /// As [`each`](Self::each), for the chunks whose index over the dimensions before `dim`, in C order, is `number`.
+    /// All of these are in the slab if `is_inside`.
     fn each_from(
         &self,
         dim: usize,
@@ -281,7 +283,7 @@ impl Slab {
     }
 }
 
-/// A chunk of zeros as the array has them.
+/// Returns a special chunk of zeros with the chunk size of the array.
 fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     let chunksize = usize::try_from(geometry.chunk_nbytes()?).unwrap_or(0);
     let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
@@ -292,7 +294,8 @@ fn zeros_chunk(schunk: &SuperChunk, geometry: &Geometry) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// Whether a buffer of a chunk's size is the next chunk of the array, byte for byte.
+/// Returns whether a buffer of the size of a chunk, appended along the first dimension, is a whole chunk with the same
+/// order of bytes.
 fn is_whole_at_end(geometry: &Geometry) -> bool {
     let (shape, chunk, block) = (geometry.shape(), geometry.chunkshape(), geometry.blockshape());
     let divides = |whole: i64, part: i32| whole.checked_rem(i64::from(part)) == Some(0);

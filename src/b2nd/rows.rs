@@ -1,8 +1,8 @@
-//! Nested loops over rows of bytes, and the innermost of them: rows of one length are moved or filled, at steps that
-//! each loop has for source and destination. Decides nothing; boxes become rows in [`boxes`](super::boxes).
+//! Nested loops that copy or fill rows of bytes: all rows have the same length, and each loop has a step for the source
+//! and one for the destination. [`boxes`](super::boxes) converts boxes to rows.
 //!
-//! The only file of the room with `unsafe`: a destination that threads share cannot be a slice, since between the rows
-//! of one thread lie those of others.
+//! Uses `unsafe`: a destination that several threads write cannot be a slice, since the rows of other threads lie
+//! between those of one thread.
 
 use super::MAX_DIM;
 use crate::err;
@@ -16,7 +16,8 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::{ptr, slice};
 
-// What rows are moved in; on x86-64 in registers: arrays of bytes are stored on the stack on their way.
+// The units in which rows are copied; on x86-64 SIMD registers, because the compiler copies arrays of bytes by way of
+// the stack.
 #[cfg(not(target_arch = "x86_64"))]
 type Bytes16 = [u64; 2];
 #[cfg(not(target_arch = "x86_64"))]
@@ -24,42 +25,43 @@ type Bytes32 = [u64; 4];
 #[cfg(not(target_arch = "x86_64"))]
 type Bytes64 = [u64; 8];
 
-/// A loop over rows, or over the loop inside it. Steps are in bytes.
+/// A loop over rows, or over an inner loop. Steps are in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Loop {
-    /// How many times.
+    /// Number of iterations.
     pub count: usize,
-    /// From one time to the next in the source.
+    /// Step from one iteration to the next in the source.
     pub src_step: usize,
-    /// From one time to the next in the destination.
+    /// Step from one iteration to the next in the destination.
     pub dst_step: usize,
 }
 
-/// Rows of bytes, at places that loops in each other tell. Where the last of them ends is known.
+/// Rows of bytes, whose offsets are defined by nested loops. The ends of source and destination are computed in
+/// advance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Rows {
-    /// Bytes of a row; 0 if there are no rows.
+    /// Length of a row in bytes; 0 if there are no rows.
     len: usize,
     depth: usize,
     /// The innermost first.
     loops: [Loop; MAX_DIM],
-    /// From the first byte of the first row to the last one of the last.
+    /// Byte range from the start of the first row to the end of the last.
     src: Range<usize>,
     dst: Range<usize>,
 }
 
-/// A row: where it begins in source and destination.
+/// One row: its offsets in source and destination, and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
-    /// In the source, in bytes.
+    /// Offset in the source, in bytes.
     pub src: usize,
-    /// In the destination, in bytes.
+    /// Offset in the destination, in bytes.
     pub dst: usize,
     /// Bytes.
     pub len: usize,
 }
 
-/// Where the last byte of all rows is; `None` when that does not fit.
+/// Returns the offset behind the last byte of all rows; `None` when it overflows `isize`.
 fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) -> Option<usize> {
     let mut end = start.checked_add(len)?;
     for (count, step) in steps {
@@ -69,15 +71,15 @@ fn end(start: usize, len: usize, steps: impl Iterator<Item = (usize, usize)>) ->
 }
 
 impl Rows {
-    /// No rows.
+    /// Returns an empty set of rows.
     pub(crate) fn none() -> Rows {
         Rows { len: 0, depth: 0, loops: [Loop::default(); MAX_DIM], src: 0..0, dst: 0..0 }
     }
 
-    /// Rows of `len` bytes from `src` and `dst` on, with the innermost of the loops first.
+    /// Returns the rows of `len` bytes from the offsets `src` and `dst` on. The innermost loop comes first.
     ///
     /// # Errors
-    /// `InvalidParam` for more than 16 loops, or places that do not fit.
+    /// `InvalidParam` for more than 16 loops, or offsets that overflow.
     pub(crate) fn new(len: usize, loops: &[Loop], src: usize, dst: usize) -> Result<Rows> {
         if loops.len() > MAX_DIM {
             return Err(err!(InvalidParam, "{} loops", loops.len()));
@@ -95,12 +97,12 @@ impl Rows {
         Ok(rows)
     }
 
-    /// Whether there are no rows.
+    /// Returns whether there are no rows.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Bytes of a row.
+    /// Returns the length of a row in bytes.
     #[cfg(test)]
     pub(crate) fn row_len(&self) -> usize {
         self.len
@@ -114,18 +116,18 @@ impl Rows {
         self.loops[..self.depth].iter().fold(1usize, |count, of| count.saturating_mul(of.count))
     }
 
-    /// The bytes of the source from the first to the last that is read.
+    /// Returns the byte range of the source from the first to the last byte that is read.
     pub(crate) fn src_range(&self) -> Range<usize> {
         self.src.clone()
     }
 
-    /// The bytes of the destination from the first to the last that is written.
+    /// Returns the byte range of the destination from the first to the last byte that is written.
     #[cfg(test)]
     pub(crate) fn dst_range(&self) -> Range<usize> {
         self.dst.clone()
     }
 
-    /// The rows one by one, in the order in which they are moved.
+    /// Returns the rows one by one, in the order in which they are copied.
     pub(crate) fn runs(&self) -> RunIter<'_> {
         let next = (!self.is_empty()).then_some((self.src.start, self.dst.start));
         RunIter { rows: self, position: [0; MAX_DIM], next }
@@ -141,7 +143,7 @@ impl Rows {
     /// Copies the rows.
     ///
     /// # Errors
-    /// `InvalidParam` when they leave the source or the destination; nothing is copied then.
+    /// `InvalidParam` when they exceed the source or the destination; nothing is copied then.
     pub(crate) fn copy(&self, src: &[u8], dst: &mut [u8]) -> Result<()> {
         self.check("source", &self.src, src.len())?;
         self.check("destination", &self.dst, dst.len())?;
@@ -160,54 +162,56 @@ impl Rows {
         unsafe { self.copy_shared(src, dst.as_mut_ptr(), len) }
     }
 
-    /// Copies the rows into a destination of `len` bytes of which others use other bytes at the same time.
+    /// Copies the rows into a destination of `len` bytes, of which other threads may use other bytes at the same time.
     ///
     /// # Errors
     /// As [`copy`](Self::copy).
     ///
     /// # Safety
-    /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
+    /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.
     pub(crate) unsafe fn copy_shared(&self, src: &[u8], dst: *mut u8, len: usize) -> Result<()> {
         self.check("source", &self.src, src.len())?;
         self.check("destination", &self.dst, len)?;
-        // SAFETY: all rows lie in the slice and, by the caller's word, in the destination.
+        // SAFETY: the checks above: all rows lie in the slice and in the `len` bytes of the destination, which the
+        // caller guarantees.
         unsafe { self.copy_between(src.as_ptr(), dst) };
         Ok(())
     }
 
-    /// Copies the rows, one after the other, each as if by way of somewhere else: the two may overlap.
+    /// Copies the rows one after the other, each with the semantics of `memmove`: a row's source and destination may
+    /// overlap.
     ///
     /// # Safety
-    /// The rows of the source can be read from `src`, those of the destination written from `dst`, and nobody else uses
-    /// the latter meanwhile.
+    /// The rows of the source can be read from `src`, those of the destination written from `dst`, and no other code
+    /// uses the latter during the call.
     pub(crate) unsafe fn copy_between(&self, src: *const u8, dst: *mut u8) {
         #[cfg(target_arch = "x86_64")]
         if self.len >= WORTH_AVX2 && is_x86_feature_detected!("avx2") {
-            // SAFETY: handed on, and AVX2 is there.
+            // SAFETY: the caller upholds the same contract, and AVX2 is available.
             return unsafe { self.copy_between_avx2(src, dst) };
         }
-        // SAFETY: handed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.copy_each(src, dst) }
     }
 
-    /// The same with registers of 32 bytes.
+    /// As [`copy_between`](Self::copy_between), compiled for AVX2, with 32-byte registers.
     ///
     /// # Safety
     /// As [`copy_between`](Self::copy_between).
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2")]
     unsafe fn copy_between_avx2(&self, src: *const u8, dst: *mut u8) {
-        // SAFETY: handed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe { self.copy_each(src, dst) }
     }
 
-    /// As [`copy_between`](Self::copy_between), with what the caller is compiled for.
+    /// As [`copy_between`](Self::copy_between), inlined, so that it uses the target features of the caller.
     ///
     /// # Safety
     /// As [`copy_between`](Self::copy_between).
     #[inline(always)]
     unsafe fn copy_each(&self, src: *const u8, dst: *mut u8) {
-        // SAFETY: handed on.
+        // SAFETY: the caller upholds the same contract.
         unsafe {
             match self.len {
                 0 => {}
@@ -229,10 +233,10 @@ impl Rows {
         }
     }
 
-    /// Fills the rows of the destination with copies of `value`, of which a row has a whole number.
+    /// Fills the rows of the destination with copies of `value`. The length of a row is a multiple of that of `value`.
     ///
     /// # Errors
-    /// `InvalidParam` when the rows leave the destination, or are not made of whole values.
+    /// `InvalidParam` when the rows exceed the destination, or their length is not a multiple of that of `value`.
     #[cfg(test)]
     pub(crate) fn fill(&self, dst: &mut [u8], value: &[u8]) -> Result<()> {
         let len = dst.len();
@@ -240,13 +244,14 @@ impl Rows {
         unsafe { self.fill_shared(dst.as_mut_ptr(), len, value) }
     }
 
-    /// As [`fill`](Self::fill), for a destination of `len` bytes of which others use other bytes at the same time.
+    /// As [`fill`](Self::fill), for a destination of `len` bytes, of which other threads may use other bytes at the
+    /// same time.
     ///
     /// # Errors
     /// As [`fill`](Self::fill).
     ///
     /// # Safety
-    /// `dst` points at `len` writable bytes, and nobody else uses the bytes of these rows meanwhile.
+    /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.
     pub(crate) unsafe fn fill_shared(&self, dst: *mut u8, len: usize, value: &[u8]) -> Result<()> {
         self.check("destination", &self.dst, len)?;
         let Some((&byte, others)) = value.split_first() else {
@@ -263,15 +268,16 @@ impl Rows {
             of.src_step = 0;
         }
         if others.iter().all(|&other| other == byte) {
-            // SAFETY: the rows lie in the destination, which the caller vouches for; no source is read.
+            // SAFETY: the rows lie in the destination, which the caller guarantees to be writable; no source is read.
             unsafe { rows.each(dst, dst, Constant { byte, len: self.len }) };
             return Ok(());
         }
-        // Values one after the other until there are enough of them for a copy to be worth its call.
+        // Fills the first row: one value, and then copies of the part that is filled, in pieces of at most `PIECE`
+        // bytes.
         let first = self.dst.start;
         let mut done = value.len();
-        // SAFETY: the first row lies in the destination, and `done` stays inside it; the value is borrowed from elsewhere
-        // or at least not written by anybody else.
+        // SAFETY: the first row lies in the destination, and `done` stays inside it; the value lies elsewhere, or at
+        // least no other code writes it.
         unsafe {
             ptr::copy(value.as_ptr(), dst.add(first), done);
             while done < self.len {
@@ -286,8 +292,8 @@ impl Rows {
         Ok(())
     }
 
-    /// From a row to one that is moved soon after it, in source and destination, in bytes: the one at its place in the next
-    /// round of the innermost loop, unless that is long.
+    /// Returns the prefetch distance in source and destination, in bytes: to the row at the same position in the next
+    /// run of the innermost loop, or, if that loop is longer than `AHEAD` bytes, to a later row of the same run.
     fn ahead(&self) -> (usize, usize) {
         let [inner, outer, ..] = self.loops;
         if self.depth > 1 && inner.count.saturating_mul(self.len) <= AHEAD {
@@ -297,10 +303,10 @@ impl Rows {
         (inner.src_step.wrapping_mul(rows), inner.dst_step.wrapping_mul(rows))
     }
 
-    /// Runs `row` on every row.
+    /// Calls `row` for every row.
     ///
     /// # Safety
-    /// As [`copy_between`](Self::copy_between), and `row` is for rows of this length.
+    /// As [`copy_between`](Self::copy_between), and `row` handles rows of this length.
     #[inline(always)]
     unsafe fn each<R: Row>(&self, src: *const u8, dst: *mut u8, row: R) {
         let inner = if self.depth == 0 { Loop { count: 1, ..Loop::default() } } else { self.loops[0] };
@@ -312,7 +318,7 @@ impl Rows {
             let (mut s, mut d) = (from, to);
             for _ in 0..inner.count {
                 row.expect(s.wrapping_add(src_ahead), d.wrapping_add(dst_ahead));
-                // SAFETY: one of the rows, since `new` has found all of them before the ends.
+                // SAFETY: one of the rows, all of which end before the ends that `new` has computed.
                 unsafe { row.copy(s, d) };
                 s = s.wrapping_add(inner.src_step);
                 d = d.wrapping_add(inner.dst_step);
@@ -335,7 +341,7 @@ impl Rows {
     }
 }
 
-/// What is read of the source.
+/// The byte ranges of the source that are read.
 impl crate::pipeline::decompress::ByteRanges for Rows {
     fn count(&self) -> (usize, usize) {
         (self.count(), self.count().saturating_mul(self.len))
@@ -346,36 +352,37 @@ impl crate::pipeline::decompress::ByteRanges for Rows {
     }
 }
 
-/// From this length on rows are moved like blocks, in bytes: the C library's copy may be a slow one.
+/// Row length, in bytes, from which rows are copied with `copy_to_fresh`, because the C library's `memmove` may be
+/// slow.
 const BULK: usize = 2048;
 
-/// From this length on rows are moved with registers of 32 bytes, in bytes.
+/// Row length, in bytes, from which rows are copied with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 const WORTH_AVX2: usize = 32;
 
-/// Rows are fetched so many bytes ahead at the most.
+/// Upper limit for the prefetch distance, in bytes of rows.
 const AHEAD: usize = 8192;
-/// So many bytes of a row are fetched ahead; by then the processor has noticed that there are more.
+/// Upper limit for the bytes of a row that are prefetched: the hardware prefetcher fetches the rest of a longer row.
 const MOST_EXPECTED: usize = 512;
 const LINE: usize = 64;
 
-/// So many bytes of a pattern are repeated at once: they stay in the nearest cache.
+/// Upper limit, in bytes, for one copy of a fill pattern, so that its source stays in the L1 cache.
 const PIECE: usize = 8192;
 
-/// How a row is moved.
+/// Copies rows of one kind or length.
 trait Row: Copy {
-    /// Moves a row.
+    /// Copies a row.
     ///
     /// # Safety
-    /// The source can be read and the destination written for the length of the row. They may overlap.
+    /// `src` is readable and `dst` writable for the length of the row. They may overlap.
     unsafe fn copy(self, src: *const u8, dst: *mut u8);
 
-    /// Has the processor fetch what the row that begins at `src` reads and writes at `dst`; they may lie anywhere.
+    /// Prefetches the cache lines of a row at `src` and `dst`, which may be any addresses.
     #[inline(always)]
     fn expect(self, _src: *const u8, _dst: *mut u8) {}
 }
 
-/// A row as long as a `T`, which is made of plain bytes.
+/// A row of the length of a `T`, a type for which all bit patterns are valid.
 #[derive(Clone, Copy)]
 struct Whole<T>(PhantomData<T>);
 
@@ -386,15 +393,16 @@ impl<T> Whole<T> {
 impl<T: Copy> Row for Whole<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        // SAFETY: the bytes of a T, by the caller's word.
+        // SAFETY: the caller guarantees that the bytes of a `T` are readable and writable.
         unsafe { dst.cast::<T>().write_unaligned(src.cast::<T>().read_unaligned()) }
     }
 }
 
-/// A row of one to two times the length of a `T`, which is made of plain bytes: its front and its back, which may overlap.
+/// A row of one to two times the length of a `T`, a type for which all bit patterns are valid. Its first and its last
+/// bytes are copied as one `T` each; these may overlap.
 #[derive(Clone, Copy)]
 struct FrontAndBack<T> {
-    /// Where the back begins.
+    /// Offset of the last `T` in the row, in bytes.
     back: usize,
     parts: PhantomData<T>,
 }
@@ -409,7 +417,7 @@ impl<T> FrontAndBack<T> {
 impl<T: Copy> Row for FrontAndBack<T> {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
-        // SAFETY: both parts lie in the row, by the caller's word and since it is no shorter than a T.
+        // SAFETY: both parts lie in the row, which is not shorter than a `T`; the caller guarantees access to the row.
         unsafe {
             let first = src.cast::<T>().read_unaligned();
             let last = src.add(self.back).cast::<T>().read_unaligned();
@@ -435,7 +443,7 @@ impl Row for Long {
     #[inline(always)]
     unsafe fn copy(self, src: *const u8, dst: *mut u8) {
         let is_bulk = self.0 >= BULK && (src as usize).abs_diff(dst as usize) >= self.0;
-        // SAFETY: by the caller's word; slices only where they do not overlap.
+        // SAFETY: guaranteed by the caller; slices only where they do not overlap.
         unsafe {
             if is_bulk {
                 let (from, to) =
@@ -448,7 +456,7 @@ impl Row for Long {
     }
 }
 
-/// A row that gets the same byte everywhere; the source is not read.
+/// A row that is filled with one byte; the source is not read.
 #[derive(Clone, Copy)]
 struct Constant {
     byte: u8,
@@ -458,12 +466,12 @@ struct Constant {
 impl Row for Constant {
     #[inline(always)]
     unsafe fn copy(self, _src: *const u8, dst: *mut u8) {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { dst.write_bytes(self.byte, self.len) }
     }
 }
 
-/// The rows of a [`Rows`].
+/// Iterator over the rows of a [`Rows`].
 #[derive(Clone, Debug)]
 pub(crate) struct RunIter<'a> {
     rows: &'a Rows,
@@ -498,10 +506,10 @@ impl Iterator for RunIter<'_> {
 mod tests {
     use super::*;
 
-    /// Source and destination may be one buffer: rows move one after the other.
+    /// Source and destination may be in one buffer: rows are copied one after the other.
     #[test]
     fn rows_move_inside_one_buffer() {
-        // Overlapping, side by side, apart.
+        // Overlapping, adjacent, and disjoint rows.
         let most = if cfg!(miri) { 250 } else { 5000 };
         let lens = (1..130).chain([200, 1000, BULK - 1, BULK, 5000]).filter(|&len| len <= most);
         let lens = lens.step_by(if cfg!(miri) { 16 } else { 1 });
@@ -525,7 +533,7 @@ mod tests {
         let (src, mut dst) = ([1, 2, 3, 4, 5, 6, 7], [0; 10]);
         assert_eq!((rows.src_range(), rows.dst_range()), (1..7, 2..10));
         let start = dst.as_mut_ptr();
-        // SAFETY: a buffer of that length, or refused.
+        // SAFETY: the buffer has that length, or the call is rejected.
         unsafe {
             assert!(rows.copy_shared(&src, start, 9).is_err());
             assert!(rows.copy_shared(&src[..6], start, 10).is_err());

@@ -1,9 +1,9 @@
-//! Orthogonal selections (`b2nd.md` 6.7): for each dimension a list of coordinates, in any order and with repetitions;
-//! selected are the items at their crossings.
+//! Orthogonal selections (`b2nd.md` 6.7): one list of coordinates per dimension, in any order and with repetitions. The
+//! selected items are the Cartesian product of the lists.
 //!
-//! Data flow: lists -> along each dimension the pieces of each block, with their places in block and buffer -> chunks
-//! that are touched -> blocks of each, decoded once -> crossings of pieces. Coordinates that follow each other in the
-//! last dimension, and in its list, are one piece.
+//! Data flow: lists -> along each dimension the pieces of each block, with their offsets in block and buffer -> touched
+//! chunks -> blocks of each, decoded once -> products of pieces. Consecutive coordinates of the last dimension that are
+//! also consecutive in its list form one piece.
 
 use super::MAX_DIM;
 use super::array::Array;
@@ -21,23 +21,24 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-/// Coordinates that lie together in block and buffer. Places are in bytes, and add up over the dimensions.
+/// Coordinates that are contiguous in block and buffer. The offset of an item is the sum over the dimensions of the
+/// offsets of its pieces, in bytes.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     in_block: usize,
     in_buffer: usize,
-    /// Bytes; those of one item, but for runs in the last dimension.
+    /// Length in bytes: that of one item, or of several items in the last dimension.
     len: usize,
 }
 
 /// The pieces along one dimension that are in the same blocks.
 #[derive(Clone, Debug)]
 struct BlockRow {
-    /// What the blocks add to the number of a block in its chunk.
+    /// The summand of this dimension in the number of a block in its chunk.
     nblock: usize,
-    /// Of the pieces of the dimension.
+    /// Range of the pieces of the dimension.
     pieces: Range<usize>,
-    /// The largest `in_block` and `in_buffer`, with what the pieces have behind the first byte of an item.
+    /// The largest `in_block` and `in_buffer`, plus the bytes of a piece behind its first item.
     block_reach: usize,
     buffer_reach: usize,
 }
@@ -45,11 +46,11 @@ struct BlockRow {
 /// The blocks along one dimension that are in the same chunks.
 #[derive(Clone, Debug)]
 struct ChunkRow {
-    /// What the chunks add to the number of a chunk.
+    /// The summand of this dimension in the number of a chunk.
     nchunk: i64,
-    /// Of the block rows of the dimension.
+    /// Range of the block rows of the dimension.
     rows: Range<usize>,
-    /// Whether all coordinates of the chunks are there, and these have no padding.
+    /// Whether all coordinates of the chunks are selected, and the chunks have no padding.
     is_whole: bool,
 }
 
@@ -61,12 +62,12 @@ struct Axis {
     chunks: Vec<ChunkRow>,
 }
 
-/// What to do with a coordinate that is in a list more than once.
+/// Treatment of a coordinate that is in a list more than once.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Repeated {
-    /// Each has its place.
+    /// Each occurrence is read.
     All,
-    /// The last one counts.
+    /// Only the last occurrence is written.
     Last,
 }
 
@@ -77,8 +78,8 @@ fn push<T>(all: &mut Vec<T>, one: T) -> Result<()> {
 }
 
 impl Axis {
-    /// Sorts the list of one dimension, whose coordinates are there. `step` is from one item of the dimension to the
-    /// next in the buffer, in bytes.
+    /// Sorts the list of one dimension, whose coordinates are in range. `step` is the distance, in bytes, from one item
+    /// of the dimension to the next in the buffer.
     fn new(
         geometry: &Geometry,
         dim: usize,
@@ -97,7 +98,7 @@ impl Axis {
         order.extend(list.iter().copied().zip(0usize..));
         order.sort_unstable();
         if repeated == Repeated::Last {
-            // What comes later in the list comes later among its equals, and takes the place of those before it.
+            // Equal coordinates are in the order of the list, so that the last one replaces those before it.
             order.dedup_by(|next, kept| {
                 let is_same = next.0 == kept.0;
                 if is_same {
@@ -157,26 +158,26 @@ impl Axis {
     }
 }
 
-/// A selection whose coordinates are all there, and the buffer that its items come from or go to.
+/// A checked selection, and the layout of the buffer from or to which its items are copied.
 pub(crate) struct Selection<'a> {
     geometry: Arc<Geometry>,
     lists: &'a [&'a [i64]],
     buffershape: &'a [i64],
     buffersize: i64,
-    /// From one item of the buffer to the next along each dimension, in bytes.
+    /// Distance from one item of the buffer to the next along each dimension, in bytes.
     steps: [usize; MAX_DIM],
     span: usize,
-    /// Whether two items may have the same place in the buffer.
+    /// Whether two items may have the same offset in the buffer.
     overlaps: bool,
 }
 
 impl<'a> Selection<'a> {
-    /// Checks a selection, a list of coordinates for each dimension of the array, for a buffer of `buffershape` items
-    /// and, as far as is told, `buffersize` bytes (`b2nd.md` 6.7).
+    /// Checks a selection, a list of coordinates for each dimension of the array, for a buffer of `buffershape` items;
+    /// `buffersize` is its size in bytes as the program states it, which may be too small (`b2nd.md` 6.7).
     ///
     /// # Errors
-    /// `InvalidIndex` for an item that is not there; `InvalidParam` for a `buffersize` that is larger than what is
-    /// selected, for a buffer that cannot be, and for lists that are not as many as dimensions.
+    /// `InvalidIndex` for a coordinate out of range; `InvalidParam` for a `buffersize` above the size of the selected
+    /// items, for an invalid buffer shape, and for a number of lists that differs from that of dimensions.
     pub(crate) fn new(
         array: &Array,
         lists: &'a [&'a [i64]],
@@ -186,7 +187,7 @@ impl<'a> Selection<'a> {
         Selection::within(array.geometry(), lists, buffershape, buffersize)
     }
 
-    /// Returns the selection in an array that has got this geometry.
+    /// Returns the same selection, checked for another geometry of the array.
     ///
     /// # Errors
     /// As [`new`](Self::new).
@@ -211,7 +212,7 @@ impl<'a> Selection<'a> {
         }
         let typesize = i128::from(geometry.typesize());
         let nbytes = lists.iter().fold(typesize, |bytes, list| bytes.saturating_mul(list.len() as i128));
-        // The one item of an array without dimensions has to fit.
+        // For an array without dimensions the buffer must hold its only item.
         if nbytes < buffersize.into() || (ndim == 0 && nbytes > buffersize.into()) {
             return Err(err!(InvalidParam, "{buffersize} bytes for {nbytes} bytes of items"));
         }
@@ -225,7 +226,7 @@ impl<'a> Selection<'a> {
         Ok(selection)
     }
 
-    /// Works out where in the buffer the items are.
+    /// Computes the steps and the span of the buffer.
     fn place(&mut self, buffershape: &[i64]) -> Result<()> {
         let wrong = || err!(InvalidParam, "a selection in a buffer of {buffershape:?}");
         let typesize = usize::try_from(self.geometry.typesize()).ok().filter(|&size| size > 0);
@@ -239,7 +240,7 @@ impl<'a> Selection<'a> {
             if dim > 0 {
                 let extent = usize::try_from(buffershape[dim]).map_err(|_| wrong())?;
                 self.overlaps |= extent < list.len();
-                // One that does not fit may be one that is not needed; `end` tells.
+                // A step that overflows is saturated: if it is used, `end` overflows, too, and is checked.
                 step = step.saturating_mul(extent);
             }
         }
@@ -247,17 +248,17 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Whether no item is selected.
+    /// Returns whether no item is selected.
     pub(crate) fn is_empty(&self) -> bool {
         self.lists.iter().any(|list| list.is_empty())
     }
 
-    /// How many bytes of the buffer there have to be.
+    /// Returns the minimum length of the buffer in bytes.
     pub(crate) fn span(&self) -> usize {
         self.span
     }
 
-    /// Sorts the lists; there is an item and a dimension at least.
+    /// Sorts the lists; there is at least one item and one dimension.
     fn sort(&self, repeated: Repeated) -> Result<Sorted> {
         let geometry = &*self.geometry;
         let mut axes = Vec::with_capacity(self.lists.len());
@@ -296,12 +297,12 @@ impl Sorted {
         self.axes.len()
     }
 
-    /// How many chunks are touched.
+    /// Returns the number of touched chunks.
     fn count(&self) -> usize {
         self.axes.iter().fold(1, |count: usize, axis| count.saturating_mul(axis.chunks.len()))
     }
 
-    /// The `n`-th of the chunks that are touched, which go up.
+    /// Returns the `n`-th touched chunk, in ascending order.
     fn chunk(&self, n: usize) -> ChunkPart<'_> {
         let mut part = ChunkPart { sorted: self, number: 0, rows: Default::default(), is_whole: true };
         let mut rest = n;
@@ -315,7 +316,7 @@ impl Sorted {
         part
     }
 
-    /// Goes through the chunks that are touched, in ascending order.
+    /// Calls `then` for each touched chunk, in ascending order.
     fn each_chunk(&self, mut then: impl FnMut(&ChunkPart<'_>) -> Result<()>) -> Result<()> {
         (0..self.count()).try_for_each(|n| then(&self.chunk(n)))
     }
@@ -333,7 +334,7 @@ impl<'a> Odometer<'a> {
         Odometer { counts, position: [0; MAX_DIM], is_started: false }
     }
 
-    /// The next position; one, without loops.
+    /// Returns the next position. Without loops there is one position.
     fn next(&mut self) -> Option<&[usize; MAX_DIM]> {
         if !self.is_started {
             self.is_started = true;
@@ -350,7 +351,7 @@ impl<'a> Odometer<'a> {
     }
 }
 
-/// What is selected of a chunk.
+/// The selected items of a chunk.
 struct ChunkPart<'a> {
     sorted: &'a Sorted,
     number: i64,
@@ -361,7 +362,7 @@ struct ChunkPart<'a> {
 }
 
 impl<'a> ChunkPart<'a> {
-    /// The `n`-th of the blocks, which go up.
+    /// Returns the `n`-th touched block, in ascending order.
     fn block(&self, n: usize) -> BlockPart<'a> {
         let axes = &self.sorted.axes;
         let mut part = BlockPart {
@@ -384,12 +385,12 @@ impl<'a> ChunkPart<'a> {
         part
     }
 
-    /// Number of blocks.
+    /// Returns the number of touched blocks.
     fn len(&self) -> usize {
         self.rows[..self.sorted.ndim()].iter().map(Range::len).product()
     }
 
-    /// The numbers of the blocks.
+    /// Returns the numbers of the touched blocks.
     fn numbers(&self) -> Result<Vec<usize>> {
         let mut numbers = Vec::new();
         numbers.try_reserve_exact(self.len()).map_err(|_| err!(MemoryAlloc, "{} blocks", self.len()))?;
@@ -398,18 +399,19 @@ impl<'a> ChunkPart<'a> {
     }
 }
 
-/// What is selected of a block.
+/// The selected items of a block.
 struct BlockPart<'a> {
     number: usize,
     pieces: [&'a [Piece]; MAX_DIM],
     ndim: usize,
-    /// Where the last item ends in the block, and in the buffer.
+    /// End of the last item in the block and in the buffer, in bytes.
     block_end: usize,
     buffer_end: usize,
 }
 
 impl BlockPart<'_> {
-    /// Goes through the pieces of the last dimension, with the places in block and buffer that the others add to.
+    /// Calls `then` with the pieces of the last dimension for each combination of pieces of the other dimensions, whose
+    /// summed offsets in block and buffer are the first two arguments.
     fn each_piece(&self, mut then: impl FnMut(usize, usize, &[Piece])) {
         let Some(last) = self.ndim.checked_sub(1) else { return };
         let mut counts = [1; MAX_DIM];
@@ -438,12 +440,13 @@ impl BlockPart<'_> {
     /// Copies the items from the block to the buffer.
     ///
     /// # Safety
-    /// No other code uses the bytes of these items in the target meanwhile.
+    /// No other code uses the bytes of these items in the target during the call.
     unsafe fn gather(&self, block: &[u8], target: &SharedDestination<'_>) -> Result<()> {
         self.check(block.len(), target.len())?;
         self.each_piece(|in_block, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: the check above: no piece ends behind the ends of all; the rest is the caller's word.
+                // SAFETY: the check above: all pieces end before the ends of block and target. The caller guarantees
+                // exclusive access.
                 unsafe {
                     let from = block.as_ptr().add(in_block + piece.in_block);
                     move_piece(from, target.start().add(in_buffer + piece.in_buffer), piece.len);
@@ -461,7 +464,7 @@ impl BlockPart<'_> {
         self.check(usize::MAX, target.len())?;
         self.each_piece(|_, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: as above.
+                // SAFETY: as in `gather`.
                 unsafe { target.start().add(in_buffer + piece.in_buffer).write_bytes(0, piece.len) }
             }
         });
@@ -473,7 +476,7 @@ impl BlockPart<'_> {
         self.check(block.len(), src.len())?;
         self.each_piece(|in_block, in_buffer, pieces| {
             for piece in pieces {
-                // SAFETY: as above.
+                // SAFETY: as in `gather`.
                 unsafe {
                     let from = src.as_ptr().add(in_buffer + piece.in_buffer);
                     move_piece(from, block.as_mut_ptr().add(in_block + piece.in_block), piece.len);
@@ -502,13 +505,13 @@ impl ByteRanges for BlockPart<'_> {
     }
 }
 
-/// Copies a piece; the usual item sizes without a call.
+/// Copies a piece; common item sizes without a call of `memcpy`.
 ///
 /// # Safety
-/// `len` bytes can be read at `from` and written at `to`, and the two do not overlap.
+/// `len` bytes are readable at `from` and writable at `to`, and the two do not overlap.
 #[inline(always)]
 unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
-    // SAFETY: handed on.
+    // SAFETY: the caller upholds the same contract.
     unsafe {
         match len {
             1 => to.write(from.read()),
@@ -520,11 +523,11 @@ unsafe fn move_piece(from: *const u8, to: *mut u8, len: usize) {
     }
 }
 
-/// Takes from the blocks of a chunk what is selected of them.
+/// Copies the selected items from the blocks of a chunk to the buffer.
 struct SelectionReader<'a> {
     part: &'a ChunkPart<'a>,
     target: &'a SharedDestination<'a>,
-    /// Where blocks have places in common.
+    /// Serialises the blocks, where items of several blocks have the same offset in the buffer.
     one_by_one: Option<&'a Mutex<()>>,
 }
 
@@ -546,7 +549,7 @@ impl<'a> SelectionReader<'a> {
 impl BlockSink for SelectionReader<'_> {
     fn wanted(&self, n: usize, len: usize) -> Range<usize> {
         let block = self.part.block(n);
-        // Pieces go up.
+        // Pieces are in ascending order.
         let first = block.pieces[..block.ndim].iter().filter_map(|pieces| pieces.first());
         let start = first.map(|piece| piece.in_block).sum();
         if start < block.block_end && block.block_end <= len { start..block.block_end } else { 0..len }
@@ -565,8 +568,8 @@ impl BlockSink for SelectionReader<'_> {
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let _alone = self.one_by_one.map(Mutex::lock);
         let block = self.part.block(n);
-        // SAFETY: the buffer is as long; other blocks have other items, and these other places unless blocks come one by
-        // one. By the caller's word no other call has this block.
+        // SAFETY: the length of the buffer was checked; other blocks have other items, at other offsets unless the lock
+        // serialises the blocks. The caller guarantees that no other call has this block.
         unsafe {
             match content {
                 BlockContent::Bytes(bytes) => block.gather(bytes, self.target),
@@ -577,8 +580,7 @@ impl BlockSink for SelectionReader<'_> {
 }
 
 impl Array {
-    /// Reads the items at the crossings of the `selection` into `dest`. What is not selected of the buffer stays as it
-    /// is.
+    /// Reads the items of the `selection` into `dest`. Other bytes of the buffer stay unchanged.
     ///
     /// # Errors
     /// `InvalidParam` for a buffer that is too short, `Failure` when a chunk cannot be read.
@@ -601,7 +603,8 @@ impl Array {
         let one_by_one = selection.overlaps.then(|| Mutex::new(()));
         let read = |part: &ChunkPart<'_>| {
             let blocks = part.numbers()?;
-            // SAFETY: each chunk is read once, and where chunks or blocks have places in common, they are locked.
+            // SAFETY: each chunk is read once, and where items of several chunks or blocks have the same offset, a lock
+            // serialises them.
             let mut reader = unsafe { SelectionReader::new(part, &target, one_by_one.as_ref()) };
             schunk
                 .visit_blocks(part.number, &blocks, sorted.blocksize, sorted.chunksize, &mut reader)
@@ -616,8 +619,7 @@ impl Array {
         }
     }
 
-    /// Writes the items at the crossings of the `selection` from `src`. Of coordinates that are equal the last one in its
-    /// list counts.
+    /// Writes the items of the `selection` from `src`. Of equal coordinates in a list the last one is written.
     ///
     /// # Errors
     /// As [`get_orthogonal`](Self::get_orthogonal); `Lock`. Chunks before the one that failed are written.
@@ -642,7 +644,7 @@ fn write(steady: &SteadyArray<'_>, selection: &Selection<'_>, src: &[u8]) -> Res
     })
 }
 
-/// What a selection changes in the blocks of a chunk.
+/// The changes of a selection in the blocks of a chunk.
 struct SelectionPatch<'a> {
     part: &'a ChunkPart<'a>,
     /// The blocks, in ascending order.

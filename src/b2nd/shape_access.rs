@@ -17,11 +17,12 @@ use std::cmp;
 use std::ptr;
 use std::sync::Arc;
 
-/// The number of times that a read is tried before it makes changes of the shape by this process wait.
+/// Number of attempts of a read without the lock. After them, the read takes the lock, so that changes of the shape by
+/// this process wait.
 const ATTEMPTS: usize = 2;
 
-/// Proof that no other thread changes the shape of an array, nor another process that takes the lock of its frame. Functions
-/// that write items are its methods.
+/// Proof that neither another thread, nor another process that takes the lock of the frame, changes the shape of an
+/// array. Functions that write items are methods of this type.
 pub(super) struct SteadyArray<'a> {
     array: &'a Array,
     schunk: &'a SuperChunk,
@@ -67,7 +68,8 @@ impl<'a> ShapeChange<'a> {
         SteadyArray::new(self.array, self.schunk, self.guard.locked())
     }
 
-    /// Writes a shape into the metalayer (`b2nd.md` 6.14), with the data type that is there already, and takes it over.
+    /// Writes a shape into the metalayer (`b2nd.md` 6.14), keeps the data type in it, and stores the geometry in the
+    /// array.
     ///
     /// # Errors
     /// `Failure` when it cannot be written.
@@ -84,11 +86,11 @@ impl<'a> ShapeChange<'a> {
 }
 
 impl Array {
-    /// Runs `change`, with the present shape, while no other thread writes items or changes the shape.
+    /// Runs `change`, with the current shape, while no other thread writes items or changes the shape.
     ///
     /// # Errors
-    /// `Failure` from inside a write of the same array by this thread, `NullPointer` without a super-chunk, `Lock`, those of a refresh
-    /// and of `change`.
+    /// `Failure` inside a write to the same array by this thread, `NullPointer` without a super-chunk, `Lock`, those of
+    /// a refresh and of `change`.
     pub(super) fn change_shape<R>(
         &self,
         change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
@@ -109,7 +111,7 @@ impl Array {
         change: impl FnOnce(&mut ShapeChange<'_>) -> Result<R>,
     ) -> Result<R> {
         let steady = || other.shape_lock().steady();
-        // Two arrays that are put behind each other at once must be locked in the same order.
+        // Two threads that each append one of two arrays to the other must lock them in the same order.
         match ptr::from_ref(other).cmp(&ptr::from_ref(self)) {
             cmp::Ordering::Equal => self.change_shape(change),
             cmp::Ordering::Less => {
@@ -141,7 +143,7 @@ impl Array {
         done.and_then(|done| unlocked.map(|()| done))
     }
 
-    /// Runs `read`, once or more, so that the shape does not change during the last time.
+    /// Runs `read` until the shape has not changed during a run; that is one or more times.
     ///
     /// # Errors
     /// Those of a refresh and of `read`.

@@ -1,4 +1,5 @@
-//! The lock of the shape of an array: held by threads that write items, together, or by one that changes the shape.
+//! The lock of the shape of an array: held in shared mode by threads that write items, or exclusively by one thread
+//! that changes the shape.
 //!
 //! With another shape, the same item can be in another chunk. So no items are written while the shape changes. Reads do not
 //! wait: a read during which the shape has changed is repeated. (It may call the program's postfilter, which may use the array.)
@@ -10,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering, fence};
 /// The lock of the shape of one array.
 pub(super) struct ShapeLock {
     lock: AccessLock,
-    /// How many changes have begun, and how many have ended: an odd sum while the shape changes.
+    /// Number of changes that have begun plus the number that have ended: odd while the shape changes.
     changes: AtomicU64,
 }
 
-// SAFETY: the one lock of the shape.
+// SAFETY: a shape has one lock, which is returned each time.
 unsafe impl Lockable for ShapeLock {
     fn access_lock(&self) -> &AccessLock {
         &self.lock
@@ -36,7 +37,7 @@ impl ShapeWriteGuard<'_> {
 
 impl ShapeLock {
     pub(super) fn new() -> ShapeLock {
-        // A thread remembers that it writes: a program's prefilter may write to the array, too.
+        // `true`: threads record that they hold the lock, since a prefilter of the program may write to the array, too.
         ShapeLock { lock: AccessLock::new(true), changes: AtomicU64::new(0) }
     }
 
@@ -45,10 +46,10 @@ impl ShapeLock {
         ReadGuard::lock(self)
     }
 
-    /// Waits until no other thread changes the shape or writes items. Reads that are under way are repeated.
+    /// Waits until no other thread changes the shape or writes items. Reads in progress are repeated.
     ///
     /// # Errors
-    /// `Failure` when this very thread writes items or changes the shape.
+    /// `Failure` when this thread is writing items or changing the shape.
     pub(super) fn change(&self) -> Result<ShapeWriteGuard<'_>> {
         let guard = WriteGuard::lock(self)?;
         self.changes.fetch_add(1, Ordering::Relaxed);
@@ -56,13 +57,13 @@ impl ShapeLock {
         Ok(ShapeWriteGuard(guard))
     }
 
-    /// Returns the number of changes that have begun or ended before what is read next; `None` while the shape changes.
+    /// Returns the counter of changes at the start of a read; `None` while the shape changes.
     pub(super) fn start_read(&self) -> Option<u64> {
         Some(self.changes.load(Ordering::Acquire)).filter(|changes| changes.is_multiple_of(2))
     }
 
-    /// Returns whether no change has begun between [`start_read`](Self::start_read), which returned `before`, and the end of
-    /// what was read.
+    /// Returns whether no change has begun since [`start_read`](Self::start_read), which returned `before`; called at
+    /// the end of a read.
     pub(super) fn is_unchanged(&self, before: u64) -> bool {
         fence(Ordering::Acquire);
         self.changes.load(Ordering::Relaxed) == before

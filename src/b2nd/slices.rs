@@ -1,7 +1,8 @@
 //! Reading and writing boxes of items (`b2nd.md` 6.3, 6.4).
 //!
-//! Data flow: box -> chunks it touches -> blocks of each -> rows of bytes, copied between decoded blocks and the caller's
-//! buffer. Chunks that are whole in both are decoded and encoded where they are.
+//! Data flow: box -> chunks it touches -> blocks of each -> rows of bytes, copied between decoded blocks and the
+//! caller's buffer. Chunks whose bytes are contiguous in the buffer are decoded to and encoded from the buffer
+//! directly.
 
 use super::MAX_DIM;
 use super::array::Array;
@@ -25,20 +26,21 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::slice;
 
-/// A buffer that several threads write, each its own bytes.
+/// A buffer that several threads write, each thread other bytes.
 pub(super) struct SharedDestination<'a> {
     start: *mut u8,
     len: usize,
     buffer: PhantomData<OutBuffer<'a>>,
 }
 
-// SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer keeps the bytes of threads apart.
+// SAFETY: the buffer is borrowed mutably for `'a`, and code that writes through the pointer writes disjoint bytes in
+// different threads.
 unsafe impl Send for SharedDestination<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedDestination<'_> {}
 
 impl<'a> SharedDestination<'a> {
-    /// Shares a buffer.
+    /// Borrows a buffer for writes by several threads.
     pub(super) fn new(mut buffer: OutBuffer<'a>) -> Self {
         SharedDestination { start: buffer.as_mut_ptr(), len: buffer.len(), buffer: PhantomData }
     }
@@ -62,8 +64,8 @@ pub(super) fn failed(error: Error) -> Error {
 }
 
 impl Array {
-    /// Reads the box from `start` to `stop` into `dest`, a buffer of `buffershape` items; items of the buffer that are
-    /// not of the box become zero, and so do those behind the end of the array.
+    /// Reads the box from `start` to `stop` into `dest`, a buffer of `buffershape` items; items of the buffer outside
+    /// the box, and those behind the end of the array, become zero.
     ///
     /// # Errors
     /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or reaches
@@ -121,7 +123,7 @@ impl Array {
             jobs::for_each(nthreads, 0..count, |n| {
                 let mut chunks = chunks.clone();
                 chunks.rewind(n as i64);
-                // SAFETY: each part of the box is read once, and parts have no item in common.
+                // SAFETY: each part of the box is read once, and parts have no common items.
                 chunks
                     .next_part()
                     .map_or(Ok(()), |part| unsafe { read_box_part(schunk, &transfer, part, &target) })
@@ -140,9 +142,9 @@ impl Array {
     /// Writes the box from `start` to `stop` from `src`, a buffer of `buffershape` items.
     ///
     /// # Errors
-    /// `InvalidParam` for a box that is not in the buffer, `Failure` for one that begins before the array or reaches too far
-    /// beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored, `Lock`, those of a refresh.
-    /// Chunks before the one that failed are written.
+    /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array or
+    /// reaches too far beyond its chunks ([`overrun`](super::overrun)) and when a chunk cannot be read or stored,
+    /// `Lock`, those of a refresh. Chunks before the one that failed are written.
     pub(crate) fn set_box(&self, start: &[i64], stop: &[i64], buffershape: &[i64], src: &[u8]) -> Result<()> {
         self.writing(|steady| steady.write_box(start, stop, buffershape, src))
     }
@@ -150,7 +152,7 @@ impl Array {
     /// Reads the whole array into `dest`.
     ///
     /// # Errors
-    /// `InvalidParam` when it does not fit, those of [`get_box`](Self::get_box).
+    /// `InvalidParam` when the array does not fit, those of [`get_box`](Self::get_box).
     pub(crate) fn read(&self, mut dest: OutBuffer<'_>) -> Result<()> {
         self.reading(|geometry| {
             check_room(geometry, dest.len())?;
@@ -165,7 +167,7 @@ impl Array {
     /// Writes the whole array from `src`.
     ///
     /// # Errors
-    /// `InvalidParam` when there are not so many bytes, those of [`set_box`](Self::set_box).
+    /// `InvalidParam` when `src` is shorter than the array, those of [`set_box`](Self::set_box).
     pub(crate) fn write(&self, src: &[u8]) -> Result<()> {
         if self.geometry().nitems() == 0 {
             return check_room(&self.geometry(), src.len());
@@ -218,7 +220,7 @@ impl SteadyArray<'_> {
 }
 
 impl Array {
-    /// Sets every item, padding included, to `value`, which has the size of an item.
+    /// Sets every item, including padding, to `value`, which has the size of an item.
     ///
     /// # Errors
     /// `Failure` when a chunk cannot be made or stored.
@@ -249,11 +251,12 @@ fn check_room(geometry: &Geometry, len: usize) -> Result<()> {
     Ok(())
 }
 
-/// So many bytes are worth a job.
+/// Size of a read, in bytes, from which it is distributed over threads.
 const MIN_PARALLEL: usize = 64 << 10;
 
-/// How many threads read `count` chunks, each by itself, for a buffer of `len` bytes: more than 1 if there are enough
-/// chunks to keep all busy. Fewer are read one after the other, the blocks of each by all threads.
+/// Returns the number of threads that read `count` chunks in parallel, for a buffer of `len` bytes: all threads if
+/// there are at least two chunks per thread, otherwise 1. In the latter case chunks are read one after the other, and
+/// the blocks of each chunk in parallel.
 pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usize {
     if count < 2 || len < MIN_PARALLEL {
         return 1;
@@ -262,10 +265,10 @@ pub(super) fn threads_for(schunk: &SuperChunk, count: usize, len: usize) -> usiz
     if count >= 2 * nthreads { nthreads } else { 1 }
 }
 
-/// Reads a part of a chunk, block by block, into its place in `target`.
+/// Reads a part of a chunk, block by block, to its offset in `target`.
 ///
 /// # Safety
-/// Meanwhile, no other thread uses the bytes of `target` that belong to items of the part.
+/// During the call no other thread uses the bytes of `target` that belong to items of the part.
 unsafe fn read_box_part(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
@@ -291,11 +294,11 @@ unsafe fn read_box_part(
     schunk.visit_blocks(part.number, &blocks, blocksize, chunksize, &mut reader)
 }
 
-/// Takes from the blocks of a chunk what a part of the box has of them. Only [`read_box_part`] makes one.
+/// Copies the items of a part of the box from the blocks of a chunk. Only [`read_box_part`] makes one.
 struct BoxReader<'a> {
     transfer: &'a Transfer<'a>,
     part: &'a TilePart,
-    /// The blocks, and bytes of one.
+    /// Numbers of the blocks, and size of a block in bytes.
     blocks: &'a [usize],
     blocksize: usize,
     target: &'a SharedDestination<'a>,
@@ -330,7 +333,7 @@ impl BlockSink for BoxReader<'_> {
     ) -> Result<bool> {
         let (common, geometry) = (self.common(n)?, self.transfer.geometry);
         let ndim = self.transfer.ndim();
-        // Where they go does not matter.
+        // The destination is irrelevant: only the source ranges of the rows are used.
         let from = self.transfer.block_side(&common.start)?;
         let copy = BoxCopy::new(&common.shape[..ndim], geometry.typesize(), &from, &from)?;
         if copy.rows().src_range().end > len { Ok(false) } else { decode(copy.rows()) }
@@ -353,7 +356,8 @@ impl BlockSink for BoxReader<'_> {
         }
         let first = usize::try_from(first).ok()?.checked_mul(geometry.typesize() as usize)?;
         let end = first.checked_add(self.blocksize).filter(|&end| end <= self.target.len)?;
-        // SAFETY: inside the buffer; no other block has these items, and by the caller's word no other call has this block.
+        // SAFETY: inside the buffer; no other block has these items, and the caller guarantees that no other call has
+        // this block.
         let dest = unsafe { slice::from_raw_parts_mut(self.target.start.add(first), end - first) };
         Some(decode(dest))
     }
@@ -366,8 +370,8 @@ impl BlockSink for BoxReader<'_> {
             BlockContent::Bytes(bytes) => {
                 let from = self.transfer.block_side(&common.start)?;
                 let copy = BoxCopy::new(&common.shape[..ndim], typesize, &from, &to)?;
-                // SAFETY: the buffer is as long; no other block has these items, and by the caller's word no other call has
-                // this block.
+                // SAFETY: the buffer has that length; no other block has these items, and the caller guarantees that no
+                // other call has this block.
                 unsafe { copy.rows().copy_shared(bytes, self.target.start, self.target.len) }
             }
             BlockContent::Zeros => {
@@ -379,7 +383,7 @@ impl BlockSink for BoxReader<'_> {
     }
 }
 
-/// Reads a chunk that the box is.
+/// Reads a box that is exactly one chunk.
 fn read_whole(
     schunk: &SuperChunk,
     transfer: &Transfer<'_>,
@@ -401,7 +405,8 @@ fn read_whole(
     copy.copy_to(&content, dest)
 }
 
-/// Writes a chunk that the box is, if its items lie in the buffer as in the chunk; whether they do.
+/// Writes a box that is exactly one chunk, if its items are in the same order in buffer and chunk. Returns whether they
+/// are.
 fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &[u8]) -> Result<bool> {
     let (chunksize, _) = transfer.sizes()?;
     let ndim = transfer.ndim();
@@ -415,13 +420,13 @@ fn write_whole(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, src: &
     schunk.put_content(number, &src[..chunksize]).map(|()| true)
 }
 
-/// Reads a whole chunk, padding included, into memory that is zero: chunks that nobody has set leave it so.
+/// Reads a whole chunk, including padding, into memory that is zeroed: decoding an uninitialised chunk writes nothing.
 fn read_content(schunk: &SuperChunk, transfer: &Transfer<'_>, number: i64, content: &mut [u8]) -> Result<()> {
     let (chunksize, _) = transfer.sizes()?;
     check_chunk_size(schunk.decompress_chunk(number, content.into())?, chunksize)
 }
 
-/// Checks that a chunk was as long as all chunks of the array are.
+/// Checks that a chunk had the chunk size of the array, in bytes.
 ///
 /// # Errors
 /// `Failure`.
@@ -432,14 +437,14 @@ pub(super) fn check_chunk_size(nbytes: usize, chunksize: usize) -> Result<()> {
     Ok(())
 }
 
-/// What a part of the box changes in the blocks of its chunk.
+/// The changes by a part of the box in the blocks of its chunk.
 struct BoxPatch<'a> {
     transfer: &'a Transfer<'a>,
     part: &'a TilePart,
     src: &'a [u8],
 }
 
-/// What a part of the box and a block have in common: where that begins in the block and in the box, and its extents.
+/// The intersection of a part of the box and a block: its start in the block and in the box, and its extents.
 struct Common {
     start: [i64; MAX_DIM],
     at: [i64; MAX_DIM],
@@ -447,7 +452,7 @@ struct Common {
 }
 
 impl Common {
-    /// `None` if they have nothing in common.
+    /// Returns the intersection; `None` if it is empty.
     fn new(transfer: &Transfer<'_>, part: &TilePart, nblock: usize) -> Option<Common> {
         let geometry = transfer.geometry;
         let mut common = Common { start: [0; MAX_DIM], at: [0; MAX_DIM], shape: [1; MAX_DIM] };

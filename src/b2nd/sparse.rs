@@ -1,4 +1,5 @@
-//! Items here and there (`b2nd.md` 6.6): positions in the array become positions in the super-chunk, which gathers them.
+//! Reading items by a list of positions (`b2nd.md` 6.6): positions in the array are converted to positions in the
+//! super-chunk, which gathers the items.
 
 use super::array::Array;
 use super::geometry::Geometry;
@@ -6,19 +7,19 @@ use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 
-/// What one dimension does to a position.
+/// The contribution of one dimension to a position.
 #[derive(Clone, Copy, Default)]
 struct Dimension {
     extent: u64,
     chunk: u64,
     block: u64,
-    /// Items from one chunk along the dimension to the next, from one block, from one item.
+    /// Distances in items from one chunk, block and item along the dimension to the next.
     chunk_step: u64,
     block_step: u64,
     item_step: u64,
 }
 
-/// Turns positions in C order into those in the super-chunk (`b2nd.md` 2.4).
+/// Converts positions in C order to positions in the super-chunk (`b2nd.md` 2.4).
 struct Padded {
     nitems: i64,
     /// The last dimension first.
@@ -26,7 +27,7 @@ struct Padded {
 }
 
 impl Padded {
-    /// For an array whose chunks have items.
+    /// Returns the conversion for an array whose chunks have items.
     fn of(geometry: &Geometry) -> Padded {
         let strides = geometry.strides();
         let mut chunk_step = geometry.extchunknitems();
@@ -40,7 +41,7 @@ impl Padded {
                 block_step: (strides.block_chunk[dim] * i64::from(geometry.blocknitems())) as u64,
                 item_step: strides.item_block[dim] as u64,
             });
-            // Not used where it does not fit: all items of the array have a position that does.
+            // A product that overflows is not used: the positions of all items of the array fit.
             chunk_step = chunk_step.wrapping_mul(geometry.chunks_along(dim));
         }
         Padded { nitems: geometry.nitems(), dims }
@@ -65,12 +66,11 @@ impl Padded {
 }
 
 impl Array {
-    /// Reads the items at the positions `coords`, counted in C order, into `dest`, one after another. `dest` has room for
-    /// all.
+    /// Reads the items at the positions `coords`, counted in C order, into `dest`, one after another.
     ///
     /// # Errors
-    /// `InvalidParam` for an item that is not there, an array without dimensions, or a `dest` that is too short; those
-    /// of reading.
+    /// `InvalidParam` for a position out of range, an array without dimensions, or a `dest` that is too short; those of
+    /// reading.
     pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
         self.reading(|geometry| self.read_sparse(geometry, coords, dest.reborrow()))
     }
@@ -84,7 +84,8 @@ impl Array {
         if coords.len().checked_mul(typesize).is_none_or(|needed| needed > dest.len()) {
             return Err(err!(InvalidParam, "{} items in {} bytes", coords.len(), dest.len()));
         }
-        // The super-chunk counts in what it has, which may be less than the array says.
+        // Positions must not overflow. The super-chunk checks them against its own chunks, which may be fewer than the
+        // array has.
         geometry.nchunks().checked_mul(geometry.extchunknitems()).ok_or_else(|| {
             err!(InvalidParam, "{} chunks of {} items", geometry.nchunks(), geometry.extchunknitems())
         })?;
@@ -104,7 +105,7 @@ impl Array {
 mod tests {
     use super::*;
 
-    /// The position by the letter of `b2nd.md` 2.4.
+    /// Returns the position by the formula of `b2nd.md` 2.4.
     fn by_formula(geometry: &Geometry, coord: i64) -> i64 {
         let ndim = geometry.ndim();
         let mut at = [0i64; 16];

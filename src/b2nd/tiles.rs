@@ -1,20 +1,20 @@
-//! Tiles of a grid that a box touches: chunks of an array, or blocks of a chunk. Counts along, without a division for
-//! each. Never touches data.
+//! The tiles of a grid that a box touches: chunks of an array, or blocks of a chunk. The iterator increments positions,
+//! so that it needs no division per tile. This module accesses no item data.
 
 #![forbid(unsafe_code)]
 
 use super::MAX_DIM;
 
-/// What a box and a tile have in common. Positions are in items; behind the last dimension they mean nothing.
+/// The intersection of a box and a tile. Positions are in items; entries behind the last dimension are meaningless.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TilePart {
     /// Number of the tile in its grid, in C order.
     pub number: i64,
-    /// Where the part begins inside the tile.
+    /// Start of the part inside the tile.
     pub start: [i64; MAX_DIM],
-    /// Extents of the part; 0 where the box has none.
+    /// Extents of the part; 0 where the extent of the box is 0.
     pub shape: [i64; MAX_DIM],
-    /// Where the part begins inside the box.
+    /// Start of the part inside the box.
     pub at: [i64; MAX_DIM],
 }
 
@@ -23,27 +23,27 @@ pub(crate) struct TilePart {
 pub(crate) struct Tiles {
     ndim: usize,
     tile: [i64; MAX_DIM],
-    /// Tiles from one along a dimension to the next.
+    /// Distance in tile numbers from one tile to the next along each dimension.
     strides: [i64; MAX_DIM],
-    /// First tile along each dimension, and how many are touched.
+    /// First touched tile along each dimension, and number of touched tiles.
     first: [i64; MAX_DIM],
     count: [i64; MAX_DIM],
-    /// The box, without what is beyond the limit.
+    /// The box, clipped to the limit.
     start: [i64; MAX_DIM],
     stop: [i64; MAX_DIM],
-    /// Where the box begins inside a larger one.
+    /// Start of this box inside the larger box to which [`TilePart::at`] refers.
     base: [i64; MAX_DIM],
-    /// Tiles in all, and of these the ones not told yet.
+    /// Number of tiles, and of those that are not returned yet.
     len: i64,
     left: i64,
     position: [i64; MAX_DIM],
     part: TilePart,
-    /// Whether `part` was told, so that the next one has to be worked out.
+    /// Whether `part` was returned, so that the next call has to compute the next part.
     is_told: bool,
 }
 
 impl Tiles {
-    /// No tiles.
+    /// Returns an empty set of tiles.
     pub(super) fn none() -> Tiles {
         Tiles {
             ndim: 0,
@@ -62,8 +62,9 @@ impl Tiles {
         }
     }
 
-    /// The tiles of `grid` that `start..stop` touches: in each dimension those that begin before `stop` and end behind
-    /// `start`, as far as the `limit` goes. The number of tiles in the grid fits, and tiles have items.
+    /// Returns the tiles of `grid` that `start..stop`, clipped to `limit`, touches: in each dimension those that begin
+    /// before `stop` and end behind `start`. The number of tiles in the grid must not overflow, and tiles must have
+    /// items.
     pub(super) fn new(
         ndim: usize,
         tile: &[i64; MAX_DIM],
@@ -84,7 +85,8 @@ impl Tiles {
                 return Tiles::none();
             }
             let first = from.max(0) / tile[dim];
-            // The tile in which the last item is, or the one before `start` where there is no item.
+            // One past the tile of item `to - 1`: the last item of the box, or the one before `start` if the box has no
+            // items.
             let end = ((to - 1) / tile[dim] + 1).min(grid[dim]);
             if end <= first {
                 return Tiles::none();
@@ -94,7 +96,7 @@ impl Tiles {
             tiles.count[dim] = end - first;
             tiles.start[dim] = from;
             tiles.stop[dim] = to;
-            // Not more than the grid has, which fits.
+            // At most the number of tiles in the grid, which does not overflow.
             tiles.len = tiles.len.saturating_mul(end - first);
             stride = stride.saturating_mul(grid[dim]);
         }
@@ -102,12 +104,12 @@ impl Tiles {
         tiles
     }
 
-    /// Number of tiles, told or not.
+    /// Returns the number of all tiles, returned or not.
     pub(crate) fn len(&self) -> i64 {
         self.len
     }
 
-    /// Makes the `index`-th tile, from 0, the next to be told.
+    /// Makes the `index`-th tile, counted from 0, the next one.
     pub(crate) fn rewind(&mut self, index: i64) {
         let index = index.clamp(0, self.len);
         self.left = self.len - index;
@@ -125,7 +127,7 @@ impl Tiles {
             (0..self.ndim).map(|dim| (self.first[dim] + self.position[dim]) * self.strides[dim]).sum();
     }
 
-    /// Works out the part along one dimension.
+    /// Computes the part along one dimension.
     fn place(&mut self, dim: usize) {
         let begin = (self.first[dim] + self.position[dim]) * self.tile[dim];
         let from = self.start[dim].max(begin);
@@ -135,7 +137,7 @@ impl Tiles {
         self.part.at[dim] = from.saturating_sub(self.start[dim]).saturating_add(self.base[dim]);
     }
 
-    /// The next tile, borrowed: for loops in which a copy of it would count.
+    /// Returns the next tile by reference, for loops in which a copy of the struct would cost time.
     pub(crate) fn next_part(&mut self) -> Option<&TilePart> {
         if self.left == 0 {
             return None;
@@ -148,7 +150,7 @@ impl Tiles {
         Some(&self.part)
     }
 
-    /// Goes on to the next tile, which there is.
+    /// Advances to the next tile, which must exist.
     fn step(&mut self) {
         for dim in (0..self.ndim).rev() {
             self.position[dim] += 1;
@@ -178,7 +180,7 @@ impl Iterator for Tiles {
 }
 
 impl TilePart {
-    /// Whether it has no items.
+    /// Returns whether the part has no items.
     pub(crate) fn is_empty(&self) -> bool {
         self.shape.contains(&0)
     }

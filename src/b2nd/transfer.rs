@@ -1,5 +1,5 @@
-//! A box of items and the buffer that they come from or go to: what is checked before anything is transferred, and where
-//! the items lie (`b2nd.md` 6.4). Never touches data.
+//! A box of items and the buffer from or to which they are copied: the checks before a transfer, and the layout of the
+//! items (`b2nd.md` 6.4). This module accesses no item data.
 
 #![forbid(unsafe_code)]
 
@@ -11,7 +11,7 @@ use super::tiles::Tiles;
 use crate::err;
 use crate::error::Result;
 
-/// A box of an array, and the buffer that its items come from or go to.
+/// A box of an array, and the buffer from or to which its items are copied.
 pub(super) struct Transfer<'a> {
     pub(super) geometry: &'a Geometry,
     pub(super) start: &'a [i64],
@@ -23,8 +23,8 @@ pub(super) struct Transfer<'a> {
 }
 
 impl<'a> Transfer<'a> {
-    /// Checks a box and its buffer, in the order of the reference. `None` for a box without items of the array: it is empty,
-    /// or begins behind the end of the shape.
+    /// Checks a box and its buffer, in the order of the reference implementation. Returns `None` for a box without
+    /// items of the array: it is empty, or begins behind the end of the shape.
     ///
     /// # Errors
     /// `InvalidParam` for a box that does not fit into the buffer, `Failure` for one that begins before the array.
@@ -53,7 +53,7 @@ impl<'a> Transfer<'a> {
         for dim in (1..geometry.ndim()).rev() {
             strides[dim - 1] = strides[dim].saturating_mul(buffershape[dim]);
         }
-        // The last item that is touched has to lie in the buffer.
+        // The last item of the box has to lie in the buffer.
         let mut last = 1i64;
         for dim in 0..geometry.ndim() {
             let items = (stop[dim] - start[dim] - 1).checked_mul(strides[dim]);
@@ -77,24 +77,24 @@ impl<'a> Transfer<'a> {
         self.geometry.ndim()
     }
 
-    /// The buffer, from the part of the box that begins at `at` on.
+    /// Returns the side of the buffer, from position `at` of the box on.
     pub(super) fn buffer_side(&self, at: &[i64; MAX_DIM]) -> Result<Side> {
         Side::with_strides(&self.strides[..self.ndim()], &at[..self.ndim()])
     }
 
-    /// A block, from `start` on.
+    /// Returns the side of a block, from `start` on.
     pub(super) fn block_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
         let strides = &self.geometry.strides().item_block;
         Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
     }
 
-    /// A chunk whose items lie in C order, from `start` on.
+    /// Returns the side of a chunk whose items lie in C order, from `start` on.
     pub(super) fn chunk_side(&self, start: &[i64; MAX_DIM]) -> Result<Side> {
         let strides = &self.geometry.strides().item_chunk;
         Side::with_strides(&strides[..self.ndim()], &start[..self.ndim()])
     }
 
-    /// Whether the items of a chunk lie in C order, without padding.
+    /// Returns whether the items of a chunk lie in C order, without padding.
     pub(super) fn chunk_is_plain(&self) -> bool {
         let (chunk, block) = (self.geometry.chunkshape(), self.geometry.blockshape());
         let mut inner = chunk.iter().zip(block).skip_while(|&(_, &block)| block == 1);
@@ -102,12 +102,12 @@ impl<'a> Transfer<'a> {
         first.is_none_or(|(&chunk, &block)| chunk % block == 0) && inner.all(|(chunk, block)| chunk == block)
     }
 
-    /// The number of chunks that `chunks`, all that the box touches, may transfer.
+    /// Returns the number of chunks to transfer, of `chunks`, all chunks that the box touches.
     pub(super) fn chunks_to_transfer(&self, chunks: &Tiles) -> i64 {
         self.overrun.map_or(chunks.len(), |overrun| overrun.min(chunks.len()))
     }
 
-    /// Fails for a box that reaches too far, once its chunks are transferred.
+    /// Returns the error for a box that reaches too far, after its chunks are transferred.
     pub(super) fn check_end(&self) -> Result<()> {
         match self.overrun {
             None => Ok(()),
@@ -115,7 +115,7 @@ impl<'a> Transfer<'a> {
         }
     }
 
-    /// The number of the chunk that the box is, if it is one, whole, with items in C order.
+    /// Returns the number of the chunk if the box is exactly one chunk with items in C order.
     pub(super) fn whole_chunk(&self) -> Option<i64> {
         let mut number = 0;
         for (dim, &chunk) in self.geometry.chunkshape().iter().enumerate() {
@@ -128,7 +128,7 @@ impl<'a> Transfer<'a> {
         self.chunk_is_plain().then_some(number)
     }
 
-    /// Extents of a chunk, as far as the array goes.
+    /// Returns the extents of a chunk, clipped to the shape of the array.
     pub(super) fn extents_of_chunk(&self, number: i64) -> [i64; MAX_DIM] {
         let mut extents = [1; MAX_DIM];
         let mut rest = number;
@@ -150,7 +150,7 @@ impl<'a> Transfer<'a> {
         shape
     }
 
-    /// Bytes of a chunk and of a block.
+    /// Returns the sizes of a chunk and of a block, in bytes.
     pub(super) fn sizes(&self) -> Result<(usize, usize)> {
         let chunk = self.geometry.chunk_nbytes()?;
         let block = self.geometry.block_nbytes()?;
@@ -158,8 +158,8 @@ impl<'a> Transfer<'a> {
     }
 }
 
-/// For a box that is one item of the array, in a buffer of just that: the number of its chunk, and its place in there in
-/// bytes.
+/// Returns, for a box of one item and a buffer of that size, the number of the item's chunk and its offset in the chunk
+/// in bytes; `None` for other boxes.
 pub(super) fn one_item(
     geometry: &Geometry,
     start: &[i64],
@@ -176,7 +176,7 @@ pub(super) fn one_item(
         }
         let (chunk, block) = (geometry.chunkshape()[dim] as u32, geometry.blockshape()[dim] as u32);
         let along = match u32::try_from(at) {
-            // Divisions of 32 bits take a fraction of the time.
+            // 32-bit divisions are faster than 64-bit ones.
             Ok(at) => (i64::from(at / chunk), at % chunk),
             Err(_) => (at / i64::from(chunk), (at % i64::from(chunk)) as u32),
         };
@@ -189,7 +189,7 @@ pub(super) fn one_item(
     Some((nchunk, usize::try_from(at).ok()?.checked_mul(typesize)?))
 }
 
-/// Whether every byte of the buffer is one of an item of the array.
+/// Returns whether every byte of the buffer belongs to an item of the array.
 pub(super) fn covers(transfer: &Transfer<'_>, buffershape: &[i64], len: usize) -> bool {
     let geometry = transfer.geometry;
     let mut items = i64::from(geometry.typesize());

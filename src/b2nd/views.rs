@@ -1,6 +1,7 @@
 //! Views of an array: the same items under a shape with fewer or more dimensions of extent 1 (`b2nd.md` 6.9).
 //!
-//! A view shows the chunks of its array, so only dimensions come and go along which chunks and blocks have one item.
+//! A view uses the chunks of its array, so only dimensions along which chunks and blocks have one item are added or
+//! removed.
 
 use super::MAX_DIM;
 use super::array::{Array, Description};
@@ -10,7 +11,7 @@ use crate::err;
 use crate::error::Result;
 use crate::schunk::view::Shown;
 
-/// A shape with its chunks and blocks, being put together.
+/// The shapes of a view under construction.
 struct Shapes {
     ndim: usize,
     shape: [i64; MAX_DIM],
@@ -32,7 +33,7 @@ impl Shapes {
         Ok(())
     }
 
-    /// Adds a dimension of an array.
+    /// Adds dimension `dim` of the array `of`.
     fn push(&mut self, of: &Geometry, dim: usize) -> Result<()> {
         let at = self.ndim;
         self.push_unit()?;
@@ -44,7 +45,7 @@ impl Shapes {
 }
 
 impl Array {
-    /// A view without the dimensions of extent 1.
+    /// Returns a view without the dimensions of extent 1.
     ///
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
@@ -53,26 +54,26 @@ impl Array {
     /// # Errors
     /// As [`squeeze_index`](Self::squeeze_index).
     pub(crate) unsafe fn squeeze(&self) -> Result<Box<Array>> {
-        // As the shape is known: a shape that another handle has changed is for the next look.
+        // The dimensions are chosen by the geometry before the refresh in `squeeze_index`.
         let geometry = self.geometry();
         let mut index = [false; MAX_DIM];
         for (flag, &extent) in index.iter_mut().zip(geometry.shape()) {
             *flag = extent == 1;
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.squeeze_index(&index[..geometry.ndim()]) }
     }
 
-    /// A view without the dimensions that `index` names; it has a flag for each dimension.
+    /// Returns a view without the dimensions whose flag in `index` is set.
     ///
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
     /// after it.
     ///
     /// # Errors
-    /// `InvalidParam` for an array with metalayers besides its own, a flag too few, or a dimension along which chunks
-    /// have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of making the
-    /// view.
+    /// `InvalidParam` for an array with metalayers besides its own, fewer flags than dimensions, or a dimension along
+    /// which chunks have padding; `InvalidIndex` for a dimension with another extent than 1; those of a refresh and of
+    /// making the view.
     pub(crate) unsafe fn squeeze_index(&self, index: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
@@ -92,20 +93,20 @@ impl Array {
                 return Err(err!(InvalidParam, "chunks have padding along dimension {dim}"));
             }
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.view(&shapes) }
     }
 
-    /// A view with more dimensions: `axis` tells for each of them whether it is a new one, of extent 1, or the next of
-    /// the array.
+    /// Returns a view with more dimensions. `axis` has a flag for each dimension of the view: `true` for a new one, of
+    /// extent 1, `false` for the next dimension of the array.
     ///
     /// # Safety
     /// The array is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed before or
     /// after it.
     ///
     /// # Errors
-    /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` that has not
-    /// all dimensions of the array; those of a refresh and of making the view.
+    /// `InvalidParam` for an array with metalayers besides its own, more than 16 dimensions, or an `axis` whose number
+    /// of `false` flags is not the number of dimensions of the array; those of a refresh and of making the view.
     pub(crate) unsafe fn expand_dims(&self, axis: &[bool]) -> Result<Box<Array>> {
         self.refresh()?;
         self.check_viewable()?;
@@ -123,7 +124,7 @@ impl Array {
                 None => shapes.push_unit()?,
             }
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.view(&shapes) }
     }
 
@@ -134,7 +135,7 @@ impl Array {
         Ok(())
     }
 
-    /// The same chunks under another shape.
+    /// Returns a view of the same chunks under another shape.
     ///
     /// # Safety
     /// As [`squeeze`](Self::squeeze).
@@ -153,7 +154,7 @@ impl Array {
             blocksize: geometry.block_nbytes()?,
         };
         let description = Description::new(geometry, dtype, dtype_format)?;
-        // SAFETY: by the caller's word: the array frees its super-chunk, or its program does.
+        // SAFETY: guaranteed by the caller, for the array and thus for the super-chunk that it owns.
         let view = unsafe { schunk.view(&shown, NAME, &meta) }?;
         Ok(description.into_array(view))
     }

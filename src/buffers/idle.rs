@@ -6,8 +6,8 @@ use super::block::Block;
 /// lines.
 const MAX_BLOCKS: usize = 64;
 
-/// Unused bytes, at most, with which [`IdleList::take`] returns the newest block without a search: the smallest chunk that the
-/// list of the process keeps.
+/// Upper limit of unused bytes with which [`IdleList::take`] returns the newest block without a search: the smallest
+/// chunk that the list of the process keeps.
 const NEAR: usize = 64 << 10;
 
 /// Idle blocks, oldest first.
@@ -20,19 +20,19 @@ pub(super) struct IdleList {
 }
 
 impl IdleList {
-    /// An empty list.
+    /// Returns an empty list with a budget in bytes.
     pub(super) const fn new(budget: usize) -> IdleList {
         IdleList { blocks: Vec::new(), nbytes: 0, budget }
     }
 
-    /// The sum of the capacities of all blocks, in bytes.
+    /// Returns the sum of the capacities of all blocks, in bytes.
     #[cfg(test)]
     pub(super) fn nbytes(&self) -> usize {
         self.nbytes
     }
 
-    /// Removes and returns a block of `len` to `len + max_unused` bytes: the newest block if at most [`NEAR`] bytes of it are
-    /// unused, else the smallest block. Returns `None` if there is none.
+    /// Removes and returns a block of `len` to `len + max_unused` bytes: the newest block if at most [`NEAR`] bytes of
+    /// it are unused, else the smallest block. Returns `None` if there is none.
     #[inline]
     pub(super) fn take(&mut self, len: usize, max_unused: usize) -> Option<Block> {
         // Consecutive calls mostly need the same lengths, so the newest block mostly fits.
@@ -46,7 +46,7 @@ impl IdleList {
         self.search(len, max_unused)
     }
 
-    /// As [`take`](Self::take), among all blocks.
+    /// Does the same as [`take`](Self::take), among all blocks.
     #[inline(never)]
     fn search(&mut self, len: usize, max_unused: usize) -> Option<Block> {
         let (mut found, mut smallest) = (None, len.saturating_add(max_unused));

@@ -1,11 +1,11 @@
-//! The buffer pool: memory blocks that calls use again. Fresh memory costs more than copying a chunk, since the system clears and
-//! maps each page at its first use, and allocators give large blocks back to the system when these are freed.
+//! The buffer pool: memory blocks that calls reuse. Fresh memory costs more than copying a chunk, since the system
+//! clears and maps each page at its first use, and allocators return large blocks to the system when these are freed.
 //!
-//! Idle blocks are on two kinds of lists, each with a budget ([`limits`]): one list per thread, which only that thread uses,
-//! and one per process. A [`Buffer`] is borrowed during one call; dropping it puts the block on the list of the thread that
-//! drops it. A worker thread [moves](hand_over) its list to the process when its part of a job is done. Chunks that are freed go
-//! to the list of the process ([`give_block`]), and new chunks are made of these blocks ([`take_block`]). [`release`] frees idle
-//! blocks, [`release_all`] also those of other threads.
+//! Idle blocks are on two kinds of lists, each with a budget ([`limits`]): one list per thread, which only that thread
+//! uses, and one per process. A [`Buffer`] is borrowed during one call; dropping it puts the block on the list of the
+//! thread that drops it. A worker thread [moves](hand_over) its list to the process when its part of a job is done.
+//! Freed chunks go to the list of the process ([`give_block`]), and new chunks are made of these blocks
+//! ([`take_block`]). [`release`] frees idle blocks, [`release_all`] also those of other threads.
 
 mod block;
 mod idle;
@@ -45,7 +45,8 @@ thread_local! {
         const { RefCell::new(ThreadList { idle: IdleList::new(limits::THREAD), releases: 0 }) };
 }
 
-/// A buffer borrowed from the pool, to which it returns on drop. Its content is unspecified: zeros, or bytes of an earlier use.
+/// A buffer borrowed from the pool, to which it returns on drop. Its content is unspecified: zeros, or bytes of an
+/// earlier use.
 pub(crate) struct Buffer(ManuallyDrop<Block>);
 
 impl Deref for Buffer {
@@ -69,7 +70,7 @@ impl Drop for Buffer {
     fn drop(&mut self) {
         // SAFETY: the buffer is not used after this.
         let block = unsafe { ManuallyDrop::take(&mut self.0) };
-        // The list of a thread that is ending is gone: the block is freed.
+        // The list of a thread that is ending no longer exists: the block is freed.
         let _ = THREAD.try_with(|list| {
             let ThreadList { idle, releases } = &mut *list.borrow_mut();
             let current = RELEASES.load(Ordering::Relaxed);
@@ -95,7 +96,7 @@ pub(crate) fn take(len: usize) -> Result<Buffer> {
     }
 }
 
-/// As [`take`], from the list of the process, or fresh.
+/// Does the same as [`take`], with a block of the list of the process, or a fresh one.
 #[cold]
 fn take_shared(len: usize) -> Result<Buffer> {
     let shared = lock_process().and_then(|mut idle| idle.take(len, max_unused(len)));
@@ -113,18 +114,19 @@ fn max_unused(len: usize) -> usize {
     len.saturating_mul(3).max(SMALLEST_SHARED)
 }
 
-/// Returns the size, in bytes, of a fresh buffer for `len` bytes: up to an eighth more, so that buffers for similar lengths serve
-/// each other.
+/// Returns the size, in bytes, of a fresh buffer for `len` bytes: up to an eighth more, so that a buffer can be reused for
+/// similar lengths.
 fn capacity_for(len: usize) -> usize {
     let step = len.checked_ilog2().map_or(1, |log2| 1usize << log2 >> 3).max(64);
     len.checked_next_multiple_of(step).unwrap_or(len).max(SMALLEST_BUFFER)
 }
 
-/// Number of attempts to lock the list of the process. The lock is held for a search of a list at most, below a microsecond.
+/// Number of attempts to lock the list of the process. The lock is held for a search of a list at most, below a
+/// microsecond.
 const ATTEMPTS: usize = 100;
 
-/// Locks the list of the process. Returns `None` if that fails for longer than an operation on a list takes: the thread that
-/// holds the lock is suspended, or was lost by a `fork`.
+/// Locks the list of the process. Returns `None` if that fails for longer than an operation on a list takes: the thread
+/// that holds the lock is suspended, or was lost by a `fork`.
 fn lock_process() -> Option<MutexGuard<'static, IdleList>> {
     (0..ATTEMPTS).find_map(|_| {
         let guard = PROCESS.try_lock();
@@ -135,7 +137,7 @@ fn lock_process() -> Option<MutexGuard<'static, IdleList>> {
     })
 }
 
-/// As [`lock_process`], but gives a suspended thread time to go on.
+/// Does the same as [`lock_process`], but yields the processor to a suspended thread between attempts.
 fn lock_process_patiently() -> Option<MutexGuard<'static, IdleList>> {
     (0..ATTEMPTS).find_map(|_| {
         let guard = lock_process();
@@ -146,7 +148,7 @@ fn lock_process_patiently() -> Option<MutexGuard<'static, IdleList>> {
     })
 }
 
-/// Puts blocks on the list of the process. Those without a place there are freed, while the list is not locked.
+/// Puts blocks on the list of the process. Blocks that exceed its limits are freed, while the list is not locked.
 fn put_shared(blocks: impl Iterator<Item = Block>) {
     for block in blocks.filter(|block| block.capacity() >= SMALLEST_SHARED) {
         let Some(mut idle) = lock_process() else { return };
@@ -164,12 +166,13 @@ fn put_shared(blocks: impl Iterator<Item = Block>) {
 pub(crate) fn hand_over() {
     let next = || THREAD.try_with(|list| list.borrow_mut().idle.pop(0)).ok().flatten();
     put_shared(std::iter::from_fn(next));
-    // What has no place in the process.
+    // Frees the blocks that the list of the process did not accept.
     while next().is_some() {}
 }
 
-/// Returns a `malloc` block of at least `len` bytes, with unspecified content, from the list of the process; the caller owns
-/// it. Returns `None` if there is none of which at most an eighth of `len` would be unused: chunks are kept for long.
+/// Returns a `malloc` block of at least `len` bytes, with unspecified content, from the list of the process; the caller
+/// owns it. Returns `None` if there is none of which at most an eighth of `len` would be unused: chunks are kept for
+/// long.
 pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
     if len < SMALLEST_SHARED {
         return None;
@@ -178,13 +181,13 @@ pub(crate) fn take_block(len: usize) -> Option<NonNull<u8>> {
     block.map(|block| block.into_raw(len))
 }
 
-/// Puts a block of at least `len` bytes on the list of the process, or frees it. The list counts it as `len` bytes: not every
-/// allocator that a program brings can tell the size of a block.
+/// Puts a block of at least `len` bytes on the list of the process, or frees it. The list counts it as `len` bytes: not
+/// every allocator that a program uses can return the size of a block.
 ///
 /// # Safety
 /// `start` is a `malloc` block of at least `len` initialised bytes that no other code uses or frees any more.
 pub(crate) unsafe fn give_block(start: NonNull<u8>, len: usize) {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let block = unsafe { Block::from_raw(start, len) };
     put_shared(std::iter::once(block));
 }
@@ -196,14 +199,14 @@ pub(crate) fn release(keep_process: usize, keep_thread: usize) {
     while let Ok(Some(_)) = THREAD.try_with(|list| list.borrow_mut().idle.pop(keep_thread)) {}
 }
 
-/// Frees the idle blocks of the process and of this thread. Every other thread frees its own when it next returns a buffer, or
-/// ends.
+/// Frees the idle blocks of the process and of this thread. Every other thread frees its own when it next returns a
+/// buffer, or ends.
 pub(crate) fn release_all() {
     RELEASES.fetch_add(1, Ordering::Relaxed);
     release(0, 0);
 }
 
-/// Returns the number of calls of [`release_all`]: what was put aside before the last one has to be freed.
+/// Returns the number of calls of [`release_all`]: memory that was kept before the last one has to be freed.
 #[inline(always)]
 pub(crate) fn releases() -> usize {
     RELEASES.load(Ordering::Relaxed)
@@ -239,7 +242,7 @@ mod tests {
                 let copy = crate::malloc::Malloced::copy_of(&bytes).unwrap();
                 assert!(*copy == bytes);
                 let start = NonNull::new(copy.into_raw()).unwrap();
-                // SAFETY: a block of that length that nobody else has.
+                // SAFETY: a block of that length, which only this test has.
                 unsafe { give_block(start, len) }
             }
         }

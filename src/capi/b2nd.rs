@@ -1,4 +1,4 @@
-//! Arrays: making, opening, copying and freeing them (`abi.md` 2.7).
+//! Arrays: creating, opening, copying and freeing them (`abi.md` 2.7).
 
 use super::b2nd_meta::{dimensions, extents};
 use super::ffi::{self, code, guard, source, store, string};
@@ -20,16 +20,16 @@ use crate::schunk::storage::{Storage, block_with};
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// The array behind a pointer, which must be there.
+/// Returns the array at `ptr`; NULL is an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
 pub(super) unsafe fn array<'a>(ptr: *const b2nd_array_t) -> Result<&'a Array> {
-    // SAFETY: NULL or one of ours, not freed.
+    // SAFETY: NULL or an array of this library that is not freed.
     unsafe { Array::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the array is NULL"))
 }
 
-/// Sees that there is a place for a result.
+/// Checks that the pointer to a result is not NULL.
 pub(super) fn place<T>(ptr: *mut T) -> Result<()> {
     if ptr.is_null() {
         return Err(err!(NullPointer, "no place for the result"));
@@ -37,7 +37,7 @@ pub(super) fn place<T>(ptr: *mut T) -> Result<()> {
     Ok(())
 }
 
-/// What a creation context says, read from the struct that programs may have changed.
+/// The content of a creation context, read from the struct, whose fields programs may have changed.
 pub(super) struct Given<'a> {
     ndim: usize,
     shape: [i64; MAX_DIM],
@@ -51,7 +51,7 @@ pub(super) struct Given<'a> {
 }
 
 impl Given<'_> {
-    /// The context as the core takes it.
+    /// Returns the context in the form that the core functions take.
     pub(super) fn spec(&self) -> Spec<'_> {
         Spec {
             shape: &self.shape[..self.ndim],
@@ -64,7 +64,7 @@ impl Given<'_> {
         }
     }
 
-    /// Its storage, for copies.
+    /// Returns the storage of the context, for copies.
     pub(super) fn to(&self) -> &CopyTo<'_> {
         &self.to
     }
@@ -75,17 +75,17 @@ impl Given<'_> {
 /// # Safety
 /// The rules of the module `capi`; the context came from `b2nd_create_ctx`.
 pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let ctx = unsafe { ctx.as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))?;
     let ndim = dimensions(ctx.ndim)?;
-    // SAFETY: the context's own copy, with pointers that are NULL or valid.
+    // SAFETY: the copy that the context owns, with pointers that are NULL or valid.
     let storage = unsafe { &*ctx.b2_storage };
     let defaults = Storage::default();
     let mut metalayers = Vec::new();
     let count = usize::try_from(ctx.nmetalayers).unwrap_or(0).min(ctx.metalayers.len());
     for metalayer in &ctx.metalayers[..count] {
         let len = usize::try_from(metalayer.content_len).map_err(|_| err!(InvalidParam, "a metalayer"))?;
-        // SAFETY: names and contents have to live until the array is made.
+        // SAFETY: names and contents must stay valid until the array is created.
         let (name, content) = unsafe { (string(metalayer.name)?, source(metalayer.content.cast(), len)?) };
         metalayers.push((name.to_owned(), content.to_vec()));
     }
@@ -118,27 +118,30 @@ pub(super) unsafe fn given<'a>(ctx: *const b2nd_context_t) -> Result<Given<'a>> 
     }
 }
 
-/// Writes number and extents of dimensions into a context, as programs may read them there.
+/// Writes the number of dimensions and the shape into a context, where programs may read them.
 ///
 /// # Safety
-/// `ctx` is a context of ours.
+/// `ctx` is a context that `b2nd_create_ctx` made.
 unsafe fn show_shape(ctx: *mut b2nd_context_t, shape: &[i64]) {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe {
         (*ctx).ndim = shape.len() as i8;
         (&mut (*ctx).shape)[..shape.len()].copy_from_slice(shape);
     }
 }
 
-/// Makes the parameters of new arrays of `ndim` dimensions: the numbers of items in `shape`, `chunkshape` and
-/// `blockshape`, the type of the items in `dtype`, written as `dtype_format` says (0 is NumPy's), and
-/// `nmetalayers` `metalayers` besides the array's own. `b2_storage` is copied with its compression
-/// parameters, whose block size becomes that of a block; its path, back-end and decompression parameters, and
-/// names and contents of the metalayers have to stay valid until an array is made. A `dtype` of NULL becomes
-/// `|S` and the item size. Free it with `b2nd_free_ctx`.
+/// Creates the parameters for new arrays of `ndim` dimensions (0 to 16). `shape`, `chunkshape` and `blockshape`
+/// are arrays of `ndim` numbers, in items. `dtype` is the data type of the items, a string in the format
+/// `dtype_format` (0 is NumPy's), which is copied; NULL means `|S` followed by the item size. `metalayers` are
+/// `nmetalayers` fixed metalayers (at most 15) that are added to the `b2nd` metalayer.
 ///
-/// Returns NULL for a number of dimensions out of 0 to 16, shapes that do not go together, blocks of more
-/// than 2 GB, more than 15 metalayers, or without memory.
+/// `b2_storage` is copied together with its compression parameters; their block size is set to the size of a block
+/// of `blockshape`. NULL means the default storage. Its path, I/O back-end and decompression parameters, and the
+/// names and contents of the metalayers, are not copied: they must stay valid until the arrays have been created.
+///
+/// Returns the parameters, which the caller frees with `b2nd_free_ctx`. Returns NULL for a number of dimensions
+/// outside 0 to 16, for shapes that are inconsistent, for blocks above 2 GB, for more than 15 metalayers, and when
+/// memory cannot be allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
@@ -183,7 +186,7 @@ pub unsafe extern "C" fn b2nd_create_ctx(
             ctx.blockshape[..dims].copy_from_slice(blockshape);
             ctx.dtype_format = dtype_format;
             for (n, place) in ctx.metalayers[..count].iter_mut().enumerate() {
-                // SAFETY: by the rules of the module there are so many.
+                // SAFETY: by the rules of the module `metalayers` has `count` elements.
                 *place = unsafe { *metalayers.add(n) };
             }
             ctx.nmetalayers = nmetalayers.max(0);
@@ -201,9 +204,9 @@ pub unsafe extern "C" fn b2nd_create_ctx(
     )
 }
 
-/// Frees `ctx`, the parameters of new arrays.
+/// Frees `ctx`, the parameters for new arrays.
 ///
-/// Returns 0; -32 for NULL.
+/// Returns 0, or -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the context is not used again.
@@ -211,7 +214,7 @@ pub unsafe extern "C" fn b2nd_create_ctx(
 pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
     code(|| {
         place(ctx)?;
-        // SAFETY: one of ours, and this is its end.
+        // SAFETY: an object of this library, which is not used after this call.
         unsafe {
             let storage = (*ctx).b2_storage;
             if !storage.is_null() {
@@ -225,16 +228,16 @@ pub unsafe extern "C" fn b2nd_free_ctx(ctx: *mut b2nd_context_t) -> c_int {
     })
 }
 
-/// Makes an array of special chunks.
+/// Creates an array of special chunks.
 ///
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn create(ctx: *mut b2nd_context_t, special: Special) -> Result<Box<Array>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe { Array::create(&given(ctx)?.spec(), special) }
 }
 
-/// Runs a function that makes an array, and stores it.
+/// Stores the array that `body` creates in `*result`; NULL after an error.
 ///
 /// # Safety
 /// `result` is NULL or writable.
@@ -244,7 +247,7 @@ pub(super) unsafe fn make(
 ) -> c_int {
     code(|| {
         place(result)?;
-        // SAFETY: not NULL, and writable by the caller's word.
+        // SAFETY: not NULL, and writable by the contract of this function.
         unsafe { store(result, ptr::null_mut()) };
         let made = body()?;
         // SAFETY: as above.
@@ -253,11 +256,11 @@ pub(super) unsafe fn make(
     })
 }
 
-/// Makes an array of items that nobody has set, as `ctx` says, and stores it in `*array`. Free it with
-/// `b2nd_free`.
+/// Creates an array with the parameters `ctx`, whose items have unspecified values, and stores it in `*array`. The
+/// caller frees it with `b2nd_free`.
 ///
-/// Returns 0. -32 for NULL, -12 for a shape or an item size that cannot be, -35 for chunks above
-/// `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be made; then `*array` is NULL.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or item size, -35 for chunks above
+/// `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be created; `*array` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -267,9 +270,10 @@ pub unsafe extern "C" fn b2nd_uninit(ctx: *mut b2nd_context_t, array: *mut *mut 
     unsafe { make(array, || create(ctx, Special::Uninit)) }
 }
 
-/// Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+/// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The same as `b2nd_zeros`. The
+/// caller frees it with `b2nd_free`.
 ///
-/// Returns 0, or a code as there.
+/// Returns 0, or an error code as `b2nd_uninit`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -279,9 +283,10 @@ pub unsafe extern "C" fn b2nd_empty(ctx: *mut b2nd_context_t, array: *mut *mut b
     unsafe { make(array, || create(ctx, Special::Zero)) }
 }
 
-/// Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+/// Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The caller frees it with
+/// `b2nd_free`.
 ///
-/// Returns 0, or a code as there.
+/// Returns 0, or an error code as `b2nd_uninit`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -291,10 +296,11 @@ pub unsafe extern "C" fn b2nd_zeros(ctx: *mut b2nd_context_t, array: *mut *mut b
     unsafe { make(array, || create(ctx, Special::Zero)) }
 }
 
-/// Makes an array of NaNs, of items of 4 or 8 bytes, as `ctx` says and stores it in `*array`; as
-/// `b2nd_uninit`.
+/// Creates an array of NaNs with the parameters `ctx`, and stores it in `*array`. The items must have 4 or 8
+/// bytes. The caller frees it with `b2nd_free`.
 ///
-/// Returns 0, or a code as there; -3 for items of another size, and the array is made then, too.
+/// Returns 0. Errors: -3 for items of another size, for which the array is created nevertheless and must be freed;
+/// otherwise as `b2nd_uninit`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -306,7 +312,7 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
         if made < 0 {
             return Ok(0);
         }
-        // SAFETY: made just now.
+        // SAFETY: `make` has stored a valid array there.
         let typesize = unsafe { self::array(*array) }?.geometry().typesize();
         if typesize != 4 && typesize != 8 {
             return Err(err!(Data, "no NaN has {typesize} bytes"));
@@ -316,10 +322,10 @@ pub unsafe extern "C" fn b2nd_nans(ctx: *mut b2nd_context_t, array: *mut *mut b2
     .min(made)
 }
 
-/// Makes an array in which every item is that at `fill_value`, as `ctx` says, and stores it in `*array`; as
-/// `b2nd_uninit`.
+/// Creates an array with the parameters `ctx` in which every item equals the item at `fill_value`, and stores it
+/// in `*array`. The caller frees it with `b2nd_free`.
 ///
-/// Returns 0, or a code as there.
+/// Returns 0, or an error code as `b2nd_uninit`.
 ///
 /// # Safety
 /// The rules of the module `capi`; `fill_value` points at one item.
@@ -342,11 +348,11 @@ pub unsafe extern "C" fn b2nd_full(
     }
 }
 
-/// Makes an array of the items at `buffer`, in C order, as `ctx` says and stores it in `*array`; as
-/// `b2nd_uninit`. The items are copied.
+/// Creates an array with the parameters `ctx` from the `buffersize` bytes at `buffer`, which holds the items in C
+/// order, and stores it in `*array`. The items are copied. The caller frees the array with `b2nd_free`.
 ///
-/// Returns 0, or a code as there; -12 when `buffersize` is less than the bytes that the items take, and the
-/// array is made then, with zeros.
+/// Returns 0, or an error code as `b2nd_uninit`. Returns -12 also when `buffersize` is less than the size of all
+/// items; an array of zeros is created nevertheless, and the caller must free it.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -367,7 +373,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         if made < 0 {
             return Err(crate::Error::new(crate::ErrorKind::Callback(made), format_args!("no array")));
         }
-        // SAFETY: made just now; a buffer by the rules of the module.
+        // SAFETY: `make` has stored a valid array there; the buffer is valid by the rules of the module.
         let written = unsafe {
             let len = usize::try_from(buffersize).unwrap_or(0);
             self::array(*array)?.write(source(buffer, len)?)
@@ -375,7 +381,7 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
         if let Err(error) = &written
             && error.kind() != crate::ErrorKind::InvalidParam
         {
-            // SAFETY: made just now, and nobody has seen it.
+            // SAFETY: `make` has stored a valid array there, and there is no other pointer to it.
             unsafe {
                 drop(Box::from_raw((*array).cast::<Array>()));
                 store(array, ptr::null_mut());
@@ -385,9 +391,9 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
     })
 }
 
-/// Frees `array` with its super-chunk, unless its `sc` was set to NULL.
+/// Frees `array` with its super-chunk. If the caller has set `array->sc` to NULL, the super-chunk is not freed.
 ///
-/// Returns 0; -32 for NULL.
+/// Returns 0, or -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the array is not used again.
@@ -395,17 +401,18 @@ pub unsafe extern "C" fn b2nd_from_cbuffer(
 pub unsafe extern "C" fn b2nd_free(array: *mut b2nd_array_t) -> c_int {
     code(|| {
         place(array)?;
-        // SAFETY: one of ours, and this is its end.
+        // SAFETY: an object of this library, which is not used after this call.
         drop(unsafe { Box::from_raw(array.cast::<Array>()) });
         Ok(0)
     })
 }
 
-/// Makes an array of `schunk`, which holds one, and stores it in `*array`. The array takes the super-chunk,
-/// unless an error is returned.
+/// Creates an array from `schunk`, a super-chunk with a `b2nd` metalayer, and stores it in `*array`. The array
+/// takes the ownership of the super-chunk, unless an error is returned. The caller frees the array with
+/// `b2nd_free`.
 ///
-/// Returns 0. -32 for NULL, -34 without the metalayer, -1 for one that makes no sense, -12 for a shape that
-/// cannot be.
+/// Returns 0. Errors: -32 when a pointer is NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one,
+/// -12 for an invalid shape.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -427,10 +434,11 @@ pub unsafe extern "C" fn b2nd_from_schunk(
     })
 }
 
-/// Stores `array` as one frame in memory into `*cframe`, and its length in bytes into `*cframe_len`. `*needs_free` is
-/// true for a copy, which the caller frees; else it is the array's own, valid until that changes.
+/// Stores the address of `array` as one contiguous frame in `*cframe`, and the length of the frame in bytes in
+/// `*cframe_len`. If `*needs_free` is set to true, the frame is a copy, which the caller frees with `free()`; if
+/// false, the frame belongs to the array and is valid until that changes.
 ///
-/// Returns 0; -32 for NULL, -1 when the frame cannot be made.
+/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -461,13 +469,14 @@ pub unsafe extern "C" fn b2nd_to_cframe(
     })
 }
 
-/// Opens the array in the frame of `cframe_len` bytes at `cframe` and stores it in `*array`; `copy` as in
-/// `blosc2_schunk_from_buffer`.
+/// Opens the array in the contiguous frame of `cframe_len` bytes at `cframe`, and stores it in `*array`. `copy`
+/// has the same meaning as in `blosc2_schunk_from_buffer`: if false, the buffer must stay valid as long as the
+/// array. The caller frees the array with `b2nd_free`.
 ///
-/// Returns 0; -32 for NULL, -1 when it is no frame, the codes of `b2nd_from_schunk`.
+/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the bytes are no frame, or a code of `b2nd_from_schunk`.
 ///
 /// # Safety
-/// The rules of the module `capi`; without `copy` the frame stays as long as the array.
+/// The rules of the module `capi`; if `copy` is false, the frame stays valid as long as the array.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_from_cframe(
     cframe: *mut u8,
@@ -485,10 +494,10 @@ pub unsafe extern "C" fn b2nd_from_cframe(
     }
 }
 
-/// Opens the array in the file or directory `urlpath` and stores it in `*array`. Free it with `b2nd_free`.
+/// Opens the array in the file or directory `urlpath`, and stores it in `*array`. The caller frees it with
+/// `b2nd_free`.
 ///
-/// Returns 0; -32 for NULL, and also when there is no frame that can be read, the codes of
-/// `b2nd_from_schunk`.
+/// Returns 0. Errors: -32 when a pointer is NULL or there is no readable frame, or a code of `b2nd_from_schunk`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -498,9 +507,10 @@ pub unsafe extern "C" fn b2nd_open(urlpath: *const c_char, array: *mut *mut b2nd
     unsafe { b2nd_open_offset(urlpath, array, 0) }
 }
 
-/// As `b2nd_open`, with `array` as there, for a frame that begins `offset` bytes into the file `urlpath`.
+/// Opens the array in the frame that begins at byte `offset` of the file `urlpath`, and stores it in `*array`. The
+/// caller frees it with `b2nd_free`.
 ///
-/// Returns 0, or a code as there.
+/// Returns 0, or an error code as `b2nd_open`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -521,10 +531,10 @@ pub unsafe extern "C" fn b2nd_open_offset(
     }
 }
 
-/// Writes `array` to the file `urlpath`, or to a directory if that is how it is stored, with all its
-/// metalayers. There must be nothing yet.
+/// Writes `array` with all its metalayers to the path `urlpath`: to a directory if the array is stored as separate
+/// chunks, else to a file. Nothing must exist at that path yet.
 ///
-/// Returns 0; -32 for NULL, -1 when it cannot be written.
+/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -537,10 +547,10 @@ pub unsafe extern "C" fn b2nd_save(array: *const b2nd_array_t, urlpath: *mut c_c
     })
 }
 
-/// Writes `array` as one frame behind what the file `urlpath` has.
+/// Appends `array` as one contiguous frame to the file `urlpath`. The file is created if it does not exist.
 ///
-/// Returns where the frame begins in the file, 0 in a new one: for `b2nd_open_offset`. -32 for NULL, -12 for
-/// a path that is NULL, the codes of `blosc2_schunk_append_file`.
+/// Returns the byte offset of the frame in the file (0 in a new file), which `b2nd_open_offset` takes. Errors: -32
+/// when `array` is NULL, -12 when `urlpath` is NULL, or a code of `blosc2_schunk_append_file`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -550,10 +560,10 @@ pub unsafe extern "C" fn b2nd_save_append(array: *const b2nd_array_t, urlpath: *
     long(|| unsafe { self::array(array)?.schunk()?.append_file(string(urlpath)?).map(|at| at as i64) })
 }
 
-/// Copies `src` to a new array as `ctx` says, whose shape becomes that of `src`, and stores it in `*array`.
-/// Free it with `b2nd_free`.
+/// Copies `src` to a new array with the parameters `ctx`, and stores it in `*array`. The shape in `ctx` is
+/// replaced by the shape of `src`. The caller frees the copy with `b2nd_free`.
 ///
-/// Returns 0; -32 for NULL, the codes of `b2nd_uninit`, -1 when it cannot be copied.
+/// Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be copied, or a code of `b2nd_uninit`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -576,11 +586,13 @@ pub unsafe extern "C" fn b2nd_copy(
     }
 }
 
-/// Puts `src2` behind `src1` along `axis`: in a copy that is made as `ctx` says, or with `copy` false in
-/// `src1` itself, which `*array` is then.
+/// Concatenates the arrays `src1` and `src2` along the dimension `axis` (counted from 0). If `copy` is true, a new
+/// array is created with the parameters `ctx` and stored in `*array`; the caller frees it with `b2nd_free`. If
+/// `copy` is false, `src1` itself is extended, and `*array` is set to `src1`; `ctx` is not used.
 ///
-/// Returns 0; -32 for NULL, -12 for arrays that do not go together or an axis that is not there, the codes of
-/// `b2nd_copy` and `b2nd_resize`.
+/// Returns 0. Errors: -32 when a pointer is NULL; -12 for an invalid axis, for different item sizes, and for
+/// shapes that differ in a dimension other than `axis`; or a code of `b2nd_copy`, `b2nd_resize` or
+/// `b2nd_set_slice_cbuffer`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -599,7 +611,7 @@ pub unsafe extern "C" fn b2nd_concatenate(
         let (first, second) = unsafe { (self::array(src1)?, self::array(src2)?) };
         let axis = usize::try_from(axis).unwrap_or(usize::MAX);
         if !copy {
-            // SAFETY: nothing is made.
+            // SAFETY: no array is created.
             unsafe { first.concatenate(second, axis, None) }?;
             // SAFETY: not NULL, and writable by the rules.
             unsafe { store(array, src1.cast_mut()) };
@@ -622,16 +634,16 @@ pub unsafe extern "C" fn b2nd_concatenate(
     })
 }
 
-/// Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores it in
-/// `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
+/// Copies the box from `start` to `stop` (exclusive) of `src` to a new array with the parameters `ctx`, and stores
+/// it in `*array`. `start` and `stop` have one number for each dimension, in items. The shape in `ctx` is replaced
+/// by the shape of the box. Items of the box that are outside the shape of `src` are zero. The caller frees the
+/// new array with `b2nd_free`.
 ///
-/// Items of the box that are outside the shape of `src` are zero.
-///
-/// Returns 0; -32 for NULL, -12 for a box that ends before it starts, the codes of `b2nd_uninit` and, for the part of
-/// the box in each chunk of the new array, those of `b2nd_get_slice_cbuffer`.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 for a `stop` below `start`, or a code of `b2nd_uninit`. Each
+/// chunk of the new array is read from `src` separately, with the error codes of `b2nd_get_slice_cbuffer`.
 ///
 /// # Safety
-/// The rules of the module `capi`; `start` and `stop` have a number for each dimension.
+/// The rules of the module `capi`; `start` and `stop` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_slice(
     ctx: *mut b2nd_context_t,

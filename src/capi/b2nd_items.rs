@@ -9,20 +9,21 @@ use crate::err;
 use crate::error::Result;
 use std::ffi::{c_int, c_void};
 
-/// A size in bytes, which must not be negative.
+/// Returns a size in bytes, which must not be negative.
 fn size(buffersize: i64) -> Result<usize> {
     usize::try_from(buffersize).map_err(|_| err!(InvalidParam, "a buffer of {buffersize} bytes"))
 }
 
-/// An axis of an array.
+/// Returns the number of a dimension, which must not be negative.
 fn axis(axis: i8) -> Result<usize> {
     usize::try_from(axis).map_err(|_| err!(InvalidParam, "axis {axis}"))
 }
 
-/// Reads the whole `array` into `buffer`, in C order. Bytes behind the items become zero.
+/// Decompresses all items of `array` into `buffer`, in C order. `buffersize` is the size of `buffer` in bytes. The
+/// bytes of `buffer` after the last item are set to zero.
 ///
-/// Returns 0; -32 for NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a chunk cannot be
-/// read.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a
+/// chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -40,17 +41,19 @@ pub unsafe extern "C" fn b2nd_to_cbuffer(
     })
 }
 
-/// Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array of
-/// `buffershape` items in C order that takes `buffersize` bytes; its other items become zero, and so do those of
-/// the box that are outside the shape.
+/// Decompresses the box from `start` to `stop` (exclusive) of `array` into `buffer`. `buffer` is a C-order array
+/// of the shape `buffershape`, in items, and its size is `buffersize` bytes. Its items that do not belong to the
+/// box, and those of the box that are outside the shape of `array`, are set to zero. `start`, `stop` and
+/// `buffershape` have one number for each dimension.
 ///
-/// Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for NULL, -12 for a
-/// box that does not fit into the buffer, -1 when a chunk cannot be read, for a negative `start`, and for a box
-/// that reaches so far beyond the shape that the numbers of its chunks, counted as if the grid of chunks went on, are
-/// those of no chunk of the array.
+/// Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors: -32 when a
+/// pointer is NULL; -12 for a box that does not fit into the buffer; -1 when a chunk cannot be read, for a
+/// negative `start`, and for a box that extends too far beyond the shape. A box extends too far if one of its
+/// chunks, numbered as if the grid of chunks continued beyond the shape, has a number that no chunk of the array
+/// has.
 ///
 /// # Safety
-/// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.
+/// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
     array: *const b2nd_array_t,
@@ -77,18 +80,18 @@ pub unsafe extern "C" fn b2nd_get_slice_cbuffer(
     })
 }
 
-/// Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array of
-/// `buffershape` items in C order that takes `buffersize` bytes.
+/// Overwrites the box from `start` to `stop` (exclusive) of `array` with the items in `buffer`. `buffer` is a
+/// C-order array of the shape `buffershape`, in items, and its size is `buffersize` bytes. Items of the box that
+/// are outside the shape of `array` are ignored. `start`, `stop` and `buffershape` have one number for each
+/// dimension.
 ///
-/// Items of the box that are outside the shape are not stored.
-///
-/// Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for NULL, -12 for a
-/// box that is not in the buffer, -1 when a chunk cannot be read or stored and for a box that
-/// `b2nd_get_slice_cbuffer` refuses with -1, -37 when the lock cannot be had. The chunks before the one that
-/// failed have been written then.
+/// Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors: -32 when a
+/// pointer is NULL; -12 for a box that is not inside the buffer; -1 when a chunk cannot be read or stored, and for
+/// a box for which `b2nd_get_slice_cbuffer` returns -1; -37 when the lock cannot be acquired. The chunks before
+/// the one that failed have been written then.
 ///
 /// # Safety
-/// The rules of the module `capi`; `start`, `stop` and `buffershape` have a number for each dimension.
+/// The rules of the module `capi`; `start`, `stop` and `buffershape` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
     buffer: *const c_void,
@@ -115,14 +118,16 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
     })
 }
 
-/// Gives `array` another shape, `new_shape` items. With `start`, what is new or goes begins there in each
-/// dimension, in whole chunks unless it is the end; new items are zero. Without, it is at the end.
+/// Changes the shape of `array` to `new_shape`, in items. If `start` is NULL, items are added or removed at the
+/// end of each dimension. Otherwise they are added or removed from item `start[i]` of dimension `i` on; unless
+/// that is at the end, `start[i]` and the change must be multiples of the chunk shape. New items are zero.
+/// `new_shape` and `start` have one number for each dimension.
 ///
-/// Returns 0; -32 for NULL, -12 for a shape or start that cannot be, -1 when chunks cannot be changed, -37
-/// when the lock cannot be had.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or an invalid `start`, -1 when the
+/// chunks cannot be changed, -37 when the lock cannot be acquired.
 ///
 /// # Safety
-/// The rules of the module `capi`; `new_shape` and `start` have a number for each dimension.
+/// The rules of the module `capi`; `new_shape` and `start` have one number for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_resize(
     array: *mut b2nd_array_t,
@@ -145,11 +150,13 @@ pub unsafe extern "C" fn b2nd_resize(
     })
 }
 
-/// Puts the items in the `buffersize` bytes at `buffer` into `array`, which grows by them along `axis`, from
-/// `insert_start` on.
+/// Inserts the items in the `buffersize` bytes at `buffer`, in C order, into `array` along the dimension `axis`,
+/// before position `insert_start`. The array grows along `axis`; unless `insert_start` is at the end, it and the
+/// number of inserted rows must be multiples of the chunk shape. The other dimensions of the inserted items are
+/// those of `array`.
 ///
-/// Returns 0; -32 for NULL, -12 for an axis or place that is not there or bytes that are no whole number of
-/// rows, the codes of `b2nd_resize` and `b2nd_set_slice_cbuffer`.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or position and for a `buffersize` that
+/// is no whole number of rows, or a code of `b2nd_resize` or `b2nd_set_slice_cbuffer`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -169,9 +176,10 @@ pub unsafe extern "C" fn b2nd_insert(
     })
 }
 
-/// Puts the items in the `buffersize` bytes at `buffer` at the end of `array` along `axis`.
+/// Appends the items in the `buffersize` bytes at `buffer`, in C order, to `array` along the dimension `axis`. The
+/// other dimensions of the appended items are those of `array`.
 ///
-/// Returns 0, or a code as `b2nd_insert`.
+/// Returns 0, or an error code as `b2nd_insert`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -190,10 +198,11 @@ pub unsafe extern "C" fn b2nd_append(
     })
 }
 
-/// Takes `delete_len` rows along `axis` out of `array`, from `delete_start` on: in whole chunks, unless they
-/// are at the end.
+/// Deletes `delete_len` rows of `array` along the dimension `axis`, from position `delete_start` on. Unless they
+/// are at the end, both numbers must be multiples of the chunk shape.
 ///
-/// Returns 0; -32 for NULL, -12 for an axis or rows that are not there, the codes of `b2nd_resize`.
+/// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or rows that do not exist, or a code of
+/// `b2nd_resize`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -211,10 +220,10 @@ pub unsafe extern "C" fn b2nd_delete(
     })
 }
 
-/// Takes over into `array` a shape that another handle or process has changed.
+/// Updates the shape of `array` if another handle or process has changed it.
 ///
-/// Returns 1 if there was one, 0 if not; -32 for NULL, -3 when chunks or blocks have changed, -37 when the
-/// lock cannot be had.
+/// Returns 1 if the array was changed, 0 if not. Errors: -32 for NULL, -3 when the chunk shape, the block shape or
+/// the number of dimensions has changed, -37 when the lock cannot be acquired.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -224,9 +233,9 @@ pub unsafe extern "C" fn b2nd_refresh(array: *mut b2nd_array_t) -> c_int {
     code(|| unsafe { self::array(array) }?.refresh().map(usize::from))
 }
 
-/// Prints shape, chunks, blocks and data type of `array` to the standard output.
+/// Prints the shape, the chunk shape, the block shape and the data type of `array` to the standard output.
 ///
-/// Returns 0; -32 for NULL, -34 without the metalayer, -1 for one that makes no sense.
+/// Returns 0. Errors: -32 for NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -251,7 +260,8 @@ pub unsafe extern "C" fn b2nd_print_meta(array: *const b2nd_array_t) -> c_int {
         }
         text.push_str(&format!(" blockshape: {}\n", list(&widened(&meta.blockshape))));
         let text = std::ffi::CString::new(text.replace('\0', "")).unwrap_or_default();
-        // SAFETY: a format and its string; C programs expect the text among their own output.
+        // SAFETY: a format and its string. `printf` is used so that the text has the right order among the output of a
+        // C program.
         unsafe { libc::printf(c"%s".as_ptr(), text.as_ptr()) };
         Ok(0)
     })

@@ -1,4 +1,5 @@
-//! The metalayer of arrays as bytes, and copies of boxes between buffers: what needs no array (`abi.md` 2.7).
+//! Functions that need no array: the `b2nd` metalayer as bytes, and copies of boxes between buffers
+//! (`abi.md` 2.7).
 
 use super::ffi::{code, guard, malloc_copy, store};
 use crate::b2nd::MAX_DIM;
@@ -9,13 +10,13 @@ use crate::error::{Error, Result};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::{ptr, slice};
 
-/// A number of dimensions that arrays may have.
+/// Returns a number of dimensions that arrays can have.
 pub(super) fn dimensions(ndim: i8) -> Result<usize> {
     let dims = usize::try_from(ndim).ok().filter(|&dims| dims <= MAX_DIM);
     dims.ok_or_else(|| err!(InvalidParam, "{ndim} dimensions; {MAX_DIM} are the most"))
 }
 
-/// One number for each dimension; without dimensions the pointer may be NULL.
+/// Returns one number for each dimension; without dimensions the pointer may be NULL.
 ///
 /// # Safety
 /// `ptr` is NULL or points at `dims` numbers.
@@ -26,15 +27,17 @@ pub(super) unsafe fn extents<'a, T>(ptr: *const T, dims: usize) -> Result<&'a [T
     if ptr.is_null() {
         return Err(err!(NullPointer, "{dims} numbers are NULL"));
     }
-    // SAFETY: not NULL, and by the caller's word that many.
+    // SAFETY: not NULL, and by the contract of this function `dims` numbers.
     Ok(unsafe { slice::from_raw_parts(ptr, dims) })
 }
 
-/// Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The `ndim` extents of `shape`,
-/// `chunkshape` and `blockshape` are written as they are. A `dtype` of NULL is written as `|u1`.
+/// Creates the content of a `b2nd` metalayer in a buffer from `malloc`, and stores its address in `*smeta`; the
+/// caller frees it with `free()`. `shape`, `chunkshape` and `blockshape` are arrays of `ndim` numbers, in items;
+/// they are not checked. `dtype` is the data type of the items, a string in the format `dtype_format` (0 is
+/// NumPy's); NULL means `|u1`.
 ///
-/// Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative `dtype_format` or a
-/// `dtype` of 2 GB, -4 without memory.
+/// Returns the length of the content in bytes. Errors: -12 for an `ndim` outside 0 to 16, -32 when a pointer is
+/// NULL, -1 for a negative `dtype_format` or a `dtype` of 2 GB, -4 when memory cannot be allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`; the shapes have `ndim` numbers.
@@ -66,13 +69,15 @@ pub unsafe extern "C" fn b2nd_serialize_meta(
     })
 }
 
-/// Reads the content of a `b2nd` metalayer (or of the older `caterva`), the `smeta_len` bytes at `smeta`,
-/// without looking whether the extents make sense; the number of dimensions goes to `*ndim`. `*dtype`, NULL
-/// in the older one, is for the caller to free. `dtype` or `dtype_format` may be NULL; then neither is read.
-/// `shape`, `chunkshape` and `blockshape` need room for 16 numbers.
+/// Parses the content of a `b2nd` metalayer (or of its predecessor `caterva`), the `smeta_len` bytes at `smeta`.
+/// Stores the number of dimensions in `*ndim` and the shapes, in items, in the arrays `shape`, `chunkshape` and
+/// `blockshape`, which must have room for 16 numbers each. The shapes are not checked. Stores the data type in
+/// `*dtype`, a string that the caller frees with `free()` (NULL in a `caterva` metalayer), and its format in
+/// `*dtype_format`. If `dtype` or `dtype_format` is NULL, the data type is not parsed.
 ///
-/// Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more than 16
-/// dimensions or a data type that is no string, -4 without memory. What was read up to an error stays stored.
+/// Returns the number of bytes parsed. Errors: -32 when another pointer is NULL, -1 for a truncated metalayer, for
+/// more than 16 dimensions and for a data type that is no string, -4 when memory cannot be allocated. The values
+/// parsed before an error are stored.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -100,12 +105,13 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
             store(dtype_format, 0);
         }
         let len = usize::try_from(smeta_len).unwrap_or(0);
-        // SAFETY: not NULL, and by the rules as long as it says.
+        // SAFETY: not NULL, and by the rules `len` bytes long.
         let bytes = if len == 0 { &[] } else { unsafe { slice::from_raw_parts(smeta, len) } };
         let mut fields = Fields::default();
         let with_dtype = !dtype.is_null() && !dtype_format.is_null();
         let consumed = fields.read(bytes, with_dtype);
-        // SAFETY: by the rules of the module; the shapes have room for all the dimensions that `read` lets through.
+        // SAFETY: by the rules of the module; the shapes have room for the highest number of dimensions that `read`
+        // accepts.
         unsafe {
             if let Some(read) = fields.ndim {
                 store(ndim, read);
@@ -131,7 +137,7 @@ pub unsafe extern "C" fn b2nd_deserialize_meta(
     })
 }
 
-/// A box in a buffer, and the other box: see [`b2nd_copy_buffer2`].
+/// The arguments of [`b2nd_copy_buffer2`].
 struct BoxArguments {
     ndim: i8,
     itemsize: i32,
@@ -144,14 +150,14 @@ struct BoxArguments {
     dst_start: *const i64,
 }
 
-/// Copies a box.
+/// Copies a box from one buffer to another.
 ///
 /// # Safety
 /// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
 unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     let a = arguments;
     let dims = dimensions(a.ndim)?;
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let (start, stop) = unsafe { (extents(a.src_start, dims)?, extents(a.src_stop, dims)?) };
     let mut shape = [0i64; MAX_DIM];
     for ((extent, &start), &stop) in shape.iter_mut().zip(start).zip(stop) {
@@ -162,7 +168,7 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     if shape.contains(&0) || a.itemsize == 0 {
         return Ok(());
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let (src_shape, dst_shape, dst_start) = unsafe {
         (extents(a.src_pad_shape, dims)?, extents(a.dst_pad_shape, dims)?, extents(a.dst_start, dims)?)
     };
@@ -170,7 +176,7 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     if is_item && a.itemsize > 0 && !a.src.is_null() && !a.dst.is_null() {
         let places = place_of(src_shape, start, a.itemsize).zip(place_of(dst_shape, dst_start, a.itemsize));
         if let Some((from, to)) = places {
-            // SAFETY: by the caller's word both items lie in their buffers.
+            // SAFETY: by the contract of this function both items are inside their buffers.
             unsafe {
                 ptr::copy(a.src.byte_add(from).cast::<u8>(), a.dst.byte_add(to).cast(), a.itemsize as usize)
             };
@@ -182,15 +188,16 @@ unsafe fn copy_box(arguments: &BoxArguments) -> Result<()> {
     if a.src.is_null() || a.dst.is_null() {
         return Err(err!(NullPointer, "a buffer is NULL"));
     }
-    // SAFETY: by the caller's word both boxes lie in their buffers.
+    // SAFETY: by the contract of this function both boxes are inside their buffers.
     unsafe { plan.rows().copy_between(a.src.cast(), a.dst.cast()) };
     Ok(())
 }
 
-/// What `b2nd_copy_buffer2` does with `ndim`, `src`, `src_pad_shape`, `src_start`, `src_stop`, `dst`,
-/// `dst_pad_shape` and `dst_start`, with an `itemsize` of up to 255 bytes.
+/// Copies a box between two C-order arrays as `b2nd_copy_buffer2`, with the same arguments `ndim`, `src`,
+/// `src_pad_shape`, `src_start`, `src_stop`, `dst`, `dst_pad_shape` and `dst_start`, but an `itemsize` of at most
+/// 255 bytes.
 ///
-/// Returns 0; -12 and -32 as that function.
+/// Returns 0, or an error code as `b2nd_copy_buffer2`.
 ///
 /// # Safety
 /// The rules of the module `capi`; those of [`b2nd_copy_buffer2`].
@@ -207,7 +214,7 @@ pub unsafe extern "C" fn b2nd_copy_buffer(
     dst_pad_shape: *const i64,
     dst_start: *const i64,
 ) -> c_int {
-    // SAFETY: handed on.
+    // SAFETY: this function has the same contract.
     unsafe {
         b2nd_copy_buffer2(
             ndim,
@@ -223,15 +230,17 @@ pub unsafe extern "C" fn b2nd_copy_buffer(
     }
 }
 
-/// Copies the box from `src_start` to `src_stop` (left out) of an array `src` of `src_pad_shape` items of
-/// `itemsize` bytes to `dst_start` of an array `dst` of `dst_pad_shape`; both in C order. An empty box copies
-/// nothing. Whether the boxes lie in the arrays is not looked at.
+/// Copies the box from `src_start` to `src_stop` (exclusive) of the array `src` to the position `dst_start` of the
+/// array `dst`. Both are arrays of `ndim` dimensions in C order, with items of `itemsize` bytes; `src_pad_shape`
+/// and `dst_pad_shape` are their shapes. Shapes and positions are arrays of `ndim` numbers, in items. An empty box
+/// copies nothing. Whether the box is inside both arrays is not checked.
 ///
-/// Returns 0; -12 for `ndim` out of 0 to 16, negative numbers, or places that do not fit; -32 for NULL.
+/// Returns 0. Errors: -12 for an `ndim` outside 0 to 16, for negative numbers and for positions that overflow, -32
+/// when a pointer is NULL.
 ///
 /// # Safety
-/// The rules of the module `capi`; the buffers may overlap, though; the boxes lie in them, and the arrays of
-/// numbers have `ndim` of them.
+/// The rules of the module `capi`, but the buffers may overlap; the box is inside both arrays, and shapes and
+/// positions have `ndim` numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_copy_buffer2(
     ndim: i8,
@@ -255,6 +264,6 @@ pub unsafe extern "C" fn b2nd_copy_buffer2(
         dst_pad_shape,
         dst_start,
     };
-    // SAFETY: handed on.
+    // SAFETY: this function has the same contract.
     guard(Error::code, || unsafe { copy_box(&arguments) }.map(|()| 0))
 }

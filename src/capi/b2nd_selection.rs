@@ -1,4 +1,4 @@
-//! Arrays: items here and there, orthogonal selections, views (`abi.md` 2.7).
+//! Arrays: sparse and orthogonal selections of items, and views (`abi.md` 2.7).
 
 use super::b2nd::{array, place};
 use super::b2nd_meta::extents;
@@ -12,11 +12,13 @@ use crate::out_buffer::OutBuffer;
 use std::ffi::{c_int, c_void};
 use std::{ptr, slice};
 
-/// Copies items of `array` to `buffer`, one after another: those at the `ncoords` positions in `coords`, each
-/// counted in C order from 0. They may come in any order and more than once.
+/// Decompresses `ncoords` single items of `array`, and stores them one after another in `buffer`. `coords` holds
+/// the position of each item, counted in C order from 0; the positions may be in any order and may repeat.
+/// `buffersize` is the size of `buffer` in bytes.
 ///
-/// Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is less than
-/// the items take, a negative `ncoords`, or an array without dimensions; those of reading.
+/// Returns 0. Errors: -32 when a pointer is NULL; -12 for a position outside the array, for a `buffersize` below
+/// `ncoords` times the item size, for a negative `ncoords`, and for an array without dimensions; another negative
+/// code when a chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -45,7 +47,7 @@ pub unsafe extern "C" fn b2nd_get_sparse_cbuffer(
         let len =
             needed.filter(|&needed| needed <= buffersize).and_then(|needed| usize::try_from(needed).ok());
         let len = len.ok_or_else(|| err!(InvalidParam, "{ncoords} items in {buffersize} bytes"))?;
-        // SAFETY: not NULL, by the rules as long as it says, and it overlaps no other buffer.
+        // SAFETY: not NULL, by the rules at least `len` bytes long, and it overlaps no other buffer.
         let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), len) };
         array.get_sparse(coords, dest).map(|()| 0)
     })
@@ -61,7 +63,8 @@ struct Arguments {
     buffersize: i64,
 }
 
-/// Checks the arguments of an orthogonal selection, and hands array and selection to `then` if any item is selected.
+/// Checks the arguments of an orthogonal selection. If any item is selected, passes the array and the selection to
+/// `then`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -85,7 +88,7 @@ unsafe fn with_selection(
             return Err(err!(NullPointer, "a list of coordinates is NULL"));
         }
         let len = usize::try_from(size).map_err(|_| err!(InvalidParam, "{size} coordinates"))?;
-        // SAFETY: not NULL, and by the rules of the module as long as it says.
+        // SAFETY: not NULL, and by the rules of the module `len` numbers long.
         lists.push(unsafe { extents(list, len) }?);
     }
     // SAFETY: by the rules of the module.
@@ -100,18 +103,19 @@ unsafe fn with_selection(
     then(array, &selection).map(|()| 0)
 }
 
-/// Copies the items of `array` at the crossings of a selection to `buffer`, which has `buffershape` items.
-/// `selection` has a list of coordinates for each dimension, in any order and with repetitions;
-/// `selection_size` their lengths. Bytes of the buffer that belong to no selected item stay as they are.
+/// Decompresses an orthogonal selection of `array` into `buffer`, a C-order array of the shape `buffershape`, in
+/// items. `selection` has one list of coordinates for each dimension, and `selection_size` the length of each
+/// list; the items at all combinations of coordinates are selected. Coordinates may be in any order and may
+/// repeat. Bytes of `buffer` that belong to no selected item are not written.
 ///
-/// `buffersize`, in bytes, may be less than the selected items take, and must not be more; the buffer reaches
-/// to the last of them at least.
+/// `buffersize` is a size in bytes. It may be less than the size of the selected items, but must not be greater;
+/// `buffer` must have room up to the last selected item in any case.
 ///
-/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large,
-/// -1 when a chunk cannot be read, -4 without memory.
+/// Returns 0. Errors: -32 when a pointer is NULL, -33 for a coordinate outside the shape, -12 for a `buffersize`
+/// that is too large, -1 when a chunk cannot be read, -4 when memory cannot be allocated.
 ///
 /// # Safety
-/// The rules of the module `capi`; the buffer reaches to the last selected item.
+/// The rules of the module `capi`; `buffer` has room up to the last selected item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     array: *const b2nd_array_t,
@@ -124,7 +128,7 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     let arguments = Arguments { array, selection, selection_size, buffer, buffershape, buffersize };
     code(|| {
         let get = |array: &Array, selection: &Selection<'_>| {
-            // SAFETY: not NULL, and by the rules it reaches to the last selected item.
+            // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
             let dest = unsafe { OutBuffer::from_raw(buffer.cast::<u8>(), selection.span()) };
             array.get_orthogonal(selection, dest)
         };
@@ -133,16 +137,16 @@ pub unsafe extern "C" fn b2nd_get_orthogonal_selection(
     })
 }
 
-/// Copies items from `buffer` to the crossings of a selection in `array`; `selection`, `selection_size`,
-/// `buffershape` and `buffersize` are those of `b2nd_get_orthogonal_selection`. Of equal coordinates in a
-/// list the last one counts.
+/// Overwrites an orthogonal selection of `array` with items from `buffer`. `selection`, `selection_size`,
+/// `buffershape` and `buffersize` (in bytes) have the same meaning as in `b2nd_get_orthogonal_selection`. If a
+/// list repeats a coordinate, the last occurrence is stored.
 ///
-/// Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is too large,
-/// -1 when a chunk cannot be read or stored, -37 when the lock cannot be had, -4 without memory. What was
-/// stored before an error stays.
+/// Returns 0. Errors: -32 when a pointer is NULL, -33 for a coordinate outside the shape, -12 for a `buffersize`
+/// that is too large, -1 when a chunk cannot be read or stored, -37 when the lock cannot be acquired, -4 when
+/// memory cannot be allocated. The chunks that were stored before an error stay changed.
 ///
 /// # Safety
-/// The rules of the module `capi`; the buffer reaches to the last selected item.
+/// The rules of the module `capi`; `buffer` extends at least to the last selected item.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_set_orthogonal_selection(
     array: *mut b2nd_array_t,
@@ -155,7 +159,7 @@ pub unsafe extern "C" fn b2nd_set_orthogonal_selection(
     let arguments = Arguments { array, selection, selection_size, buffer, buffershape, buffersize };
     code(|| {
         let set = |array: &Array, selection: &Selection<'_>| {
-            // SAFETY: not NULL, and by the rules it reaches to the last selected item.
+            // SAFETY: not NULL, and by the rules it extends at least to the last selected item.
             let src = unsafe { slice::from_raw_parts(buffer.cast::<u8>(), selection.span()) };
             array.set_orthogonal(selection, src)
         };
@@ -164,7 +168,7 @@ pub unsafe extern "C" fn b2nd_set_orthogonal_selection(
     })
 }
 
-/// Stores what `make` makes of the array into `*view`; NULL if it fails.
+/// Stores the view that `make` creates in `*view`; NULL after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -187,20 +191,22 @@ unsafe fn store_view(
     })
 }
 
-/// Flags, of which any byte but 0 means yes.
+/// Returns flags; every byte except 0 means true.
 ///
 /// # Safety
-/// `ptr` is NULL or points at so many flags.
+/// `ptr` is NULL or points at `len` flags.
 unsafe fn flags(ptr: *const CBool, len: usize) -> Result<Vec<bool>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     Ok(unsafe { extents(ptr, len) }?.iter().map(|flag| flag.get()).collect())
 }
 
-/// Makes a view of `array` without its dimensions of extent 1. A view shows the items of its array, and sets
-/// them, but cannot be resized; free it with `b2nd_free` before the array.
+/// Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view shares the items
+/// of its array, for reading and writing, and cannot be resized. The caller frees the view with `b2nd_free`,
+/// before the array.
 ///
-/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or blocks of more
-/// than one item along such a dimension; those of a refresh. `*view` is NULL then.
+/// Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than `b2nd`, or whose
+/// chunks or blocks have more than one item along a dimension of extent 1; or a code of `b2nd_refresh`. `*view` is
+/// NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -210,13 +216,14 @@ pub unsafe extern "C" fn b2nd_squeeze(array: *mut b2nd_array_t, view: *mut *mut 
     unsafe { store_view(array, view, |array| array.squeeze()) }
 }
 
-/// Makes a view of `array` in `*view` as `b2nd_squeeze` does, without the dimensions whose flag in `index` is
-/// set.
+/// Creates a view of `array` without the dimensions whose flag in `index` is true, and stores it in `*view`.
+/// `index` has one flag for each dimension; the flagged dimensions must have extent 1. The caller frees the view
+/// with `b2nd_free`, before the array; see `b2nd_squeeze`.
 ///
-/// Returns 0; -33 for a dimension of another extent than 1; others as `b2nd_squeeze`.
+/// Returns 0. Errors: -33 for a flagged dimension whose extent is not 1, otherwise as `b2nd_squeeze`.
 ///
 /// # Safety
-/// The rules of the module `capi`; `index` has a flag for each dimension.
+/// The rules of the module `capi`; `index` has one flag for each dimension.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn b2nd_squeeze_index(
     array: *mut b2nd_array_t,
@@ -233,11 +240,14 @@ pub unsafe extern "C" fn b2nd_squeeze_index(
     unsafe { store_view(array, view, make) }
 }
 
-/// Makes a view of `array` with `final_dims` dimensions: where the flag in `axis` is set a new one of extent
-/// 1, else the next of the array. See `b2nd_squeeze` for what a view is.
+/// Creates a view of `array` with `final_dims` dimensions, and stores it in `*view`. `axis` has one flag for each
+/// dimension of the view: where the flag is true, the view has a new dimension of extent 1; the other dimensions
+/// are those of `array`, in the same order. The caller frees the view with `b2nd_free`, before the array; see
+/// `b2nd_squeeze`.
 ///
-/// Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16 dimensions, or
-/// flags that do not leave all dimensions of the array; those of a refresh. `*view` is NULL then.
+/// Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than `b2nd`, for more
+/// than 16 dimensions, and when the number of false flags is not the number of dimensions of `array`; or a code of
+/// `b2nd_refresh`. `*view` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `axis` has `final_dims` flags.

@@ -1,4 +1,4 @@
-//! Buffers without a context: compress, decompress, read items (`abi.md` 2.3).
+//! Functions on chunks that need no context: compress, decompress, read items (`abi.md` 2.3).
 
 use super::ffi::{code, destination, length, room, source};
 use crate::chunk::format::{MAX_BUFFERSIZE, MIN_HEADER_LENGTH};
@@ -11,12 +11,12 @@ use crate::pipeline::global;
 use crate::pipeline::params::DecompressParams;
 use std::ffi::{c_int, c_void};
 
-/// Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest` with the
-/// library's settings: as `blosc2_compress`, whose `clevel` and `doshuffle` these are, with sizes that must
-/// fit into 31 bits.
+/// Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`, which has room for
+/// `destsize` bytes. Does the same as `blosc2_compress`, also with `clevel` and `doshuffle`, but takes sizes as
+/// `size_t`; a `typesize` above `INT32_MAX` is an error.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a negative error
-/// code.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; the negative codes of
+/// `blosc2_compress`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn blosc1_compress(
         let Ok(typesize) = i32::try_from(typesize) else {
             return Err(err!(InvalidParam, "items of {typesize} bytes"));
         };
-        // No chunk is longer than an i32 can say.
+        // The size of a chunk is an i32.
         let destsize = destsize.min(i32::MAX as usize);
         // SAFETY: by the rules of the module.
         let (src, dest) = unsafe { (source(src, nbytes)?, destination(dest, destsize)?) };
@@ -48,15 +48,18 @@ pub unsafe extern "C" fn blosc1_compress(
     })
 }
 
-/// Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`, with the
-/// library's settings and what the environment overrides.
+/// Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`. The codec, the
+/// block size, the split mode, the delta filter and the number of threads are the global settings
+/// (`blosc1_set_compressor` and so on). Environment variables such as `BLOSC_CLEVEL` override arguments and
+/// settings.
 ///
-/// `clevel` is 0 (store) to 9; `doshuffle` one of `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE`, `BLOSC_BITSHUFFLE`. A
-/// destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough.
+/// `clevel` is the compression level, 0 (store) to 9. `doshuffle` is `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE` or
+/// `BLOSC_BITSHUFFLE`. `destsize` is the size of the destination in bytes; `srcsize + BLOSC2_MAX_OVERHEAD` bytes
+/// are always enough.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -8 for a bad level,
-/// -12 for a bad item size, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes,
-/// -7 for an unknown compressor.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors: -8 for an invalid
+/// level, -12 for an invalid item size or a negative `srcsize`, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or
+/// a destination below 32 bytes, -7 for an unknown compressor.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -77,10 +80,10 @@ pub unsafe extern "C" fn blosc2_compress(
     })
 }
 
-/// Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The chunk must be as
-/// long as its header says; use `blosc2_decompress` for bytes that are not trusted.
+/// Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The size of the chunk is read
+/// from its header, so the header must be valid; use `blosc2_decompress` for untrusted data.
 ///
-/// Returns the bytes of content, or a negative error code.
+/// Returns the number of bytes written to `dest`, or a negative error code as `blosc2_decompress`.
 ///
 /// # Safety
 /// The rules of the module `capi`; `src` points at a whole chunk.
@@ -94,11 +97,11 @@ pub unsafe extern "C" fn blosc1_decompress(src: *const c_void, dest: *mut c_void
     })
 }
 
-/// Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, with the library's number of
-/// threads.
+/// Decompresses the chunk at `src` into `dest`, with the global number of threads. `srcsize` is the number of
+/// readable bytes at `src`: at least the size of the chunk. `destsize` is the size of `dest` in bytes.
 ///
-/// Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative code for a
-/// chunk that is damaged; then the content of `dest` is undefined.
+/// Returns the number of bytes written to `dest`. Errors: -6 when the content does not fit into `destsize` bytes,
+/// another negative code for a damaged chunk; the content of `dest` is undefined after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -116,10 +119,11 @@ pub unsafe extern "C" fn blosc2_decompress(
     })
 }
 
-/// Reads `nitems` items of the chunk at `src` from item `start` on into `dest`; as `blosc2_getitem` for a
-/// chunk and a destination that are as long as they have to be.
+/// Decompresses `nitems` items of the chunk at `src`, from item `start` on, into `dest`. Does the same as
+/// `blosc2_getitem`, without checks of the buffer sizes: the size of the chunk is read from its header, and `dest`
+/// must have room for `nitems` items.
 ///
-/// Returns the bytes read, or a negative error code.
+/// Returns the number of bytes written to `dest`, or a negative error code as `blosc2_getitem`.
 ///
 /// # Safety
 /// The rules of the module `capi`; `src` points at a whole chunk, and `dest` has room for the items.
@@ -141,12 +145,13 @@ pub unsafe extern "C" fn blosc1_getitem(
     })
 }
 
-/// Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on into `dest`,
-/// decompressing only the blocks that hold them. An item is as wide as the chunk says: 1 byte for items above
-/// 255 bytes.
+/// Decompresses `nitems` items of the chunk at `src`, from item `start` (counted from 0) on, into `dest`. Only the
+/// blocks that hold these items are decompressed. `srcsize` is the number of readable bytes at `src`; `destsize`
+/// is the size of `dest` in bytes. The item size is the one in the header of the chunk, which is 1 for chunks of
+/// items above 255 bytes.
 ///
-/// Returns the bytes read. -12 for items that are not there, -6 when they do not fit into `destsize` bytes,
-/// another negative code for a chunk that is damaged.
+/// Returns the number of bytes written to `dest`. Errors: -12 for items outside the chunk, -6 when the items do
+/// not fit into `destsize` bytes, another negative code for a damaged chunk.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -173,13 +178,13 @@ fn items(chunk: &[u8], start: c_int, nitems: c_int, dest: OutBuffer<'_>) -> Resu
     Ok(getitem(&DecompressParams::default(), &chunk, wanted, dest)?.nbytes)
 }
 
-/// A chunk that is as long as its header says.
+/// Returns the bytes of the chunk at `src`; their number is read from its header.
 ///
 /// # Safety
 /// `src` is NULL or points at a whole chunk.
 unsafe fn whole_chunk<'a>(src: *const c_void) -> Result<&'a [u8]> {
     // SAFETY: a chunk has at least a short header.
     let header = ChunkHeader::parse_basic(unsafe { source(src, MIN_HEADER_LENGTH) }?)?;
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe { source(src, room(header.cbytes)) }
 }

@@ -1,4 +1,4 @@
-//! What a chunk's header tells, from its first 16 bytes (`chunk.md` 4.7).
+//! Functions that read the first 16 bytes of a chunk, its header (`chunk.md` 4.7).
 
 use super::ffi::{code, guard, source, store};
 use super::process::builtin_library;
@@ -10,17 +10,18 @@ use crate::registry;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-/// The header at `cbuffer`.
+/// Parses the header at `cbuffer`.
 ///
 /// # Safety
 /// `cbuffer` is NULL or points at 16 bytes.
 unsafe fn header(cbuffer: *const c_void) -> Result<ChunkHeader> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     ChunkHeader::parse_basic(unsafe { source(cbuffer, MIN_HEADER_LENGTH) }?)
 }
 
-/// Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of its blocks
-/// in `*blocksize`. All 0 for a header that makes no sense. Any of the results may be NULL. Reads 16 bytes.
+/// Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its uncompressed content
+/// in `*nbytes`, the size of the chunk in `*cbytes` and the size of its blocks in `*blocksize`. Stores 0 in all
+/// three for an invalid header. Each of the three pointers may be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -47,10 +48,11 @@ pub unsafe extern "C" fn blosc1_cbuffer_sizes(
     );
 }
 
-/// Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of its blocks
-/// in `*blocksize`. Any of the results may be NULL. Reads 16 bytes.
+/// Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its uncompressed content
+/// in `*nbytes`, the size of the chunk in `*cbytes` and the size of its blocks in `*blocksize`. Each of the three
+/// pointers may be NULL. Reads 16 bytes.
 ///
-/// Returns 0; a negative code for a header that makes no sense, and stores 0 in all three.
+/// Returns 0, or a negative code for an invalid header; then 0 is stored in all three.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -75,11 +77,12 @@ pub unsafe extern "C" fn blosc2_cbuffer_sizes(
     })
 }
 
-/// Tells whether the `cbytes` bytes at `cbuffer` may be a chunk: its header makes sense and names that size.
-/// Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
+/// Checks whether the `cbytes` bytes at `cbuffer` can be a chunk: whether the header is valid and has `cbytes` as
+/// the size of the chunk. The rest of the chunk is not checked. Stores the size of its uncompressed content, in
+/// bytes, in `*nbytes`, and 0 after an error; `nbytes` may be NULL. Reads 16 bytes.
 ///
-/// Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content above the
-/// limit.
+/// Returns 0. Errors: -6 when `cbytes` is less than 16, -11 for an invalid header or another size of the chunk, -4
+/// for a content above `BLOSC2_MAX_BUFFERSIZE`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -109,8 +112,9 @@ pub unsafe extern "C" fn blosc1_cbuffer_validate(
     })
 }
 
-/// Stores the item size of a chunk, in bytes, in `*typesize` and its flags byte in `*flags`; both 0 for a
-/// header that makes no sense. Either result may be NULL. Reads 16 bytes.
+/// Reads the header of the chunk at `cbuffer`: stores the item size, in bytes, in `*typesize` and the flags byte
+/// (`BLOSC_DOSHUFFLE` and so on) in `*flags`. Stores 0 in both for an invalid header. Each of the two pointers may
+/// be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -135,8 +139,9 @@ pub unsafe extern "C" fn blosc1_cbuffer_metainfo(
     );
 }
 
-/// Stores the version of the chunk format in `*version` and that of the codec's format in `*versionlz`; both
-/// 0 for a header that makes no sense. Either result may be NULL. Reads 16 bytes.
+/// Reads the header of the chunk at `cbuffer`: stores the version of the chunk format in `*version` and the
+/// version of the codec's stream format in `*versionlz`. Stores 0 in both for an invalid header. Each of the two
+/// pointers may be NULL. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.
@@ -161,8 +166,8 @@ pub unsafe extern "C" fn blosc2_cbuffer_versions(
     );
 }
 
-/// Returns the name of the library that made a chunk: a static string, NULL for an unknown one or a header
-/// that makes no sense. Reads 16 bytes.
+/// Returns the name of the library that compressed the chunk at `cbuffer`, for example `"LZ4"`: a static string,
+/// not to be freed; NULL for an unknown library or an invalid header. Reads 16 bytes.
 ///
 /// # Safety
 /// The rules of the module `capi`; `cbuffer` points at 16 bytes.

@@ -1,4 +1,4 @@
-//! Contexts: making and freeing them, compressing and decompressing with them (`abi.md` 2.4).
+//! Contexts: creating and freeing them, compressing and decompressing with them (`abi.md` 2.4).
 
 use super::ffi::{block_source, code, context, destination, guard, length, room, source};
 use crate::abi::{CBool, blosc2_context, blosc2_cparams, blosc2_dparams};
@@ -11,12 +11,13 @@ use crate::pipeline::decompress::ItemRange;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
-/// Makes a context for compression. `cparams` is copied, the parameters of a prefilter too; what their
-/// pointers point at must stay valid. The environment overrides some (`abi.md` 10.2). Free it with
-/// `blosc2_free_ctx`.
+/// Creates a context for compression. `cparams` is copied, and so is the struct at its `preparams`; the memory
+/// that its other pointers refer to must stay valid as long as the context. Environment variables such as
+/// `BLOSC_CLEVEL` override some parameters (`abi.md` 10.2).
 ///
-/// Returns the context; NULL for a filter id that does not exist, an unknown tuner or one that fails, or a
-/// prefilter without parameters. Other bad parameters are reported when something is compressed.
+/// Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a filter id that does not
+/// exist, for an unknown tuner or one whose `init` fails, and for a prefilter without `preparams`. Other invalid
+/// parameters are reported when the context compresses.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -26,10 +27,11 @@ pub unsafe extern "C" fn blosc2_create_cctx(cparams: blosc2_cparams) -> *mut blo
     guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_compression(&cparams) }?.into_c()))
 }
 
-/// Makes a context for decompression. `dparams` is copied, the parameters of a postfilter too; what their
-/// pointers point at must stay valid. Free it with `blosc2_free_ctx`.
+/// Creates a context for decompression. `dparams` is copied, and so is the struct at its `postparams`; the memory
+/// that its other pointers refer to must stay valid as long as the context.
 ///
-/// Returns the context; NULL for a postfilter without parameters.
+/// Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a postfilter without
+/// `postparams`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -39,7 +41,8 @@ pub unsafe extern "C" fn blosc2_create_dctx(dparams: blosc2_dparams) -> *mut blo
     guard(|_| ptr::null_mut(), || Ok(unsafe { Context::for_decompression(&dparams) }?.into_c()))
 }
 
-/// Frees `context`, of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
+/// Frees `context`, a compression or decompression context. Does nothing for NULL. May be called after
+/// `blosc2_destroy`.
 ///
 /// # Safety
 /// The rules of the module `capi`; the context is not used again.
@@ -48,17 +51,18 @@ pub unsafe extern "C" fn blosc2_free_ctx(context: *mut blosc2_context) {
     guard(
         |_| (),
         || {
-            // SAFETY: NULL or a context of ours, by the rules of the module, and this is its end.
+            // SAFETY: NULL or a context of this library, by the rules of the module, and not used after this call.
             drop(unsafe { OwnedContext::from_c(context) });
             Ok(())
         },
     );
 }
 
-/// Copies the parameters of `ctx` into `*cparams`, except `tuner_params` and `filter_params`, which keep what
-/// they hold. After a compression the block size is the one that was used.
+/// Copies the parameters of `ctx` to `*cparams`. The fields `tuner_params` and `filter_params` of `*cparams` keep
+/// their values. After a compression, `blocksize` is the block size that was used, in bytes. `preparams` points at
+/// the context's own copy.
 ///
-/// Returns 0, or -32 for NULL.
+/// Returns 0, or -32 when an argument is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -75,9 +79,10 @@ pub unsafe extern "C" fn blosc2_ctx_get_cparams(
     })
 }
 
-/// Copies the parameters of `ctx` into `*dparams`; `typesize` is that of the last chunk, 0 before the first.
+/// Copies the parameters of `ctx` to `*dparams`. `typesize` is the item size, in bytes, of the last chunk that was
+/// decompressed; 0 before the first. `postparams` points at the context's own copy.
 ///
-/// Returns 0, or -32 for NULL.
+/// Returns 0, or -32 when an argument is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; `*dparams` need not be initialised.
@@ -94,11 +99,12 @@ pub unsafe extern "C" fn blosc2_ctx_get_dparams(
     })
 }
 
-/// Sets the blocks that the next `blosc2_decompress_ctx` with `ctx` leaves out: `maskout[i]` is true for a
-/// block that is not wanted. The mask is copied and used once, even if that call fails. Blocks that are left
-/// out count as decompressed; their part of the destination is not touched.
+/// Sets which blocks the next `blosc2_decompress_ctx` with `ctx` skips: `maskout` is an array of `nblocks` flags,
+/// and block `i` is skipped if `maskout[i]` is true. The array is copied. The mask applies to one call, even if
+/// that call fails. Skipped blocks count as decompressed; their part of the destination is not written.
 ///
-/// Returns 0; -12 for a negative number of blocks, -32 for NULL, -4 without memory.
+/// Returns 0. Errors: -12 for a negative `nblocks`, -32 when a pointer is NULL, -4 when memory cannot be
+/// allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`; `maskout` has `nblocks` items.
@@ -119,16 +125,16 @@ pub unsafe extern "C" fn blosc2_set_maskout(
     })
 }
 
-/// Compresses the `srcsize` bytes at `src` into a chunk at `dest`, as the parameters of `context` say. `src`
-/// may be NULL when a prefilter supplies the data.
+/// Compresses the `srcsize` bytes at `src` into a chunk at `dest`, with the parameters of `context`, a compression
+/// context. `src` may be NULL when a prefilter supplies the data.
 ///
-/// A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does not depend
-/// on the number of threads.
+/// `destsize` is the size of the destination in bytes; `srcsize + BLOSC2_MAX_OVERHEAD` bytes are always enough.
+/// The bytes of the chunk do not depend on the number of threads.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
-/// decompression context or bad sizes, -8 for a bad level or a dictionary with a codec that has none, -35 for
-/// a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown codec, -18 for a
-/// filter that fails.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors: -12 for a
+/// decompression context or invalid sizes, -8 for an invalid level or for a dictionary with a codec that has none,
+/// -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown codec, -18
+/// when a filter or the prefilter fails, -36 when the tuner fails.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -163,12 +169,14 @@ pub unsafe extern "C" fn blosc2_compress_ctx(
     })
 }
 
-/// Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, as the parameters of `context`
-/// say.
+/// Decompresses the chunk at `src` into `dest`, with the parameters of `context`, a decompression context.
+/// `srcsize` is the number of readable bytes at `src`: at least the size of the chunk. `destsize` is the size of
+/// `dest` in bytes.
 ///
-/// Returns the bytes of content. -12 for a compression context, -6 when they do not fit into `destsize`
-/// bytes, -3 for a mask of another length, another negative code for a chunk that is damaged; then the
-/// content of `dest` is undefined.
+/// Returns the number of bytes of content. Errors: -12 for a compression context, -6 when the content does not fit
+/// into `destsize` bytes, -3 when a mask (`blosc2_set_maskout`) has another length than the number of blocks, -27
+/// when the postfilter fails, another negative code for a damaged chunk; the content of `dest` is undefined after
+/// an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -191,10 +199,11 @@ pub unsafe extern "C" fn blosc2_decompress_ctx(
     })
 }
 
-/// Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on into the
-/// `destsize` bytes at `dest`, as `blosc2_getitem`; `context` is of either kind.
+/// Decompresses `nitems` items of the chunk at `src`, from item `start` on, into `dest`, as `blosc2_getitem`, with
+/// the parameters of `context`, which may be a compression or a decompression context. `srcsize` is the number of
+/// readable bytes at `src`; `destsize` is the size of `dest` in bytes.
 ///
-/// Returns the bytes read, or a negative error code.
+/// Returns the number of bytes written to `dest`, or a negative error code.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -212,11 +221,13 @@ pub unsafe extern "C" fn blosc2_getitem_ctx(
     code(|| unsafe { read_items(context, src, srcsize, ItemRange::Items { start, nitems }, dest, destsize) })
 }
 
-/// Reads `nbytes` bytes of the chunk at `src`, of at most `srcsize` bytes, from byte `start` on into the
-/// `destsize` bytes at `dest`. `nbytes` and `start` are multiples of the item size; `context` is of either
-/// kind.
+/// Decompresses `nbytes` bytes of the chunk at `src`, from byte `start` of its content on, into `dest`. Both
+/// `start` and `nbytes` must be multiples of the item size of the chunk. `context` may be a compression or a
+/// decompression context. `srcsize` is the number of readable bytes at `src`; `destsize` is the size of `dest` in
+/// bytes.
 ///
-/// Returns the bytes read; -12 for a part that is not there or no multiple, or another negative error code.
+/// Returns the number of bytes written to `dest`. Errors: -12 for bytes outside the chunk or a number that is no
+/// multiple of the item size, or another negative code.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -234,7 +245,7 @@ pub unsafe extern "C" fn blosc2_getitem_bytes_ctx(
     code(|| unsafe { read_items(context, src, srcsize, ItemRange::Bytes { start, nbytes }, dest, destsize) })
 }
 
-/// Reads a part of a chunk.
+/// Decompresses a part of a chunk.
 ///
 /// # Safety
 /// The rules of the module `capi`.

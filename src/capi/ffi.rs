@@ -1,4 +1,4 @@
-//! Conversions at the C ABI: panics and errors become codes, pointers with lengths become slices.
+//! Conversions at the C ABI: panics and errors become return codes, pointers with lengths become slices.
 
 use crate::abi::{blosc2_context, blosc2_schunk};
 use crate::chunk::ChunkHeader;
@@ -17,15 +17,16 @@ use std::sync::Once;
 use std::thread;
 
 thread_local! {
-    /// Whether this thread is inside a function of the library.
+    /// Whether this thread runs a function of the library.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Has panics inside the library be told to those who asked by `BLOSC_TRACE`, and to nobody else: a program's
-/// stderr is not ours. Panics elsewhere in a Rust program are left to its own hook.
+/// Installs, once, a panic hook that reports panics inside the library only through `BLOSC_TRACE`: a program's
+/// stderr does not belong to the library. Panics elsewhere in a Rust program go to the hook that was installed
+/// before.
 fn tell_of_panics_on_request() {
     static ONCE: Once = Once::new();
-    // A thread that is unwinding may not change the hook; another call will.
+    // A thread that is unwinding must not change the hook; a later call changes it.
     if thread::panicking() {
         return;
     }
@@ -41,18 +42,18 @@ fn tell_of_panics_on_request() {
     });
 }
 
-/// Runs `body`; what it returns, or else `failed` of the error. A panic, which only a defect of the library can
-/// cause, becomes `Failure`.
+/// Runs `body` and returns its result, or `failed(error)` for an error. A panic, which only a defect of the
+/// library can cause, becomes the error `Failure`.
 pub(super) fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> Result<R>) -> R {
     tell_of_panics_on_request();
-    // Looked up once: finding a thread's own takes as long as all else that is done here.
+    // `INSIDE` is accessed once: finding a thread-local value takes as long as everything else in this function.
     let result = INSIDE.with(|inside| {
         let before = inside.replace(true);
         let result = catch_unwind(AssertUnwindSafe(body));
         inside.set(before);
         result
     });
-    // Whatever a panicking call had in its hands is not used again: a caller sees an error for this call.
+    // The values that a panicking call was using are not used again: the caller receives an error for this call.
     let result =
         result.unwrap_or_else(|_| Err(err!(Failure, "a defect of the library: a function panicked")));
     result.unwrap_or_else(|error| {
@@ -61,22 +62,22 @@ pub(super) fn guard<R>(failed: impl FnOnce(&Error) -> R, body: impl FnOnce() -> 
     })
 }
 
-/// As [`guard`], for functions that return a size or a code.
+/// Runs `body` as [`guard`] does, and returns its size as an `int`, or the code of its error.
 pub(super) fn code(body: impl FnOnce() -> Result<usize>) -> c_int {
     guard(Error::code, || Ok(c_int::try_from(body()?).unwrap_or(c_int::MAX)))
 }
 
-/// A length that must not be negative.
+/// Converts a length that must not be negative.
 pub(super) fn length(len: i32) -> Result<usize> {
     usize::try_from(len).map_err(|_| err!(InvalidParam, "a length of {len} bytes"))
 }
 
-/// A length of which a negative one means that there is nothing.
+/// Converts a length; a negative one counts as 0.
 pub(super) fn room(len: i32) -> usize {
     usize::try_from(len).unwrap_or(0)
 }
 
-/// The bytes of a source.
+/// Returns the `len` bytes at `ptr`, an input of the caller.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -87,11 +88,11 @@ pub(super) unsafe fn source<'a>(ptr: *const c_void, len: usize) -> Result<&'a [u
     if ptr.is_null() {
         return Err(err!(NullPointer, "a source of {len} bytes is NULL"));
     }
-    // SAFETY: not NULL, and by the rules as long as it says.
+    // SAFETY: not NULL, and by the rules `len` bytes long.
     Ok(unsafe { std::slice::from_raw_parts(ptr.cast(), len) })
 }
 
-/// Returns a destination of the caller, whose bytes may be uninitialised.
+/// Returns the `len` bytes at `ptr`, an output buffer of the caller; they may be uninitialised.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -102,16 +103,16 @@ pub(super) unsafe fn destination<'a>(ptr: *mut c_void, len: usize) -> Result<Out
     if ptr.is_null() {
         return Err(err!(NullPointer, "a destination of {len} bytes is NULL"));
     }
-    // SAFETY: not NULL, by the rules as long as it says, and no other buffer of the call overlaps it.
+    // SAFETY: not NULL, by the rules `len` bytes long, and no other buffer of the call overlaps it.
     Ok(unsafe { OutBuffer::from_raw(ptr.cast(), len) })
 }
 
-/// A context that must be there.
+/// Returns the context at `ptr`; NULL is an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
 pub(super) unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context> {
-    // SAFETY: NULL or one of ours, not freed.
+    // SAFETY: NULL or an object of this library that is not freed.
     unsafe { ptr.cast::<Context>().as_ref() }.ok_or_else(|| err!(NullPointer, "the context is NULL"))
 }
 
@@ -120,25 +121,25 @@ pub(super) unsafe fn context<'a>(ptr: *mut blosc2_context) -> Result<&'a Context
 /// # Safety
 /// The rules of the module `capi`.
 pub(super) unsafe fn block_source<'a>(context: &Context, chunk: &[u8]) -> Option<SchunkBlockSource<'a>> {
-    // Most chunks are told by a look at one byte, which 16-byte headers do not have.
+    // For most chunks one byte is enough to tell that they are not lazy; 16-byte headers do not have that byte.
     let may_be_lazy = chunk.get(offset::BLOSC2_FLAGS).is_some_and(|flags| flags & flag2::LAZY != 0);
     if !may_be_lazy || !ChunkHeader::parse(chunk).is_ok_and(|header| header.is_lazy()) {
         return None;
     }
-    // SAFETY: NULL or one of ours, by the rules.
+    // SAFETY: NULL or a super-chunk of this library, by the rules.
     unsafe { SuperChunk::from_ptr(context.head().schunk()) }.map(SchunkBlockSource)
 }
 
-/// A super-chunk that must be there.
+/// Returns the super-chunk at `ptr`; NULL is an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
 pub(super) unsafe fn schunk<'a>(ptr: *mut blosc2_schunk) -> Result<&'a SuperChunk> {
-    // SAFETY: NULL or one of ours, not freed.
+    // SAFETY: NULL or an object of this library that is not freed.
     unsafe { SuperChunk::from_ptr(ptr) }.ok_or_else(|| err!(NullPointer, "the super-chunk is NULL"))
 }
 
-/// A string that must be there.
+/// Returns the string at `ptr`; NULL is an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -150,18 +151,19 @@ pub(super) unsafe fn string<'a>(ptr: *const c_char) -> Result<&'a CStr> {
     Ok(unsafe { CStr::from_ptr(ptr) })
 }
 
-/// Stores a result where the caller wants it; nothing if it does not want it.
+/// Writes `value` to `*place`, unless `place` is NULL.
 ///
 /// # Safety
 /// `place` is NULL or writable.
 pub(super) unsafe fn store<T>(place: *mut T, value: T) {
     if !place.is_null() {
-        // SAFETY: not NULL, and writable by the caller's word.
+        // SAFETY: not NULL, and writable by the contract of this function.
         unsafe { place.write(value) }
     }
 }
 
-/// A copy of `bytes` from `malloc`, with a NUL at the end if `terminated`; the caller frees it.
+/// Returns a copy of `bytes` in memory from `malloc`, with a NUL at the end if `terminated`; the C caller frees
+/// it.
 pub(super) fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
     let buffer = malloc(bytes.len() + usize::from(terminated))?;
     // SAFETY: a fresh buffer of that length.
@@ -174,9 +176,9 @@ pub(super) fn malloc_copy(bytes: &[u8], terminated: bool) -> Result<*mut u8> {
     Ok(buffer)
 }
 
-/// Memory from `malloc`, never NULL, for the caller to free.
+/// Returns `len` bytes (at least 1) from `malloc`, never NULL; the C caller frees them.
 pub(super) fn malloc(len: usize) -> Result<*mut u8> {
-    // SAFETY: any length may be asked for.
+    // SAFETY: `malloc` accepts any length.
     let buffer: *mut u8 = unsafe { libc::malloc(len.max(1)) }.cast();
     if buffer.is_null() {
         return Err(err!(MemoryAlloc, "{len} bytes for the caller"));

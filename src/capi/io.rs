@@ -1,9 +1,9 @@
-//! The I/O back-ends: registering a program's own, and the functions of the library's two (`abi.md` 2.8, 2.10).
+//! The I/O back-ends: registering those of a program, and the functions of the library's two (`abi.md` 2.8, 2.10).
 //!
-//! A stream of the plain files is a `blosc2_stdio_file`, one of the mapped files is the `blosc2_stdio_mmap` that
-//! was given as parameters. The rules for both, in addition to those of the module `capi`: a stream is NULL or
-//! came from the back-end's `open` and was neither closed nor destroyed; only reads may happen in several threads
-//! at once.
+//! A stream of the plain-file back-end is a `blosc2_stdio_file`; a stream of the memory-mapping back-end is the
+//! `blosc2_stdio_mmap` that was passed as parameters. The rules for both, in addition to those of the module
+//! `capi`: a stream is NULL or came from the back-end's `open` and was neither closed nor destroyed; several
+//! threads may read from a stream at once, but any other use of it is by one thread.
 
 use super::ffi::{code, guard, string};
 use super::name;
@@ -18,10 +18,10 @@ use std::cell::UnsafeCell;
 use std::ffi::{c_char, c_int, c_void};
 use std::ptr::null_mut;
 
-/// An entry for C, which may be told its address.
+/// The entry of a built-in back-end; C code can get its address.
 struct BuiltIn(UnsafeCell<blosc2_io_cb>);
 
-// SAFETY: the library only hands out the address, and neither reads nor writes what is there.
+// SAFETY: the library only returns the address, and neither reads nor writes the struct.
 unsafe impl Sync for BuiltIn {}
 
 static FILESYSTEM: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
@@ -50,11 +50,13 @@ static FILESYSTEM_MMAP: BuiltIn = BuiltIn(UnsafeCell::new(blosc2_io_cb {
     destroy: Some(blosc2_stdio_mmap_destroy),
 }));
 
-/// Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions must stay
-/// loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
+/// Registers `io`, an I/O back-end of the caller. The struct and the name in it are copied; the functions must
+/// stay loaded for the life of the process. The name may be NULL or uninitialised: if no string can be read at
+/// that address, the back-end has no name.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -30 for an
-/// id below 160 or one that is taken under another name, or when there are 255 back-ends, -12 for NULL.
+/// Returns 0, also when the id is already registered under the same name (the functions that were registered first
+/// stay in use). Errors: -30 for an id below 160, for an id that is registered under another name, and when there
+/// are 255 back-ends; -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -69,9 +71,9 @@ pub unsafe extern "C" fn blosc2_register_io_cb(io: *const blosc2_io_cb) -> c_int
     })
 }
 
-/// The I/O back-end `id`: 0 for plain files, 1 for mapped ones, or one that was registered.
-///
-/// Returns its entry in the library's table, which stays there for the life of the process, or NULL.
+/// Returns the I/O back-end with the id `id`: `BLOSC2_IO_FILESYSTEM`, `BLOSC2_IO_FILESYSTEM_MMAP` or a registered
+/// one. The pointer refers to the library's own entry, which stays valid for the life of the process and must not
+/// be freed. Returns NULL for an unknown id.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
     guard(
@@ -86,7 +88,8 @@ pub extern "C" fn blosc2_get_io_cb(id: u8) -> *mut blosc2_io_cb {
     )
 }
 
-/// The bytes of `nitems` items, and their position. What is refused is told apart by nobody.
+/// Returns the number of bytes of `nitems` items, and their position. All invalid arguments give the same error:
+/// no caller distinguishes them.
 fn range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
     let product = size.checked_mul(nitems).filter(|_| size >= 0 && nitems >= 0);
     match (product.map(usize::try_from), u64::try_from(position)) {
@@ -95,24 +98,24 @@ fn range(size: i64, nitems: i64, position: i64) -> Result<(usize, u64)> {
     }
 }
 
-/// Whole items in `done` bytes.
+/// Returns the number of whole items in `done` bytes.
 fn items(done: usize, size: i64) -> i64 {
     (done as i64).checked_div(size).unwrap_or(0)
 }
 
-/// The file of a stream.
+/// Returns the `FILE` of a plain-file stream.
 ///
 /// # Safety
 /// The rules of this module.
 unsafe fn file(stream: *mut c_void) -> Result<*mut libc::FILE> {
-    // SAFETY: NULL or a stream of ours.
+    // SAFETY: NULL or a stream of this back-end.
     match unsafe { stream.cast::<blosc2_stdio_file>().as_ref() } {
         Some(stream) if !stream.file.is_null() => Ok(stream.file),
         _ => Err(err!(InvalidParam, "the stream is NULL")),
     }
 }
 
-/// The mapping of a stream.
+/// Returns the mapping of a stream.
 fn mapping(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
     if stream.is_null() {
         return Err(err!(InvalidParam, "the stream is NULL"));
@@ -120,10 +123,12 @@ fn mapping(stream: *mut c_void) -> Result<*mut blosc2_stdio_mmap> {
     Ok(stream.cast())
 }
 
-/// Opens the plain file `urlpath` with `fopen` in this `mode`. `params` is not used.
+/// Opens the plain file `urlpath` with `fopen` and `mode`. `params` is not used. The `open` function of the
+/// back-end `BLOSC2_IO_FILESYSTEM`.
 ///
-/// Returns the stream, a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL. Only reads of one stream may happen in
-/// several threads at once.
+/// Returns the stream, a `blosc2_stdio_file`, which the caller closes with `blosc2_stdio_close`; NULL when a
+/// string is NULL or the file cannot be opened. Several threads may read from a stream at once; any other use of
+/// it is by one thread.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -138,9 +143,9 @@ pub unsafe extern "C" fn blosc2_stdio_open(
     guard(|_| null_mut(), || Ok(unsafe { stdio::open(string(urlpath)?, string(mode)?) }?.cast()))
 }
 
-/// Closes a plain file, and frees `stream`, which `blosc2_stdio_open` made.
+/// Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
 ///
-/// Returns what `fclose` does, or -1 for NULL.
+/// Returns the result of `fclose`, or -1 for NULL.
 ///
 /// # Safety
 /// The rules of this module.
@@ -157,7 +162,8 @@ pub unsafe extern "C" fn blosc2_stdio_close(stream: *mut c_void) -> c_int {
     )
 }
 
-/// Returns the size of the plain file `stream` in bytes, or -1. The position of its `FILE` stays.
+/// Returns the size of the plain file `stream` in bytes, or -1 for NULL or when the size cannot be determined. The
+/// file position of the `FILE` does not change.
 ///
 /// # Safety
 /// The rules of this module.
@@ -167,10 +173,10 @@ pub unsafe extern "C" fn blosc2_stdio_size(stream: *mut c_void) -> i64 {
     guard(|_| -1, || unsafe { stdio::size(file(stream)?) })
 }
 
-/// Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream` at the absolute byte
-/// `position`, past the buffer of the `FILE`.
+/// Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream`, at the byte `position` counted
+/// from the start of the file. Bypasses the buffer of the `FILE`.
 ///
-/// Returns the items that were written whole; 0 for arguments that make no sense.
+/// Returns the number of items that were written completely; 0 for invalid arguments.
 ///
 /// # Safety
 /// The rules of this module.
@@ -196,10 +202,10 @@ pub unsafe extern "C" fn blosc2_stdio_write(
     )
 }
 
-/// Reads `nitems` items of `size` bytes of the plain file `stream` at the absolute byte `position` into the
-/// buffer at `*ptr`.
+/// Reads `nitems` items of `size` bytes from the plain file `stream`, at the byte `position` counted from the
+/// start of the file, into the buffer at `*ptr`, which the caller provides.
 ///
-/// Returns the items that were read whole; 0 for arguments that make no sense.
+/// Returns the number of items that were read completely; 0 for invalid arguments.
 ///
 /// # Safety
 /// The rules of this module.
@@ -227,9 +233,9 @@ pub unsafe extern "C" fn blosc2_stdio_read(
     )
 }
 
-/// Cuts the plain file `stream` to `size` bytes, or extends it with zeros.
+/// Sets the length of the plain file `stream` to `size` bytes: cuts it, or extends it with zeros.
 ///
-/// Returns what `ftruncate` does, or -1 for NULL and a negative size.
+/// Returns the result of `ftruncate`, or -1 for NULL or a negative `size`.
 ///
 /// # Safety
 /// The rules of this module.
@@ -247,7 +253,7 @@ pub unsafe extern "C" fn blosc2_stdio_truncate(stream: *mut c_void, size: i64) -
     )
 }
 
-/// Has nothing to release: `params` is not used.
+/// Does nothing: the plain-file back-end has nothing to release. `params` is not used.
 ///
 /// Returns 0.
 ///
@@ -259,11 +265,12 @@ pub unsafe extern "C" fn blosc2_stdio_destroy(params: *mut c_void) -> c_int {
     0
 }
 
-/// Maps the file `urlpath` as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not used; the one
-/// in `params` is set to NULL once the file is mapped. A file that `params` has mapped already is not mapped
-/// again.
+/// Maps the file `urlpath` into memory as described by `params`, a `blosc2_stdio_mmap`. The argument `mode` is not
+/// used: the mode is `params->mode`, which is set to NULL after the file has been mapped. If `params` has already
+/// mapped this file, nothing is done.
 ///
-/// Returns `params`, which is the stream, or NULL, also when `params` has mapped another file.
+/// Returns `params`, which is the stream; the caller releases it with `blosc2_stdio_mmap_destroy`. Returns NULL
+/// when the file cannot be mapped, for an unknown mode, and when `params` has mapped another file.
 ///
 /// # Safety
 /// The rules of this module.
@@ -284,7 +291,7 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_open(
     )
 }
 
-/// Leaves the mapping as it is, `stream` is not used: `blosc2_stdio_mmap_destroy` unmaps it.
+/// Does nothing: the file stays mapped until `blosc2_stdio_mmap_destroy`. `stream` is not used.
 ///
 /// Returns 0.
 ///
@@ -306,11 +313,12 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_size(stream: *mut c_void) -> i64 {
     guard(|_| -1, || Ok(unsafe { mmap::size(mapping(stream)?) } as i64))
 }
 
-/// Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream` at the byte `position`.
-/// The file grows if need be, and may move then: pointers into the mapping are not valid any more.
+/// Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream`, at the byte `position`
+/// counted from the start of the file. If necessary the file grows; the mapping can move then, and pointers into
+/// it become invalid.
 ///
-/// Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only for
-/// reading, and when the file cannot grow.
+/// Returns `nitems`; 0 for no bytes, for invalid arguments, for a read-only mapping, and when the file cannot
+/// grow.
 ///
 /// # Safety
 /// The rules of this module.
@@ -335,11 +343,11 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_write(
     )
 }
 
-/// Points `*ptr` at `nitems` items of `size` bytes in the mapped file `stream`, at the byte `position`. A
-/// write moves them.
+/// Sets `*ptr` to the address of `nitems` items of `size` bytes in the mapped file `stream`, at the byte
+/// `position` counted from the start of the file. The memory belongs to the mapping: `*ptr` is valid until the
+/// file grows or is unmapped.
 ///
-/// Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments that make no
-/// sense.
+/// Returns `nitems`; 0, with `*ptr` NULL, for bytes beyond the end of the file and for invalid arguments.
 ///
 /// # Safety
 /// The rules of this module.
@@ -366,9 +374,9 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_read(
     )
 }
 
-/// Cuts the mapped file `stream` to `size` bytes, or extends it with zeros.
+/// Sets the length of the mapped file `stream` to `size` bytes: cuts it, or extends it with zeros.
 ///
-/// Returns 0, or -1: for NULL, a negative size, a mapping that is only for reading, or when the system fails.
+/// Returns 0; -1 for NULL, for a negative `size`, for a read-only mapping, and when a system call fails.
 ///
 /// # Safety
 /// The rules of this module.
@@ -384,10 +392,10 @@ pub unsafe extern "C" fn blosc2_stdio_mmap_truncate(stream: *mut c_void, size: i
     )
 }
 
-/// Writes a mapped file out, unmaps and closes it; frees `params`, a `blosc2_stdio_mmap`, if its `needs_free` says
-/// so.
+/// Writes the changes of a mapped file to disk, unmaps the file and closes it. `params` is the
+/// `blosc2_stdio_mmap`; it is freed with `free()` if its field `needs_free` is true.
 ///
-/// Returns 0, or -1: for NULL, when nothing was mapped, or when the system fails.
+/// Returns 0; -1 for NULL, when no file was mapped, and when a system call fails.
 ///
 /// # Safety
 /// The rules of this module.

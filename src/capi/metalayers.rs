@@ -1,4 +1,5 @@
-//! Metalayers of super-chunks (`abi.md` 2.6). Asking for fixed ones is inline code of the headers.
+//! Metalayers of super-chunks (`abi.md` 2.6). The functions that look up fixed metalayers are inline code of the
+//! headers.
 
 use super::ffi::{code, length, schunk, source, store, string};
 use crate::abi::{blosc2_cparams, blosc2_schunk};
@@ -8,7 +9,7 @@ use crate::malloc::Malloced;
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
 
-/// A name and a content from C.
+/// Returns a name and a content of the C caller.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -21,11 +22,11 @@ unsafe fn given<'a>(
     if content.is_null() && len > 0 {
         return Err(err!(InvalidParam, "a content of {len} bytes is NULL"));
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     Ok(unsafe { (string(name)?, source(content.cast(), len)?) })
 }
 
-/// NULL is a bad parameter here.
+/// Checks that the super-chunk is not NULL; NULL is the error `InvalidParam` here.
 fn there(schunk: *mut blosc2_schunk) -> Result<()> {
     if schunk.is_null() {
         return Err(err!(InvalidParam, "the super-chunk is NULL"));
@@ -33,11 +34,13 @@ fn there(schunk: *mut blosc2_schunk) -> Result<()> {
     Ok(())
 }
 
-/// Adds a metalayer to `schunk`: `name`, of 31 bytes at most, and the `content_len` bytes at `content`, a
-/// length that it keeps. Both are copied. A frame takes metalayers only as long as it has no chunks.
+/// Adds a fixed metalayer to `schunk`: `name`, a string of at most 31 bytes, and the `content_len` bytes at
+/// `content`. Both are copied. The length of the content cannot change later. Metalayers can be added to a frame
+/// only while it has no chunks.
 ///
-/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a 17th
-/// metalayer, a bad length, or a frame with chunks; another negative code when the frame cannot be written.
+/// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
+/// that exists already, for a 17th metalayer, for an invalid length, and for a frame with chunks; another negative
+/// code when the frame cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -57,11 +60,13 @@ pub unsafe extern "C" fn blosc2_meta_add(
     })
 }
 
-/// Overwrites the start of the content of the metalayer `name` of `schunk` with the `content_len` bytes at
-/// `content`, which are copied; its length stays. A longer content changes nothing, and is no error.
+/// Overwrites the beginning of the content of the fixed metalayer `name` of `schunk` with the `content_len` bytes
+/// at `content`, which are copied. The length of the metalayer does not change. If `content_len` is greater than
+/// that length, nothing changes, and no error is returned.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than 31 bytes or
-/// a bad length; another negative code when the frame cannot be written.
+/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12 when a pointer
+/// is NULL, for a name of more than 31 bytes and for an invalid length; another negative code when the frame
+/// cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -81,11 +86,11 @@ pub unsafe extern "C" fn blosc2_meta_update(
     })
 }
 
-/// Looks for the metalayer of variable length `name` of `schunk`, also for one that another process has just
-/// added.
+/// Looks up the variable-length metalayer `name` of `schunk`. If another process has changed the frame, its
+/// metalayers are read again first.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes,
-/// -37 when the lock cannot be had.
+/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12 when a pointer
+/// is NULL and for a name of more than 31 bytes, -37 when the lock cannot be acquired.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -98,13 +103,14 @@ pub unsafe extern "C" fn blosc2_vlmeta_exists(schunk: *mut blosc2_schunk, name: 
     })
 }
 
-/// Compresses the `content_len` bytes at `content` with `cparams`, or the default parameters if that is NULL,
-/// and adds them to `schunk` as the metalayer of variable length `name`. Nothing of the caller's is kept.
-/// There can be 8192, and 16 in a frame.
+/// Compresses the `content_len` bytes at `content` and adds them to `schunk` as the variable-length metalayer
+/// `name`, a string of at most 31 bytes. `cparams` are the compression parameters; NULL means the default ones.
+/// Name, content and parameters are copied. A super-chunk can have 8192 variable-length metalayers, and 16 in a
+/// frame.
 ///
-/// Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a bad
-/// length; -1 for the 17th in a frame, -32 for parameters of which no context can be made, another negative
-/// code when it cannot be compressed or written.
+/// Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than 31 bytes or one
+/// that exists already, and for an invalid length; -1 for the 17th in a frame; -32 when no context can be created
+/// with `cparams`; another negative code when the content cannot be compressed or written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -126,10 +132,12 @@ pub unsafe extern "C" fn blosc2_vlmeta_add(
     })
 }
 
-/// Gives the metalayer of variable length `name` of `schunk` another content, the `content_len` bytes at
-/// `content`, compressed with `cparams`; as `blosc2_vlmeta_add`.
+/// Replaces the content of the variable-length metalayer `name` of `schunk` by the `content_len` bytes at
+/// `content`, compressed with `cparams`; NULL means the default parameters. Content and parameters are copied. The
+/// new content may have another length.
 ///
-/// Returns its position, or a code as there; -16 when there is none with that name.
+/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, otherwise as
+/// `blosc2_vlmeta_add`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -151,11 +159,13 @@ pub unsafe extern "C" fn blosc2_vlmeta_update(
     })
 }
 
-/// Stores the content of the metalayer of variable length `name` of `schunk` into `*content`, a buffer for
-/// the caller to free, NULL if it is empty, and its length into `*content_len`.
+/// Decompresses the content of the variable-length metalayer `name` of `schunk` into a buffer from `malloc`.
+/// Stores its address in `*content`, which the caller frees with `free()`, and its length in bytes in
+/// `*content_len`. For an empty content `*content` is NULL.
 ///
-/// Returns its position. -16 when there is none with that name, -12 for NULL or a name of more than 31 bytes,
-/// -3 for a damaged content; -5 for one that cannot be decompressed, with NULL and 0 stored.
+/// Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12 when a pointer
+/// is NULL and for a name of more than 31 bytes, -3 for a damaged content, -5 for a content that cannot be
+/// decompressed; after -5 NULL and 0 are stored.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -190,10 +200,12 @@ pub unsafe extern "C" fn blosc2_vlmeta_get(
     })
 }
 
-/// Removes the metalayer of variable length `name` of `schunk`; those behind it move up.
+/// Deletes the variable-length metalayer `name` of `schunk`. The indices of the metalayers after it decrease by
+/// one.
 ///
-/// Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name of more
-/// than 31 bytes, another negative code when the frame cannot be written.
+/// Returns the number of remaining variable-length metalayers. Errors: -16 when there is no metalayer with that
+/// name, -12 when a pointer is NULL and for a name of more than 31 bytes, another negative code when the frame
+/// cannot be written.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -206,11 +218,11 @@ pub unsafe extern "C" fn blosc2_vlmeta_delete(schunk: *mut blosc2_schunk, name: 
     })
 }
 
-/// Stores pointers to the names of the metalayers of variable length into `names`, which has room for
-/// `schunk->nvlmetalayers`. They stay the super-chunk's and are valid until
-/// these metalayers change.
+/// Stores pointers to the names of the variable-length metalayers of `schunk` in the array `names`, which must
+/// have room for `schunk->nvlmetalayers` pointers. The strings belong to the super-chunk and must not be freed;
+/// they are valid until its variable-length metalayers change.
 ///
-/// Returns how many; -32 for NULL.
+/// Returns the number of names, or -32 when a pointer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; `names` has room for all.

@@ -10,7 +10,7 @@
 //! - A context is NULL or came from `blosc2_create_cctx` or `blosc2_create_dctx`, was not freed, and is used by one
 //!   thread at a time.
 //! - A super-chunk or an array came from this library, and is freed when no call uses it or a view of it.
-//! - Function pointers that the caller hands in obey their typedefs' contracts.
+//! - Function pointers that the caller passes obey the contracts of their typedefs.
 
 pub mod b2nd;
 pub mod b2nd_items;

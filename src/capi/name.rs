@@ -1,20 +1,22 @@
-//! Names of things that a program registers. Programs leave the pointer uninitialised, since the C library follows it only
-//! to compare names; here it is followed after the kernel has told that the memory there can be read.
+//! Copies the names of codecs, filters, tuners and I/O back-ends that a program registers. Some programs leave the
+//! name pointer uninitialised, because the C library dereferences it only to compare names. This module
+//! dereferences it only after the kernel has confirmed that the memory is readable.
 
 use crate::trace;
 use std::ffi::{CString, c_char};
 use std::io;
 
-/// Limit for a name, in bytes: what has no NUL up to there is no name.
+/// Limit for the length of a name, in bytes: a string without a NUL within this length counts as no name.
 const LONGEST: usize = 64 << 10;
 
-/// A divisor of every page size, in bytes: memory between two multiples is either readable as a whole or not at all.
+/// A divisor of every page size, in bytes: the memory between two multiples of it is either readable as a whole or
+/// not at all.
 const PAGE: usize = 4096;
 
 /// Returns a copy of the string at `name`, or `None` for NULL and for an address at which no string can be read.
 ///
-/// Any address may be passed, as long as no other thread changes what is mapped there. No byte behind the NUL of a string is
-/// read, which tools that check memory accesses would report.
+/// Any address may be passed, as long as no other thread changes the mapping of memory there. No byte after the
+/// NUL of a string is read: memory checkers would report that.
 pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
     if name.is_null() {
         return None;
@@ -33,7 +35,7 @@ pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
             return None;
         }
         for _ in 0..PAGE - address.addr() % PAGE {
-            // SAFETY: in the same page as a byte that could be read just now.
+            // SAFETY: in the same page as a byte that was found readable.
             let byte = unsafe { address.read_volatile() };
             if byte == 0 {
                 return CString::new(bytes).ok();
@@ -45,7 +47,7 @@ pub(super) fn copy_if_readable(name: *const c_char) -> Option<CString> {
     None
 }
 
-/// A pipe of this process with itself, which is empty between calls.
+/// A pipe whose two ends belong to this process. It is empty between calls.
 struct Pipe {
     reader: i32,
     writer: i32,
@@ -54,40 +56,40 @@ struct Pipe {
 impl Pipe {
     fn open() -> io::Result<Pipe> {
         let mut ends = [-1; 2];
-        // SAFETY: a place for two descriptors.
+        // SAFETY: an array of two descriptors.
         if unsafe { libc::pipe(ends.as_mut_ptr()) } != 0 {
             return Err(io::Error::last_os_error());
         }
         for end in ends {
-            // SAFETY: a descriptor that was opened just now; only its flag changes.
+            // SAFETY: a descriptor that `pipe` has opened; only its flag changes.
             unsafe { libc::fcntl(end, libc::F_SETFD, libc::FD_CLOEXEC) };
         }
         Ok(Pipe { reader: ends[0], writer: ends[1] })
     }
 
-    /// Returns whether the byte at `address` can be read: has the kernel write it into the pipe, which fails with `EFAULT`
-    /// if it cannot, and does nothing else to this process.
+    /// Returns whether the byte at `address` can be read. The kernel copies the byte into the pipe; if it cannot read
+    /// the byte, the system call fails with `EFAULT` and has no other effect.
     fn can_read(&self, address: *const u8) -> bool {
         repeated(|| write_byte(self.writer, address)) && {
             let mut byte = 0u8;
-            // SAFETY: a place for one byte, which is in the pipe.
+            // SAFETY: a buffer of one byte; the pipe holds one byte.
             repeated(|| unsafe { libc::read(self.reader, (&raw mut byte).cast(), 1) })
         }
     }
 }
 
-/// Writes the byte at any `address`. As a bare system call: sanitizers check the arguments of the C library's function, and
-/// end the process where this one may fail.
+/// Writes the byte at `address`, which may be any address, to `descriptor`. Makes the system call directly:
+/// sanitizers check the arguments of the C library's function and end the process for an unreadable address.
 fn write_byte(descriptor: i32, address: *const u8) -> isize {
     #[cfg(any(target_os = "linux", target_os = "android"))]
-    // SAFETY: `write` takes any address, and reads memory only if this process may.
+    // SAFETY: `write` accepts any address, and reads memory only if it is readable for this process.
     return unsafe { libc::syscall(libc::SYS_write, descriptor, address, 1usize) } as isize;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     // SAFETY: as above.
     return unsafe { libc::write(descriptor, address.cast(), 1) };
 }
 
-/// Repeats a system call while a signal interrupts it; whether it transferred a byte.
+/// Repeats a system call while it is interrupted by a signal; returns whether it transferred a byte.
 fn repeated(mut call: impl FnMut() -> isize) -> bool {
     loop {
         match call() {
@@ -99,7 +101,7 @@ fn repeated(mut call: impl FnMut() -> isize) -> bool {
 
 impl Drop for Pipe {
     fn drop(&mut self) {
-        // SAFETY: descriptors of our own, closed once.
+        // SAFETY: descriptors that this value owns, closed once.
         unsafe {
             libc::close(self.reader);
             libc::close(self.writer);
@@ -112,12 +114,12 @@ mod tests {
     use super::*;
     use std::ptr;
 
-    /// Three pages, of which the last one cannot be read.
+    /// Three pages, of which the last one is not readable.
     struct Pages(*mut u8);
 
     impl Pages {
         fn new() -> Pages {
-            // SAFETY: a fresh mapping, of which the last page is closed.
+            // SAFETY: a new mapping, of which the last page is made inaccessible.
             unsafe {
                 let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
                 let open = libc::PROT_READ | libc::PROT_WRITE;
@@ -128,10 +130,10 @@ mod tests {
             }
         }
 
-        /// Puts `text` where it ends before the third page.
+        /// Copies `text` to the address at which it ends just before the third page.
         fn put(&self, text: &[u8]) -> *const c_char {
             let start = self.0.wrapping_add(2 * PAGE - text.len());
-            // SAFETY: inside the pages that are open, which are ours.
+            // SAFETY: inside the accessible pages, which this value owns.
             unsafe { start.copy_from_nonoverlapping(text.as_ptr(), text.len()) };
             start.cast()
         }
@@ -139,7 +141,7 @@ mod tests {
 
     impl Drop for Pages {
         fn drop(&mut self) {
-            // SAFETY: a mapping of our own.
+            // SAFETY: a mapping that this value owns.
             unsafe { libc::munmap(self.0.cast(), 3 * PAGE) };
         }
     }

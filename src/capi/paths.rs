@@ -1,13 +1,14 @@
-//! Removing and renaming frames on the host's file system (`abi.md` 2.10).
+//! Removing and renaming frames in the host's file system (`abi.md` 2.10).
 
 use super::ffi::{code, string};
 use crate::io::paths;
 use std::ffi::{c_char, c_int};
 
-/// Removes the files in the directory `path`, and the directory itself if nothing is left in it.
+/// Removes the files in the directory `path`, and then the directory itself if it is empty. Subdirectories are not
+/// removed.
 ///
-/// Returns 0. -12 for NULL or an empty path, -16 where there is no directory, -1 when an entry cannot be removed,
-/// such as a directory; what comes after it is left then.
+/// Returns 0. Errors: -12 for NULL or an empty path, -16 when the directory cannot be opened, -1 at the first
+/// entry that cannot be removed, such as a subdirectory; the entries after it are not removed then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -17,10 +18,11 @@ pub unsafe extern "C" fn blosc2_remove_dir(path: *const c_char) -> c_int {
     code(|| paths::remove_dir(unsafe { string(path) }?).map(|()| 0))
 }
 
-/// Removes a frame: a file with the sidecar that locks it, or a directory as `blosc2_remove_dir`.
+/// Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a directory as
+/// `blosc2_remove_dir`.
 ///
-/// Returns 0, also for NULL and when there is nothing at `path`. -31 when a file cannot be removed, -1 when the
-/// path cannot be looked at, or a code of `blosc2_remove_dir`.
+/// Returns 0, also for NULL and when nothing exists at `path`. Errors: -31 when a file cannot be removed, -1 when
+/// the path cannot be examined, or a code of `blosc2_remove_dir`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -35,9 +37,10 @@ pub unsafe extern "C" fn blosc2_remove_urlpath(path: *const c_char) -> c_int {
     })
 }
 
-/// Renames the frame `old_urlpath` to `new_path`. The sidecar that locks a file is not renamed.
+/// Renames the frame `old_urlpath`, a file or a directory, to `new_path`. The lock file of a file
+/// (`<path>.b2lock`) is not renamed.
 ///
-/// Returns 0, also when a path is NULL. -1 when there is nothing to rename, or it cannot be done.
+/// Returns 0, also when a path is NULL. Returns -1 when nothing exists at `old_urlpath` or it cannot be renamed.
 ///
 /// # Safety
 /// The rules of the module `capi`.

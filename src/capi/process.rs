@@ -1,4 +1,4 @@
-//! Bringing the library up and down, its settings, and the names of codecs.
+//! Initialising and shutting down the library, its global settings, and the names of codecs.
 
 use super::ffi::{code, guard, malloc_copy, store, string};
 use crate::abi::blosc_threads_callback;
@@ -11,9 +11,9 @@ use crate::{pool, registry};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 
-/// Brings the library up. Calling it is not necessary: every function works without. What it does is forget the
-/// codecs, filters and tuners that were registered before the last `blosc2_destroy`. Does nothing when the library
-/// is up already; may be called from several threads (`abi.md` 9.1).
+/// Initialises the library. The call is optional: all functions work without it. Removes the codecs, filters and
+/// tuners that were registered before the last `blosc2_destroy`. Does nothing when the library is already
+/// initialised. May be called from several threads (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_init() {
     guard(
@@ -25,8 +25,9 @@ pub extern "C" fn blosc2_init() {
     );
 }
 
-/// Takes the library down: ends its worker threads, and frees memory that was kept to be used again. Contexts stay valid and must still be freed; settings such as
-/// the compressor and the number of threads are kept. Does nothing when the library is not up (`abi.md` 9.1).
+/// Shuts the library down: ends its worker threads and frees the memory that is cached between calls. Contexts
+/// stay valid and must still be freed; global settings, such as the compressor and the number of threads, are
+/// kept. Does nothing when the library is not initialised (`abi.md` 9.1).
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_destroy() {
     guard(
@@ -38,10 +39,10 @@ pub extern "C" fn blosc2_destroy() {
     );
 }
 
-/// Releases the memory that the library keeps between calls: buffers, chunks that were freed, and the state of codecs. Other
-/// threads than the calling one release their own at the end of their next call, or when they end.
+/// Frees the memory that the library caches between calls: buffers, memory of freed chunks, and the state of
+/// codecs. Threads other than the calling one free their caches at the end of their next call, or when they end.
 ///
-/// Returns 0, or -1 when the library is not up.
+/// Returns 0, or -1 when the library is not initialised.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_free_resources() -> c_int {
     code(|| {
@@ -53,20 +54,21 @@ pub extern "C" fn blosc2_free_resources() -> c_int {
     })
 }
 
-/// Returns the text for `error_code`: a static string, `"Unknown error"` for any number that is no error
-/// code.
+/// Returns a description of `error_code`, one of `BLOSC2_ERROR_*`: a static string, not to be freed. Returns
+/// `"Unknown error"` for any other number, also for 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_error_string(error_code: c_int) -> *const c_char {
     ErrorKind::from_code(error_code).map_or(UNKNOWN, ErrorKind::message).as_ptr()
 }
 
-/// Returns the version of the ABI, `"3.3.5"`: a static string.
+/// Returns the version of the interface, `"3.3.5"`: a static string, not to be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_version_string() -> *const c_char {
     c"3.3.5".as_ptr()
 }
 
-/// Returns the names of the codecs that every build has, separated by commas: a static string.
+/// Returns the names of the codecs that every build has, separated by commas: a static string, not to be freed.
+/// Registered codecs are not listed.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_list_compressors() -> *const c_char {
     c"blosclz,lz4,lz4hc,zlib,zstd".as_ptr()
@@ -82,14 +84,16 @@ fn builtin_name(codec: BuiltIn) -> &'static CStr {
     }
 }
 
-/// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a name.
+/// Returns the name of a codec: `None` for an unknown id, `Some(None)` for a codec that was registered without a
+/// name.
 fn compname(compcode: c_int) -> Option<Option<&'static CStr>> {
     let builtin = BuiltIn::from_compcode(compcode).map(|codec| Some(builtin_name(codec)));
     builtin.or_else(|| registry::codec(compcode).map(|codec| codec.name))
 }
 
-/// The name of a codec: stores a string that stays valid, or NULL for an unknown id and for a codec that was registered
-/// without a name, in `*compname`.
+/// Looks up the name of the codec with the id `compcode`, and stores it in `*compname`: a string that stays valid
+/// for the life of the process and must not be freed. Stores NULL for an unknown id and for a codec that was
+/// registered without a name.
 ///
 /// Returns `compcode`, or -1 for an unknown id.
 ///
@@ -108,8 +112,8 @@ pub unsafe extern "C" fn blosc2_compcode_to_compname(compcode: c_int, compname: 
     )
 }
 
-/// Returns the id of the codec that is called `compname`, which is case-sensitive; -1 for an unknown name or
-/// NULL.
+/// Returns the id of the codec with the name `compname` (case-sensitive), also of a registered codec; -1 for an
+/// unknown name or NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -125,10 +129,11 @@ pub unsafe extern "C" fn blosc2_compname_to_compcode(compname: *const c_char) ->
     )
 }
 
-/// The library behind the codec that is called `compname`: stores its name and its version in `*complib` and
-/// `*version`, both from `malloc`; the caller frees them. Either pointer may be NULL.
+/// Looks up the library that implements the codec with the name `compname`: stores the name of the library in
+/// `*complib` and its version in `*version`. Both strings are copies, which the caller frees with `free()`. Either
+/// pointer may be NULL.
 ///
-/// Returns the code of the library, or -1 for an unknown codec; then NULL is stored in both.
+/// Returns the library code, or -1 for an unknown codec; then NULL is stored in both.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -163,7 +168,7 @@ pub unsafe extern "C" fn blosc2_get_complib_info(
     )
 }
 
-/// Code, name and version of the library behind a codec (`codecs.md` 1.3).
+/// Returns the code, the name and the version of the library that implements a codec (`codecs.md` 1.3).
 fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     let of_builtin = |codec: BuiltIn| {
         (c_int::from(codec.library_code()), codec.library_name().as_bytes(), codec.library_version())
@@ -179,14 +184,15 @@ fn complib_info(name: &CStr) -> Option<(c_int, &'static [u8], &'static str)> {
     Some((c_int::from(complib), first.name.unwrap_or_default().to_bytes(), "unknown"))
 }
 
-/// A codec of the format whose library has that code.
+/// Returns a built-in codec whose library has the code `complib`.
 pub(super) fn builtin_library(complib: u8) -> Option<BuiltIn> {
     let all = [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Zlib, BuiltIn::Zstd];
     all.into_iter().find(|codec| codec.library_code() == complib)
 }
 
-/// Hands every parallel job to the caller's own scheduler instead of the library's threads; NULL restores those.
-/// To be called while no other thread is inside the library. `callback_data` is passed on and must stay valid.
+/// Sets the scheduler of all parallel jobs: `callback` is called for each job, instead of using the library's own
+/// threads. NULL restores the library's threads. `callback_data` is passed to `callback` unchanged, and must stay
+/// valid as long as the callback is set. No other thread may be inside a function of the library during this call.
 ///
 /// # Safety
 /// The rules of the module `capi`; `callback` obeys the contract of `blosc_threads_callback`.
@@ -198,14 +204,15 @@ pub unsafe extern "C" fn blosc2_set_threads_callback(
     guard(
         |_| (),
         || {
-            // SAFETY: the caller's promise is the one that is asked for.
+            // SAFETY: the contract of this function is that of `set_callback`.
             unsafe { pool::set_callback(callback, callback_data) };
             Ok(())
         },
     );
 }
 
-/// Returns the number of threads that functions without a context use; 1 until it is set.
+/// Returns the number of threads that functions without a context use, the calling thread included; 1 until
+/// `blosc2_set_nthreads` changes it.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_get_nthreads() -> i16 {
     guard(
@@ -217,17 +224,18 @@ pub extern "C" fn blosc2_get_nthreads() -> i16 {
     )
 }
 
-/// Sets the number of threads that functions without a context use to `nthreads`, the caller's among them,
-/// and starts the others.
+/// Sets the number of threads that functions without a context use to `nthreads`, the calling thread included, and
+/// starts the additional threads.
 ///
-/// Returns the previous number; -12 for less than 1, -26 when no thread can be started, and nothing changes.
+/// Returns the previous number. Errors: -12 for less than 1, -26 when a thread cannot be started; nothing changes
+/// then.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_nthreads(nthreads: i16) -> i16 {
     guard(|error| error.code() as i16, || library::set_nthreads(nthreads))
 }
 
-/// Returns the name of the codec that functions without a context use: a static string; NULL after a call of
-/// `blosc1_set_compressor` with an unknown name.
+/// Returns the name of the codec that functions without a context use: a static string, not to be freed. Returns
+/// NULL after a call of `blosc1_set_compressor` with an unknown name.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_compressor() -> *const c_char {
     guard(
@@ -239,10 +247,10 @@ pub extern "C" fn blosc1_get_compressor() -> *const c_char {
     )
 }
 
-/// Sets the codec that functions without a context use to the one that is called `compname`.
+/// Sets the codec that functions without a context use to the one with the name `compname`.
 ///
-/// Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and compression
-/// fails with -7 until a known name is set.
+/// Returns the id of the codec. Errors: -7 for a registered codec, and nothing changes; -1 for an unknown name,
+/// and every later compression fails with -7 until a known name is set; -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -254,13 +262,14 @@ pub unsafe extern "C" fn blosc1_set_compressor(compname: *const c_char) -> c_int
     })
 }
 
-/// Puts a delta filter into the pipeline of functions without a context, or takes it out if `dodelta` is 0.
+/// Adds the delta filter to the filters of functions without a context; removes it if `dodelta` is 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc2_set_delta(dodelta: c_int) {
     setting(|| library::set_delta(dodelta != 0));
 }
 
-/// Returns the block size, in bytes, of functions without a context; 0 is automatic.
+/// Returns the block size, in bytes, that functions without a context use; 0 means that it is chosen
+/// automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_get_blocksize() -> c_int {
     guard(
@@ -272,13 +281,15 @@ pub extern "C" fn blosc1_get_blocksize() -> c_int {
     )
 }
 
-/// Sets the block size of functions without a context to `blocksize` bytes; 0 is automatic.
+/// Sets the block size that functions without a context use to `blocksize` bytes; 0 means that it is chosen
+/// automatically.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_blocksize(blocksize: usize) {
     setting(|| library::set_blocksize(blocksize as i32));
 }
 
-/// Sets the split mode of functions without a context to `splitmode`, one of `BLOSC_ALWAYS_SPLIT` and so on.
+/// Sets the split mode that functions without a context use to `splitmode`: `BLOSC_ALWAYS_SPLIT`,
+/// `BLOSC_NEVER_SPLIT`, `BLOSC_AUTO_SPLIT` or `BLOSC_FORWARD_COMPAT_SPLIT`.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc1_set_splitmode(splitmode: c_int) {
     setting(|| library::set_splitmode(splitmode));

@@ -1,4 +1,4 @@
-//! Registering the caller's own codecs, filters and tuners (`abi.md` 9.5).
+//! Registration of codecs, filters and tuners of the program (`abi.md` 9.5).
 
 use super::ffi::code;
 use super::name;
@@ -9,20 +9,22 @@ use crate::pipeline::library;
 use crate::registry;
 use std::ffi::c_int;
 
-/// The struct behind a pointer.
+/// Returns the struct at `ptr`; NULL is an error.
 ///
 /// # Safety
 /// `ptr` is NULL or points at an initialised struct.
 unsafe fn given<'a, T>(ptr: *mut T) -> Result<&'a T> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe { ptr.as_ref() }.ok_or_else(|| err!(InvalidParam, "nothing to register"))
 }
 
-/// Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
-/// name may be NULL or uninitialised: where no string can be read there is no name.
+/// Registers `codec`, a codec of the caller. The struct and the name in it are copied; the functions must stay
+/// loaded as long as the codec is registered. The name may be NULL or uninitialised: if no string can be read at
+/// that address, the codec has no name.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -8 for an
-/// id below 160 or one that is taken under another name, -7 when there are 255 codecs, -12 for NULL.
+/// Returns 0, also when the id is already registered under the same name (the functions that were registered first
+/// stay in use). Errors: -8 for an id below 160 and for an id that is registered under another name, -7 when there
+/// are 255 codecs, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -36,11 +38,13 @@ pub unsafe extern "C" fn blosc2_register_codec(codec: *mut blosc2_codec) -> c_in
     })
 }
 
-/// Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
-/// name may be NULL or uninitialised: where no string can be read there is no name.
+/// Registers `filter`, a filter of the caller. The struct and the name in it are copied; the functions must stay
+/// loaded as long as the filter is registered. The name may be NULL or uninitialised: if no string can be read at
+/// that address, the filter has no name.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
-/// id below 160 or one that is taken under another name, -7 when there are 255 filters, -12 for NULL.
+/// Returns 0, also when the id is already registered under the same name (the functions that were registered first
+/// stay in use). Errors: -1 for an id below 160 and for an id that is registered under another name, -7 when there
+/// are 255 filters, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their typedefs.
@@ -54,11 +58,13 @@ pub unsafe extern "C" fn blosc2_register_filter(filter: *mut blosc2_filter) -> c
     })
 }
 
-/// Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay loaded. The
-/// name may be NULL or uninitialised: where no string can be read there is no name.
+/// Registers `tuner`, a tuner of the caller. The struct and the name in it are copied; the functions must stay
+/// loaded as long as the tuner is registered. The name may be NULL or uninitialised: if no string can be read at
+/// that address, the tuner has no name.
 ///
-/// Returns 0, also when the id is registered under the same name already (the old functions stay). -1 for an
-/// id below 160 or one that is taken under another name, -7 when there are 255 tuners, -12 for NULL.
+/// Returns 0, also when the id is already registered under the same name (the functions that were registered first
+/// stay in use). Errors: -1 for an id below 160 and for an id that is registered under another name, -7 when there
+/// are 255 tuners, -12 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the functions obey the contracts of their fields.

@@ -1,4 +1,5 @@
-//! Super-chunks as a whole: making, opening, copying and freeing them; frames for others (`abi.md` 2.5).
+//! Super-chunks as a whole: creating, opening, copying and freeing them, and their frames in memory and in files
+//! (`abi.md` 2.5).
 
 use super::ffi::{code, guard, schunk, store, string};
 use crate::abi::{
@@ -15,7 +16,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// The result of a function that returns a 64-bit number or code.
+/// Runs a function body that returns a 64-bit number or an error code.
 pub(super) fn long(body: impl FnOnce() -> Result<i64>) -> i64 {
     guard(|error| i64::from(error.code()), body)
 }
@@ -25,21 +26,22 @@ fn object(body: impl FnOnce() -> Result<OwnedSuperChunk>) -> *mut blosc2_schunk 
     guard(|_| ptr::null_mut(), || body().map(OwnedSuperChunk::into_raw))
 }
 
-/// The string behind a pointer that may be NULL.
+/// Returns the string at a pointer that may be NULL.
 ///
 /// # Safety
 /// `ptr` is NULL or points at a string.
 unsafe fn optional_string<'a>(ptr: *const c_char) -> Option<&'a CStr> {
-    // SAFETY: not NULL, and by the caller's word it ends with NUL.
+    // SAFETY: not NULL, and by the contract of this function it ends with NUL.
     (!ptr.is_null()).then(|| unsafe { CStr::from_ptr(ptr) })
 }
 
-/// Makes a super-chunk without chunks as `storage` says: in memory; or with `urlpath` a file (`contiguous`)
-/// or a directory, of which there must be none yet. The storage is copied, except for what `io->params` and
-/// the `user_data` of filters point at. Free it with `blosc2_schunk_free`.
+/// Creates a super-chunk without chunks as described by `storage`. Without `urlpath` it is in memory; with
+/// `urlpath` it is a file (if `contiguous` is true) or a directory, which must not exist yet. `storage` and the
+/// structs it points at are copied, except for the memory that `io->params` and the `user_data` of prefilters and
+/// postfilters refer to.
 ///
-/// Returns the super-chunk; NULL when the path is taken, a file cannot be written, the back-end is unknown,
-/// or no context can be made of the parameters.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`. Returns NULL when the path exists, a
+/// file cannot be written, the I/O back-end is unknown, or no context can be created with the parameters.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -49,7 +51,7 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
         // SAFETY: by the rules of the module.
         let given = unsafe { storage.as_ref() }.ok_or_else(|| err!(NullPointer, "no storage"))?;
         let defaults = Storage::default();
-        // SAFETY: by the rules of the module; the pointers in there are NULL or valid.
+        // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
         unsafe {
             SuperChunk::create(&Storage {
                 contiguous: given.contiguous.get(),
@@ -62,11 +64,13 @@ pub unsafe extern "C" fn blosc2_schunk_new(storage: *mut blosc2_storage) -> *mut
     })
 }
 
-/// Copies `schunk` with its metalayers to another `storage`. Free the copy with `blosc2_schunk_free`. With
-/// other compression parameters than the original's (NULL means those) the chunks are compressed anew.
+/// Copies `schunk` with its metalayers to a new super-chunk, which is stored as described by `storage`. If
+/// `storage->cparams` is NULL, the copy has the compression parameters of `schunk`. If the parameters differ from
+/// those of `schunk`, the chunks are compressed again.
 ///
-/// Returns the copy; NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot be read.
-/// What was written until then stays.
+/// Returns the copy, which the caller frees with `blosc2_schunk_free`. Returns NULL when the copy cannot be
+/// created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were written until then are not
+/// removed.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -79,7 +83,7 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
         // SAFETY: by the rules of the module.
         let (schunk, given) = unsafe { (self::schunk(schunk)?, storage.as_ref()) };
         let given = given.ok_or_else(|| err!(NullPointer, "no storage"))?;
-        // SAFETY: by the rules of the module; the pointers in there are NULL or valid.
+        // SAFETY: by the rules of the module; the pointers in the struct are NULL or valid.
         unsafe {
             schunk.copy(&CopyTo {
                 contiguous: given.contiguous.get(),
@@ -92,8 +96,8 @@ pub unsafe extern "C" fn blosc2_schunk_copy(
     })
 }
 
-/// Frees `schunk` with its chunks in memory, metalayers and contexts; files stay. The `destroy` of its I/O
-/// back-end is called. Nothing happens for NULL.
+/// Frees `schunk` with its chunks in memory, metalayers and contexts; files are not removed. Calls the function
+/// `destroy` of its I/O back-end. Does nothing for NULL.
 ///
 /// Returns 0, or 1 when `destroy` reports an error.
 ///
@@ -117,10 +121,11 @@ pub unsafe extern "C" fn blosc2_schunk_free(schunk: *mut blosc2_schunk) -> c_int
     })
 }
 
-/// Opens the frame in the file or directory `urlpath` with the default I/O back-end. As many threads are used
-/// as `blosc2_get_nthreads` says.
+/// Opens the frame in the file or directory `urlpath` with the default I/O back-end. The contexts of the
+/// super-chunk use the number of threads of `blosc2_get_nthreads`.
 ///
-/// Returns the super-chunk, for `blosc2_schunk_free`; NULL when there is no frame that can be read.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
+/// frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -130,9 +135,10 @@ pub unsafe extern "C" fn blosc2_schunk_open(urlpath: *const c_char) -> *mut blos
     object(|| unsafe { open(urlpath, 0, &BLOSC2_IO_DEFAULTS) })
 }
 
-/// As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file `urlpath`.
+/// Opens a frame that begins at byte `offset` of the file `urlpath`, as `blosc2_schunk_open`.
 ///
-/// Returns the super-chunk, or NULL.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
+/// frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -145,11 +151,13 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset(
     object(|| unsafe { open(urlpath, offset, &BLOSC2_IO_DEFAULTS) })
 }
 
-/// As `blosc2_schunk_open` of `urlpath`, with the I/O back-end `udio`, of which the struct is copied. Its
-/// `destroy` is called when the super-chunk is freed, and also when NULL is returned because there is no
-/// frame that can be read.
+/// Opens the frame in the file or directory `urlpath`, as `blosc2_schunk_open`, with the I/O back-end `udio`. The
+/// struct is copied; the memory at `udio->params` must outlive the super-chunk. The function `destroy` of the
+/// back-end is called when the super-chunk is freed, and also when NULL is returned because there is no readable
+/// frame.
 ///
-/// Returns the super-chunk, or NULL.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
+/// frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -162,9 +170,11 @@ pub unsafe extern "C" fn blosc2_schunk_open_udio(
     object(|| unsafe { open(urlpath, 0, given_io(udio)?) })
 }
 
-/// As `blosc2_schunk_open_udio` with `udio`, for a frame that begins `offset` bytes into the file `urlpath`.
+/// Opens a frame that begins at byte `offset` of the file `urlpath` with the I/O back-end `udio`, as
+/// `blosc2_schunk_open_udio`.
 ///
-/// Returns the super-chunk, or NULL.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is no readable
+/// frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -178,13 +188,17 @@ pub unsafe extern "C" fn blosc2_schunk_open_offset_udio(
     object(|| unsafe { open(urlpath, offset, given_io(udio)?) })
 }
 
+/// Returns the I/O back-end at `udio`; NULL is an error.
+///
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn given_io<'a>(udio: *const blosc2_io) -> Result<&'a blosc2_io> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     unsafe { udio.as_ref() }.ok_or_else(|| err!(NullPointer, "no I/O back-end"))
 }
 
+/// Opens a frame at byte `offset` of the file `urlpath`.
+///
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<OwnedSuperChunk> {
@@ -192,15 +206,17 @@ unsafe fn open(urlpath: *const c_char, offset: i64, io: &blosc2_io) -> Result<Ow
     unsafe { SuperChunk::open(string(urlpath)?, offset, io) }
 }
 
-/// Opens the contiguous frame of `len` bytes at `cframe`. With `copy`, its chunks are copied, and the result is a
-/// super-chunk in memory without a frame. Without, the frame is used where it is: it has to stay as long as the
-/// super-chunk, which copies it before the first change; it remains the caller's to free, unless
-/// `blosc2_schunk_avoid_cframe_free` hands it over.
+/// Opens the contiguous frame of `len` bytes at `cframe`. If `copy` is true, the chunks are copied, and the result
+/// is a super-chunk in memory without a frame. If `copy` is false, the frame is used in place: the buffer must
+/// stay valid as long as the super-chunk. The super-chunk copies the frame before the first change. The caller
+/// still frees the buffer, unless `blosc2_schunk_avoid_cframe_free` passes the ownership to the super-chunk.
 ///
-/// Returns NULL when it is no frame that can be read.
+/// Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when the bytes are no readable
+/// frame.
 ///
 /// # Safety
-/// The rules of the module `capi`; `cframe` is a `malloc` block if it is handed over.
+/// The rules of the module `capi`; `cframe` is a block from `malloc` if its ownership is passed to the
+/// super-chunk.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn blosc2_schunk_from_buffer(
     cframe: *mut u8,
@@ -217,8 +233,9 @@ pub unsafe extern "C" fn blosc2_schunk_from_buffer(
     })
 }
 
-/// Tells whether the buffer of a frame in memory is left to the caller when `schunk` is freed
-/// (`avoid_cframe_free`). Nothing happens without such a frame.
+/// Sets the owner of the buffer of `schunk`, a frame in memory: if `avoid_cframe_free` is true, the buffer is not
+/// freed together with the super-chunk, and the caller frees it; if false, the super-chunk frees it. Does nothing
+/// if `schunk` has no such frame.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -230,17 +247,19 @@ pub unsafe extern "C" fn blosc2_schunk_avoid_cframe_free(
     guard(
         |_| (),
         || {
-            // SAFETY: by the rules of the module; with `false`, the program hands the buffer over.
+            // SAFETY: by the rules of the module; with `false`, the program passes the ownership of the buffer.
             unsafe { self::schunk(schunk)?.avoid_cframe_free(avoid_cframe_free) };
             Ok(())
         },
     );
 }
 
-/// Stores `schunk` as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which the caller
-/// frees; else it is the super-chunk's own, valid until that changes.
+/// Stores the address of `schunk` as one contiguous frame in `*cframe`. If `*needs_free` is set to true, the frame
+/// is a copy, which the caller frees with `free()`; if false, the frame belongs to the super-chunk and is valid
+/// until that changes.
 ///
-/// Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
+/// Returns the length of the frame in bytes. Errors: -23 when the frame cannot be made, -32 when a pointer is
+/// NULL; `*cframe` is NULL then.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -273,11 +292,11 @@ pub unsafe extern "C" fn blosc2_schunk_to_buffer(
     })
 }
 
-/// Writes `schunk` as one frame to the file `urlpath`. A file that is there is replaced if the super-chunk is
-/// a frame in memory; for any other it is an error.
+/// Writes `schunk` as one contiguous frame to the file `urlpath`. An existing file is replaced if the super-chunk
+/// is a frame in memory; for any other super-chunk an existing file is an error.
 ///
-/// Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be opened or
-/// written, -23 when the frame cannot be made.
+/// Returns the length of the frame in bytes. Errors: -12 when `urlpath` is NULL, -32 when `schunk` is NULL, -15
+/// when the file cannot be opened, -14 when it cannot be written, -23 when the frame cannot be made.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -287,10 +306,11 @@ pub unsafe extern "C" fn blosc2_schunk_to_file(schunk: *mut blosc2_schunk, urlpa
     long(|| unsafe { self::schunk(schunk)?.to_file(string(urlpath)?).map(|len| len as i64) })
 }
 
-/// Writes `schunk` as one frame behind what the file `urlpath` has; the file is made if there is none.
+/// Appends `schunk` as one contiguous frame to the file `urlpath`. The file is created if it does not exist.
 ///
-/// Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`. -12 for NULL,
-/// -15, -13 or -14 when the file cannot be opened, measured or written, -23 when the frame cannot be made.
+/// Returns the byte offset of the frame in the file (0 in a new file), which `blosc2_schunk_open_offset` takes.
+/// Errors: -12 when `urlpath` is NULL, -32 when `schunk` is NULL, -15 when the file cannot be opened, -13 when its
+/// length cannot be read, -14 when it cannot be written, -23 when the frame cannot be made.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -303,10 +323,11 @@ pub unsafe extern "C" fn blosc2_schunk_append_file(
     long(|| unsafe { self::schunk(schunk)?.append_file(string(urlpath)?).map(|at| at as i64) })
 }
 
-/// Stores the compression parameters of `schunk` into `*cparams`, a block for the caller to free. Filters,
-/// tuner and what else takes pointers are not in there.
+/// Stores a copy of the compression parameters of `schunk` in `*cparams`, a block that the caller frees with
+/// `free()`. The prefilter, the tuner and all parameters that are pointers, except `schunk`, are left out (0 or
+/// NULL).
 ///
-/// Returns 0; -32 for NULL, -4 without memory.
+/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -319,9 +340,10 @@ pub unsafe extern "C" fn blosc2_schunk_get_cparams(
     code(|| unsafe { give(cparams, self::schunk(schunk)?.cparams()) })
 }
 
-/// Stores the decompression parameters of `schunk` into `*dparams`, a block for the caller to free.
+/// Stores a copy of the decompression parameters of `schunk`, the number of threads and the super-chunk, in
+/// `*dparams`, a block that the caller frees with `free()`.
 ///
-/// Returns 0; -32 for NULL, -4 without memory.
+/// Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -334,7 +356,7 @@ pub unsafe extern "C" fn blosc2_schunk_get_dparams(
     code(|| unsafe { give(dparams, self::schunk(schunk)?.dparams()) })
 }
 
-/// Stores a block with `params` in it.
+/// Stores a pointer to a `malloc` block with a copy of `params` in `*place`.
 ///
 /// # Safety
 /// `place` is NULL or writable.
@@ -342,13 +364,13 @@ unsafe fn give<T: Copy>(place: *mut *mut T, params: T) -> Result<usize> {
     if place.is_null() {
         return Err(err!(NullPointer, "no place for the parameters"));
     }
-    // SAFETY: not NULL, and writable by the caller's word.
+    // SAFETY: not NULL, and writable by the contract of this function.
     unsafe { place.write(block_with(params)?) };
     Ok(0)
 }
 
-/// Returns the length of the frame of `schunk` in bytes; of a directory, that of its index file; without a
-/// frame, an estimate.
+/// Returns the length of the frame of `schunk` in bytes; for a frame in a directory, the length of its index file;
+/// without a frame, an estimate of the length.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -358,10 +380,11 @@ pub unsafe extern "C" fn blosc2_schunk_frame_len(schunk: *mut blosc2_schunk) -> 
     long(|| Ok(unsafe { self::schunk(schunk) }?.frame_len()))
 }
 
-/// Takes the lock between processes of `schunk`, a frame on disk, for several calls; it nests. Nothing
-/// happens where locking is not asked for.
+/// Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls form one critical
+/// section. The lock is reentrant: each call needs one `blosc2_schunk_unlock`. Does nothing if locking is not
+/// enabled for the frame.
 ///
-/// Returns 0; -37 when the lock cannot be had, -32 for NULL.
+/// Returns 0. Errors: -37 when the lock cannot be acquired, -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -371,9 +394,9 @@ pub unsafe extern "C" fn blosc2_schunk_lock(schunk: *mut blosc2_schunk) -> c_int
     code(|| unsafe { self::schunk(schunk) }?.lock().map(|()| 0))
 }
 
-/// Gives back what `blosc2_schunk_lock` took of `schunk`, one level of it.
+/// Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
 ///
-/// Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
+/// Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -383,10 +406,10 @@ pub unsafe extern "C" fn blosc2_schunk_unlock(schunk: *mut blosc2_schunk) -> c_i
     code(|| unsafe { self::schunk(schunk) }?.unlock().map(|()| 0))
 }
 
-/// Reads counters and metalayers of `schunk` anew if another handle or process has changed the frame on disk.
+/// Reads the counters and metalayers of `schunk` again if another handle or process has changed the frame on disk.
 ///
-/// Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock cannot be
-/// had, -13 for a length that no frame has.
+/// Returns 1 if the frame was changed; 0 if it was not changed, or cannot be read at present. Errors: -32 for
+/// NULL, -37 when the lock cannot be acquired, -13 for a file length that no frame has.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -396,10 +419,12 @@ pub unsafe extern "C" fn blosc2_schunk_refresh(schunk: *mut blosc2_schunk) -> c_
     code(|| unsafe { self::schunk(schunk) }?.refresh().map(usize::from))
 }
 
-/// Tells where the chunks of the frame of `schunk` are: bytes into its data section, or numbers of chunk
-/// files; a special chunk has the top bit set. As many as there are chunks, for the caller to free.
+/// Returns the positions of the chunks of the frame of `schunk`, one number for each chunk, in an array that the
+/// caller frees with `free()`. In a contiguous frame the numbers are byte offsets into the data section; in a
+/// directory they are the numbers of the chunk files. The numbers of special chunks have the most significant bit
+/// set.
 ///
-/// Returns the array; NULL without a frame, without chunks, or without memory.
+/// Returns NULL without a frame, without chunks, or when memory cannot be allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -415,13 +440,15 @@ pub unsafe extern "C" fn blosc2_frame_get_offsets(schunk: *mut blosc2_schunk) ->
     )
 }
 
-/// Stores the numbers of the chunks of `schunk` that a slice touches into `*chunks_idx`, an array for the
-/// caller to free. In an array of several dimensions `start` and `stop` (left out) have a number for each;
-/// elsewhere they are the items `*start` to `*stop`, and whether there are such chunks is not looked at.
+/// Finds the chunks of `schunk` that hold a slice, and stores their numbers in `*chunks_idx`, an array that the
+/// caller frees with `free()`. If the super-chunk holds a `b2nd` array, `start` and `stop` are arrays with one
+/// number for each dimension, and the slice is the box from `start` to `stop` (exclusive). Otherwise the slice is
+/// the items `*start` to `*stop` (exclusive); whether the chunks exist is not checked then.
 ///
-/// Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a slice outside.
-/// -32 for NULL, -12 when chunks differ in size or the array's geometry makes no sense, -1 for a metalayer
-/// that does not.
+/// Returns the number of chunks. Returns 0 and stores NULL for a super-chunk without chunks, for an array without
+/// items, and for a slice outside the array. Errors: -32 when a pointer is NULL, -12 when the chunks have
+/// different sizes or the geometry of the array is invalid, -1 for an invalid metalayer, -4 when memory cannot be
+/// allocated.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -446,7 +473,7 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
                     return Err(wrong());
                 }
                 let dims = geometry.ndim();
-                // SAFETY: by the rules there is a number for each dimension.
+                // SAFETY: by the rules both arrays have one number for each dimension.
                 let (start, stop) =
                     unsafe { (slice::from_raw_parts(start, dims), slice::from_raw_parts(stop, dims)) };
                 let tiles = geometry.chunks_of_box(start, stop);
@@ -475,10 +502,11 @@ pub unsafe extern "C" fn blosc2_get_slice_nchunks(
     })
 }
 
-/// A metalayer may claim more chunks than there are; so many are believed.
+/// Limit for the chunks of one slice of an array, if the super-chunk does not have more: a metalayer can describe
+/// more chunks than there are.
 const MANY_CHUNKS: i64 = 1 << 20;
 
-/// `count` numbers in an array for the caller to free.
+/// Returns `count` numbers in a `malloc` array, which the C caller frees.
 fn numbers(count: i64, all: impl Iterator<Item = i64>) -> Result<*mut i64> {
     let len = usize::try_from(count).unwrap_or(0).checked_mul(size_of::<i64>());
     let mut numbers = Malloced::zeroed(len.ok_or_else(|| err!(MemoryAlloc, "{count} numbers"))?)?;

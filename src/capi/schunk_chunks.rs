@@ -14,7 +14,8 @@ use crate::schunk::slice::slice_len;
 use std::ffi::{c_int, c_void};
 use std::ptr::{self, NonNull};
 
-/// Lends a chunk from C to `store`, or hands it over if `copy` is false; C keeps what was not taken.
+/// Passes a chunk of the C caller to `keep`: borrowed if `copy` is true, otherwise with its ownership. If `keep`
+/// does not take the chunk, it still belongs to the C caller.
 ///
 /// # Safety
 /// `chunk` is NULL or points at as many bytes as its header says; without `copy` at a `malloc` block.
@@ -24,28 +25,29 @@ unsafe fn with_chunk(
     keep: impl FnOnce(Incoming<'_>) -> Result<i64>,
 ) -> Result<i64> {
     let start = NonNull::new(chunk).ok_or_else(|| err!(NullPointer, "the chunk is NULL"))?;
-    // SAFETY: a chunk has a header at least.
+    // SAFETY: a chunk has at least a header.
     let head = unsafe { std::slice::from_raw_parts(chunk, MIN_HEADER_LENGTH) };
     let cbytes = read_i32(head, 12).and_then(|cbytes| usize::try_from(cbytes).ok());
     let len = cbytes.unwrap_or(0).max(MIN_HEADER_LENGTH);
     if copy {
-        // SAFETY: by the caller's word.
+        // SAFETY: by the contract of this function.
         return keep(Incoming::Copy(unsafe { std::slice::from_raw_parts(chunk, len) }));
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let mut block = Some(unsafe { Malloced::from_raw(start, len) });
     let kept = keep(Incoming::Take(&mut block));
-    // What was not taken is C's as before.
+    // A block that was not taken still belongs to the C caller.
     let _ = block.map(Malloced::into_raw);
     kept
 }
 
-/// Appends `chunk` to `schunk`. With `copy` it stays the caller's; without, it has to be a `malloc` block,
-/// which the super-chunk takes, unless an error is returned.
+/// Appends the compressed chunk at `chunk` to `schunk`. If `copy` is true, the chunk is copied and still belongs
+/// to the caller. If `copy` is false, `chunk` must be a block from `malloc`, and the super-chunk takes its
+/// ownership, unless an error is returned.
 ///
-/// Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does not fit in
-/// (blocks of equal and of variable length do not mix) or cannot be stored, -37 when the lock cannot be had,
-/// -32 for NULL.
+/// Returns the new number of chunks. Errors: -11 for bytes that are no chunk; -20 for a chunk that the super-chunk
+/// does not accept (for example, chunks with and without variable-length blocks cannot be mixed) or that cannot be
+/// stored; -37 when the lock cannot be acquired; -32 when a pointer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -63,11 +65,12 @@ pub unsafe extern "C" fn blosc2_schunk_append_chunk(
     })
 }
 
-/// Inserts `chunk` into `schunk` before chunk `nchunk`, or at the end; `copy` as in
-/// `blosc2_schunk_append_chunk`.
+/// Inserts the compressed chunk at `chunk` into `schunk`, so that it becomes chunk number `nchunk` (0 to the
+/// number of chunks). `copy` has the same meaning as in `blosc2_schunk_append_chunk`: if false, the super-chunk
+/// takes the `malloc` block, unless an error is returned.
 ///
-/// Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when there is no
-/// such place.
+/// Returns the new number of chunks. Errors: -12 when `nchunk` is out of range, otherwise as
+/// `blosc2_schunk_append_chunk`, with -19 instead of -20.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -86,10 +89,11 @@ pub unsafe extern "C" fn blosc2_schunk_insert_chunk(
     })
 }
 
-/// Puts `chunk` in the place of chunk `nchunk` of `schunk`; `copy` as in `blosc2_schunk_append_chunk`.
+/// Replaces chunk `nchunk` of `schunk` by the compressed chunk at `chunk`. `copy` has the same meaning as in
+/// `blosc2_schunk_append_chunk`: if false, the super-chunk takes the `malloc` block, unless an error is returned.
 ///
-/// Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there is no such
-/// chunk, -1 when it cannot be read.
+/// Returns the number of chunks. Errors: -12 when chunk `nchunk` does not exist, -1 when it cannot be read,
+/// otherwise as `blosc2_schunk_append_chunk`, with -21 instead of -20.
 ///
 /// # Safety
 /// The rules of the module `capi`; the chunk is as long as its header says.
@@ -108,10 +112,10 @@ pub unsafe extern "C" fn blosc2_schunk_update_chunk(
     })
 }
 
-/// Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay behind as a hole.
+/// Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay in the frame, unused.
 ///
-/// Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read, -21 when
-/// the frame cannot be changed, -37 when the lock cannot be had, -32 for NULL.
+/// Returns the new number of chunks. Errors: -12 when chunk `nchunk` does not exist, -1 when it cannot be read,
+/// -21 when the frame cannot be changed, -37 when the lock cannot be acquired, -32 for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -121,10 +125,10 @@ pub unsafe extern "C" fn blosc2_schunk_delete_chunk(schunk: *mut blosc2_schunk, 
     long(|| unsafe { self::schunk(schunk) }?.delete_chunk(nchunk))
 }
 
-/// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk. `src` may be
-/// NULL when a prefilter supplies the data.
+/// Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk to `schunk`. `src`
+/// may be NULL when a prefilter supplies the data.
 ///
-/// Returns the number of chunks then; a code of `blosc2_compress_ctx` or `blosc2_schunk_append_chunk`.
+/// Returns the new number of chunks, or an error code of `blosc2_compress_ctx` or `blosc2_schunk_append_chunk`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -151,8 +155,9 @@ pub unsafe extern "C" fn blosc2_schunk_append_buffer(
 
 /// Decompresses chunk `nchunk` of `schunk` into `dest`, which has room for `nbytes` bytes.
 ///
-/// Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a frame and
-/// -12 for separate chunks in memory; another negative code for a chunk that cannot be read or is damaged.
+/// Returns the number of bytes written to `dest`. Errors: -12 when chunk `nchunk` does not exist; when its content
+/// does not fit into `nbytes` bytes, -6 for a frame and -12 for separate chunks in memory; another negative code
+/// when the chunk cannot be read or is damaged.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -170,11 +175,12 @@ pub unsafe extern "C" fn blosc2_schunk_decompress_chunk(
     })
 }
 
-/// Stores chunk `nchunk` of `schunk` into `*chunk`. `*needs_free` is true for a copy, which the caller frees;
-/// else it is the super-chunk's own, valid until that changes.
+/// Stores the address of the compressed chunk `nchunk` of `schunk` in `*chunk`. If `*needs_free` is set to true,
+/// the chunk is a copy, which the caller frees with `free()`; if false, it belongs to the super-chunk and is valid
+/// until that changes.
 ///
-/// Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code when it
-/// cannot be read.
+/// Returns the size of the chunk in bytes. Errors: -12 when chunk `nchunk` does not exist, -32 when a pointer is
+/// NULL, another negative code when the chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -189,11 +195,13 @@ pub unsafe extern "C" fn blosc2_schunk_get_chunk(
     code(|| unsafe { hand_out(schunk, nchunk, false, chunk, needs_free) })
 }
 
-/// As `blosc2_schunk_get_chunk`, with `nchunk` and `needs_free` as there, but of a chunk on disk only the
-/// header, the block starts, and where the blocks are. Such a chunk can be decompressed, as a whole or in
-/// parts, with a context that has the super-chunk (`schunk->dctx`): then the blocks that are needed are read.
+/// Stores the address of chunk `nchunk` of `schunk` in `*chunk`, as `blosc2_schunk_get_chunk`. If the chunk is on
+/// disk, only a lazy chunk is read: its header, its block offsets, and a trailer that describes where the blocks
+/// are. A lazy chunk can be decompressed, completely or in parts, with a context that refers to the super-chunk
+/// (`schunk->dctx`), which then reads the blocks it needs. If `*needs_free` is set to true, the caller frees the
+/// chunk with `free()`.
 ///
-/// Returns the bytes at `*chunk`; a code as there.
+/// Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -208,6 +216,8 @@ pub unsafe extern "C" fn blosc2_schunk_get_lazychunk(
     code(|| unsafe { hand_out(schunk, nchunk, true, chunk, needs_free) })
 }
 
+/// Stores the address of a chunk, lazy if `lazily`, for the C caller.
+///
 /// # Safety
 /// The rules of the module `capi`.
 unsafe fn hand_out(
@@ -217,14 +227,14 @@ unsafe fn hand_out(
     chunk: *mut *mut u8,
     needs_free: *mut bool,
 ) -> Result<usize> {
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let schunk = unsafe { self::schunk(schunk) }?;
     if chunk.is_null() || needs_free.is_null() {
         return Err(err!(NullPointer, "no place for the chunk"));
     }
     let is_there = (0..schunk.counters().nchunks).contains(&nchunk);
     if is_there && schunk.frame().is_some() {
-        // SAFETY: not NULL, and writable by the caller's word.
+        // SAFETY: not NULL, and writable by the contract of this function.
         unsafe {
             store(chunk, ptr::null_mut());
             store(needs_free, false);
@@ -245,11 +255,13 @@ unsafe fn hand_out(
     Ok(len)
 }
 
-/// Decompresses block `nblock` of chunk `nchunk` of `schunk`, whose blocks have lengths of their own, into a
-/// new buffer at `*dest`, for the caller to free. `*destsize` is its size in bytes.
+/// Decompresses block `nblock` of chunk `nchunk` of `schunk`; the chunk must have variable-length blocks. Stores a
+/// buffer from `malloc` with the content in `*dest`, which the caller frees with `free()`, and its size in bytes
+/// in `*destsize`.
 ///
-/// Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind, another
-/// negative code for one that is damaged; then nothing is stored.
+/// Returns the size of the block in bytes. Errors: -12 when a pointer is NULL, when the chunk or the block does
+/// not exist, and for a chunk without variable-length blocks; another negative code for a damaged chunk. Nothing
+/// is stored after an error.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -277,11 +289,12 @@ pub unsafe extern "C" fn blosc2_schunk_get_vlblock(
     })
 }
 
-/// Reads items `start` to `stop` (the latter left out) of `schunk` into `buffer`, which has room for them. No
-/// items, or `stop` before `start`, is no error.
+/// Decompresses the items `start` to `stop` (exclusive) of `schunk` into `buffer`, which must have room for these
+/// items. Does nothing if `stop` is not greater than `start`.
 ///
-/// Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure. The chunks
-/// before the one that failed have been read then.
+/// Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -1 for any other
+/// failure, also for a negative `start` and for items beyond the last one. The chunks before the one that failed
+/// have been written to `buffer` then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has room for the items.
@@ -304,11 +317,13 @@ pub unsafe extern "C" fn blosc2_schunk_get_slice_buffer(
     })
 }
 
-/// Writes items `start` to `stop` (the latter left out) of `schunk` from `buffer`. Items behind the end of a
-/// short last chunk are left out, unless the whole chunk is written. The chunks are compressed anew.
+/// Overwrites the items `start` to `stop` (exclusive) of `schunk` with the `stop - start` items in `buffer`. The
+/// chunks that hold them are compressed again. Items beyond the end of a short last chunk are ignored, unless the
+/// slice covers that chunk up to the full chunk size. Does nothing if `stop` is not greater than `start`.
 ///
-/// Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be stored, -1
-/// for any other failure. The chunks before the one that failed have been written then.
+/// Returns 0. Errors: -12 for a negative `start` and when the chunks have different sizes, -21 when a chunk cannot
+/// be stored, -37 when the lock cannot be acquired, -32 when a pointer is NULL, -1 for any other failure. The
+/// chunks before the one that failed have been written then.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has the items.
@@ -329,11 +344,13 @@ pub unsafe extern "C" fn blosc2_schunk_set_slice_buffer(
     })
 }
 
-/// Reads the `ncoords` items of `schunk` at `coords`, in any order, one after another into `buffer`. The
-/// super-chunk must have been made with a block size.
+/// Decompresses the `ncoords` items of `schunk` with the numbers in `coords`, and stores them one after another in
+/// `buffer`, which must have room for `ncoords` items. The numbers may be in any order and may repeat. The
+/// super-chunk must have been created with an explicit block size.
 ///
-/// Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told apart; -1 or
-/// another negative code when they cannot be read.
+/// Returns 0. Errors: -12 when a pointer is NULL, for a negative `ncoords`, for an item that does not exist, and
+/// for a super-chunk whose items cannot be located (no block size, chunks of different sizes, variable-length
+/// blocks); -1 or another negative code when a chunk cannot be read.
 ///
 /// # Safety
 /// The rules of the module `capi`; `buffer` has room for the items.
@@ -358,17 +375,18 @@ pub unsafe extern "C" fn blosc2_schunk_get_sparse_buffer(
         }
         let count = usize::try_from(ncoords).unwrap_or(0);
         let len = slice_len(0, ncoords, schunk.typesize())?;
-        // SAFETY: by the rules of the module; coordinates are aligned as any `int64_t`.
+        // SAFETY: by the rules of the module; the coordinates have the alignment of `int64_t`.
         let (coords, dest) =
             unsafe { (std::slice::from_raw_parts(coords, count), destination(buffer, len)?) };
         schunk.get_sparse(coords, dest).map(|()| 0)
     })
 }
 
-/// Puts the chunks of `schunk` into another order: chunk `offsets_order[i]` becomes chunk `i`.
+/// Changes the order of the chunks of `schunk`: chunk `offsets_order[i]` becomes chunk `i`. `offsets_order` has
+/// one number for each chunk.
 ///
-/// Returns 0; -3 when the order is no permutation of all chunks, another negative code when the frame cannot
-/// be changed.
+/// Returns 0. Errors: -3 when `offsets_order` is no permutation of the chunk numbers, -32 when a pointer is NULL,
+/// another negative code when the frame cannot be changed.
 ///
 /// # Safety
 /// The rules of the module `capi`; there is one number for each chunk.
@@ -393,12 +411,13 @@ pub unsafe extern "C" fn blosc2_schunk_reorder_offsets(
     })
 }
 
-/// Fills `schunk`, which has no chunks, with special ones of `chunksize` bytes that stand for `nitems` items:
-/// zeros, NaNs or values that nobody has set (`special_value`: `BLOSC2_SPECIAL_ZERO`, `_NAN`, `_UNINIT`).
+/// Fills `schunk`, which must have no chunks, with special chunks of `chunksize` bytes that represent `nitems`
+/// items. `special_value` is `BLOSC2_SPECIAL_ZERO` (zeros), `BLOSC2_SPECIAL_NAN` (NaNs) or `BLOSC2_SPECIAL_UNINIT`
+/// (unspecified content).
 ///
-/// Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks already, -28 in
-/// a frame or -29 for another `special_value`, -29 for too many items, another negative code when the frame
-/// cannot be changed.
+/// Returns the number of chunks; 0 for no items. Errors: -12 for invalid sizes, -28 when there are chunks already,
+/// -28 (in a frame) or -29 for another `special_value` or a `chunksize` that is no multiple of the item size, -29
+/// for too many items, another negative code when the frame cannot be changed.
 ///
 /// # Safety
 /// The rules of the module `capi`.

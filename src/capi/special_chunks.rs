@@ -1,4 +1,4 @@
-//! Chunks that are made of a header alone, or of a header and a value (`chunk.md` 3.12).
+//! Special chunks: they consist of a header, or of a header and one value (`chunk.md` 3.12).
 
 use super::ffi::{code, destination, length, room, source};
 use crate::abi::blosc2_cparams;
@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::pipeline::context::Context;
 use std::ffi::{c_int, c_void};
 
-/// Makes a special chunk.
+/// Writes a special chunk.
 ///
 /// # Safety
 /// The rules of the module `capi`; `value` has `typesize` bytes where the kind has a value.
@@ -32,19 +32,19 @@ unsafe fn special_chunk(
         return Err(err!(Data, "{nbytes} bytes are no multiple of the typesize {}", cparams.typesize));
     }
     let nbytes = length(nbytes)?;
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let (dest, value) = unsafe { (destination(dest, room(destsize))?, source(value, width)?) };
-    // SAFETY: by the caller's word.
+    // SAFETY: by the contract of this function.
     let context = unsafe { Context::for_compression(cparams) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     context.special_chunk(kind, nbytes, value, dest)
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` zero bytes to `dest`, which has room for `destsize` bytes.
-/// The header is as `cparams` says.
+/// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of zeros. `cparams` supplies the fields of
+/// the header; `nbytes` must be a multiple of its `typesize`. `destsize` is the size of `dest` in bytes.
 ///
-/// Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for parameters of
-/// which no context can be made, or the codes of `blosc2_compress_ctx`.
+/// Returns 32. Errors: -12 for an item size below 1, -3 when `destsize` is too small or `nbytes` is no multiple of
+/// the item size, -32 when no context can be created with `cparams`, or the codes of `blosc2_compress_ctx`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -59,10 +59,11 @@ pub unsafe extern "C" fn blosc2_chunk_zeros(
     code(|| unsafe { special_chunk(Special::Zero, &cparams, nbytes, dest, destsize, std::ptr::null()) })
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs to `dest`, which has room for `destsize`
-/// bytes. The header is as `cparams` says. Only item sizes 4 and 8 can be decompressed.
+/// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies the fields of
+/// the header; `nbytes` must be a multiple of its `typesize`. Only chunks of 4-byte and 8-byte items can be
+/// decompressed. `destsize` is the size of `dest` in bytes.
 ///
-/// Returns 32, or a code as `blosc2_chunk_zeros`.
+/// Returns 32, or an error code as `blosc2_chunk_zeros`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -77,10 +78,11 @@ pub unsafe extern "C" fn blosc2_chunk_nans(
     code(|| unsafe { special_chunk(Special::Nan, &cparams, nbytes, dest, destsize, std::ptr::null()) })
 }
 
-/// Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over `nbytes` bytes,
-/// to `dest`, which has room for `destsize` bytes.
+/// Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at `repeatval`,
+/// which has `cparams.typesize` bytes. `cparams` supplies the fields of the header; `nbytes` must be a multiple of
+/// its `typesize`. `destsize` is the size of `dest` in bytes.
 ///
-/// Returns its size, 32 plus that of an item, or a code as `blosc2_chunk_zeros`.
+/// Returns the size of the chunk in bytes, 32 plus the item size, or an error code as `blosc2_chunk_zeros`.
 ///
 /// # Safety
 /// The rules of the module `capi`; `repeatval` points at one item.
@@ -96,10 +98,11 @@ pub unsafe extern "C" fn blosc2_chunk_repeatval(
     code(|| unsafe { special_chunk(Special::Value, &cparams, nbytes, dest, destsize, repeatval) })
 }
 
-/// Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set to `dest`, which has room for
-/// `destsize` bytes. The header is as `cparams` says. Decompressing it leaves the destination as it is.
+/// Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of unspecified content. Decompressing it
+/// does not write to the destination. `cparams` supplies the fields of the header; `nbytes` must be a multiple of
+/// its `typesize`. `destsize` is the size of `dest` in bytes.
 ///
-/// Returns 32, or a code as `blosc2_chunk_zeros`.
+/// Returns 32, or an error code as `blosc2_chunk_zeros`.
 ///
 /// # Safety
 /// The rules of the module `capi`.

@@ -1,4 +1,4 @@
-//! Shuffles of single blocks, index arithmetic and time stamps (`abi.md` 2.9, `filters.md` 12).
+//! Shuffles of single blocks, index arithmetic and timestamps (`abi.md` 2.9, `filters.md` 12).
 
 use super::ffi::{code, destination, guard, length, source, store};
 use crate::abi::blosc_timestamp_t;
@@ -8,10 +8,10 @@ use crate::filter::{bitshuffle, shuffle};
 use std::ffi::c_void;
 use std::slice;
 
-/// The widest item of the shuffles, in bytes.
+/// The largest item size of the shuffles, in bytes.
 const MAX_TYPESIZE: i32 = 256;
 
-/// Runs a shuffle on a block.
+/// Runs the shuffle `kernel` on a block.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -34,10 +34,11 @@ unsafe fn shuffled(
     Ok(len)
 }
 
-/// Byte-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the first bytes of all items, then the
-/// second bytes, and so on. `dest` must not overlap `src`.
+/// Byte-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`: first the first
+/// bytes of all items, then the second bytes, and so on. `dest` must have room for `blocksize` bytes and must not
+/// overlap `src`.
 ///
-/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+/// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -52,10 +53,10 @@ pub unsafe extern "C" fn blosc2_shuffle(
     code(|| unsafe { shuffled(shuffle::shuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
 }
 
-/// Undoes `blosc2_shuffle`: puts the bytes of the `blocksize / typesize` items of `typesize` bytes in `src`
-/// together again in `dest`.
+/// Reverses `blosc2_shuffle`: reads the `blocksize` shuffled bytes at `src` and writes the items of `typesize`
+/// bytes (1 to 256) to `dest`. `dest` must have room for `blocksize` bytes and must not overlap `src`.
 ///
-/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+/// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -70,10 +71,11 @@ pub unsafe extern "C" fn blosc2_unshuffle(
     code(|| unsafe { shuffled(shuffle::unshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
 }
 
-/// Bit-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the lowest bits of all items, then the
-/// next bits, and so on. Items beyond the last multiple of 8 are copied. `dest` must not overlap `src`.
+/// Bit-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`: first the lowest
+/// bits of all items, then the next bits, and so on. The items after the last multiple of 8 items are copied
+/// unchanged. `dest` must have room for `blocksize` bytes and must not overlap `src`.
 ///
-/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+/// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -88,10 +90,11 @@ pub unsafe extern "C" fn blosc2_bitshuffle(
     code(|| unsafe { shuffled(bitshuffle::bitshuffle, typesize, MAX_TYPESIZE, blocksize, src, dest) })
 }
 
-/// Undoes `blosc2_bitshuffle`: puts the bits of the items of `typesize` bytes in `src` together again in
-/// `dest`. Items may be of any size.
+/// Reverses `blosc2_bitshuffle`: reads the `blocksize` bit-shuffled bytes at `src` and writes the items of
+/// `typesize` bytes (1 or more, without an upper limit) to `dest`. `dest` must have room for `blocksize` bytes and
+/// must not overlap `src`.
 ///
-/// Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+/// Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -106,8 +109,9 @@ pub unsafe extern "C" fn blosc2_bitunshuffle(
     code(|| unsafe { shuffled(bitshuffle::bitunshuffle, typesize, i32::MAX, blocksize, src, dest) })
 }
 
-/// Coordinates of the item at flat position `i` of a C-order array: `shape` and `index` have `ndim` items. The
-/// first coordinate is not bounded by the shape.
+/// Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim` dimensions and the
+/// given `shape`, and stores them in `index`. `shape` and `index` are arrays of `ndim` numbers, in items.
+/// `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim` is 0.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -126,7 +130,8 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
             // SAFETY: neither is NULL, and by the rules both have `ndim` items.
             let (shape, index) =
                 unsafe { (slice::from_raw_parts(shape, ndim), slice::from_raw_parts_mut(index, ndim)) };
-            // From the last dimension up; a dimension of no items leaves nothing to divide by.
+            // From the last dimension to the first. A dimension of extent 0 makes a stride 0, by which nothing can be
+            // divided.
             let mut stride = 1i64;
             let mut strides = [1i64; u8::MAX as usize];
             for dim in (0..ndim).rev() {
@@ -145,7 +150,9 @@ pub unsafe extern "C" fn blosc2_unidim_to_multidim(ndim: u8, shape: *mut i64, i:
     );
 }
 
-/// Flat position of the item with those coordinates: stores the sum of `index[j] * strides[j]` in `*i`.
+/// Computes the flat position, in items, of the item with the coordinates `index`: stores the sum of `index[j] *
+/// strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less. `index` and `strides` are arrays of
+/// `ndim` numbers.
 ///
 /// # Safety
 /// The rules of the module `capi`; `index` and `strides` have `ndim` items.
@@ -179,7 +186,7 @@ pub unsafe extern "C" fn blosc2_multidim_to_unidim(
     );
 }
 
-/// Stores the time of a clock that only moves forward in `*timestamp`.
+/// Stores the current time of a monotonic clock in `*timestamp`. Does nothing for NULL.
 ///
 /// # Safety
 /// The rules of the module `capi`; `*timestamp` need not be initialised.
@@ -191,7 +198,7 @@ pub unsafe extern "C" fn blosc_set_timestamp(timestamp: *mut blosc_timestamp_t) 
     }
 }
 
-/// Returns the nanoseconds from `start_time` to `end_time`.
+/// Returns the time from `start_time` to `end_time` in nanoseconds; negative if `end_time` is earlier.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
     let seconds = (end_time.tv_sec - start_time.tv_sec) as f64;
@@ -199,7 +206,7 @@ pub extern "C" fn blosc_elapsed_nsecs(start_time: blosc_timestamp_t, end_time: b
     1e9 * seconds + nanoseconds
 }
 
-/// Returns the seconds from `start_time` to `end_time`.
+/// Returns the time from `start_time` to `end_time` in seconds; negative if `end_time` is earlier.
 #[unsafe(no_mangle)]
 pub extern "C" fn blosc_elapsed_secs(start_time: blosc_timestamp_t, end_time: blosc_timestamp_t) -> f64 {
     1e-9 * blosc_elapsed_nsecs(start_time, end_time)

@@ -1,4 +1,4 @@
-//! Chunks with variable-length blocks (`chunk.md` 3.11, 4.6).
+//! Chunks of variable-length blocks (`chunk.md` 3.11, 4.6).
 
 use super::ffi::{block_source, code, context, destination, length, malloc, room, source};
 use crate::abi::blosc2_context;
@@ -11,13 +11,14 @@ use crate::pipeline::compress::Source;
 use std::ffi::{c_int, c_void};
 use std::slice;
 
-/// Compresses `nblocks` buffers into one chunk at `dest`, as the parameters of `context` say, each a block of
-/// its own that can be read alone. `srcs[i]` has `srcsizes[i]` bytes, at least 1. A destination of `32 + 8 *
-/// nblocks` bytes plus the sum of the sizes is always large enough. With `use_dict`, a codec that has no dictionaries
-/// compresses without one.
+/// Compresses `nblocks` buffers into one chunk at `dest`, with the parameters of `context`, a compression context.
+/// Buffer `i` has `srcsizes[i]` bytes (at least 1) at `srcs[i]` and becomes block `i`, which can be decompressed
+/// separately. `destsize` is the size of `dest` in bytes; `32 + 8 * nblocks` bytes plus the sum of `srcsizes` are
+/// always enough. If the context has `use_dict` set and its codec has no dictionaries, the blocks are compressed
+/// without one.
 ///
-/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
-/// decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
+/// Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors: -12 for a
+/// decompression context, for no blocks and for an empty block, or the codes of `blosc2_compress_ctx`.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -40,7 +41,7 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
             return Err(err!(InvalidParam, "{nblocks} blocks"));
         }
         let count = length(nblocks)?;
-        // SAFETY: not NULL, and by the rules as long as `nblocks` says.
+        // SAFETY: not NULL, and by the rules arrays of `nblocks` elements.
         let (srcs, sizes) =
             unsafe { (slice::from_raw_parts(srcs, count), slice::from_raw_parts(srcsizes, count)) };
         let mut sources = Vec::new();
@@ -63,10 +64,11 @@ pub unsafe extern "C" fn blosc2_vlcompress_ctx(
     })
 }
 
-/// Stores the number of blocks of a chunk with variable-length blocks in `*nblocks`. Of the chunk at `src`
-/// the first of the `srcsize` bytes, its header, are enough.
+/// Reads the number of blocks of the chunk at `src`, which must have variable-length blocks, and stores it in
+/// `*nblocks`. `srcsize` is the number of readable bytes at `src`; the 32 bytes of the header are enough.
 ///
-/// Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
+/// Returns 0. Errors: -12 when a pointer is NULL and for a chunk without variable-length blocks, or the code for
+/// an invalid header.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -91,25 +93,26 @@ pub unsafe extern "C" fn blosc2_vlchunk_get_nblocks(
     })
 }
 
-/// Buffers from `malloc`, freed unless they are handed over.
+/// Buffers from `malloc`, freed on drop unless they have been passed to the C caller.
 struct Buffers(Vec<(*mut u8, usize)>);
 
 impl Drop for Buffers {
     fn drop(&mut self) {
         for &(buffer, _) in &self.0 {
-            // SAFETY: from `malloc`, and nobody else has it.
+            // SAFETY: from `malloc`, and there is no other pointer to it in use.
             unsafe { libc::free(buffer.cast()) }
         }
     }
 }
 
-/// Decompresses, with `context`, all blocks of the chunk at `src`, of at most `srcsize` bytes, whose blocks
-/// have lengths of their own: stores a buffer from `malloc` in each `dests[i]` and its size in
-/// `destsizes[i]`; the caller frees the buffers.
+/// Decompresses all blocks of the chunk at `src`, which must have variable-length blocks, with the parameters of
+/// `context`, a decompression context. Stores a buffer from `malloc` with the content of block `i` in `dests[i]`,
+/// and its size in bytes in `destsizes[i]`; the caller frees each buffer with `free()`. `srcsize` is the number of
+/// readable bytes at `src`. `maxblocks` is the number of elements of `dests` and of `destsizes`.
 ///
-/// Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more blocks than
-/// `maxblocks`, or another negative code for a chunk that is damaged. For an error that comes while decoding
-/// all `dests` are NULL; for an earlier one they are not touched.
+/// Returns the number of blocks. Errors: -12 for a compression context, for a chunk without variable-length blocks
+/// and for more than `maxblocks` blocks, another negative code for a damaged chunk. After an error while decoding,
+/// all used elements of `dests` are NULL; after an earlier error they are unchanged.
 ///
 /// # Safety
 /// The rules of the module `capi`; `dests` and `destsizes` have `maxblocks` items.
@@ -131,7 +134,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
         if dests.is_null() || destsizes.is_null() || maxblocks <= 0 {
             return Err(err!(InvalidParam, "no place for the blocks"));
         }
-        // The number of blocks comes first: no table is made for a chunk that has too many.
+        // The number of blocks is checked first, so that no table is allocated for a chunk with too many blocks.
         let header = ChunkHeader::parse(chunk)?;
         if header.has_varlen_blocks() && varlen::nblocks(&header) > room(maxblocks) {
             return Err(err!(InvalidParam, "{} blocks, room for {maxblocks}", header.blocksize));
@@ -148,7 +151,7 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
                     buffers.0.push((malloc(nbytes)?, nbytes));
                 }
                 let borrow = |&(buffer, nbytes): &(*mut u8, usize)| {
-                    // SAFETY: a buffer of that length of our own.
+                    // SAFETY: a buffer of that length that `buffers` owns.
                     unsafe { OutBuffer::from_raw(buffer, nbytes) }
                 };
                 let outputs = buffers.0.iter().map(borrow).collect();
@@ -161,25 +164,26 @@ pub unsafe extern "C" fn blosc2_vldecompress_ctx(
                     Ok(buffers) => buffers.0[nblock],
                     Err(_) => (std::ptr::null_mut(), 0),
                 };
-                // SAFETY: there is room for `maxblocks`, which is no less than `count`.
+                // SAFETY: both arrays have `maxblocks` elements, and `count` is not greater.
                 unsafe {
                     dests.add(nblock).write(buffer.cast());
                     destsizes.add(nblock).write(nbytes as i32);
                 }
             }
-            // The caller has them now.
+            // The C caller owns them now.
             decoded?.0.clear();
             Ok(count)
         })
     })
 }
 
-/// Decompresses, with `context`, block `nblock` of the chunk at `src`, of at most `srcsize` bytes, whose
-/// blocks have lengths of their own: stores a buffer from `malloc` in `*dest`, which the caller frees, and
-/// its size in `*destsize`. Both are untouched for an error.
+/// Decompresses block `nblock` of the chunk at `src`, which must have variable-length blocks, with the parameters
+/// of `context`, a decompression context. Stores a buffer from `malloc` in `*dest`, which the caller frees with
+/// `free()`, and its size in bytes in `*destsize`. `srcsize` is the number of readable bytes at `src`.
 ///
-/// Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks or a block
-/// that is not there, or another negative code for a chunk that is damaged.
+/// Returns the size of the block in bytes. Errors: -12 for a compression context, for a chunk without
+/// variable-length blocks and for a block that does not exist, another negative code for a damaged chunk. After an
+/// error `*dest` and `*destsize` are unchanged.
 ///
 /// # Safety
 /// The rules of the module `capi`.
@@ -207,14 +211,14 @@ pub unsafe extern "C" fn blosc2_vldecompress_block_ctx(
             let nbytes = reader.nbytes(nblock);
             let mut buffers = Buffers(vec![(malloc(nbytes)?, nbytes)]);
             let buffer = buffers.0[0].0;
-            // SAFETY: a buffer of that length of our own.
+            // SAFETY: a buffer of that length that `buffers` owns.
             reader.decode(nblock, unsafe { OutBuffer::from_raw(buffer, nbytes) })?;
             // SAFETY: neither is NULL.
             unsafe {
                 dest.write(buffer);
                 destsize.write(nbytes as i32);
             }
-            // The caller has it now.
+            // The C caller owns it now.
             buffers.0.clear();
             Ok(nbytes)
         })

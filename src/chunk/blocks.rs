@@ -1,9 +1,9 @@
-//! Block geometry (`chunk.md` 1.9): how a chunk of equal blocks is cut.
+//! Block geometry (`chunk.md` 1.9): the division of a chunk into blocks of equal size.
 
 use super::ChunkHeader;
 use std::ops::Range;
 
-/// How `nbytes` bytes are cut into blocks of `blocksize` bytes, the last of which may be shorter.
+/// The division of `nbytes` bytes into blocks of `blocksize` bytes; the last block may be shorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Blocks {
     nbytes: usize,
@@ -13,7 +13,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// The geometry of `nbytes` bytes in blocks of `blocksize` bytes, at least 1.
+    /// Returns the geometry of `nbytes` bytes in blocks of `blocksize` bytes; a `blocksize` of 0 counts as 1.
     pub(crate) fn new(nbytes: usize, blocksize: usize) -> Self {
         let blocksize = blocksize.max(1);
         let leftover = nbytes % blocksize;
@@ -21,48 +21,48 @@ impl Blocks {
         Blocks { nbytes, blocksize, count, leftover }
     }
 
-    /// The geometry that a parsed header of a chunk with equal blocks gives.
+    /// Returns the geometry of a chunk of blocks of equal size, from its parsed header.
     pub(crate) fn of(header: &ChunkHeader) -> Self {
         Blocks::new(header.nbytes(), usize::try_from(header.blocksize).unwrap_or(1))
     }
 
-    /// Uncompressed size of all, in bytes.
+    /// Returns the uncompressed size of all blocks in bytes.
     pub(crate) fn nbytes(&self) -> usize {
         self.nbytes
     }
 
-    /// Size of a full block, in bytes.
+    /// Returns the size of a full block in bytes.
     pub(crate) fn blocksize(&self) -> usize {
         self.blocksize
     }
 
-    /// How many blocks there are; 0 when there are no bytes.
+    /// Returns the number of blocks; 0 for no bytes.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Size of the short last block in bytes, 0 if all are full.
+    /// Returns the size of the short last block in bytes; 0 if all blocks are full.
     pub(crate) fn leftover(&self) -> usize {
         self.leftover
     }
 
-    /// Where block `nblock` lies in the uncompressed data, in bytes.
+    /// Returns the byte range of block `nblock` in the uncompressed data.
     pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         let start = nblock * self.blocksize;
         start..(start + self.blocksize).min(self.nbytes)
     }
 
-    /// Whether block `nblock` is the short last one.
+    /// Returns whether block `nblock` is the short last block.
     pub(crate) fn is_leftover(&self, nblock: usize) -> bool {
         self.leftover != 0 && nblock + 1 == self.count
     }
 
-    /// Number of streams of block `nblock` (`chunk.md` 1.12).
+    /// Returns the number of streams of block `nblock` (`chunk.md` 1.12).
     pub(crate) fn nstreams(&self, nblock: usize, split: bool, typesize: usize) -> usize {
         if split && !self.is_leftover(nblock) { typesize } else { 1 }
     }
 
-    /// Number of streams of the whole chunk (`chunk.md` 1.18).
+    /// Returns the number of streams of the whole chunk (`chunk.md` 1.18).
     pub(crate) fn total_streams(&self, split: bool, typesize: usize) -> usize {
         if !split {
             return self.count();

@@ -69,7 +69,8 @@ impl BlockCoding {
         if may_predate_the_split_mark(header) {
             return BlockCoding::General;
         }
-        // The six ids in two loads that are no wider than the stores which wrote them: wider loads wait for the stores.
+        // Reads the six ids with two loads that are no wider than the stores that wrote them: store-to-load forwarding
+        // fails for wider loads, which then stall.
         let [a, b, c, d, e, last] = header.filters;
         if u32::from_ne_bytes([a, b, c, d]) == 0 && e == 0 {
             return BlockCoding::of_filter(header, MAX_FILTERS - 1, last);
@@ -94,7 +95,7 @@ impl BlockCoding {
                     unit => BlockCoding::Shuffled { unit },
                 }
             }
-            // Version 2 bitshuffles in another way.
+            // Version 2 uses another variant of bitshuffle, see `version::BLOSC1`.
             filter_id::BITSHUFFLE if header.version != version::BLOSC1 => BlockCoding::Bitshuffled,
             _ => BlockCoding::General,
         }

@@ -1,27 +1,29 @@
-//! What a codec or a filter may know of the super-chunk around a chunk: its item size, and the shape of the blocks
-//! if it is an array (`codecs.md` 8 and 9, `filters.md` 8 to 11).
+//! The properties of the super-chunk of a chunk that codecs and filters may use: its item size, and the shape of the
+//! blocks if it is an array (`codecs.md` 8 and 9, `filters.md` 8 to 11).
 //!
-//! Whoever holds the super-chunk reads it from there and hands it down; nothing here or below looks it up.
+//! The code that holds the super-chunk reads them and passes them down; neither this module nor the codecs and filters
+//! access the super-chunk.
 
-/// The most dimensions that an array has.
+/// The maximum number of dimensions of an array.
 pub(crate) const MAX_DIM: usize = 16;
 
-/// Name of the metalayer that the shape of the blocks comes from. The older name is not looked at by codecs and filters.
+/// Name of the metalayer that holds the shape of the blocks. Codecs and filters ignore the older name.
 pub(crate) const METALAYER: &std::ffi::CStr = c"b2nd";
 
-/// Where the shapes begin in the metalayer, in bytes: a marker, the version, the number of dimensions.
+/// Offset of the shapes in the metalayer, in bytes: behind a marker, the version, and the number of dimensions.
 const LEN_OF_HEAD: usize = 3;
 
-/// What a chunk's super-chunk tells of itself.
+/// The properties of the super-chunk of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Container {
-    /// Item size in bytes, as it is: not capped as in chunks, and maybe no size at all in a crafted file.
+    /// Item size in bytes as stored in the frame: not limited to 255 as in chunks, and possibly invalid in a crafted
+    /// file.
     pub typesize: i32,
-    /// Shape of the blocks; `None` without a metalayer that tells it.
+    /// Shape of the blocks; `None` without a valid metalayer.
     pub blockshape: Option<BlockShape>,
 }
 
-/// The shape of the blocks of an array, as the metalayer has it: any numbers, also ones that make no sense.
+/// The shape of the blocks of an array as stored in the metalayer: any numbers, also invalid ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockShape {
     ndim: usize,
@@ -29,7 +31,7 @@ pub(crate) struct BlockShape {
 }
 
 impl BlockShape {
-    /// A shape; `None` for more than 16 dimensions.
+    /// Creates a shape; returns `None` for more than 16 dimensions.
     #[cfg(any(test, feature = "ndlz"))]
     pub(crate) fn new(extents: &[i32]) -> Option<BlockShape> {
         let mut shape = BlockShape { ndim: extents.len(), extents: [1; MAX_DIM] };
@@ -37,15 +39,15 @@ impl BlockShape {
         Some(shape)
     }
 
-    /// Reads the metalayer of an array, of which only the blocks matter: markers are not looked at, and neither is what
-    /// comes after the shapes. `None` if it ends too early or has no number of dimensions that arrays have.
+    /// Reads the shape of the blocks from the metalayer of an array. Markers, and the bytes behind the shapes, are
+    /// ignored. Returns `None` if the metalayer ends too early or has more than 16 dimensions.
     #[inline]
     pub(crate) fn parse(metalayer: &[u8]) -> Option<BlockShape> {
         let ndim = usize::from(*metalayer.get(LEN_OF_HEAD - 1)?);
         if ndim > MAX_DIM {
             return None;
         }
-        // A marker before each shape and each number: 64 bits for an extent of the array, 32 for those of a chunk.
+        // There is a marker before each shape and each number. Extents of the array have 64 bits, those of a chunk 32.
         let shape = 1 + 9 * ndim;
         let chunkshape = 1 + 5 * ndim;
         let blockshape = metalayer.get(LEN_OF_HEAD + shape + chunkshape..)?.get(1..1 + 5 * ndim)?;
@@ -56,13 +58,13 @@ impl BlockShape {
         Some(BlockShape { ndim, extents })
     }
 
-    /// Items along each dimension; the last one varies fastest.
+    /// Returns the number of items along each dimension; the last dimension varies fastest.
     pub(crate) fn extents(&self) -> &[i32] {
         &self.extents[..self.ndim]
     }
 
-    /// The extents and the size in bytes of a block whose items have `typesize` bytes, if all of that makes sense: at
-    /// least one item along each dimension, and no more bytes than `limit`.
+    /// Returns the size in bytes of a block whose items have `typesize` bytes, and its extents; `None` unless there is
+    /// at least one item along each dimension and the size is at most `limit`.
     pub(crate) fn checked(&self, typesize: usize, limit: usize) -> Option<(usize, [usize; MAX_DIM])> {
         let mut nbytes = typesize;
         let mut extents = [1; MAX_DIM];

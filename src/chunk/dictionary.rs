@@ -5,10 +5,10 @@ use super::read_i32;
 use crate::err;
 use crate::error::Result;
 
-/// Bytes that come before the dictionary itself.
+/// Size, in bytes, of the field before the dictionary, which holds its size.
 pub(crate) const PREFIX: usize = 4;
 
-/// The dictionary whose section begins at `pos`.
+/// Returns the dictionary whose section begins at byte `pos` of the chunk.
 ///
 /// # Errors
 /// `ReadBuffer` when the chunk ends inside the section, `CodecDict` for a size out of 1..=32768.
@@ -22,7 +22,7 @@ pub(crate) fn read(chunk: &[u8], pos: usize) -> Result<&[u8]> {
     })
 }
 
-/// A dictionary's size as it is stored, checked.
+/// Checks the stored size of a dictionary, in bytes.
 ///
 /// # Errors
 /// `CodecDict` for a size out of 1..=32768.

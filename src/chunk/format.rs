@@ -1,4 +1,5 @@
-//! The constants of the chunk format, as the types the code uses (`chunk.md` 1; the public ones are in `abi`).
+//! The constants of the chunk format, with the types that the code uses (`chunk.md` 1; the public constants are in
+//! `abi`).
 
 /// Length of the Blosc1-style header, in bytes.
 pub(crate) const MIN_HEADER_LENGTH: usize = 16;
@@ -6,9 +7,9 @@ pub(crate) const MIN_HEADER_LENGTH: usize = 16;
 pub(crate) const EXTENDED_HEADER_LENGTH: usize = 32;
 /// The smallest destination that a compressor accepts, in bytes.
 pub(crate) const MIN_DESTSIZE: usize = 32;
-/// Sources shorter than this are stored plain, in bytes.
+/// Sources shorter than this, in bytes, are stored uncompressed.
 pub(crate) const MIN_BUFFERSIZE: usize = 32;
-/// The longest source, in bytes.
+/// The maximum length of a source, in bytes.
 pub(crate) const MAX_BUFFERSIZE: usize = i32::MAX as usize - 32;
 /// The largest item size that a header can hold, in bytes.
 pub(crate) const MAX_STORED_TYPESIZE: i32 = 255;
@@ -18,9 +19,9 @@ pub(crate) const MAX_TYPESIZE: i32 = 536_866_816;
 pub(crate) const MAX_BLOCKSIZE: i32 = 536_866_816;
 /// The largest dictionary, in bytes.
 pub(crate) const MAX_DICT_SIZE: usize = 32_768;
-/// Dictionaries below this are not worth it, in bytes.
+/// The minimum size, in bytes, of a dictionary that is used: smaller ones are not worthwhile.
 pub(crate) const MIN_USEFUL_DICT: usize = 256;
-/// Slots of the filter pipeline.
+/// Number of slots of the filter pipeline.
 pub(crate) const MAX_FILTERS: usize = 6;
 
 /// Offsets of the header's fields, in bytes.
@@ -57,7 +58,7 @@ pub(crate) mod offset {
 pub(crate) mod flag {
     /// Byte shuffle, in 16-byte headers.
     pub(crate) const SHUFFLE: u8 = 0x01;
-    /// The data are stored plain.
+    /// The data are stored uncompressed.
     pub(crate) const MEMCPYED: u8 = 0x02;
     /// Bit shuffle, in 16-byte headers.
     pub(crate) const BITSHUFFLE: u8 = 0x04;
@@ -77,7 +78,7 @@ pub(crate) mod flag2 {
     pub(crate) const USEDICT: u8 = 0x01;
     /// Written on a big-endian host.
     pub(crate) const BIGENDIAN: u8 = 0x02;
-    /// Header and trailer of a chunk whose blocks are in a frame.
+    /// A lazy chunk: header, block starts and trailer of a chunk whose blocks are in a frame.
     pub(crate) const LAZY: u8 = 0x08;
     /// First bit of the special value.
     pub(crate) const SPECIAL_SHIFT: u32 = 4;
@@ -91,23 +92,23 @@ pub(crate) mod flag2 {
 
 /// Values of the version byte (`chunk.md` 1.5).
 pub(crate) mod version {
-    /// Blosc 1: bit-unshuffle of element counts that are no multiple of 8 copies.
+    /// Blosc 1: bitunshuffle copies the data if the element count is no multiple of 8.
     pub(crate) const BLOSC1: u8 = 2;
     /// Blosc2 alphas: only five filter slots.
     pub(crate) const ALPHA: u8 = 3;
-    /// What this library writes.
+    /// The version that this library writes.
     pub(crate) const STABLE: u8 = 5;
-    /// What this library writes for chunks with variable-length blocks; the newest known.
+    /// The version that this library writes for chunks with variable-length blocks; the newest known version.
     pub(crate) const VL_BLOCKS: u8 = 6;
 }
 
 /// Codec formats, bits 5-7 of the flags (`chunk.md` 1.4).
 pub(crate) mod codec_format {
-    /// Look the codec up by the header's `udcompcode`.
+    /// The codec is identified by `udcompcode` of the header.
     pub(crate) const UDCODEC: u8 = 6;
 }
 
-/// Filter ids that the pipeline itself knows (`filters.md` 1).
+/// The ids of the filters that the pipeline implements (`filters.md` 1).
 pub(crate) mod filter_id {
     /// Empty slot.
     pub(crate) const NONE: u8 = 0;
@@ -117,8 +118,8 @@ pub(crate) mod filter_id {
     pub(crate) const BITSHUFFLE: u8 = 2;
     /// Delta (XOR) coding.
     pub(crate) const DELTA: u8 = 3;
-    /// Truncation of floats; never undone.
+    /// Truncation of floats; decompression does not undo it.
     pub(crate) const TRUNC_PREC: u8 = 4;
-    /// First id of the registered filters; ids between are undefined.
+    /// The lowest id of registered filters; ids between the filters above and this one are undefined.
     pub(crate) const FIRST_REGISTERED: u8 = 32;
 }

@@ -8,10 +8,10 @@ use super::{Special, read_i32, write_i32};
 use crate::err;
 use crate::error::{Error, Result};
 
-/// The fields of a chunk header. One that came out of [`ChunkHeader::parse`] has passed the checks of
-/// `chunk.md` 2.1: sizes are positive where they must be, and `filters` are the effective ones.
+/// The fields of a chunk header. A header returned by [`ChunkHeader::parse`] has passed the checks of `chunk.md` 2.1:
+/// sizes are positive where they must be, and `filters` are the effective ones.
 ///
-/// The fields lie in the order of the 32 bytes, so that many are read by one instruction.
+/// The fields are in the order of the 32 bytes, so that one instruction can read several of them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChunkHeader {
@@ -25,7 +25,7 @@ pub(crate) struct ChunkHeader {
     pub typesize: u8,
     /// Uncompressed size, in bytes.
     pub nbytes: i32,
-    /// Block size in bytes, at most `nbytes` unless that is 0; the number of blocks with variable-length blocks.
+    /// Block size in bytes, at most `nbytes` unless that is 0; the number of blocks for variable-length blocks.
     pub blocksize: i32,
     /// Size of the whole chunk, in bytes.
     pub cbytes: i32,
@@ -45,7 +45,7 @@ pub(crate) struct ChunkHeader {
 
 impl ChunkHeader {
     /// Parses the first 16 bytes only, as the `cbuffer` functions do (`chunk.md` 2.1 steps 1-5 and 9, 4.7).
-    /// The filters are left empty; a negative `nbytes` is passed on.
+    /// The filters are empty slots; a negative `nbytes` is not rejected.
     ///
     /// # Errors
     /// `ReadBuffer` with fewer than 16 bytes, `InvalidHeader` for a field out of range.
@@ -55,10 +55,10 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// As [`parse_basic`](Self::parse_basic), into a header that is there.
+    /// As [`parse_basic`](Self::parse_basic), into an existing header.
     ///
     /// # Errors
-    /// Those of [`parse_basic`](Self::parse_basic); the fields mean nothing then.
+    /// Those of [`parse_basic`](Self::parse_basic); the fields are unspecified then.
     #[inline]
     pub(crate) fn read_basic(&mut self, bytes: &[u8]) -> Result<()> {
         let Some(fixed) = bytes.first_chunk() else { return Err(too_short(bytes, MIN_HEADER_LENGTH)) };
@@ -68,8 +68,8 @@ impl ChunkHeader {
         Ok(())
     }
 
-    /// As [`parse_basic`](Self::parse_basic), for callers that want no more than the uncompressed size, the block size
-    /// and the compressed size.
+    /// As [`parse_basic`](Self::parse_basic), but returns only the uncompressed size, the block size and the compressed
+    /// size, in bytes.
     ///
     /// # Errors
     /// Those of [`parse_basic`](Self::parse_basic).
@@ -81,7 +81,7 @@ impl ChunkHeader {
         Ok([header.nbytes, clamped(header.blocksize, header.nbytes), header.cbytes])
     }
 
-    /// Parses the header that is there, 16 or 32 bytes long, with all checks of `chunk.md` 2.1 and 2.4.
+    /// Parses a header of 16 or 32 bytes, with all checks of `chunk.md` 2.1 and 2.4.
     ///
     /// # Errors
     /// `ReadBuffer` when the bytes end inside the header, `InvalidHeader` for a field out of range,
@@ -92,11 +92,11 @@ impl ChunkHeader {
         Ok(header)
     }
 
-    /// As [`parse`](Self::parse), into a header that is there: where small chunks are read, a header that is
-    /// handed out would cost more than its parsing.
+    /// As [`parse`](Self::parse), into an existing header: for small chunks, moving a returned header would cost more
+    /// than parsing it.
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse); the fields mean nothing then.
+    /// Those of [`parse`](Self::parse); the fields are unspecified then.
     #[inline]
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Result<()> {
         let whole = bytes.first_chunk();
@@ -135,7 +135,7 @@ impl ChunkHeader {
         Ok(())
     }
 
-    /// The fields as they stand in the bytes.
+    /// Returns the fields as stored, without checks.
     #[inline(always)]
     fn from_bytes(b: &[u8; EXTENDED_HEADER_LENGTH]) -> ChunkHeader {
         let field = |pos| read_i32(b, pos).unwrap_or_default();
@@ -157,14 +157,14 @@ impl ChunkHeader {
         }
     }
 
-    /// The fields of the first 16 bytes, as they stand there; the others are empty.
+    /// Returns the fields of the first 16 bytes as stored; the others are 0.
     fn from_fixed_part(fixed: &[u8; MIN_HEADER_LENGTH]) -> ChunkHeader {
         let mut bytes = [0; EXTENDED_HEADER_LENGTH];
         bytes[..MIN_HEADER_LENGTH].copy_from_slice(fixed);
         ChunkHeader::from_bytes(&bytes)
     }
 
-    /// The checks of the first 16 bytes that need no others.
+    /// Makes those checks of the first 16 bytes that do not depend on other checks.
     #[inline(always)]
     fn check_sizes(&self) -> Result<()> {
         let ChunkHeader { cbytes, blocksize, .. } = *self;
@@ -180,7 +180,7 @@ impl ChunkHeader {
         Ok(())
     }
 
-    /// The checks of the second 16 bytes, and the filters that version 3 means by them.
+    /// Checks the second 16 bytes, and clears the sixth filter slot of version 3, which that version does not have.
     #[inline(always)]
     fn check_extension(&mut self) -> Result<()> {
         let special = self.special_bits();
@@ -207,7 +207,7 @@ impl ChunkHeader {
         Ok(())
     }
 
-    /// The pipeline that a 16-byte header stands for (`chunk.md` 1.15).
+    /// Sets the filter pipeline that the flags of a 16-byte header define (`chunk.md` 1.15).
     fn filters_from_flags(&mut self) {
         if self.flags & flag::SHUFFLE != 0 {
             self.filters[MAX_FILTERS - 1] = filter_id::SHUFFLE;
@@ -219,7 +219,7 @@ impl ChunkHeader {
         }
     }
 
-    /// Writes the header, 32 or 16 bytes long by its flags.
+    /// Writes the header, 32 or 16 bytes as its flags give.
     ///
     /// # Panics
     /// If `dest` is shorter than the header.
@@ -241,58 +241,58 @@ impl ChunkHeader {
         }
     }
 
-    /// Whether the header is the 32-byte one.
+    /// Returns whether the header has 32 bytes.
     pub(crate) fn is_extended(&self) -> bool {
         self.flags & flag::EXTENDED == flag::EXTENDED
     }
 
-    /// Length of the header, in bytes.
+    /// Returns the length of the header in bytes.
     pub(crate) fn len(&self) -> usize {
         if self.is_extended() { EXTENDED_HEADER_LENGTH } else { MIN_HEADER_LENGTH }
     }
 
-    /// Whether the data are stored plain.
+    /// Returns whether the data are stored uncompressed.
     pub(crate) fn is_memcpyed(&self) -> bool {
         self.flags & flag::MEMCPYED != 0
     }
 
-    /// Whether full blocks are split into one stream per byte of an item.
+    /// Returns whether full blocks are split into one stream per byte of an item.
     pub(crate) fn is_split(&self) -> bool {
         self.flags & flag::DONT_SPLIT == 0
     }
 
-    /// The codec format, 0..=7.
+    /// Returns the codec format, 0..=7.
     pub(crate) fn codec_format(&self) -> u8 {
         self.flags >> flag::FORMAT_SHIFT
     }
 
-    /// Whether the blocks have lengths of their own.
+    /// Returns whether the blocks have variable length.
     pub(crate) fn has_varlen_blocks(&self) -> bool {
         self.blosc2_flags2 & flag2::VL_BLOCKS != 0
     }
 
-    /// Whether the blocks are in a frame, and the chunk is but a header, block starts and a trailer.
+    /// Returns whether the chunk is lazy: a header, block starts and a trailer, with the blocks in a frame.
     pub(crate) fn is_lazy(&self) -> bool {
         self.blosc2_flags & flag2::LAZY != 0
     }
 
-    /// Whether the payload is instrumentation records.
+    /// Returns whether the payload is instrumentation records.
     pub(crate) fn is_instrumented(&self) -> bool {
         self.blosc2_flags & flag2::INSTR != 0
     }
 
-    /// Whether a dictionary section follows the block starts. The mark is ignored where there are no block
+    /// Returns whether a dictionary section follows the block starts. The flag is ignored for chunks without block
     /// starts (`chunk.md` 2.4).
     pub(crate) fn has_dictionary(&self) -> bool {
         self.blosc2_flags & flag2::USEDICT != 0 && !self.is_memcpyed() && self.special_bits() == 0
     }
 
-    /// The special value's bits, 0..=7.
+    /// Returns the bits of the special kind, 0..=7.
     pub(crate) fn special_bits(&self) -> u8 {
         (self.blosc2_flags >> flag2::SPECIAL_SHIFT) & flag2::SPECIAL_MASK
     }
 
-    /// The special kind, `None` for a chunk with data.
+    /// Returns the special kind; `None` for a chunk with data.
     ///
     /// # Errors
     /// `Data` for the ids that the format does not define.
@@ -300,7 +300,7 @@ impl ChunkHeader {
         Special::from_bits(self.special_bits())
     }
 
-    /// Uncompressed size, in bytes.
+    /// Returns the uncompressed size in bytes.
     pub(crate) fn nbytes(&self) -> usize {
         usize::try_from(self.nbytes).unwrap_or(0)
     }
@@ -311,7 +311,7 @@ fn too_short(bytes: &[u8], wanted: usize) -> Error {
     err!(ReadBuffer, "a header of {wanted} bytes is expected, {} are there", bytes.len())
 }
 
-/// A block is no larger than the chunk.
+/// Returns `blocksize`, limited to `nbytes` if that is positive.
 #[inline]
 fn clamped(blocksize: i32, nbytes: i32) -> i32 {
     if nbytes > 0 { blocksize.min(nbytes) } else { blocksize }
@@ -352,10 +352,10 @@ mod tests {
         assert_eq!(with(0x08, &536_866_817i32.to_le_bytes()), Some(ErrorKind::InvalidHeader));
         assert_eq!(with(0x03, &[0]), Some(ErrorKind::InvalidHeader));
         assert_eq!(with(0x04, &(-1i32).to_le_bytes()), Some(ErrorKind::InvalidHeader));
-        // Variable-length blocks are neither plain nor special.
+        // Variable-length blocks cannot be plain or special.
         assert_eq!(with(0x1e, &[1]), Some(ErrorKind::InvalidHeader));
         assert_eq!(with(0x1e, &[1, 0x10]), Some(ErrorKind::InvalidHeader));
-        // Later versions may not bring flags that are unknown; earlier ones ignore them.
+        // Unknown flags are rejected for later versions, and ignored for earlier ones.
         assert_eq!(with(0x1e, &[0xfe]), None);
         let mut later = good.clone();
         later[0] = 7;
@@ -375,7 +375,7 @@ mod tests {
         assert_eq!((h.filters, h.len(), h.blocksize), ([0, 0, 0, 0, 3, 1], 16, 40));
         b[2] = 0x04;
         assert_eq!(ChunkHeader::parse(&b).unwrap().filters, [0, 0, 0, 0, 0, 2]);
-        // What comes behind them is no field of theirs.
+        // The bytes behind a 16-byte header are not fields of it.
         let followed = [b, [0xff; 16]].concat();
         assert_eq!(ChunkHeader::parse(&followed).unwrap(), ChunkHeader::parse(&b).unwrap());
     }

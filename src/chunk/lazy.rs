@@ -1,5 +1,5 @@
-//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with the place of
-//! the chunk and the lengths of the blocks.
+//! Lazy chunks (`chunk.md` 1.17): header and block starts of a chunk whose blocks are in a frame, and a trailer with
+//! the place of the chunk and the lengths of the blocks.
 
 use super::format::{flag2, offset};
 use super::{ChunkHeader, read_i32, write_i32};
@@ -15,12 +15,13 @@ pub(crate) struct ChunkPlace {
     pub offset: i64,
 }
 
-/// A frame, which holds the bytes of lazy chunks.
+/// A source of the blocks of lazy chunks: a frame.
 pub(crate) trait BlockSource: Sync {
     /// Fills `dest` with the bytes that begin `position` bytes into the chunk at `place`.
     ///
     /// # Errors
-    /// `ReadBuffer` or `FileRead` when the chunk ends before, `FileOpen` when it cannot be reached.
+    /// `ReadBuffer` or `FileRead` when the chunk ends before the end of `dest`, `FileOpen` when its file cannot be
+    /// opened.
     fn read(&self, place: ChunkPlace, position: u64, dest: &mut [u8]) -> Result<()>;
 }
 
@@ -57,12 +58,12 @@ impl LazyChunk {
         &self.head
     }
 
-    /// Length of the serialised form in bytes.
+    /// Returns the length of the serialised form in bytes.
     pub(crate) fn serialized_len(&self) -> usize {
         self.head.len() + FIXED + 4 * self.block_lengths.len()
     }
 
-    /// Writes the serialised form, which programs get, to `dest`.
+    /// Writes the serialised form, which is passed to programs, to `dest`.
     ///
     /// # Panics
     /// If `dest` is not [`serialized_len`](Self::serialized_len) bytes long.
@@ -78,7 +79,7 @@ impl LazyChunk {
         }
     }
 
-    /// The trailer of the chunk.
+    /// Returns the trailer of the chunk.
     pub(crate) fn trailer(&self) -> Trailer<'_> {
         Trailer { place: self.place, block_lengths: BlockLengths::Numbers(&self.block_lengths) }
     }
@@ -99,7 +100,7 @@ enum BlockLengths<'a> {
     Numbers(&'a [i32]),
 }
 
-/// Bytes of the trailer before the table of block lengths.
+/// Size, in bytes, of the trailer before the table of block lengths.
 const FIXED: usize = 12;
 
 impl<'a> Trailer<'a> {

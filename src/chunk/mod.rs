@@ -1,7 +1,8 @@
 //! The chunk format (`chunk.md` 1 and 2): headers, block geometry, block starts, streams, special chunks,
-//! variable-length blocks, lazy trailers. Pure bytes: no threads, no codecs, no filters.
+//! variable-length blocks, lazy trailers. This module only reads and writes bytes: it uses no threads, codecs or
+//! filters.
 //!
-//! Untrusted bytes are turned into checked types here; the rest of the crate takes those types.
+//! Untrusted bytes are parsed into checked types here; the rest of the crate uses those types.
 
 #![forbid(unsafe_code)]
 

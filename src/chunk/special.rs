@@ -1,4 +1,5 @@
-//! Special chunks (`chunk.md` 1.14): content that is told by the header alone.
+//! Special chunks (`chunk.md` 1.14): the content is defined by the header, and by one value behind it for
+//! [`Special::Value`].
 
 use crate::err;
 use crate::error::Result;
@@ -10,9 +11,9 @@ pub(crate) enum Special {
     Zero,
     /// All items are a quiet NaN; items of 4 or 8 bytes only.
     Nan,
-    /// One value, which follows the header, over and over.
+    /// One value, which follows the header, repeated.
     Value,
-    /// Content nobody has set: reading leaves the destination as it is.
+    /// Uninitialised content: decompression leaves the destination unchanged.
     Uninit,
 }
 
@@ -22,7 +23,7 @@ impl Special {
     /// Id of [`Special::Value`] in a header.
     pub(crate) const VALUE_ID: u8 = 3;
 
-    /// The kind with that id in a header; `None` for 0.
+    /// Returns the kind with that id in a header; `None` for 0.
     ///
     /// # Errors
     /// `Data` for ids 5 to 7.
@@ -37,7 +38,7 @@ impl Special {
         }
     }
 
-    /// The id in a header.
+    /// Returns the id in a header.
     pub(crate) fn bits(self) -> u8 {
         match self {
             Special::Zero => Special::ZERO_ID,
@@ -47,10 +48,10 @@ impl Special {
         }
     }
 
-    /// Fills `dest`, which begins `offset` bytes into the chunk's content. `value` is what follows the header.
+    /// Fills `dest`, which begins `offset` bytes into the chunk's content. `value` is the bytes behind the header.
     ///
     /// # Errors
-    /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for a value of no bytes.
+    /// `Data` for NaNs of items that are neither 4 nor 8 bytes wide, and for an empty value.
     pub(crate) fn fill(self, dest: &mut [u8], offset: usize, typesize: usize, value: &[u8]) -> Result<()> {
         if dest.is_empty() {
             return Ok(());
@@ -68,10 +69,10 @@ impl Special {
     }
 }
 
-/// Fills `dest` with `value` over and over, as if the repetition had begun `offset` bytes earlier.
+/// Fills `dest` with repetitions of `value` that begin `offset` bytes before `dest`.
 fn repeat(dest: &mut [u8], offset: usize, value: &[u8]) {
     let phase = offset % value.len();
-    // One turn by hand, then double what is there.
+    // Copies one repetition byte by byte, then doubles the filled part.
     let mut done = value.len().min(dest.len());
     for (i, byte) in dest[..done].iter_mut().enumerate() {
         *byte = value[(phase + i) % value.len()];

@@ -48,7 +48,8 @@ impl LazyBlocks<'_> {
 }
 
 impl<'a> StoredChunk<'a> {
-    /// Parses the header of the chunk in `bytes` into `header`, which the result borrows: small chunks would pay for moving it.
+    /// Parses the header of the chunk in `bytes` into `header`, which the result borrows: moving the header would cost
+    /// too much for small chunks.
     ///
     /// # Errors
     /// Those of [`ChunkHeader::parse`].

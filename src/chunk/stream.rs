@@ -6,27 +6,27 @@ use crate::error::Result;
 /// One stream of a block, before decoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stream<'a> {
-    /// One byte value over and over.
+    /// A run: one byte value, repeated.
     Run(u8),
-    /// The bytes themselves.
+    /// Uncompressed bytes.
     Raw(&'a [u8]),
-    /// What a codec made of them.
+    /// The output of a codec.
     Coded(&'a [u8]),
 }
 
 /// Bit of the token that follows a negative length: the stream is a run.
 const TOKEN_RUN: u8 = 1;
 
-/// Longest form of a run: the length and a token, in bytes.
+/// The maximum length of an encoded run, in bytes: the length and a token.
 pub(crate) const MAX_RUN_LENGTH: usize = 5;
 
-/// Bytes of the length that each stream begins with.
+/// Size of the length field at the start of each stream, in bytes.
 pub(crate) const LENGTH: usize = 4;
 
-/// Reads the stream at the start of `rest`, which stands for `neblock` bytes, and takes it off.
+/// Reads the stream at the start of `rest`, which has `neblock` bytes when decoded, and removes it from `rest`.
 ///
 /// # Errors
-/// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for a run that is none.
+/// `ReadBuffer` when `rest` ends inside the stream, `RunLength` for an invalid run.
 #[inline(always)]
 pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>> {
     let Some((length, behind)) = rest.split_first_chunk::<LENGTH>() else {
@@ -55,7 +55,7 @@ pub(crate) fn read<'a>(rest: &mut &'a [u8], neblock: usize) -> Result<Stream<'a>
     Ok(if csize == neblock { Stream::Raw(payload) } else { Stream::Coded(payload) })
 }
 
-/// Appends a run of `value` at the start of `out`; the number of bytes written, `None` if they do not fit.
+/// Writes a run of `value` to the start of `out`. Returns the number of bytes written; `None` if they do not fit.
 pub(crate) fn write_run(out: &mut [u8], value: u8) -> Option<usize> {
     let len = if value == 0 { 4 } else { MAX_RUN_LENGTH };
     let out = out.get_mut(..len)?;
@@ -66,10 +66,10 @@ pub(crate) fn write_run(out: &mut [u8], value: u8) -> Option<usize> {
     Some(len)
 }
 
-/// The byte that all of `bytes` are, if they are one (and there are some).
+/// Returns the value that all of `bytes` have; `None` if they differ or `bytes` is empty.
 pub(crate) fn single_value(bytes: &[u8]) -> Option<u8> {
     let (&first, rest) = bytes.split_first()?;
-    // The last byte tells most streams apart before the long comparison.
+    // Comparing the first and the last byte rejects most streams before the long comparison.
     (*bytes.last()? == first && *rest == bytes[..rest.len()]).then_some(first)
 }
 
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(code(&[0xff, 0xff, 0xff, 0xff, 0]), ErrorKind::RunLength);
         assert_eq!(code(&[0, 0xff, 0xff, 0xff, 1]), ErrorKind::RunLength);
         assert_eq!(code(&[0, 0, 0, 0x80, 1]), ErrorKind::RunLength);
-        // Token bits but the first are ignored.
+        // All bits of the token except the lowest are ignored.
         assert_eq!(read(&mut &[0xf9, 0xff, 0xff, 0xff, 0xff][..], 9).unwrap(), Stream::Run(7));
     }
 

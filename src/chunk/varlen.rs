@@ -5,37 +5,37 @@ use crate::err;
 use crate::error::Result;
 use std::ops::Range;
 
-/// Bytes before a block's payload: its uncompressed size.
+/// Size, in bytes, of the field before a block's payload, which holds its uncompressed size.
 pub(crate) const PREFIX: usize = 4;
 
-/// Where a variable-length block lies in its chunk, and how long it is uncompressed. All in bytes.
+/// The place of a variable-length block in its chunk, and its uncompressed size. All in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct VarBlock {
-    /// The block's span of the chunk: the size, then the payload.
+    /// The range of the block in the chunk: the size field, then the payload.
     pub span: Range<usize>,
-    /// Where the block begins in the chunk's uncompressed content.
+    /// Offset of the block in the uncompressed content of the chunk.
     pub offset: usize,
     /// Uncompressed size.
     pub nbytes: usize,
 }
 
 impl VarBlock {
-    /// The payload: raw if it is `nbytes` long, else a codec's stream.
+    /// Returns the payload: uncompressed if it is `nbytes` long, otherwise the stream of a codec.
     pub(crate) fn payload<'a>(&self, chunk: &'a [u8]) -> &'a [u8] {
         &chunk[self.span.start + PREFIX..self.span.end]
     }
 }
 
-/// Number of blocks, from a parsed header.
+/// Returns the number of blocks, from a parsed header.
 pub(crate) fn nblocks(header: &ChunkHeader) -> usize {
     usize::try_from(header.blocksize).unwrap_or(0)
 }
 
-/// The spans of the blocks in the chunk, from its block starts: they must increase, begin behind the tables and
-/// end at `cbytes`.
+/// Returns the byte ranges of the blocks in the chunk, from its block starts. The starts must increase, begin behind
+/// the tables, and be less than `cbytes`, where the last block ends.
 ///
 /// # Errors
-/// `ReadBuffer` when the block starts are cut off, `InvalidHeader` for starts that make no sense.
+/// `ReadBuffer` when the chunk ends inside the block starts, `InvalidHeader` for invalid starts, `MemoryAlloc`.
 pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usize>>> {
     let count = nblocks(header);
     let tables = header.len() + 4 * count;
@@ -64,10 +64,10 @@ pub(crate) fn spans(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<Range<usiz
     Ok(spans)
 }
 
-/// The table of all blocks of a chunk that is wholly there.
+/// Returns the table of all blocks of a chunk that is completely in memory.
 ///
 /// # Errors
-/// Those of [`spans`]; `InvalidHeader` when the sizes do not add up to the chunk's.
+/// Those of [`spans`]; `InvalidHeader` when the sizes do not add up to that of the chunk.
 pub(crate) fn table(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<VarBlock>> {
     let spans = spans(header, chunk)?;
     let mut blocks = Vec::new();

@@ -1,13 +1,13 @@
 //! The five codecs that every Blosc2 library has: their numbers and names (`codecs.md` 1), and the
 //! [`Encoder`] and [`Decoder`] of each.
 //!
-//! Owns the choice between them by number. Never knows about codecs that are registered at run time.
+//! Owns the choice between them by number. Does not handle codecs that are registered at run time.
 
 use super::dictionary::{DecoderForm, EncoderForm};
 use super::{Decoder, DecoderDictionary, Encoder, EncoderDictionary, Workspace, blosclz, lz4, zlib, zstd};
 use crate::error::Result;
 
-/// A codec that is always there. The numbers are the ABI's codes.
+/// A codec that every build has. The numbers are the ABI's codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum BuiltIn {
@@ -24,26 +24,26 @@ pub(crate) enum BuiltIn {
 }
 
 impl BuiltIn {
-    /// All of them, by rising code.
+    /// All built-in codecs, by ascending code.
     pub(crate) const ALL: [BuiltIn; 5] =
         [BuiltIn::BloscLz, BuiltIn::Lz4, BuiltIn::Lz4Hc, BuiltIn::Zlib, BuiltIn::Zstd];
 
-    /// The codec with that code, if it is a built-in one.
+    /// Returns the codec with that code, or `None` if it is not a built-in one.
     pub(crate) fn from_compcode(code: i32) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| i32::from(codec.compcode()) == code)
     }
 
-    /// The ABI's code.
+    /// Returns the ABI's code.
     pub(crate) const fn compcode(self) -> u8 {
         self as u8
     }
 
-    /// The codec of that name, exactly as written.
+    /// Returns the codec of that name, exactly as written, or `None` if there is none.
     pub(crate) fn from_name(name: &str) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.name() == name)
     }
 
-    /// The ABI's name.
+    /// Returns the ABI's name.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             BuiltIn::BloscLz => "blosclz",
@@ -54,12 +54,12 @@ impl BuiltIn {
         }
     }
 
-    /// Whether streams of the codec can refer to a dictionary.
+    /// Returns whether streams of the codec can refer to a dictionary.
     pub(crate) const fn has_dictionaries(self) -> bool {
         matches!(self, BuiltIn::Lz4 | BuiltIn::Lz4Hc | BuiltIn::Zstd)
     }
 
-    /// The format code in bits 5-7 of a chunk's flags.
+    /// Returns the format code in bits 5-7 of a chunk's flags.
     pub(crate) const fn format(self) -> u8 {
         match self {
             BuiltIn::BloscLz => 0,
@@ -69,8 +69,9 @@ impl BuiltIn {
         }
     }
 
-    /// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it:
-    /// how many are there, fewer for a bad stream. `None` for a codec that only decompresses whole streams.
+    /// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which must have room for all
+    /// of the content. Returns the number of bytes written, fewer than `wanted` for an invalid stream; `None` for a
+    /// codec that only decompresses whole streams.
     pub(crate) fn decode_prefix(self, src: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
         match self {
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => Some(lz4::decode_prefix(src, dest, wanted)),
@@ -79,17 +80,17 @@ impl BuiltIn {
         }
     }
 
-    /// The codec that decodes that format code.
+    /// Returns the codec that decodes that format code, or `None` if there is none.
     pub(crate) fn from_format(format: u8) -> Option<BuiltIn> {
         BuiltIn::ALL.into_iter().find(|codec| codec.format() == format)
     }
 
-    /// The code of the library that the codec belongs to (`blosc2_get_complib_info`).
+    /// Returns the code of the library that the codec belongs to (`blosc2_get_complib_info`).
     pub(crate) const fn library_code(self) -> u8 {
         self.format()
     }
 
-    /// The name of that library.
+    /// Returns the name of that library.
     pub(crate) const fn library_name(self) -> &'static str {
         match self {
             BuiltIn::BloscLz => "BloscLZ",
@@ -99,10 +100,10 @@ impl BuiltIn {
         }
     }
 
-    /// The version of that library.
+    /// Returns the version of that library.
     pub(crate) const fn library_version(self) -> &'static str {
         match self {
-            // The version whose streams and encoder decisions ours reproduces.
+            // The version whose streams and encoder decisions this implementation reproduces.
             BuiltIn::BloscLz => "2.5.3",
             BuiltIn::Lz4 | BuiltIn::Lz4Hc => lz4::VERSION,
             BuiltIn::Zlib => zlib::VERSION,
@@ -110,20 +111,20 @@ impl BuiltIn {
         }
     }
 
-    /// An encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. One that was
+    /// Returns an encoder at `clevel` 0..=9, whose streams refer to `dictionary` if there is one. A dictionary that was
     /// prepared for another codec is ignored.
     pub(crate) fn encoder(self, clevel: i32, dictionary: Option<&EncoderDictionary>) -> BuiltInEncoder<'_> {
         BuiltInEncoder { codec: self, clevel: clevel.clamp(0, 9), dictionary: dictionary.map(|d| &d.0) }
     }
 
-    /// A decoder, for streams made with `dictionary` if there is one. One that was prepared for another
-    /// format is ignored.
+    /// Returns a decoder, for streams made with `dictionary` if there is one. A dictionary that was prepared for
+    /// another format is ignored.
     pub(crate) fn decoder(self, dictionary: Option<&DecoderDictionary>) -> BuiltInDecoder<'_> {
         BuiltInDecoder { codec: self, dictionary: dictionary.map(|d| &d.0) }
     }
 }
 
-/// The [`Encoder`] of a built-in codec, made by [`BuiltIn::encoder`]. It never fails but for want of memory.
+/// The [`Encoder`] of a built-in codec, made by [`BuiltIn::encoder`]. It returns an error only if memory is exhausted.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInEncoder<'a> {
     codec: BuiltIn,
@@ -155,8 +156,8 @@ impl Encoder for BuiltInEncoder<'_> {
     }
 }
 
-/// The [`Decoder`] of a built-in codec, made by [`BuiltIn::decoder`]. It never fails but for want of memory:
-/// bad streams give 0.
+/// The [`Decoder`] of a built-in codec, made by [`BuiltIn::decoder`]. It returns an error only if memory is exhausted;
+/// for invalid streams it returns 0.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltInDecoder<'a> {
     codec: BuiltIn,
@@ -192,7 +193,8 @@ impl Decoder for BuiltInDecoder<'_> {
 }
 
 impl BuiltInDecoder<'_> {
-    /// The codecs with large states. They would take the quick ones' stack and registers with them.
+    /// Decodes with the codecs that have large states. Not inlined: they would add their stack frame and registers to
+    /// those of the fast codecs.
     #[inline(never)]
     fn decode_large(&self, workspace: &mut Workspace, src: &[u8], dest: &mut [u8]) -> Result<usize> {
         match (self.codec, self.dictionary) {

@@ -1,6 +1,7 @@
-//! How far two places in a buffer are the same: encoders ask that of every match.
+//! Comparison of two positions of a buffer. Encoders use it for every match.
 
-/// Which of the 32 bytes at `a[at]` and `b[at]` differ: a bit for each, those behind the first one unspecified.
+/// Returns which of the 32 bytes at `a[at]` and `b[at]` differ: one bit for each, where the bits behind the first one
+/// set are unspecified.
 ///
 /// # Safety
 /// `at + 32` <= both lengths.
@@ -8,7 +9,7 @@
 pub(super) unsafe fn difference_mask32(a: &[u8], b: &[u8], at: usize) -> u32 {
     debug_assert!(at + 32 <= a.len().min(b.len()));
     #[cfg(target_arch = "x86_64")]
-    // SAFETY: the caller's promise; SSE2 is part of x86-64.
+    // SAFETY: the contract is the caller's; SSE2 is part of x86-64.
     unsafe {
         use std::arch::x86_64::*;
         let same = |n: usize| {
@@ -21,7 +22,7 @@ pub(super) unsafe fn difference_mask32(a: &[u8], b: &[u8], at: usize) -> u32 {
     {
         for n in (0..32).step_by(8) {
             let word = |of: &[u8]| {
-                // SAFETY: the caller's promise.
+                // SAFETY: the contract is the caller's.
                 u64::from_le_bytes(unsafe { of.as_ptr().add(at + n).cast::<[u8; 8]>().read() })
             };
             let differing = word(a) ^ word(b);

@@ -1,7 +1,7 @@
 //! Dictionaries of a chunk, prepared once for all its streams (`codecs.md` 7).
 //!
-//! Owns the bytes and what each codec derives from them. Never decides whether a chunk has a dictionary,
-//! nor where its bytes lie. Codecs that know no dictionaries ignore the one that a chunk may carry.
+//! Owns the bytes and the data that each codec derives from them. Never decides whether a chunk has a dictionary, nor
+//! where its bytes are. Codecs without dictionaries ignore the one that a chunk may have.
 
 use zstd_safe::{CDict, DDict};
 
@@ -26,8 +26,8 @@ impl EncoderDictionary {
     /// Prepares a copy of `bytes` for `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them;
-    /// `MemoryAlloc` if there is no memory.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them; `MemoryAlloc` if
+    /// there is no memory.
     pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(EncoderDictionary(match codec {
@@ -52,7 +52,7 @@ impl DecoderDictionary {
     /// Prepares a copy of `bytes` for streams of `codec`.
     ///
     /// # Errors
-    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec refuses them.
+    /// `CodecDict` if there are no bytes, more than [`MAX_DICTIONARY_LEN`], or the codec rejects them.
     pub(crate) fn new(codec: BuiltIn, bytes: &[u8]) -> Result<Self> {
         check_len(bytes)?;
         Ok(DecoderDictionary(match codec {
@@ -63,9 +63,9 @@ impl DecoderDictionary {
     }
 }
 
-/// Trains a Zstd dictionary of at most `capacity` bytes on `samples`, the concatenation of samples of
-/// `sample_sizes` bytes each. `None` if the sizes do not add up to `samples.len()`, or the samples are too
-/// few or too much alike to train on.
+/// Trains a Zstd dictionary of at most `capacity` bytes on `samples`, the concatenation of samples of `sample_sizes`
+/// bytes each. Returns `None` if the sizes do not add up to `samples.len()`, or the samples are too few or too similar
+/// to train on.
 pub(crate) fn train_zstd(samples: &[u8], sample_sizes: &[usize], capacity: usize) -> Option<Vec<u8>> {
     zstd::train(samples, sample_sizes, capacity)
 }

@@ -1,32 +1,33 @@
-//! The proof that a stream cannot be compressed, so that no encoder has to find that out.
+//! The proof that a stream cannot be compressed, which is faster than running an encoder.
 //!
-//! A sample only tells which streams are worth a proof. The proof reads every byte. Never changes a byte.
+//! A sample only selects the streams for which the proof is worthwhile. The proof reads every byte. Never changes a
+//! byte.
 
 /// The shortest stream that is examined, in bytes.
 const SHORTEST: usize = 256;
-/// Bytes that are sampled at first, and the share of the different values that noise has among as many bytes, in percent,
-/// that the sample must have.
+/// The number of bytes that are sampled at first, and the least number of different values among them, in percent of
+/// the number that is expected of noise.
 const SAMPLES: usize = 512;
 const VALUES: usize = 85;
 
-/// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic that
-/// still counts as chance: 255 are expected, give or take 23. Codes that save 0.7 bits for each unit above would save 40
-/// bytes of a part, less than their own description takes.
+/// The length in bytes of the parts that are examined for frequent values, and the largest value of Pearson's statistic
+/// that still counts as chance: 255 are expected, plus or minus 23. Codes that save 0.7 bits for each unit above would
+/// save 40 bytes of a part, less than their own description takes.
 const UNIFORM_PART: usize = 16 << 10;
 const UNIFORM_STATISTIC: u64 = 700;
 
-/// At most one word in this many may come again.
+/// At most one word in this many may be repeated.
 const REPEATED_SHARE: usize = 1024;
-/// The logarithm of the number of slots for words. They lie on the stack: 16 KiB.
+/// log2 of the number of slots for words. The slots are on the stack: 16 KiB.
 const SLOTS_LOG2: u32 = 12;
 
-/// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly any
-/// four bytes come again within `reach` bytes.
+/// Returns whether no encoder can shorten `src`: the values of its bytes are equally frequent in each part, and hardly
+/// any four bytes are repeated within `reach` bytes.
 pub(super) fn is_incompressible(src: &[u8], reach: usize) -> bool {
     src.len() >= SHORTEST && may_be_noise(src) && !has_repeated_words(src, reach) && is_uniform(src)
 }
 
-/// Returns whether a sample of `src` has about as many values as one of noise.
+/// Returns whether a sample of `src` has about as many different values as a sample of noise.
 fn may_be_noise(src: &[u8]) -> bool {
     // Odd, so that it shares no factor with periods that are powers of two.
     let step = src.len().div_ceil(SAMPLES) | 1;
@@ -38,11 +39,11 @@ fn may_be_noise(src: &[u8]) -> bool {
     values * 100 >= (expected * VALUES as f64) as usize
 }
 
-/// Returns whether all values of a byte are equally frequent, but for chance, in each part of `src` for which an encoder
-/// could make codes of their own.
+/// Returns whether all values of a byte are equally frequent, apart from chance, in each part of `src` to which an
+/// encoder could give its own codes.
 fn is_uniform(src: &[u8]) -> bool {
     src.chunks(UNIFORM_PART).all(|part| {
-        // Several tables: counting equal bytes in one would make each wait for the one before.
+        // Four tables: in a single one, the increments for equal bytes would wait for each other.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = part.as_chunks::<4>();
         for quad in quads {
@@ -58,9 +59,9 @@ fn is_uniform(src: &[u8]) -> bool {
     })
 }
 
-/// Returns whether at more than one in [`REPEATED_SHARE`] positions of `src`, by an estimate, the four bytes occurred up to
-/// `reach` bytes before. Where the reach is long, words are selected by their content, so that both occurrences are selected
-/// or none. Stops where the answer is clear.
+/// Returns whether at more than one in [`REPEATED_SHARE`] positions of `src`, by an estimate, the four bytes occurred
+/// up to `reach` bytes before. Where the reach is long, words are selected by their content, so that either both
+/// occurrences are selected or none. Returns early once the result is certain.
 fn has_repeated_words(src: &[u8], reach: usize) -> bool {
     let mut slots = [u32::MAX; 1 << SLOTS_LOG2];
     let rate = (reach.min(src.len()) >> SLOTS_LOG2).max(1).next_power_of_two();

@@ -1,28 +1,30 @@
-//! The copying of matches: bytes that repeat what lies a given distance before them, overlaps included.
+//! Match copies: bytes that repeat the bytes a given distance before them, overlaps included.
 //!
-//! Owns the wide copies that all our LZ decoders share. Never reads a stream, and decides nothing.
+//! Owns the wide copies that all LZ decoders of this crate share. Never reads a stream; the decoders decide what is
+//! copied.
 
-/// How far beyond its end a match may be copied.
+/// The number of bytes behind its end that a match copy may overwrite.
 pub(super) const OVERSHOOT: usize = 64;
 
-/// The longest match that is copied as a short one, in bytes.
+/// The greatest match length, in bytes, of [`copy_short`] and [`Periods::copy_short_anywhere`].
 pub(super) const SHORT: usize = 18;
 
-/// The length of the longest match, in bytes, that [`copy_match`] copies about as fast as [`copy_large`], whatever the distance.
+/// The greatest match length, in bytes, for which [`copy_match`] is about as fast as [`copy_large`] at every distance.
 pub(super) const LARGE: usize = 512;
-/// The distance in bytes from which on loads do not wait for the stores before them: more than the 64 stores of 32 bytes that can be on
-/// their way to the cache, and much less than the size of the first cache.
+/// The least distance, in bytes, at which loads do not wait for the stores before them: the size of the 64 stores of 32
+/// bytes that can be in the store buffer, and much less than the size of the L1 cache.
 const FAR: usize = 2048;
-/// The number of bytes that [`copy_doubling`] writes from registers, if the distance is less than 16 and less than 64: until as many are
-/// there, loads wait so often that this is faster.
+/// The number of bytes that [`copy_doubling`] first writes from registers, for distances less than 16, and for
+/// distances of 16 to 63. Before that many bytes have been written, loads wait for stores so often that registers are
+/// faster.
 const FROM_REGISTERS: usize = 2048;
 const FROM_TWO_REGISTERS: usize = 256;
-/// The length in bytes of parts that begin at a cache line. Stores that do not cross lines are twice as fast, but for shorter parts it
-/// takes longer to get there.
+/// The least length, in bytes, of parts that begin at a cache line. Stores that do not cross cache lines are twice as
+/// fast, but for shorter parts reaching the boundary takes longer than it saves.
 const ALIGNED_FROM: usize = 256;
 
-/// Copies a match of `length` bytes from `back` bytes before `out`. `None` if it begins before `dest` or
-/// ends behind it.
+/// Copies a match of `length` bytes to `out` from `back` bytes before it. Returns `None` if `back` is 0, or if the
+/// match begins before `dest` or ends behind it.
 pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, length: usize) -> Option<()> {
     let end = out.checked_add(length).filter(|&end| end <= dest.len())?;
     if back == 0 || back > out {
@@ -33,7 +35,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
         unsafe { copy_large(dest.as_mut_ptr().add(out), back, length) };
         return Some(());
     }
-    // As much as leaves room to overshoot.
+    // The bytes behind which OVERSHOOT bytes of `dest` remain.
     let wide = dest.len().saturating_sub(OVERSHOOT).saturating_sub(out).min(length);
     if wide > 0 {
         // SAFETY: 1 <= `back` <= `out`, and `wide` + OVERSHOOT bytes from `out` are inside `dest`.
@@ -48,7 +50,7 @@ pub(super) fn copy_match_checked(dest: &mut [u8], out: usize, back: usize, lengt
     Some(())
 }
 
-/// Copies what is left of a match from `at` to the end of `dest`, [`OVERSHOOT`] bytes at the most.
+/// Copies the rest of a match, from `at` to the end of `dest`: at most [`OVERSHOOT`] bytes.
 fn copy_last(dest: &mut [u8], at: usize, back: usize) {
     let length = dest.len() - at;
     debug_assert!(length <= OVERSHOOT);
@@ -58,19 +60,20 @@ fn copy_last(dest: &mut [u8], at: usize, back: usize) {
     } else if back >= length {
         dest.copy_within(at - back..at - back + length, at);
     } else {
-        // Elsewhere there is room.
+        // Copied in another buffer, which has room to overshoot.
         let mut room = [0; 3 * OVERSHOOT];
         room[..back].copy_from_slice(&dest[at - back..at]);
-        // SAFETY: `back` < `length` <= OVERSHOOT, so `back` bytes before and `length` + OVERSHOOT from there are inside `room`.
+        // SAFETY: `back` < `length` <= OVERSHOOT, so `back` bytes before and `length` + OVERSHOOT from there are inside
+        // `room`.
         unsafe { copy_match::<Portable>(room.as_mut_ptr().add(back), back, length) };
         dest[at..].copy_from_slice(&room[back..back + length]);
     }
 }
 
-/// Repeats at `to` the bytes from `back` before it, `length` of them, and perhaps writes garbage after those.
+/// Copies a match of `length` bytes to `to` from `back` bytes before it. May write garbage behind the match.
 ///
-/// Loads that overlap recent stores stall the processor, so short distances are loaded once and stored
-/// again and again, each time as far on as whole periods reach.
+/// Loads that overlap recent stores stall the processor, so a short period is loaded once and stored repeatedly, in
+/// steps of whole periods.
 ///
 /// # Safety
 /// `back` >= 1; `back` bytes before `to` and `length` + [`OVERSHOOT`] bytes from it belong to one buffer.
@@ -131,11 +134,12 @@ pub(super) unsafe fn copy_large(to: *mut u8, back: usize, length: usize) {
     unsafe { copy_doubling::<Portable>(to, back, length) };
 }
 
-/// Copies a match of more than [`LARGE`] bytes from a multiple of `back` before, which doubles as soon as there are as many bytes.
+/// Copies a match of more than [`LARGE`] bytes. The distance of its loads is a multiple of `back` that doubles whenever
+/// enough bytes have been written.
 ///
-/// A load waits for a store to the same bytes that has not reached the cache yet, unless it reads no other bytes. From less than
-/// [`FAR`] bytes before, the loop of `copy_match` waits again and again. (`memcpy` is up to twenty times slower where it uses `rep movsb`,
-/// for some addresses even for parts of 4 KiB.)
+/// A load that overlaps a store which has not reached the cache yet waits for it, unless the store covers all bytes of
+/// the load. At distances less than [`FAR`], the loop of [`copy_match`] would wait repeatedly. (`memcpy` is up to
+/// twenty times slower where it uses `rep movsb`, for some addresses even for parts of 4 KiB.)
 ///
 /// # Safety
 /// As [`copy_large`]'s.
@@ -171,8 +175,8 @@ unsafe fn copy_doubling<P: Periods>(to: *mut u8, back: usize, length: usize) {
                 part -= part % OVERSHOOT;
             }
         }
-        // SAFETY: each chunk begins before `body`, so it ends in the match. What is read begins at most `back` before `to`, and its first
-        // `part` bytes are there by then.
+        // SAFETY: each chunk begins before `body`, so it ends in the match. The bytes read begin at most `back` before
+        // `to`, and the first `part` of them have been written by then.
         unsafe {
             let to = to.add(done);
             let from = to.sub(distance);
@@ -185,47 +189,49 @@ unsafe fn copy_doubling<P: Periods>(to: *mut u8, back: usize, length: usize) {
         }
         done += part;
     }
-    // SAFETY: the chunk is the end of the match. `done` = `body`, so what is read is there.
+    // SAFETY: the chunk is the end of the match. `done` = `body`, so the bytes read have been written.
     unsafe { move_chunk::<OVERSHOOT>(to.add(body).sub(distance), to.add(body)) };
 }
 
-/// How periods shorter than 16 bytes are repeated.
+/// Match copies that depend on the instruction set: of periods shorter than 16 bytes, and of short matches at any
+/// distance.
 pub(super) trait Periods {
-    /// Repeats at `to` the `back` bytes before it, up to `length`, and perhaps writes garbage after those.
+    /// Writes `length` bytes at `to` that repeat the `back` bytes before it. May write garbage behind them.
     ///
     /// # Safety
     /// As [`copy_match`]'s, and `back` < 16.
     unsafe fn repeat(to: *mut u8, back: usize, length: usize);
 
-    /// The same for `back` < 8 and a length of up to 32, always as if it were 32.
+    /// As [`repeat`](Self::repeat) for `back` < 8 and lengths of up to 32; always writes 32 bytes.
     ///
     /// # Safety
     /// `back` is 1 to 7; `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
     unsafe fn repeat_short(to: *mut u8, back: usize);
 
-    /// Copies a match of up to [`SHORT`] bytes from any `back` bytes before `to`, and perhaps writes garbage after those. Slower
-    /// than [`copy_short`], unless nobody can foretell whether the next match is so near that it repeats.
+    /// Copies a match of up to [`SHORT`] bytes from any `back` bytes before `to`. May write garbage behind it. Slower
+    /// than [`copy_short`], except where the branch predictor cannot predict whether matches overlap their source.
     ///
     /// # Safety
     /// As [`copy_short`]'s.
     unsafe fn copy_short_anywhere(to: *mut u8, back: usize);
 
-    /// Copies the first bytes of a match from any `back` bytes before `to`, and perhaps writes garbage after those; how many. Without
-    /// a branch, for those who cannot foretell how near the next match is.
+    /// Copies the first bytes of a match from any `back` bytes before `to`, and returns their number, which may be 0.
+    /// May write garbage behind them. Has no branch, for streams in which the distance of the next match cannot be
+    /// predicted.
     ///
     /// # Safety
     /// As [`copy_short`]'s.
     unsafe fn copy_first(to: *mut u8, back: usize) -> usize;
 }
 
-/// Copies a match of up to 8 bytes from any `back` bytes before `to`, and perhaps writes garbage after those. Without a branch, for those
-/// who cannot foretell how near the next match is.
+/// Copies a match of up to 8 bytes from any `back` bytes before `to`. May write garbage behind it. Has no branch, for
+/// streams in which the distance of the next match cannot be predicted.
 ///
 /// # Safety
 /// `back` >= 1; `back` bytes before `to` and 8 bytes from it belong to one buffer.
 #[inline(always)]
 pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
-    /// For each period, or 8 for those above, the bits of its first bytes.
+    /// By period (8 stands for all larger ones): the mask of the first period in a word.
     const FIRST_PERIOD: [u64; 9] = {
         let mut table = [u64::MAX; 9];
         let mut back = 0;
@@ -258,7 +264,8 @@ pub(super) unsafe fn copy_8(to: *mut u8, back: usize) {
     }
 }
 
-/// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, at least 8.
+/// Copies a match of up to [`SHORT`] bytes from `back` bytes before `to`, where `back` >= 8. Always writes [`SHORT`]
+/// bytes.
 ///
 /// # Safety
 /// `back` bytes before `to` and [`OVERSHOOT`] bytes from it belong to one buffer.
@@ -273,7 +280,7 @@ pub(super) unsafe fn copy_short(to: *mut u8, back: usize) {
     }
 }
 
-/// In two words.
+/// The implementation for every processor: repeats a period in two words.
 pub(super) struct Portable;
 
 impl Periods for Portable {
@@ -311,7 +318,8 @@ impl Periods for Portable {
     }
 }
 
-/// In one register. Only for code that runs where AVX2 is known to be.
+/// The implementation with AVX2: repeats a period in one register. Only for code that runs where AVX2 has been
+/// detected.
 #[cfg(target_arch = "x86_64")]
 pub(super) struct Avx2;
 
@@ -320,12 +328,12 @@ impl Periods for Avx2 {
     #[inline(always)]
     unsafe fn repeat(to: *mut u8, back: usize, length: usize) {
         use std::arch::x86_64::*;
-        // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `back` before `to` and OVERSHOOT bytes
-        // from each `at` < `length` belong to the buffer.
+        // SAFETY: the users of this type have checked for AVX2. By the contract, 16 bytes from `back` before `to` and
+        // OVERSHOOT bytes from each `at` < `length` belong to the buffer.
         unsafe {
             let from = to.sub(back);
             let (chunk, step) = if back == 1 {
-                // By far the most common; one byte is forwarded from any store.
+                // By far the most common period. A load of one byte can be forwarded from any store.
                 (_mm256_set1_epi8(*from as i8), 32)
             } else {
                 let first = _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()));
@@ -343,19 +351,19 @@ impl Periods for Avx2 {
 
     #[inline(always)]
     unsafe fn repeat_short(to: *mut u8, back: usize) {
-        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { repeat_short_avx2(to, back) }
     }
 
     #[inline(always)]
     unsafe fn copy_short_anywhere(to: *mut u8, back: usize) {
-        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { copy_short_avx2(to, back) }
     }
 
     #[inline(always)]
     unsafe fn copy_first(to: *mut u8, back: usize) -> usize {
-        // SAFETY: the contract is the callee's, and whoever names this type has AVX2.
+        // SAFETY: the contract is the callee's, and the users of this type have checked for AVX2.
         unsafe { copy_first_avx2(to, back) }
     }
 }
@@ -376,8 +384,8 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
     }
 }
 
-/// Repeats periods that fill a register: equal numbers, the most frequent of all long matches. All stores but the first and the last
-/// ones are whole cache lines.
+/// Copies a match whose period divides a register: equal numbers, the most frequent long matches. All stores except the
+/// first and the last ones are whole cache lines.
 ///
 /// # Safety
 /// As [`copy_large`]'s, and `back` is 1, 2, 4, 8 or 16.
@@ -387,19 +395,20 @@ unsafe fn copy_large_avx2(to: *mut u8, back: usize, length: usize) {
 unsafe fn fill_lines_avx2(to: *mut u8, back: usize, length: usize) {
     use std::arch::x86_64::*;
     let body = length - OVERSHOOT;
-    // SAFETY: by the contract. `length` > LARGE, so 16 bytes can be read at `from`, and two chunks be written at `to`. `line` is at most
-    // OVERSHOOT behind `to`; the lines begin before `body`, so they end in the match.
+    // SAFETY: by the contract. `length` > LARGE, so 16 bytes can be read at `from`, and two chunks be written at `to`.
+    // `line` is at most OVERSHOOT behind `to`; the lines begin before `body`, so they end in the match.
     unsafe {
         let from = to.sub(back);
         let period = if back == 1 {
-            // One byte is forwarded from any store.
+            // A load of one byte can be forwarded from any store.
             _mm256_set1_epi8(*from as i8)
         } else {
             _mm256_broadcastsi128_si256(_mm_loadu_si128(from.cast()))
         };
         let (order, mask) =
             (_mm256_loadu_si256(PERIODS[16].as_ptr().cast()), _mm256_set1_epi8(back as i8 - 1));
-        // What a register holds `at` bytes behind `to`. The period divides 256, so the low byte of `at` is enough.
+        // The content of a register that is stored `at` bytes behind `to`. The period divides 256, so the low byte of
+        // `at` is enough.
         let chunk = |at: usize| {
             let order = _mm256_and_si256(_mm256_add_epi8(order, _mm256_set1_epi8(at as i8)), mask);
             _mm256_shuffle_epi8(period, order)
@@ -420,7 +429,8 @@ unsafe fn fill_lines_avx2(to: *mut u8, back: usize, length: usize) {
     }
 }
 
-/// For each period, where in it the 32 bytes of a register come from. The last row leaves each half as it is.
+/// By period: the offset in the period of each of the 32 bytes of a register. The last row leaves each half of a
+/// register unchanged.
 #[cfg(target_arch = "x86_64")]
 static PERIODS: [[u8; 32]; 17] = {
     let mut periods = [[0; 32]; 17];
@@ -436,7 +446,7 @@ static PERIODS: [[u8; 32]; 17] = {
     periods
 };
 
-/// For each period, how much of a register is whole periods. Looked up, since a division takes longer than the copy.
+/// By period: the number of bytes of whole periods in a register. A table, since a division takes longer than the copy.
 #[cfg(target_arch = "x86_64")]
 static WHOLE_PERIODS: [u8; 16] = {
     let mut whole = [32; 16];
@@ -448,7 +458,7 @@ static WHOLE_PERIODS: [u8; 16] = {
     whole
 };
 
-/// One store, and but one question that a branch predictor could get wrong.
+/// Repeats a period with one store, and with only one branch that can be mispredicted.
 ///
 /// # Safety
 /// As [`Periods::repeat_short`]'s.
@@ -460,7 +470,8 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
     // SAFETY: by the contract, 8 bytes from `back` before `to` and 32 from it belong to the buffer.
     unsafe {
         if back == 1 {
-            // One byte is forwarded from any store; eight are late on some processors unless they were stored as eight.
+            // A load of one byte can be forwarded from any store; on some processors a load of eight bytes is late
+            // unless they were stored together.
             _mm256_storeu_si256(to.cast(), _mm256_set1_epi8(*to.sub(1) as i8));
             return;
         }
@@ -470,7 +481,7 @@ unsafe fn repeat_short_avx2(to: *mut u8, back: usize) {
     }
 }
 
-/// By distance, 32 for those above: how many bytes [`copy_first_avx2`] copies.
+/// By distance (32 stands for all larger ones): the number of bytes that [`copy_first_avx2`] copies.
 #[cfg(target_arch = "x86_64")]
 static FIRST: [u8; 33] = {
     let mut first = [32; 33];
@@ -482,7 +493,7 @@ static FIRST: [u8; 33] = {
     first
 };
 
-/// 32 bytes, or as many as the distance if that is 16 to 31, in one store.
+/// Copies 32 bytes, or as many as the distance if that is 16 to 31, in one store. Returns their number.
 ///
 /// # Safety
 /// As [`Periods::copy_first`]'s.
@@ -492,8 +503,8 @@ static FIRST: [u8; 33] = {
 unsafe fn copy_first_avx2(to: *mut u8, back: usize) -> usize {
     use std::arch::x86_64::*;
     let row = back.min(16);
-    // SAFETY: by the contract, `back` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes can be read
-    // at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
+    // SAFETY: by the contract, `back` bytes before `to` and OVERSHOOT bytes from it belong to the buffer: 16 bytes can
+    // be read at `from`, 32 where it is at least 16 bytes back, and 32 be written at `to`.
     unsafe {
         let from = to.sub(back);
         let low = _mm_loadu_si128(from.cast());
@@ -515,7 +526,7 @@ unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
     unsafe {
         copy_first_avx2(to, back);
         if back & !1 == 16 {
-            // Then the last two bytes are, or may be, among those that have just been written.
+            // The sources of the last two bytes are, or may be, among the bytes that have just been written.
             move_chunk::<1>(to.add(16).sub(back), to.add(16));
             move_chunk::<1>(to.add(17).sub(back), to.add(17));
         }
@@ -524,19 +535,19 @@ unsafe fn copy_short_avx2(to: *mut u8, back: usize) {
 
 /// Aligns the code behind the call, the start of a loop, to a cache line.
 ///
-/// A short loop that crosses the end of a cache line takes up to twice as long, and where the linker puts a function decides which loops
-/// do.
+/// A short loop that crosses the end of a cache line takes up to twice as long; without the alignment, the address that
+/// the linker gives to the function determines which loops do.
 #[inline(always)]
 pub(super) fn align_loop() {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: the directive makes no instructions but no-operations.
+    // SAFETY: the directive emits no instructions except no-operations.
     unsafe {
         std::arch::asm!(".p2align 6", options(nomem, nostack, preserves_flags));
     }
 }
 
-/// Marks the branch that calls it as unlikely: the compiler moves its code behind the loop. The usual sequence then runs through
-/// without a jump, which is worth 10 % to 20 % of the time of short sequences.
+/// Marks the branch that calls it as unlikely: the compiler moves its code behind the loop. The usual sequence then
+/// executes without a jump, which saves 10 % to 20 % of the time of short sequences.
 #[inline]
 #[cold]
 pub(super) fn unlikely() {}
@@ -547,8 +558,7 @@ pub(super) fn unlikely() {}
 /// `N` bytes are readable at `from` and writable at `to`.
 #[inline(always)]
 pub(super) unsafe fn move_chunk<const N: usize>(from: *const u8, to: *mut u8) {
-    // An array that is read and written takes a way through the stack in some loops, which halves their speed.
-    // SAFETY: by the contract.
+    // A copy as an array goes through the stack in some loops, which halves their speed.
     unsafe { to.copy_from(from, N) };
 }
 
@@ -575,7 +585,7 @@ mod tests {
     fn append_match(all: &mut Vec<u8>, back: usize, length: usize) {
         let (start, end) = (all.len() - back, all.len() + length);
         while all.len() < end {
-            // What lies behind `start` is a multiple of the period.
+            // The number of bytes behind `start` is a multiple of the period.
             let len = (end - all.len()).min(all.len() - start);
             all.extend_from_within(start..start + len);
         }
@@ -603,7 +613,7 @@ mod tests {
         }
     }
 
-    /// As [`copy_large`].
+    /// The signature of [`copy_large`].
     type CopyLarge = unsafe fn(*mut u8, usize, usize);
 
     #[test]
@@ -643,17 +653,17 @@ mod tests {
     }
 
     unsafe fn short<P: Periods>(to: *mut u8, back: usize) -> usize {
-        // SAFETY: the caller's word.
+        // SAFETY: the contract is the caller's.
         unsafe { P::copy_short_anywhere(to, back) };
         SHORT
     }
 
     unsafe fn first<P: Periods>(to: *mut u8, back: usize) -> usize {
-        // SAFETY: the caller's word.
+        // SAFETY: the contract is the caller's.
         unsafe { P::copy_first(to, back) }
     }
 
-    /// Copies a match at a place so many bytes behind another; how many bytes it has.
+    /// Copies a match from the given number of bytes before the pointer, and returns the number of bytes copied.
     type Copy = unsafe fn(*mut u8, usize) -> usize;
 
     #[test]

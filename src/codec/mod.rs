@@ -1,7 +1,7 @@
 //! The compressors of single streams, each behind [`Encoder`] and [`Decoder`].
 //!
-//! Owns the codecs, their libraries and their working memory. Never decides how a chunk is cut into
-//! streams, and never looks beyond the stream it is given.
+//! Owns the codecs, their libraries and their working memory. Never decides how a chunk is split into streams, and has
+//! access to nothing but the given stream.
 
 mod built_in;
 mod common_prefix;

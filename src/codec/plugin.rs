@@ -1,8 +1,8 @@
-//! The codecs of the library's own range, which look at the array around a block (`codecs.md` 8 to 10): their numbers,
-//! and the [`Encoder`] and [`Decoder`] of each.
+//! The codecs of the library's own range, which depend on the array around a block (`codecs.md` 8 to 10): their
+//! numbers, and the [`Encoder`] and [`Decoder`] of each.
 //!
-//! Owns the choice between them by number, which of them a build has, and the codes of what they refuse. Names and
-//! versions are the registry's.
+//! Owns the choice between them by number, which of them a build has, and the error codes of what they reject. The
+//! registry owns their names and versions.
 
 #![forbid(unsafe_code)]
 
@@ -31,7 +31,7 @@ pub(crate) enum Plugin {
 }
 
 impl Plugin {
-    /// The codec with that code, if it is one of these.
+    /// Returns the codec with that code, or `None` if it is not one of these.
     pub(crate) fn from_compcode(code: i32) -> Option<Plugin> {
         match code {
             #[cfg(feature = "ndlz")]
@@ -56,18 +56,18 @@ impl Plugin {
         }
     }
 
-    /// An encoder with the codec's own byte `meta`, for a chunk of `container` with items of `typesize` bytes.
+    /// Returns an encoder with the codec's own byte `meta`, for a chunk of `container` with items of `typesize` bytes.
     pub(crate) fn encoder(self, meta: u8, typesize: usize, container: Option<Container>) -> PluginEncoder {
         PluginEncoder { codec: self, meta, typesize, container }
     }
 
-    /// A decoder with the codec's own byte `meta`, for a chunk of `container`.
+    /// Returns a decoder with the codec's own byte `meta`, for a chunk of `container`.
     pub(crate) fn decoder(self, meta: u8, container: Option<&Container>) -> PluginDecoder<'_> {
         PluginDecoder { codec: self, meta, container }
     }
 }
 
-/// The [`Encoder`] that [`Plugin::encoder`] makes. It fails where codec, array and block do not go together.
+/// The [`Encoder`] that [`Plugin::encoder`] makes. It returns an error if codec, array and block do not match.
 #[derive(Clone, Copy)]
 pub(crate) struct PluginEncoder {
     codec: Plugin,
@@ -92,7 +92,8 @@ impl Encoder for PluginEncoder {
             }
             #[cfg(feature = "zfp")]
             Plugin::Zfp(mode) => {
-                // Without a super-chunk data are stored as they are; without a shape that is an error (9.2).
+                // Without a super-chunk, data are not compressed; with a super-chunk, a missing shape is an error
+                // (9.2).
                 let Some(container) = &self.container else { return Ok(0) };
                 let array = array(container, i32::try_from(self.typesize).unwrap_or(0))?;
                 let zfp = Zfp { mode, meta: self.meta };
@@ -131,8 +132,9 @@ impl Decoder for PluginDecoder<'_> {
 }
 
 impl PluginDecoder<'_> {
-    /// Decompresses the bytes `part` of the block of `nbytes` bytes whose stream is `src` into `dest`, which is as long.
-    /// `false` if the whole block has to be decompressed for them; `dest` is untouched then.
+    /// Decompresses the bytes `part` of the block of `nbytes` bytes whose stream is `src` into `dest`, which must be as
+    /// long as `part`. Returns `false`, and leaves `dest` unchanged, if the whole block has to be decompressed for
+    /// them.
     ///
     /// # Errors
     /// `Data` for a stream that is too short.
@@ -171,7 +173,7 @@ impl PluginDecoder<'_> {
     }
 }
 
-/// The block as ZFP is told of it.
+/// Returns the shape and the item size of a block for ZFP.
 #[cfg(feature = "zfp")]
 fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
     let shape = container.blockshape.as_ref();
@@ -179,7 +181,7 @@ fn array(container: &Container, typesize: i32) -> Result<zfp::Array<'_>> {
     Ok(zfp::Array { blockshape: shape.extents(), typesize })
 }
 
-/// A codec's refusal as the pipeline reports it (`codecs.md` 2).
+/// Returns the error of a codec as the pipeline reports it (`codecs.md` 2).
 #[cfg(feature = "zfp")]
 fn as_data(error: Error) -> Error {
     match error.kind() {

@@ -1,10 +1,10 @@
-//! What every built-in codec promises, over kinds of data, levels and destination sizes.
+//! Tests of the contract of every built-in codec, over kinds of data, levels and destination sizes.
 
 use super::*;
 
 const GUARD: u8 = 0xa5;
 
-/// The generator of `codecs.md` 3.4: `total` bytes made of prefixes of `words` words of `len` bytes.
+/// Returns `total` bytes made of prefixes of `words` words of `len` bytes, by the generator of `codecs.md` 3.4.
 fn generated(words: usize, len: usize, total: usize) -> Vec<u8> {
     let mut x = 1u32;
     let mut next = move || {
@@ -30,7 +30,7 @@ fn noise(len: usize, mut seed: u64) -> Vec<u8> {
         .collect()
 }
 
-/// A ramp of 32-bit numbers, byte-shuffled: what codecs meet most.
+/// Returns a ramp of 32-bit numbers, byte-shuffled: the most common input of codecs.
 fn shuffled_ramp(len: usize) -> Vec<u8> {
     let items = len.div_ceil(4);
     (0..4).flat_map(|byte| (0..items).map(move |i| (i as u32 * 3).to_le_bytes()[byte])).take(len).collect()
@@ -68,7 +68,7 @@ fn decode(decoder: &dyn Decoder, workspace: &mut Workspace, src: &[u8], len: usi
     (written == len).then(|| buffer[64..64 + len].to_vec())
 }
 
-/// Room for every codec's worst case: the fastest deflate level spends nine bits on a literal.
+/// Returns enough room for every codec's worst case: the fastest deflate level takes nine bits for a literal.
 fn bound(len: usize) -> usize {
     len + len / 7 + 600
 }
@@ -154,7 +154,7 @@ fn a_stream_does_not_depend_on_what_the_workspace_did_before() {
             for len in [100, 3000, 70_000] {
                 for (kind, data) in kinds(len) {
                     let encoder = codec.encoder(clevel, None);
-                    // A failed call must leave no trace either.
+                    // A failed call must have no effect on the next one either.
                     encode(&encoder, &mut used, &data, 7);
                     let first = encode(&encoder, &mut used, &data, bound(len));
                     let fresh = encode(&encoder, &mut Workspace::default(), &data, bound(len));
@@ -176,7 +176,8 @@ fn sizes_are_the_reference_s() {
             .collect()
     };
     assert_eq!(sizes(BuiltIn::Lz4), [17990, 17403, 17087, 16049, 15432, 14869, 14236, 14161, 13792]);
-    // The search of our encoder at the higher levels is another one: its streams are as long but for a hair.
+    // At the higher levels this encoder uses another search than the reference: its streams have nearly the same
+    // length.
     let reference = [13283, 13283, 9800, 9770, 9747, 9740, 9737, 9737, 9737];
     for (clevel, (ours, theirs)) in sizes(BuiltIn::Lz4Hc).into_iter().zip(reference).enumerate() {
         assert!(ours * 1000 <= theirs * 1003, "clevel {}: {ours} bytes, the reference {theirs}", clevel + 1);
@@ -387,7 +388,7 @@ fn mutated_streams_with_a_dictionary_are_harmless() {
     let mut next = move || random.next().unwrap() as usize;
     for codec in dictionary_codecs() {
         let forward = EncoderDictionary::new(codec, &all[..700]).unwrap();
-        // Shorter than the encoder's: matches reach before its start.
+        // Shorter than the encoder's dictionary: matches begin before its start.
         let backward = DecoderDictionary::new(codec, &all[650..700]).unwrap();
         let data = &all[9000..11_000];
         let stream = encode(&codec.encoder(9, Some(&forward)), &mut workspace, data, bound(2000));
@@ -474,7 +475,7 @@ fn numbers_and_names() {
     }
 }
 
-/// What the search passes over as noise may be repeated later: half of this is, in pieces of another order.
+/// Bytes that the search skips as noise may be repeated later: half of these are, in pieces of another order.
 #[test]
 fn noise_that_comes_again_is_found() {
     const PIECE: usize = 1021;

@@ -1,5 +1,4 @@
-//! The one error type of the crate, and the one place that maps it to the ABI's negative codes and back
-//! (`abi.md` 5.2).
+//! The error type of the crate, and the only mapping between it and the ABI's negative codes (`abi.md` 5.2).
 
 mod text;
 
@@ -12,10 +11,10 @@ use std::panic::Location;
 /// The result of every fallible function of the crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong: a kind, which becomes the ABI's return code, and a sentence for `BLOSC_TRACE`.
+/// An error: a kind, which becomes the ABI's return code, and a message for `BLOSC_TRACE`.
 ///
-/// The kind is kept beside the pointer: it is there even when no memory was left for the sentence. A `Result<usize>` takes
-/// two words, as it would with the pointer alone.
+/// The kind is stored outside the box with the message, so that it is available even if the message could not be
+/// allocated. A `Result<usize>` has two words, the same as with the pointer alone.
 #[derive(Debug)]
 pub struct Error {
     kind: ErrorKind,
@@ -32,8 +31,8 @@ struct Details {
 }
 
 impl Error {
-    /// Makes an error of `kind`; `text` says what was expected and what was found. Allocates fallibly: without memory,
-    /// the error has a shorter text or none.
+    /// Creates an error of `kind`; `text` states what was expected and what was found. Allocates fallibly: without
+    /// memory, the message is truncated or missing.
     #[cold]
     #[track_caller]
     pub fn new(kind: ErrorKind, text: fmt::Arguments<'_>) -> Self {
@@ -42,21 +41,21 @@ impl Error {
         if details.try_reserve_exact(1).is_ok() {
             details.push(Details { text: Text::new(text), place });
         }
-        // `Box::try_new` is not stable; an array of one takes the memory of the vector.
+        // `Box::try_new` is not stable; a box of an array with one element reuses the memory of the vector.
         Error { kind, details: details.try_into().ok() }
     }
 
-    /// The kind of the error.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.kind
     }
 
-    /// Where in the sources the error was found, unless there was no memory to note it.
+    /// Returns the source location at which the error was created; `None` if the message could not be allocated.
     pub fn place(&self) -> Option<&'static Location<'static>> {
         self.details.as_ref().map(|details| details[0].place)
     }
 
-    /// The ABI's code for this error; always negative.
+    /// Returns the ABI's code for this error; always negative.
     pub fn code(&self) -> i32 {
         self.kind.code()
     }
@@ -76,16 +75,16 @@ impl std::error::Error for Error {}
 
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
-        /// The kinds of error, one for each code of the ABI.
+        /// The kinds of errors, one for each code of the ABI.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum ErrorKind {
             $($(#[$doc])* $name,)*
-            /// The negative code that a caller's own callback returned, passed on unchanged.
+            /// The negative code that a callback of the caller returned; it is returned unchanged.
             Callback(i32),
         }
 
         impl ErrorKind {
-            /// The ABI's code; always negative.
+            /// Returns the ABI's code; always negative.
             pub const fn code(self) -> i32 {
                 match self {
                     $(ErrorKind::$name => $code,)*
@@ -93,7 +92,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The text of `blosc2_error_string`.
+            /// Returns the text for `blosc2_error_string`.
             pub const fn message(self) -> &'static CStr {
                 match self {
                     $(ErrorKind::$name => $text,)*
@@ -104,7 +103,7 @@ macro_rules! kinds {
                 }
             }
 
-            /// The kind with that code, if the ABI names it.
+            /// Returns the kind with that code, if the ABI defines one.
             pub const fn from_code(code: i32) -> Option<ErrorKind> {
                 match code {
                     $($code => Some(ErrorKind::$name),)*
@@ -115,33 +114,33 @@ macro_rules! kinds {
     };
 }
 
-/// What `blosc2_error_string` says of every number that is not an error code, 0 included.
+/// The text that `blosc2_error_string` returns for every number that is not an error code, also for 0.
 pub const UNKNOWN: &CStr = c"Unknown error";
 
 kinds! {
     /// Generic failure.
     Failure = -1, c"Generic failure";
-    /// Bad stream.
+    /// Invalid stream.
     Stream = -2, c"Bad stream";
     /// Invalid data.
     Data = -3, c"Invalid data";
-    /// Memory could not be had.
+    /// Memory could not be allocated.
     MemoryAlloc = -4, c"Memory alloc/realloc failure";
-    /// The input ends too early.
+    /// The input is too short.
     ReadBuffer = -5, c"Not enough space to read";
-    /// The output does not fit.
+    /// The output buffer is too small.
     WriteBuffer = -6, c"Not enough space to write";
-    /// No such codec.
+    /// The codec is unknown or not available.
     CodecSupport = -7, c"Codec not supported";
     /// A codec parameter is out of range.
     CodecParam = -8, c"Invalid parameter supplied to codec";
-    /// Bad dictionary.
+    /// A codec dictionary is invalid.
     CodecDict = -9, c"Codec dictionary error";
-    /// A format version from the future.
+    /// The format version is newer than the supported ones.
     VersionSupport = -10, c"Version not supported";
-    /// A header field is out of range.
+    /// A header field has an invalid value.
     InvalidHeader = -11, c"Invalid value in header";
-    /// An argument is out of range.
+    /// An argument has an invalid value.
     InvalidParam = -12, c"Invalid parameter supplied to function";
     /// A file could not be read.
     FileRead = -13, c"File read failure";
@@ -149,9 +148,9 @@ kinds! {
     FileWrite = -14, c"File write failure";
     /// A file could not be opened.
     FileOpen = -15, c"File open failure";
-    /// No such thing.
+    /// The requested object does not exist.
     NotFound = -16, c"Not found";
-    /// A run that the format does not allow.
+    /// A run-length encoding is invalid.
     RunLength = -17, c"Bad run length encoding";
     /// A filter is unknown or failed.
     FilterPipeline = -18, c"Filter pipeline error";
@@ -161,11 +160,11 @@ kinds! {
     ChunkAppend = -20, c"Chunk append failure";
     /// A chunk could not be updated.
     ChunkUpdate = -21, c"Chunk update failure";
-    /// A size beyond 2 GB.
+    /// A size is above 2 GB.
     TwoGbLimit = -22, c"Sizes larger than 2gb not supported";
     /// A super-chunk could not be copied.
     SchunkCopy = -23, c"Super-chunk copy failure";
-    /// A frame of the wrong type.
+    /// The frame has the wrong type.
     FrameType = -24, c"Wrong type for frame";
     /// A file could not be truncated.
     FileTruncate = -25, c"File truncate failure";
@@ -173,9 +172,9 @@ kinds! {
     ThreadCreate = -26, c"Thread or thread context creation failure";
     /// A postfilter failed.
     Postfilter = -27, c"Postfilter failure";
-    /// A special frame is bad.
+    /// A frame cannot be filled with special chunks, or its special chunks are invalid.
     FrameSpecial = -28, c"Special frame failure";
-    /// A special super-chunk is bad.
+    /// A super-chunk cannot be filled with special chunks.
     SchunkSpecial = -29, c"Special super-chunk failure";
     /// An I/O back-end is unknown or failed.
     PluginIo = -30, c"IO plugin error";
@@ -185,13 +184,13 @@ kinds! {
     NullPointer = -32, c"Pointer is null";
     /// An index is out of range.
     InvalidIndex = -33, c"Invalid index";
-    /// No such metalayer.
+    /// The metalayer does not exist.
     MetalayerNotFound = -34, c"Metalayer has not been found";
-    /// A buffer is larger (or, for a destination, smaller) than the format allows.
+    /// A source is larger than the format allows, or a destination is too small for a header.
     MaxBufsizeExceeded = -35, c"Maximum buffersize exceeded";
     /// A tuner failed.
     Tuner = -36, c"Tuner failure";
-    /// A frame lock could not be taken.
+    /// The inter-process lock of a frame could not be acquired or released.
     Lock = -37, c"Frame lock failure";
 }
 

@@ -1,29 +1,29 @@
-//! Text that is formatted with fallible allocation: where memory ends, it ends.
+//! Text that is formatted with fallible allocation: if memory runs out, the text is truncated.
 
 use std::fmt::{self, Write};
 
-/// A constant text, or one that was formatted.
+/// A constant or formatted text.
 #[derive(Debug)]
 pub enum Text {
-    /// Part of the program.
+    /// A string literal of the program.
     Constant(&'static str),
-    /// Formatted; shorter than asked for if memory ran out.
+    /// Formatted; truncated if memory ran out.
     Formatted(String),
 }
 
 impl Text {
-    /// Formats `text` as far as there is memory.
+    /// Formats `text`; truncates the result if memory runs out.
     pub fn new(text: fmt::Arguments<'_>) -> Text {
         if let Some(constant) = text.as_str() {
             return Text::Constant(constant);
         }
         let mut formatted = Fallible(String::new());
-        // An error means that memory has run out, or that a `Display` failed: what is there is kept.
+        // An error means that memory has run out, or that a `Display` failed: the text up to that point is kept.
         let _ = formatted.write_fmt(text);
         Text::Formatted(formatted.0)
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         match self {
             Text::Constant(text) => text,
@@ -38,7 +38,7 @@ impl fmt::Display for Text {
     }
 }
 
-/// A string that refuses what it has no memory for.
+/// A string that returns an error if it cannot allocate memory for an addition.
 struct Fallible(String);
 
 impl Write for Fallible {

@@ -1,7 +1,7 @@
-//! The filters that put the items of each cell of an array's block next to each other (`filters.md` 10 and 11): ndcell
-//! as they are, ndmean with their mean in the place of each.
+//! The filters that put the items of each cell of an array's block next to each other (`filters.md` 10 and 11):
+//! ndcell without change, ndmean with each item replaced by the mean of its cell.
 //!
-//! Owns the geometry of cells and the walk through them. Where the shape of the block comes from is not its business.
+//! Owns the geometry of cells and the iteration over them. The shape of the block comes from the caller.
 
 #![forbid(unsafe_code)]
 
@@ -10,17 +10,17 @@ use crate::err;
 use crate::error::Result;
 use std::mem;
 
-/// The most dimensions that cells have.
+/// The largest number of dimensions of cells.
 const MAX_DIM: usize = 8;
 
-/// A block cut into cells, checked.
+/// The checked geometry of a block and its cells.
 struct Cells {
     ndim: usize,
-    /// Items along each dimension of the block.
+    /// The number of items along each dimension of the block.
     extents: [usize; MAX_DIM],
-    /// Items along each dimension of a whole cell.
+    /// The number of items along each dimension of a whole cell.
     sides: [usize; MAX_DIM],
-    /// Distance of neighbours along each dimension, in bytes.
+    /// The distance of neighbours along each dimension, in bytes.
     strides: [usize; MAX_DIM],
     typesize: usize,
 }
@@ -43,7 +43,7 @@ pub(crate) fn gather(
     Ok(())
 }
 
-/// Undoes [`gather`] for the array that `container` tells of, item size included.
+/// Undoes [`gather`] for the array that `container` describes, item size included.
 ///
 /// # Errors
 /// `Failure` where [`gather`] gives `FilterPipeline`.
@@ -55,11 +55,11 @@ pub(crate) fn scatter(side: u8, container: Option<&Container>, src: &[u8], dest:
     Ok(())
 }
 
-/// As [`gather`], with the mean of its cell in the place of each item: floats for a `typesize` of 4, doubles for 8. Cells
-/// are no longer than the block along any dimension.
+/// Gathers like [`gather`], with each item replaced by the mean of its cell: floats for a `typesize` of 4, doubles
+/// for 8. Cells are no longer than the block along any dimension.
 ///
 /// # Errors
-/// As [`gather`], and for other typesizes.
+/// The same as for [`gather`], and `FilterPipeline` for other typesizes.
 pub(crate) fn gather_means(
     side: u8,
     typesize: usize,
@@ -77,7 +77,7 @@ pub(crate) fn gather_means(
     Ok(())
 }
 
-/// Puts what [`gather_means`] gave back to where it belongs.
+/// Puts the items of a block from [`gather_means`] back to their positions.
 ///
 /// # Errors
 /// `Failure` where the array, its block or the cells do not fit together.
@@ -87,7 +87,7 @@ pub(crate) fn scatter_means(
     src: &[u8],
     dest: &mut [u8],
 ) -> Result<()> {
-    // The item size goes through a signed byte there.
+    // The reference converts the item size to a signed byte here.
     let typesize = container.and_then(|c| usize::try_from(c.typesize as i8).ok()).unwrap_or(0);
     let cells = Cells::clipped(side, typesize, container, src.len())
         .ok_or_else(|| err!(Failure, "ndmean {side} of {} bytes in {container:?}", src.len()))?;
@@ -96,7 +96,8 @@ pub(crate) fn scatter_means(
 }
 
 impl Cells {
-    /// Cells of ndcell: they may be longer than the block along one dimension, but have no more items than it.
+    /// Returns the cells of ndcell. They may be longer than the block along one dimension, but have no more items
+    /// than the block.
     fn of_volume(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
         let side = usize::from(side);
         let cells = Cells::new(side, typesize, container, nbytes)?;
@@ -104,8 +105,9 @@ impl Cells {
         (volume <= (nbytes / typesize) as i64).then_some(cells)
     }
 
-    /// Cells of ndmean. The reference takes the side along the first dimension for the others too when it looks for
-    /// the next cell. Where that makes a difference it writes what it cannot read (`filters.md` D7): nobody can.
+    /// Returns the cells of ndmean. The reference uses the side along the first dimension also for the other
+    /// dimensions when it computes the position of the next cell. Where that makes a difference, it writes blocks
+    /// that no reader can decode (`filters.md` D7); `None` then.
     fn clipped(side: u8, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
         let side = usize::try_from(side as i8).ok()?;
         let mut cells = Cells::new(side, typesize, container, nbytes)?;
@@ -117,7 +119,7 @@ impl Cells {
         (reached || others.all(|(extent, side)| extent <= side)).then_some(cells)
     }
 
-    /// Cells of `side` items along each dimension, in a block of exactly `nbytes` bytes.
+    /// Returns cells of `side` items along each dimension, in a block of exactly `nbytes` bytes.
     fn new(side: usize, typesize: usize, container: Option<&Container>, nbytes: usize) -> Option<Cells> {
         let shape = container?.blockshape?;
         let ndim = shape.extents().len();
@@ -140,12 +142,12 @@ impl Cells {
         Some(cells)
     }
 
-    /// Goes through the cells in row-major order. `visit` gets where the cell begins in the block, in bytes, and its items
-    /// along each dimension.
+    /// Calls `visit` for the cells in row-major order, with the offset of the cell in the block, in bytes, and its
+    /// number of items along each dimension.
     #[inline(always)]
     fn for_each_cell(&self, mut visit: impl FnMut(usize, &[usize; MAX_DIM])) {
         let last = self.ndim - 1;
-        // Where the cell begins along each dimension, in items, but for the last one.
+        // The start of the cell along each dimension but the last one, in items.
         let mut place = [0; MAX_DIM];
         loop {
             let mut origin = 0;
@@ -173,7 +175,8 @@ impl Cells {
         }
     }
 
-    /// Goes through the rows of a cell along the last dimension; `visit` gets where each begins in the block, in bytes.
+    /// Calls `visit` for the rows of a cell along the last dimension, with the offset of each row in the block, in
+    /// bytes.
     #[inline(always)]
     fn for_each_row(&self, origin: usize, items: &[usize; MAX_DIM], mut visit: impl FnMut(usize)) {
         let last = self.ndim - 1;
@@ -270,17 +273,17 @@ impl Cells {
     }
 }
 
-/// One cell of a block. Its rows are copied with a length that the compiler knows, `N` bytes, where they have a usual one.
+/// One cell of a block. Rows of a common length, `N` bytes, are copied with that length as a constant.
 struct Cell<'a> {
     cells: &'a Cells,
-    /// Where it begins in the block, in bytes.
+    /// The offset of the cell in the block, in bytes.
     origin: usize,
-    /// Items along each dimension.
+    /// The number of items along each dimension.
     items: &'a [usize; MAX_DIM],
 }
 
 impl Cell<'_> {
-    /// Copies the rows from the block `src` to the start of `rest`, which then begins behind them.
+    /// Copies the rows from the block `src` to the start of `rest`, and moves `rest` behind them.
     #[inline(always)]
     fn gather_rows_of<const N: usize>(&self, src: &[u8], rest: &mut &mut [u8]) {
         self.cells.for_each_row(self.origin, self.items, |start| {
@@ -290,7 +293,7 @@ impl Cell<'_> {
         });
     }
 
-    /// Copies the rows from the start of `rest`, which then begins behind them, to the block `dest`.
+    /// Copies the rows from the start of `rest` to the block `dest`, and moves `rest` behind them.
     #[inline(always)]
     fn scatter_rows_of<const N: usize>(&self, rest: &mut &[u8], dest: &mut [u8]) {
         self.cells.for_each_row(self.origin, self.items, |start| {
@@ -303,7 +306,7 @@ impl Cell<'_> {
 
 const IN_BLOCK: &str = "the rows of all cells have as many bytes as the block";
 
-/// Adds floats. The sum goes item by item, so that it is the same everywhere.
+/// Adds floats. The items are added one by one, so that the sum is the same on every machine.
 fn add_f32(a: [u8; 4], b: [u8; 4]) -> [u8; 4] {
     (f32::from_ne_bytes(a) + f32::from_ne_bytes(b)).to_ne_bytes()
 }

@@ -1,10 +1,10 @@
-//! The copy of a block or of a stream that nobody coded: the filter that leaves everything where it is.
+//! Copies blocks and streams that are not compressed: the identity filter.
 //!
-//! Owns the one copy for bytes in bulk. Never decides what is copied where.
+//! Owns the only function for large copies.
 //!
-//! The C library's `memcpy` takes `rep movsb` from 2 KiB on where the processor calls it fast. On AMD's Zen 3 and
-//! Zen 4 that is 17 times *slower* when the destination lies 1 to 15 bytes behind the source modulo 4096,
-//! which depends on nothing but where the caller's buffers happen to be. A loop over vectors does not care.
+//! The C library's `memcpy` uses `rep movsb` from 2 KiB on if the processor reports it as fast. On AMD's Zen 3 and
+//! Zen 4 that is 17 times *slower* if the destination is 1 to 15 bytes behind the source modulo 4096, which depends
+//! only on the addresses of the caller's buffers. The speed of a loop over vectors does not depend on them.
 
 #[cfg(target_arch = "x86_64")]
 use super::columns::prefetch_dest;
@@ -12,15 +12,17 @@ use super::cpu::{self, SimdLevel};
 use std::mem::MaybeUninit;
 use std::ptr;
 
-/// From here on the C library's copy may be the slow one, in bytes; below it is the faster one.
+/// The smallest length, in bytes, for which the vector loop is used: from here on the C library's copy may be slow;
+/// below, it is the faster one.
 #[cfg(any(target_arch = "x86_64", test))]
 const LEAST: usize = 2048;
 
-/// Up to here, in bytes: what does not fit into the caches is better copied past them, as the C library does.
+/// The largest length, in bytes, for which the vector loop is used: data that does not fit into the caches is better
+/// copied with non-temporal stores, as in the C library.
 #[cfg(any(target_arch = "x86_64", test))]
 const MOST: usize = 4 << 20;
 
-/// Bytes of a line of the caches, and how far ahead of the writing lines are fetched, in bytes.
+/// The size of a cache line, and the prefetch distance before the stores, both in bytes.
 #[cfg(target_arch = "x86_64")]
 const LINE: usize = 64;
 #[cfg(target_arch = "x86_64")]
@@ -35,7 +37,7 @@ pub(crate) fn copy(src: &[u8], dest: &mut [u8]) {
     copy_at(cpu::level(), src, dest);
 }
 
-/// Copies `src` to memory that nobody has written to, all of which is initialised afterwards.
+/// Copies `src` to uninitialised memory, all of which is initialised afterwards.
 ///
 /// # Panics
 /// If the lengths differ.
@@ -47,7 +49,7 @@ pub(crate) fn copy_to_fresh(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
 /// [`copy`] with the kernel of one level.
 ///
 /// # Panics
-/// As [`copy`].
+/// The same as for [`copy`].
 #[inline]
 pub(crate) fn copy_at(level: SimdLevel, src: &[u8], dest: &mut [u8]) {
     // SAFETY: initialised bytes, into which only initialised ones are written.
@@ -74,12 +76,13 @@ fn copy_to_fresh_at(level: SimdLevel, src: &[u8], dest: &mut [MaybeUninit<u8>]) 
     unsafe { dest.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(src.as_ptr(), src.len()) };
 }
 
-/// A copy by vectors: the first round as it comes, the last one up to the end, and between them rounds of four vectors whose
-/// stores are aligned. The lines that are written soon are fetched before: the processor does that for what is read only.
+/// Defines a copy by vectors: an unaligned first round, a last round that ends at the end, and between them rounds of
+/// four vectors whose stores are aligned. The cache lines of the destination are prefetched, because the hardware
+/// prefetches only those that are read.
 #[cfg(target_arch = "x86_64")]
 macro_rules! vector_copy {
     ($name:ident, $feature:literal, $vector:ty, $load:ident, $store:ident) => {
-        /// Copies at least [`LEAST`] bytes to as many.
+        /// Copies at least [`LEAST`] bytes to a destination of the same length.
         #[target_feature(enable = $feature)]
         fn $name(src: &[u8], dest: &mut [MaybeUninit<u8>]) {
             use std::arch::x86_64::*;

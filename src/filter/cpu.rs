@@ -1,6 +1,6 @@
-//! Which instruction-set level the kernels of this crate use, found out once.
+//! The instruction-set level of the kernels of this crate, detected once.
 //!
-//! This file owns the detection and the `BLOSC_SIMD` override; it never runs a kernel.
+//! Owns the detection and the `BLOSC_SIMD` override. Kernels are run by other modules.
 
 use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -140,7 +140,7 @@ fn detect() -> SimdLevel {
     level
 }
 
-/// The available level of the name `wanted`, else the best available one.
+/// Returns the available level of the name `wanted`, else the best available one.
 fn choose(wanted: &str) -> SimdLevel {
     available()
         .find(|level| level.name() == wanted)

@@ -1,17 +1,17 @@
 //! The delta filter (`filters.md` 6): words XORed with the word before, or with the chunk's first block.
 //!
-//! The first block of a chunk is coded against itself, every other block against the first one. Which block is
-//! which, and where the reference block comes from, is decided by the pipeline.
+//! The first block of a chunk is coded against itself, every other block against the first one. The pipeline decides
+//! which block is which, and provides the reference block.
 //!
-//! XOR works bit by bit, so a word of `w` bytes XORed with its predecessor is just every byte XORed with the byte `w` before
-//! it; the word width decides this distance and where whole words end. Bytes behind the last whole word are not
-//! coded: they are copied (`filters.md` D2).
+//! XOR works bit by bit, so a word of `w` bytes XORed with its predecessor is every byte XORed with the byte `w`
+//! before it; the word width determines this distance and the end of the whole words. Bytes behind the last whole
+//! word are not coded but copied (`filters.md` D2).
 
 mod prefix_xor;
 
 use super::cpu::{self, SimdLevel};
 
-/// The word width in bytes for elements of `typesize` bytes.
+/// Returns the word width in bytes for elements of `typesize` bytes.
 pub fn word_width(typesize: usize) -> usize {
     match typesize {
         1 | 2 | 4 | 8 => typesize,
@@ -81,7 +81,7 @@ pub fn decode_other(typesize: usize, buf: &mut [u8], reference: &[u8]) {
     }
 }
 
-/// Bytes in the whole words that a block and its reference have in common.
+/// Returns the number of bytes in the whole words that a block and its reference have in common.
 fn coded_length(typesize: usize, block: usize, reference: usize) -> usize {
     let width = word_width(typesize);
     block.min(reference) / width * width
@@ -97,7 +97,7 @@ fn xor(a: &[u8], b: &[u8], dest: &mut [u8]) {
     }
 }
 
-// The compiler vectorises these loops for the instructions of the function that they end up in.
+// The compiler vectorises these loops for the target features of the function that they are inlined into.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]

@@ -30,7 +30,7 @@ pub(crate) fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -
     Ok(())
 }
 
-/// How many of `bits` bits `prec` clears.
+/// Returns how many of `bits` bits `prec` clears.
 fn cleared_bits(prec: i8, bits: u32) -> Result<u32> {
     let given = u32::from(prec.unsigned_abs());
     let cleared = if prec >= 0 { bits.checked_sub(given) } else { Some(given) };

@@ -1,10 +1,9 @@
 //! The block filters of the format (`filters.md` 4 to 11) and their SIMD kernels.
 //!
-//! A filter here is a plain function from one block to another of the same length: no contexts, no
-//! pipelines, no allocation. Which slot holds which filter, and what is undone when, is the business of
-//! the pipeline room.
+//! A filter is a plain function from one block to another of the same length: no contexts, no pipelines, no
+//! allocation. The pipeline module decides which slot holds which filter, and the order in which filters are undone.
 //!
-//! The public functions choose the best kernel of the machine once, through [`cpu`]; each has a twin with the
+//! The public functions choose the best kernel of the machine once, through [`cpu`]. Each has a variant with the
 //! suffix `_at` that takes the instruction-set level, so that tests and benchmarks reach every kernel.
 
 pub mod bitshuffle;

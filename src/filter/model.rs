@@ -1,7 +1,7 @@
-//! What the tests of the filters share: the formulas of the spec written down naively, the spec's data sets, a
-//! CRC-32, and buffers with guard bytes at a chosen alignment.
+//! Helpers of the filters' tests: naive implementations of the spec's formulas, the spec's data sets, a CRC-32, and
+//! buffers with guard bytes at a chosen alignment.
 
-/// The formula of `filters.md` 4.
+/// Shuffles by the formula of `filters.md` 4.
 pub(super) fn shuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     let elements = src.len() / typesize;
     let mut out = src.to_vec();
@@ -13,7 +13,7 @@ pub(super) fn shuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The formula of `filters.md` 5.
+/// Bit-shuffles by the formula of `filters.md` 5.
 pub(super) fn bitshuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     let elements = src.len() / typesize / 8 * 8;
     let row = elements / 8;
@@ -30,24 +30,24 @@ pub(super) fn bitshuffle(typesize: usize, src: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Data set d1 of `filters.md`.
+/// Returns data set d1 of `filters.md`.
 pub(super) fn d1(len: usize) -> Vec<u8> {
     (0..len).map(|i| (7 * i + 13 * (i / 8)) as u8).collect()
 }
 
-/// Data set G of `filters.md` 17.
+/// Returns data set G of `filters.md` 17.
 pub(super) fn golden(len: usize) -> Vec<u8> {
     (0..len).map(|i| ((i as u32).wrapping_mul(2_654_435_761) >> 13) as u8).collect()
 }
 
-/// CRC-32 (IEEE).
+/// Returns the CRC-32 (IEEE) of `bytes`.
 pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0, |crc, &byte| {
         (0..8).fold(crc ^ u32::from(byte), |crc, _| crc >> 1 ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
     })
 }
 
-/// The bytes of a hex dump; spaces are ignored.
+/// Returns the bytes of a hex dump; spaces are ignored.
 pub(super) fn hex(dump: &str) -> Vec<u8> {
     let digits: Vec<u8> = dump.chars().filter_map(|c| c.to_digit(16)).map(|d| d as u8).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
@@ -69,7 +69,7 @@ pub(super) fn guarded(
     src_room[start..start + src.len()].copy_from_slice(src);
     let mut room = vec![GUARD; src.len() + 3 * MARGIN];
     let at = room.as_ptr().align_offset(64) + 64 + dest_offset;
-    // Neither the old content nor the guard may be taken for the result.
+    // The old content differs from the guard, so that neither is mistaken for the result.
     room[at..at + src.len()].fill(0x5a);
     filter(&src_room[start..start + src.len()], &mut room[at..at + src.len()]);
     assert!(room[..at].iter().all(|&byte| byte == GUARD), "bytes before the destination changed");

@@ -5,10 +5,10 @@ use super::cpu;
 use crate::err;
 use crate::error::Result;
 
-/// Mantissa bits of a float.
+/// The number of mantissa bits of a float.
 const FLOAT_MANTISSA: u32 = 23;
 
-/// Mantissa bits of a double.
+/// The number of mantissa bits of a double.
 const DOUBLE_MANTISSA: u32 = 52;
 
 /// Clears the low mantissa bits of every float (`typesize` 4) or double (`typesize` 8) of `src` into `dest`. `prec` is
@@ -39,8 +39,8 @@ pub fn truncate(prec: i8, typesize: usize, src: &[u8], dest: &mut [u8]) -> Resul
     Ok(())
 }
 
-/// ANDs every native word of 8 bytes of `src` with `mask` into `dest`, which has the same length. What is left behind the
-/// last of them gets the first bytes of the mask.
+/// ANDs every native word of 8 bytes of `src` with `mask` into `dest`, which has the same length. The bytes behind
+/// the last word are ANDed with the first bytes of the mask.
 pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
@@ -50,7 +50,7 @@ pub(super) fn and_words(mask: u64, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-// The compiler vectorises the loop for the instructions of the function that it ends up in.
+// The compiler vectorises the loop for the target features of the function that it is inlined into.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
@@ -70,7 +70,7 @@ fn apply(mask: u64, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// How many of the `mantissa` bits `prec` clears.
+/// Returns how many of the `mantissa` bits `prec` clears.
 fn cleared_bits(prec: i8, mantissa: u32) -> Result<u32> {
     let bits = u32::from(prec.unsigned_abs());
     let cleared = if prec >= 0 { mantissa.checked_sub(bits) } else { Some(bits) };

@@ -13,20 +13,21 @@ pub(crate) const INDEX_FILE: &str = "chunks.b2frame";
 
 /// The files of a frame.
 pub(crate) struct Disk {
-    /// What moves the bytes.
+    /// The I/O back-end of the files.
     pub backend: Backend,
     /// The file with header, index and trailer.
     pub path: CString,
-    /// Where the frame begins in that file, in bytes.
+    /// Offset of the frame in that file, in bytes.
     pub base: u64,
     directory: Option<CString>,
-    /// The handle is kept for directories, too, where the reference keeps none (`frame.md` 5.4): every writer that we
-    /// know changes the index file in place, and one that replaces it is noticed as for other files.
+    /// The read handle, which is kept for sparse frames, too, where the reference keeps none (`frame.md` 5.4): all
+    /// known writers change the index file in place, and a replaced index file is detected as for other files.
     reader: CachedReader,
 }
 
 impl Disk {
-    /// The frame at `path`: a file, or for a sparse frame a directory, without a slash at its end.
+    /// Describes the frame at `path`: a file, or for a sparse frame a directory, without a slash at its end. Opens
+    /// nothing.
     pub(crate) fn new(kind: FrameKind, path: &CStr, base: u64, backend: Backend) -> Self {
         let (file, directory) = match kind {
             FrameKind::Contiguous => (path.to_owned(), None),
@@ -41,7 +42,7 @@ impl Disk {
         }
     }
 
-    /// Where the lock of the frame is.
+    /// Returns the path of the lock file of the frame.
     pub(crate) fn sidecar(&self) -> PathBuf {
         match &self.directory {
             Some(directory) => paths::as_path(directory).join(".b2lock"),
@@ -49,31 +50,32 @@ impl Disk {
         }
     }
 
-    /// The state of the file with header, index and trailer; `None` when nothing is there, or a program's back-end or a
-    /// mapping is what is read.
+    /// Returns the stamp of the file with header, index and trailer; `None` when the file does not exist, and for
+    /// mappings and back-ends of the program.
     pub(crate) fn stamp(&self) -> Option<Stamped> {
         if self.backend.is_native() { stamp_at(&self.path) } else { None }
     }
 
-    /// Whether the path, where `there` is now, names another file than the one that was read last.
+    /// Returns whether the path names another file than the one that was read last. `there` is the current stamp of the
+    /// path.
     pub(crate) fn was_replaced(&self, there: Option<&Stamped>) -> bool {
         self.reader.revalidate(there.map(|there| there.stamp.identity))
     }
 
-    /// Sees that the kept handle is still ours before it is read from; a new one is opened if it is not.
+    /// Drops the kept read handle if the program has closed its descriptor; the next read opens the file again.
     pub(crate) fn check_reader(&self) {
         self.reader.drop_if_lost();
     }
 
-    /// Reads with the frame's read handle.
+    /// Calls `read` with the frame's read handle.
     ///
     /// # Errors
-    /// `FileOpen`, or what `read` says.
+    /// `FileOpen`, or the error that `read` returns.
     pub(crate) fn with_reader<R>(&self, read: impl FnOnce(&IoStream) -> Result<R>) -> Result<R> {
         self.reader.with(read)
     }
 
-    /// Fills `dest` from byte `at` of the frame on.
+    /// Fills `dest` with the bytes that begin at byte `at` of the frame.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`.
@@ -85,12 +87,12 @@ impl Disk {
     /// Opens a chunk file.
     ///
     /// # Errors
-    /// `FileOpen`; `InvalidHeader` for a number that no file can have.
+    /// `FileOpen`; `InvalidHeader` for a number above `u32::MAX`, and for a contiguous frame.
     pub(crate) fn open_chunk_file(&self, number: u64) -> Result<IoStream> {
         self.backend.open(&self.chunk_path(number)?, OpenMode::Read)
     }
 
-    /// Writes a chunk file anew.
+    /// Creates a chunk file, or overwrites the existing one.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`.
@@ -99,14 +101,15 @@ impl Disk {
         stream.write_at(0, bytes, WriteShape::Bytes)
     }
 
-    /// Writes a chunk file, over the chunk that is there if that is `replaced`, and tells how to take that back. Only for
-    /// native files.
+    /// Writes a chunk file and returns a guard that restores the old state on drop. With `replaced`, the chunk that is
+    /// in the file is overwritten in place. Only for native files.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; everything is as before then.
+    /// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`; the old state is restored then.
     pub(crate) fn put_chunk_file(&self, number: u64, bytes: &[u8], replaced: bool) -> Result<WrittenFile> {
         let path = self.chunk_path(number)?;
-        // Neither a new file nor one that is cut first: file systems take many times longer over both.
+        // The file is overwritten in place, not created anew or truncated first: both take file systems many times
+        // longer.
         if replaced && let Ok(stream) = self.backend.open(&path, OpenMode::Update) {
             let size = stream.size()?;
             let old = stream.read_vec_at(0, size)?;
@@ -123,7 +126,7 @@ impl Disk {
     /// Removes a chunk file, if it is there.
     ///
     /// # Errors
-    /// What the back-end says.
+    /// Those of [`Backend::remove`].
     pub(crate) fn remove_chunk_file(&self, number: u64) -> Result<()> {
         self.backend.remove(&self.chunk_path(number)?)
     }
@@ -136,23 +139,24 @@ impl Disk {
     }
 }
 
-/// A chunk file that was written. When it is dropped it becomes what it was, unless it was [finished](Self::finish).
+/// A chunk file that was written. Dropping this value restores the old state, unless [`finish`](Self::finish) was
+/// called.
 pub(crate) struct WrittenFile(Option<Before>);
 
-/// What was there before a chunk file was written.
+/// The state before a chunk file was written.
 enum Before {
-    /// No file, or none that counted.
+    /// No file, or an orphan, which no index entry refers to.
     Nothing { path: CString },
     /// A chunk; the new one is `len` bytes long.
     Chunk { stream: IoStream, bytes: Vec<u8>, len: u64 },
 }
 
 impl WrittenFile {
-    /// Leaves the file as it was written. What it has too many is only cut off now, since on a full disk it might not
-    /// come back.
+    /// Keeps the new contents. The file is truncated only here, where the new chunk is shorter than the old one: on a
+    /// full disk, bytes that were cut off might not be restorable.
     ///
     /// # Errors
-    /// `FileTruncate`; the file is as before then.
+    /// `FileTruncate`; the old state is restored then.
     pub(crate) fn finish(mut self) -> Result<()> {
         if let Some(Before::Chunk { stream, bytes, len }) = &self.0
             && *len < bytes.len() as u64
@@ -185,7 +189,7 @@ fn inside(directory: &CStr, name: &str) -> CString {
     joined(directory, &format!("/{name}"))
 }
 
-/// `path` with `suffix`, which has no NUL, behind it.
+/// Returns `path` followed by `suffix`, which contains no NUL.
 fn joined(path: &CStr, suffix: &str) -> CString {
     let mut bytes = path.to_bytes().to_vec();
     bytes.extend_from_slice(suffix.as_bytes());

@@ -1,4 +1,4 @@
-//! Fetching the chunks of a frame: as they are stored, or in their lazy form (`frame.md` 4.6).
+//! Reading the chunks of a frame: whole, or in their lazy form (`frame.md` 4.6).
 
 use super::FrameKind;
 use super::header::FrameHeader;
@@ -21,7 +21,7 @@ use std::ops::Deref;
 /// Upper limit, in bytes, for the first read of a lazy chunk: header and block starts of most chunks are shorter.
 const LAZY_HEAD: usize = 4 << 10;
 
-/// How long a fetched chunk is used.
+/// The lifetime of a fetched chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
     /// The chunk is read during the call only; it may lie in a pool buffer.
@@ -38,7 +38,7 @@ pub(crate) enum ChunkBytes<'a> {
     Lent(&'a [u8]),
     /// A copy.
     Owned(Malloced),
-    /// A special chunk, made of an entry of the index.
+    /// A special chunk, built from an entry of the index.
     Special([u8; EXTENDED_HEADER_LENGTH]),
 }
 
@@ -55,7 +55,7 @@ impl Deref for ChunkBytes<'_> {
 }
 
 impl ChunkBytes<'_> {
-    /// The chunk in memory of its own.
+    /// Returns the chunk in memory that it owns.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -76,7 +76,7 @@ pub(crate) enum FetchedChunk<'a> {
 }
 
 impl FetchedChunk<'_> {
-    /// The chunk in memory of its own; the serialised form of a lazy one.
+    /// Returns the chunk in memory that it owns; a lazy chunk in its serialised form.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -107,7 +107,7 @@ impl Frame {
         Ok((code, offsets.len()))
     }
 
-    /// Bytes that the chunk at `offset` can have at the most: up to the next one, in the order of the index.
+    /// Returns the maximum size in bytes of the chunk at `offset`: up to the next chunk in the order of the index.
     fn bound(&self, nchunk: usize, offset: u64, header: &FrameHeader) -> u64 {
         let next = self.inner.read_recursive().index.offsets.get(nchunk + 1);
         let end = next
@@ -119,7 +119,7 @@ impl Frame {
         end.saturating_sub(offset).min(plain)
     }
 
-    /// Checks a place in the data section, and gives that in the frame.
+    /// Checks an offset in the data section, and returns the offset in the frame, both in bytes.
     fn check_offset(&self, offset: u64, header: &FrameHeader) -> Result<u64> {
         let header_len = header.header_len as u64;
         let last =
@@ -131,10 +131,11 @@ impl Frame {
         }
     }
 
-    /// The second flags of the first chunk, 0 without one. It shows what all are like, and that the frame is one.
+    /// Returns the second flags byte of the first chunk, 0 without chunks. All chunks of a frame have the same flags;
+    /// an error shows that the file is not a frame.
     ///
     /// # Errors
-    /// Those of a chunk that cannot be read.
+    /// Those of [`with_chunk`](Self::with_chunk).
     pub(crate) fn flags_of_first(&self, contents: &Contents) -> Result<u8> {
         let header = &contents.header;
         if contents.nchunks == 0 {
@@ -145,13 +146,13 @@ impl Frame {
             FetchedChunk::Lazy(chunk, _) => Ok(chunk.header().blosc2_flags2),
         };
         self.with_lazy_chunk(0, header, flags)
-            // Chunks of Blosc 1 and empty ones have no lazy form.
+            // Chunks of Blosc 1 and empty chunks have no lazy form.
             .or_else(|_| {
                 self.with_chunk(0, header, Purpose::Borrow, |chunk| Ok(ChunkInfo::of(&chunk)?.flags2))
             })
     }
 
-    /// Fetches chunk `nchunk` whole and lends it to `then`. `header` is the frame's, as it is now.
+    /// Reads the whole chunk `nchunk` and passes it to `then`. `header` is the current header of the frame.
     ///
     /// # Errors
     /// `Data`, `InvalidHeader`, `FileOpen`, `FileRead`, `MemoryAlloc`, and what `then` returns.
@@ -199,7 +200,7 @@ impl Frame {
                 let bytes = bytes.ok_or_else(|| err!(FileRead, "a back-end that lends only heads"))?;
                 return then(ChunkBytes::Borrowed(&bytes));
             }
-            // Mostly the chunk ends where the next begins: then one read does it.
+            // Usually the chunk ends where the next chunk begins: then one read is enough.
             let guess = self.bound(nchunk, offset, header).max(EXTENDED_HEADER_LENGTH as u64);
             let mut buffer = ReadBuffer::new(purpose, guess as usize)?;
             let got = stream.read_at(disk.base + at, buffer.bytes())?;
@@ -215,11 +216,11 @@ impl Frame {
         })
     }
 
-    /// Fetches chunk `nchunk` and lends it to `then`: from disk in its lazy form. Chunks without blocks, and those in memory, are
-    /// whole.
+    /// Reads chunk `nchunk` and passes it to `then`: in its lazy form if the frame is on disk, whole if the chunk has
+    /// no blocks or the frame is in memory.
     ///
     /// # Errors
-    /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk of which no lazy form can be made.
+    /// As [`with_chunk`](Self::with_chunk); `InvalidHeader` for a chunk that has no lazy form.
     pub(crate) fn with_lazy_chunk<R>(
         &self,
         nchunk: usize,
@@ -261,7 +262,7 @@ impl Frame {
         then(chunk.read_from(ChunkSource { frame: self, chunk_file: None }))
     }
 
-    /// Uncompressed and compressed size of chunk `nchunk`, in bytes, and its second flags byte.
+    /// Returns the fields of the header of chunk `nchunk` that super-chunks use.
     ///
     /// # Errors
     /// As [`with_chunk`](Self::with_chunk).
@@ -288,7 +289,7 @@ impl Frame {
     }
 }
 
-/// What the header of a chunk says that super-chunks go by.
+/// The fields of a chunk header that super-chunks use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkInfo {
     /// Uncompressed size in bytes.
@@ -299,14 +300,15 @@ pub(crate) struct ChunkInfo {
     pub blocksize: i32,
     /// The second flags byte; 0 without an extended header.
     pub flags2: u8,
-    /// The kind, if the header tells all.
+    /// The kind of a special chunk whose content is defined by the header alone; `None` for other chunks and repeated
+    /// values.
     pub special: Option<Special>,
-    /// Whether the blocks are elsewhere.
+    /// Whether the chunk is lazy: its blocks are in a frame.
     pub is_lazy: bool,
 }
 
 impl ChunkInfo {
-    /// Reads a chunk's header, which may be all that there is (`schunk.md` 1).
+    /// Reads the header of a chunk; `chunk` may end behind the header (`schunk.md` 1).
     ///
     /// # Errors
     /// `InvalidHeader` for bytes that cannot be a chunk.
@@ -369,12 +371,12 @@ impl Frame {
 enum ReadBuffer {
     /// A buffer of the pool, and the number of its bytes that are used.
     Lent(Buffer, usize),
-    /// A block of memory of the chunk's own.
+    /// Memory that the chunk owns.
     Owned(Malloced),
 }
 
 impl ReadBuffer {
-    /// Memory for `len` bytes.
+    /// Allocates memory for `len` bytes.
     fn new(purpose: Purpose, len: usize) -> Result<ReadBuffer> {
         // Zeroed pages are mapped at the first touch, so a size claimed by a damaged frame costs no memory.
         Ok(match purpose {
@@ -390,7 +392,7 @@ impl ReadBuffer {
         }
     }
 
-    /// Lends the first `len` bytes as a chunk.
+    /// Passes the first `len` bytes as a chunk to `then`.
     fn lend<R>(self, len: usize, then: impl FnOnce(ChunkBytes<'_>) -> Result<R>) -> Result<R> {
         match self {
             ReadBuffer::Owned(mut block) => {
@@ -402,7 +404,7 @@ impl ReadBuffer {
     }
 }
 
-/// Checks that a chunk file has all of its chunk.
+/// Checks that a chunk file contains the whole chunk.
 fn check_file(file: &[u8]) -> Result<()> {
     let cbytes = read_i32(file, offset::CBYTES).unwrap_or(0);
     if usize::try_from(cbytes).is_ok_and(|cbytes| cbytes > file.len()) {
@@ -411,7 +413,7 @@ fn check_file(file: &[u8]) -> Result<()> {
     Ok(())
 }
 
-/// The chunk that begins at byte `at` of a frame in memory, `offset` into its data section.
+/// Returns the chunk that begins at byte `at` of a frame in memory, which is byte `offset` of its data section.
 fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> Result<&'f [u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..));
     let rest =
@@ -422,7 +424,7 @@ fn chunk_in<'f>(frame: &'f [u8], at: u64, offset: u64, header: &FrameHeader) -> 
         .ok_or_else(|| err!(InvalidHeader, "a chunk of {cbytes} bytes, {} are there", rest.len()))
 }
 
-/// As [`chunk_in`], with the checks and codes of lazy chunks.
+/// As [`chunk_in`], with the checks and error codes of lazy chunks.
 fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
     let rest = usize::try_from(at).ok().and_then(|at| frame.get(at..)).unwrap_or_default();
     let header =
@@ -434,7 +436,8 @@ fn lazily_in(frame: &[u8], at: u64) -> Result<&[u8]> {
     }
 }
 
-/// The length that a chunk claims, at least a header and at most what the data section has.
+/// Returns the length in bytes that the header of a chunk gives, checked: at least the length of the header, at most
+/// `limit`, the rest of the data section.
 fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
     let cbytes = read_i32(chunk, offset::CBYTES).unwrap_or(0);
     match usize::try_from(cbytes) {
@@ -443,14 +446,15 @@ fn stored_cbytes(chunk: &[u8], limit: u64) -> Result<usize> {
     }
 }
 
-/// The chunk that an entry of the index without a payload stands for.
+/// Builds the chunk that a special entry of the index represents.
 fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8; EXTENDED_HEADER_LENGTH]> {
     if header.chunksize <= 0 {
         return Err(err!(InvalidHeader, "a special chunk among chunks of different sizes"));
     }
     let rest = (header.nbytes % i64::from(header.chunksize)) as i32;
     let nbytes = if is_last && rest != 0 { rest } else { header.chunksize };
-    // The reference writes chunks of zeros that are no whole number of items so, but cannot read them any more.
+    // The reference writes such index entries for zeros whose size is no multiple of the typesize, but cannot read
+    // them.
     let is_whole = header.typesize > 0 && nbytes % header.typesize == 0;
     if !is_whole && (kind == Special::Nan || header.typesize <= 0) {
         return Err(err!(Data, "{nbytes} bytes are no multiple of the typesize {}", header.typesize));
@@ -474,7 +478,7 @@ fn synthesized(kind: Special, is_last: bool, header: &FrameHeader) -> Result<[u8
     Ok(chunk)
 }
 
-/// The block size of a full special chunk in a frame with that header.
+/// Returns the block size, in bytes, of a full special chunk in a frame with that header.
 ///
 /// # Errors
 /// `Data` for a chunk size that is no multiple of the item size.
@@ -483,7 +487,7 @@ pub(crate) fn special_blocksize(header: &FrameHeader) -> Result<i32> {
     Ok(read_i32(&chunk, offset::BLOCKSIZE).unwrap_or(0))
 }
 
-/// A chunk on disk that was asked for in its lazy form.
+/// A chunk on disk that was read for its lazy form.
 enum LazyForm {
     Lazy(LazyChunk),
     /// The chunk has no blocks.
@@ -491,7 +495,7 @@ enum LazyForm {
 }
 
 impl LazyForm {
-    /// The chunk with the source of its blocks, if it has blocks.
+    /// Returns the chunk, with the source of its blocks if it is lazy.
     fn read_from(self, source: ChunkSource<'_>) -> FetchedChunk<'_> {
         match self {
             LazyForm::Whole(chunk) => FetchedChunk::Whole(ChunkBytes::Owned(chunk)),
@@ -500,8 +504,9 @@ impl LazyForm {
     }
 }
 
-/// Builds the lazy form of the chunk that begins at byte `at` of a stream, of which `guess` bytes are read at first.
-/// The chunk has `limit` bytes at most, or what its file has. `place` is for its trailer.
+/// Builds the lazy form of the chunk that begins at byte `at` of a stream. The first read has `guess` bytes. The chunk
+/// has at most `limit` bytes; without a limit, at most those of its file. `place` is stored in the trailer of the lazy
+/// chunk.
 fn lazy_form(
     stream: &IoStream,
     at: u64,
@@ -510,7 +515,7 @@ fn lazy_form(
     frame: &FrameHeader,
     place: ChunkPlace,
 ) -> Result<LazyForm> {
-    // A program's back-end may refuse to read beyond the end.
+    // A back-end of the program may fail to read beyond the end of the file.
     let guess = if stream.as_file().is_some() { guess } else { 0 };
     let mut head = vec![0; guess.max(EXTENDED_HEADER_LENGTH)];
     let got = stream.read_at(at, &mut head)?;
@@ -538,7 +543,8 @@ fn lazy_form(
     {
         return Err(err!(InvalidHeader, "a chunk of {nblocks} blocks in {cbytes} bytes cannot be lazy"));
     }
-    // What follows may take memory in proportion to what the header claims: the chunk must be there.
+    // The allocations below are proportional to sizes of the header, so first check that the chunk really has these
+    // bytes.
     let there = match limit {
         Some(limit) => limit,
         None if cbytes > got => stream.size()?,
@@ -562,7 +568,7 @@ fn lazy_form(
     Ok(LazyForm::Lazy(LazyChunk::new(&header, head_and_starts, place, block_lengths)))
 }
 
-/// The bytes that each block takes in the stored chunk: up to the start that comes next.
+/// Returns the length in bytes of each block in the stored chunk: up to the next larger block start.
 fn block_lengths(header: &ChunkHeader, starts: &[u8]) -> Result<Vec<i32>> {
     let nblocks = starts.len() / 4;
     let mut lengths = Vec::new();

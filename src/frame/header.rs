@@ -1,6 +1,6 @@
 //! The header of a frame (`frame.md` 1.1 to 1.3, 4.4): parsing its fixed part, and writing all of it.
 //!
-//! Readers ignore much of what is written: [`FrameHeader::parse`] says what.
+//! Readers ignore several of the written fields, see [`FrameHeader::parse`].
 
 #![forbid(unsafe_code)]
 
@@ -12,27 +12,27 @@ use crate::codec::BuiltIn;
 use crate::err;
 use crate::error::Result;
 
-/// Length of the fixed part, in bytes; the metalayers follow.
+/// Length of the fixed part, in bytes. The metalayers follow it.
 pub(crate) const FIXED_LEN: usize = metalayers::HEADER_SECTION;
-/// Where the length of the frame stands, a big-endian `u64`.
+/// Offset of the frame length in bytes; the field is a big-endian `u64`.
 pub(crate) const FRAME_LEN_POSITION: u64 = 16;
-/// The most chunks that a frame is read with: an index of no more than `i32::MAX` bytes.
+/// The maximum number of chunks of a frame that is read: the index has at most `i32::MAX` bytes.
 pub(crate) const MAX_CHUNKS: i64 = i32::MAX as i64 / 8;
 
-/// What a frame begins with, after two bytes of msgpack.
+/// The magic string of a frame, behind two bytes of msgpack.
 const MAGIC: &[u8; 8] = b"b2frame\0";
-/// The newest version that readers know.
+/// The newest version that readers accept.
 const MAX_VERSION: u8 = 3;
 /// The version of frames with chunks of one size and blocks of equal size.
 const VERSION_PLAIN: u8 = 2;
 /// The version of frames with chunks of several sizes, or blocks of variable length.
 const VERSION_VARIABLE: u8 = 3;
-/// Items of the array that the header is.
+/// Number of items of the msgpack array that forms the header.
 const ITEMS: u8 = 14;
-/// The codec nibble that says that the id is elsewhere.
+/// The codec nibble for ids that do not fit into it: the id is in the field `COMPCODE`.
 const CODEC_ELSEWHERE: u8 = 6;
 
-/// Positions of the fields, in bytes.
+/// Offsets of the fields, in bytes.
 mod position {
     pub(super) const MAGIC: usize = 2;
     pub(super) const HEADER_LEN: usize = 11;
@@ -65,10 +65,10 @@ mod flag {
     pub(super) const VL_BLOCKS: u8 = 0x80;
 }
 
-/// Whether a frame has its chunks in it.
+/// The storage of the chunks of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FrameKind {
-    /// All in one stretch of bytes, in a file or in memory.
+    /// The chunks are inside the frame, in a file or in memory.
     Contiguous,
     /// A directory with one file per chunk; the frame holds the rest.
     Sparse,
@@ -83,15 +83,15 @@ impl FrameKind {
     }
 }
 
-/// The fixed part of a header. One that came out of [`parse`](Self::parse) has `FIXED_LEN <= header_len <= frame_len`;
-/// the other fields are as they were found. All sizes are in bytes.
+/// The fixed part of a header. A header returned by [`parse`](Self::parse) has `FIXED_LEN <= header_len <= frame_len`;
+/// the other fields are not checked. All sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// Length of the whole header, metalayers included: where the chunks begin.
+    /// Length of the whole header including metalayers, which is the offset of the first chunk.
     pub header_len: usize,
-    /// Length of the frame, at most `i64::MAX`; of a sparse one, that of its index file.
+    /// Length of the frame, at most `i64::MAX`; of a sparse frame, the length of its index file.
     pub frame_len: u64,
-    /// Version of the frame format; decided by the other fields when a header is built.
+    /// Version of the frame format. [`build`](Self::build) derives it from the other fields.
     pub version: u8,
     /// Contiguous or sparse.
     pub kind: FrameKind,
@@ -111,43 +111,43 @@ pub(crate) struct FrameHeader {
     pub cbytes: i64,
     /// Item size.
     pub typesize: i32,
-    /// The block size that was asked for, 0 for an automatic one.
+    /// The requested block size; 0 for an automatic one.
     pub blocksize: i32,
-    /// Uncompressed size of a chunk: 0 when they differ, -1 as long as there was none.
+    /// Uncompressed size of a chunk; 0 when the chunks differ in size, -1 while the frame has had no chunk.
     pub chunksize: i32,
-    /// The writer's threads for compression; nobody reads them.
+    /// The number of compression threads of the writer; ignored by readers.
     pub nthreads_c: i16,
-    /// The writer's threads for decompression; nobody reads them.
+    /// The number of decompression threads of the writer; ignored by readers.
     pub nthreads_d: i16,
-    /// Whether the trailer has metalayers; nobody reads it.
+    /// Whether the trailer has metalayers; ignored by readers.
     pub has_vlmetalayers: bool,
     /// Filter ids, slot by slot.
     pub filters: [u8; MAX_FILTERS],
     /// One byte per filter slot.
     pub filters_meta: [u8; MAX_FILTERS],
-    /// The second flags byte of the chunks, of which bit 0 (blocks of variable length) goes into the flags. Parsed, it
-    /// is that bit; readers take the byte of the first chunk instead.
+    /// The second flags byte of the chunks. Only bit 0 (blocks of variable length) is stored, in the general flags, and
+    /// only that bit is set after parsing; readers use the byte of the first chunk instead.
     pub flags2: u8,
 }
 
-/// Whether the bytes have the magic of a frame. Frames in memory need it; nobody looks at it in files.
+/// Returns whether the bytes have the magic of a frame. It is required for frames in memory and ignored in files.
 pub(crate) fn has_magic(bytes: &[u8]) -> bool {
     bytes_at(bytes, position::MAGIC).as_ref() == Some(MAGIC)
 }
 
 impl FrameHeader {
-    /// Parses the fixed part at the start of `bytes`, with those checks of `frame.md` 4.4 that every access makes and
-    /// that need no more than this, in their order. Not looked at: the magic, msgpack markers, the width of offsets,
-    /// reserved bits.
+    /// Parses the fixed part at the start of `bytes`, with those checks of `frame.md` 4.4 that apply to every access
+    /// and that need no other bytes, in the order of that section. Ignored: the magic, msgpack markers, the width of
+    /// offsets, reserved bits.
     ///
     /// # Errors
     /// `FileRead` with fewer than 87 bytes, `VersionSupport` for a version above 3, `FrameType` when the frame is not of
-    /// the `expected` kind, `InvalidHeader` for a header length that cannot be.
+    /// the `expected` kind, `InvalidHeader` for a header length below 87 or above the frame length.
     pub(crate) fn parse(bytes: &[u8], expected: FrameKind) -> Result<FrameHeader> {
         let Some(b) = bytes.first_chunk::<FIXED_LEN>() else {
             return Err(err!(FileRead, "a frame header of {FIXED_LEN} bytes, {} are there", bytes.len()));
         };
-        // All fields lie within the bytes.
+        // All fields lie within the 87 bytes, so the defaults are never used.
         let int32 = |pos| i32_at(b, pos).unwrap_or_default();
         let int64 = |pos| i64_at(b, pos).unwrap_or_default();
         let flags = b[position::FLAGS];
@@ -198,7 +198,7 @@ impl FrameHeader {
         })
     }
 
-    /// The check that opening a frame and reading its chunks make besides.
+    /// Makes the additional check of opening a frame and of reading its chunks.
     ///
     /// # Errors
     /// `InvalidHeader` for an item size less than 1.
@@ -209,7 +209,7 @@ impl FrameHeader {
         Ok(())
     }
 
-    /// The checks that opening a frame makes besides; `bytes` are those that the header was parsed from.
+    /// Makes the additional checks of opening a frame. `bytes` are those that the header was parsed from.
     ///
     /// # Errors
     /// `InvalidHeader` for an item size less than 1 or more than 6 filters.
@@ -223,11 +223,12 @@ impl FrameHeader {
         }
     }
 
-    /// The number of chunks (`frame.md` 1.4, 4.4). `index_nbytes` is asked for only when chunks differ in size: the
-    /// uncompressed size of the index ([`index::stored_nbytes`]).
+    /// Returns the number of chunks (`frame.md` 1.4, 4.4). `index_nbytes` returns the uncompressed size of the index
+    /// ([`index::stored_nbytes`]); it is called only when the chunks differ in size.
     ///
     /// # Errors
-    /// `InvalidHeader` when the sizes make no sense or give more than [`MAX_CHUNKS`], or what `index_nbytes` returns.
+    /// `InvalidHeader` when the sizes are inconsistent or give more than [`MAX_CHUNKS`], or the error of
+    /// `index_nbytes`.
     pub(crate) fn nchunks(&self, index_nbytes: impl FnOnce() -> Result<i64>) -> Result<i64> {
         if self.nbytes <= 0 {
             return Ok(0);
@@ -254,8 +255,8 @@ impl FrameHeader {
         Ok(nchunks)
     }
 
-    /// The whole header, with these metalayers. The lengths of header and version come from the rest; `frame_len` is
-    /// taken as it is.
+    /// Builds the whole header, with these metalayers. The header length and the version are derived from the other
+    /// fields; `frame_len` is written unchanged.
     ///
     /// # Errors
     /// `InvalidParam` for more than 16 metalayers, a name of more than 31 bytes or contents of more than 2 GB in all,
@@ -288,7 +289,7 @@ impl FrameHeader {
         [a, b, c, d, e, f, codec, meta, u, v, w, x, y, z, u8::from(self.use_dict), 0]
     }
 
-    /// General flags, type, codec and level, split mode.
+    /// Returns the bytes for the general flags, the frame type, codec and level, and the split mode.
     fn flags(&self) -> [u8; 4] {
         let varlen = self.flags2 & 1 != 0;
         let mut flags = flag::OFFSETS_64_BIT;
@@ -301,7 +302,7 @@ impl FrameHeader {
         }
         let built_in = BuiltIn::from_compcode(i32::from(self.compcode)).is_some();
         let codec = if built_in { self.compcode } else { CODEC_ELSEWHERE };
-        // An invalid mode 0 is stored as the reference stores it.
+        // An invalid split mode 0 is stored as 255, as by the reference.
         [flags, self.kind.byte(), codec | self.clevel << 4, self.splitmode.wrapping_sub(1)]
     }
 }

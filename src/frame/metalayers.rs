@@ -1,5 +1,5 @@
-//! The section of metalayers that header and trailer have in common (`frame.md` 1.3, 1.5, 4.5). Contents are bytes
-//! here: compressed ones are not looked into.
+//! The metalayer section, which header and trailer have in common (`frame.md` 1.3, 1.5, 4.5). Contents are opaque bytes
+//! here; compressed contents are not decoded.
 //!
 //! ```text
 //! 93 | cd idx | de n | n x { a0+len, name, d2 offset } | dc n | n x { c6 length, content }
@@ -12,26 +12,27 @@ use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS, BLOSC2_METALAYE
 use crate::err;
 use crate::error::Result;
 
-/// The longest name, in bytes.
+/// The maximum length of a name, in bytes.
 pub(crate) const MAX_NAME_LEN: usize = BLOSC2_METALAYER_NAME_MAXLEN as usize;
-/// The most metalayers that a header holds, and that a trailer is written with.
+/// The maximum number of metalayers in a header, and in a trailer that is written.
 pub(crate) const MAX_WRITTEN: usize = BLOSC2_MAX_METALAYERS as usize;
-/// The most metalayers that a trailer is read with.
+/// The maximum number of metalayers in a trailer that is read.
 pub(crate) const MAX_IN_TRAILER: usize = BLOSC2_MAX_VLMETALAYERS as usize;
 
-/// Where the section of a header begins, in bytes: behind the fixed part.
+/// Offset of the section in a header, in bytes: behind the fixed part.
 pub(crate) const HEADER_SECTION: usize = 87;
-/// Where the section begins in a trailer, in bytes.
+/// Offset of the section in a trailer, in bytes.
 pub(crate) const TRAILER_SECTION: usize = 2;
-/// From the start of a section to its first entry, in bytes.
+/// Offset of the first entry in a section, in bytes.
 const FIRST_ENTRY: usize = 7;
-/// From the start of a section to the marker of the map.
+/// Offset of the marker of the map in a section, in bytes.
 const MAP: usize = 4;
-/// What an entry of the map takes besides the name: the name's marker, the offset's, the offset.
+/// Size of an entry of the map without the name, in bytes: the marker of the name, the marker of the offset, the
+/// offset.
 const ENTRY_OVERHEAD: usize = 6;
-/// What a content takes besides its bytes: the marker and the length.
+/// Size of the marker and the length before a content, in bytes.
 const CONTENT_OVERHEAD: usize = 5;
-/// The number of contents after the map, with its marker.
+/// Size of the number of contents behind the map, with its marker, in bytes.
 const CONTENTS_HEAD: usize = 3;
 
 /// A metalayer in a frame.
@@ -43,24 +44,26 @@ pub(crate) struct Metalayer<'a> {
     pub content: &'a [u8],
 }
 
-/// The metalayers of a header, `header` being all of its bytes.
+/// Parses the metalayers of a header. `header` is the whole header.
 ///
 /// # Errors
-/// `ReadBuffer` when the header ends too early, `Data` for what is no metalayer or more than 16 of them.
+/// `ReadBuffer` when the header ends inside the section, `Data` for an invalid marker, offset or length, and for more
+/// than 16 metalayers.
 pub(crate) fn parse_header_section(header: &[u8]) -> Result<Vec<Metalayer<'_>>> {
     parse(header, HEADER_SECTION, MAX_WRITTEN)
 }
 
-/// The variable-length metalayers of a trailer, `trailer` being all of its bytes.
+/// Parses the variable-length metalayers of a trailer. `trailer` is the whole trailer.
 ///
 /// # Errors
-/// `ReadBuffer` when the trailer ends too early, `Data` for what is no metalayer, more than 8192 of them, or contents
-/// that overlap so much that they have 16 times the trailer's length.
+/// `ReadBuffer` when the trailer ends inside the section, `Data` for an invalid marker, offset or length, for more than
+/// 8192 metalayers, and for overlapping contents whose total length exceeds 16 times that of the trailer.
 pub(crate) fn parse_trailer_section(trailer: &[u8]) -> Result<Vec<Metalayer<'_>>> {
     parse(trailer, TRAILER_SECTION, MAX_IN_TRAILER)
 }
 
-/// Reads the section at `start` of `bytes`, from whose beginning offsets count, in the order of the reference's checks.
+/// Parses the section at `start` of `bytes`, with the checks of the reference in their order. Offsets of the section
+/// count from the start of `bytes`.
 fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let Some(&map) = bytes.get(start + MAP) else {
         return Err(err!(ReadBuffer, "no room for metalayers in {} bytes", bytes.len()));
@@ -80,7 +83,8 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     let mut total = 0usize;
     for n in 0..count {
         let (metalayer, next) = parse_entry(bytes, pos, n)?;
-        // Contents overlap in no frame that was ever written. Where thousands do, a small frame asks for a lot of memory.
+        // No writer makes contents overlap. A crafted frame with thousands of overlapping contents would need much more
+        // memory than its own size.
         total = total.saturating_add(metalayer.content.len());
         if total > bytes.len().saturating_mul(MAX_WRITTEN) {
             return Err(err!(Data, "the contents of {} metalayers overlap", n + 1));
@@ -91,7 +95,7 @@ fn parse(bytes: &[u8], start: usize, max: usize) -> Result<Vec<Metalayer<'_>>> {
     Ok(metalayers)
 }
 
-/// Reads the entry at `pos`, and its content; also where the next entry is.
+/// Parses the entry at `pos`, and its content. Also returns the offset of the next entry.
 fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usize)> {
     let ends = |what: &str| err!(ReadBuffer, "metalayer {n}: {what} beyond {} bytes", bytes.len());
     let &head = bytes.get(pos).ok_or_else(|| ends("the name"))?;
@@ -120,7 +124,7 @@ fn parse_entry(bytes: &[u8], pos: usize, n: usize) -> Result<(Metalayer<'_>, usi
     Ok((Metalayer { name, content }, name_end + ENTRY_OVERHEAD - 1))
 }
 
-/// What a section of these metalayers takes, in bytes.
+/// Returns the length of a section with these metalayers, in bytes.
 ///
 /// # Errors
 /// `InvalidParam` for a name of more than 31 bytes, or contents of more than 2 GB in all.
@@ -141,9 +145,9 @@ pub(crate) fn section_len(metalayers: &[Metalayer<'_>]) -> Result<usize> {
     Ok(len)
 }
 
-/// Appends a section. Offsets count from the start of `out`; `idx_base` is how much of the section the size of the
-/// map leaves out: 0 in a header, 1 in a trailer. There are at most [`MAX_WRITTEN`] metalayers, and their
-/// [`section_len`] was asked for.
+/// Appends a section. Offsets count from the start of `out`. `idx_base` is the number of bytes that the stored size of
+/// the map omits: 0 in a header, 1 in a trailer. The caller has checked the metalayers with [`section_len`], and passes
+/// at most [`MAX_WRITTEN`] of them.
 pub(super) fn write(out: &mut Writer, metalayers: &[Metalayer<'_>], idx_base: usize) {
     let map: usize = metalayers.iter().map(|m| ENTRY_OVERHEAD + m.name.len()).sum();
     let count = metalayers.len() as u16;

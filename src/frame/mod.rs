@@ -1,19 +1,21 @@
-//! Frames (`frame.md`): a super-chunk as one stretch of bytes, or as a directory of files.
+//! Frames (`frame.md`): the serialised form of a super-chunk, as one contiguous byte sequence or as a directory of
+//! files.
 //!
-//! | room | owns |
+//! | module | contents |
 //! |---|---|
 //! | [`header`] | the header: its 87 fixed bytes, parsed and written |
 //! | [`metalayers`] | the section of metalayers that header and trailer have in common |
 //! | [`trailer`] | the trailer and where it begins |
-//! | [`index`] | the index chunk: where each chunk is |
-//! | [`msgpack`] | the few msgpack forms that header and trailer are made of |
+//! | [`index`] | the index chunk: the place of each chunk |
+//! | [`msgpack`] | the msgpack values of header and trailer |
 //!
-//! | [`plan`] | what a change does to a frame: images, and where they go |
-//! | [`writer`], [`undo`] | carrying out a plan in place; taking back one that failed |
+//! | [`plan`] | the effect of a change on a frame: images of its parts, and their offsets |
+//! | [`writer`], [`undo`] | executing a plan in place; reverting a plan that failed |
 //! | [`disk`] | the files of a frame |
-//! | [`store`], [`fetch`] | a frame as a store of chunks: opening, changing; getting at chunks |
+//! | [`store`], [`fetch`] | a frame as a store of chunks: opening and changing it; reading chunks |
 //!
-//! All but the last three are pure functions of bytes: they do no I/O, trust no field that they read, and never panic.
+//! All modules except `writer`, `undo`, `disk`, `store` and `fetch` are pure functions of bytes: they do no I/O, check
+//! every field that they read, and never panic.
 
 pub(crate) mod disk;
 pub(crate) mod fetch;

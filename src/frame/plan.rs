@@ -1,6 +1,7 @@
-//! What a change does to a frame: the images of its parts and where they go (`frame.md` 2).
+//! The plan of a change to a frame: the images of its parts and their offsets (`frame.md` 2).
 //!
-//! Pure: a plan is worked out from the layout of the frame and what shall change; [`super::writer`] carries it out.
+//! This module does no I/O: a plan is computed from the layout of the frame and the change; [`super::writer`] executes
+//! it.
 
 use super::FrameKind;
 use super::header::{FIXED_LEN, FrameHeader};
@@ -11,17 +12,17 @@ use crate::chunk::Special;
 use crate::err;
 use crate::error::Result;
 
-/// A chunk as a frame keeps it.
+/// A chunk as a frame stores it.
 #[derive(Clone, Copy)]
 pub(crate) enum Payload<'a> {
-    /// Stored as it is.
+    /// The bytes of the chunk, stored unchanged.
     Bytes(&'a [u8]),
-    /// Told by the index alone.
+    /// A special chunk, which is stored in its index entry only.
     Special(Special),
 }
 
 impl Payload<'_> {
-    /// Bytes in the data section or the chunk file.
+    /// Returns the number of bytes in the data section or the chunk file.
     pub(crate) fn len(&self) -> u64 {
         match self {
             Payload::Bytes(bytes) => bytes.len() as u64,
@@ -30,57 +31,57 @@ impl Payload<'_> {
     }
 }
 
-/// What shall become of a frame.
+/// A change of a frame.
 pub(crate) enum Change<'a> {
-    /// A chunk before the chunk that is `at` now, or at the end.
+    /// Inserts a chunk before the current chunk `at`, or at the end.
     Insert {
-        /// Position of the new chunk.
+        /// Index of the new chunk.
         at: usize,
         /// The chunk.
         chunk: Payload<'a>,
     },
-    /// Another chunk in the place of one.
+    /// Replaces a chunk.
     Update {
-        /// Its position.
+        /// Index of the chunk.
         at: usize,
         /// The new chunk.
         chunk: Payload<'a>,
-        /// Bytes that the old one takes in the data section.
+        /// Size of the old chunk in the data section, in bytes.
         old_len: u64,
     },
-    /// One chunk less.
+    /// Deletes a chunk.
     Delete {
-        /// Its position.
+        /// Index of the chunk.
         at: usize,
     },
-    /// Old chunk `order[i]` becomes chunk `i`.
+    /// Reorders the chunks: old chunk `order[i]` becomes chunk `i`.
     Reorder {
-        /// A permutation of all positions.
+        /// A permutation of all chunk indexes.
         order: &'a [i64],
     },
-    /// Nothing but special chunks, in a frame without any.
+    /// Fills a frame without chunks with special chunks.
     Fill {
-        /// What they are.
+        /// The kind of all chunks.
         special: Special,
-        /// How many.
+        /// Number of chunks.
         nchunks: usize,
     },
-    /// Other metalayers of variable length.
+    /// Replaces the metalayers of variable length.
     Vlmetalayers,
-    /// Other contents of metalayers, of the same lengths.
+    /// Replaces the contents of metalayers by contents of the same lengths.
     MetalayerContents,
-    /// One more metalayer, in a frame without chunks.
+    /// Adds a metalayer to a frame without chunks.
     Metalayers,
 }
 
-/// Where the parts of a contiguous frame are, or those of the index file of a sparse one. In bytes from the start.
+/// The offsets and lengths, in bytes, of the parts of a contiguous frame, or of the index file of a sparse frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Layout {
     /// Contiguous or sparse.
     pub kind: FrameKind,
     /// Length of the header.
     pub header_len: u64,
-    /// Bytes of the data section, or of all chunk files.
+    /// Size of the data section, or of all chunk files.
     pub cbytes: u64,
     /// Length of the frame.
     pub frame_len: u64,
@@ -89,7 +90,7 @@ pub(crate) struct Layout {
 }
 
 impl Layout {
-    /// Where the index chunk is.
+    /// Returns the offset of the index chunk in bytes.
     pub(crate) fn index_at(&self) -> u64 {
         match self.kind {
             FrameKind::Contiguous => self.header_len + self.cbytes,
@@ -98,63 +99,63 @@ impl Layout {
     }
 }
 
-/// What a frame file held before a change, besides chunks.
+/// The contents of a frame file before a change, except the chunks.
 #[derive(Default)]
 pub(crate) struct Images {
     /// The header.
     pub header: Vec<u8>,
-    /// The index chunk; empty without chunks.
+    /// The index chunk; empty for a frame without chunks.
     pub index: Vec<u8>,
     /// The trailer.
     pub trailer: Vec<u8>,
 }
 
-/// Bytes that change their place inside the data section.
+/// A move of bytes inside the data section. Offsets count from the start of the frame, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Move {
-    /// Where they are.
+    /// Old offset.
     pub from: u64,
-    /// Where they go.
+    /// New offset.
     pub to: u64,
-    /// How many.
+    /// Number of bytes.
     pub len: u64,
 }
 
-/// A chunk in a file of its own.
+/// A chunk of a sparse frame, which is stored in its own file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ChunkFile<'a> {
-    /// The number that names it.
+    /// The number that the file name is made of.
     pub number: u64,
     /// The chunk.
     pub bytes: &'a [u8],
-    /// Whether a chunk that counts has the number now.
+    /// Whether an index entry refers to the number before the change, so that the file is overwritten.
     pub replaces: bool,
 }
 
-/// What is to be written, in this order: chunk file, moved bytes, payload, index, header, trailer; then the frame
-/// ends at `frame_len`, and files that are superseded go.
+/// The writes of a change, in this order: chunk file, moved bytes, payload, index, header, trailer. After them the
+/// frame is truncated to `frame_len`, and superseded chunk files are removed.
 pub(crate) struct Plan<'a> {
     /// A chunk file (sparse frames).
     pub chunk_file: Option<ChunkFile<'a>>,
-    /// A chunk file that nothing refers to any more; whether it goes before the index is written.
+    /// The number of a chunk file that is no longer referenced, and whether it is removed before the index is written.
     pub removed_file: Option<(u64, bool)>,
-    /// Bytes that make room, or close a gap.
+    /// The move that makes room for a longer chunk or closes the gap behind a shorter one.
     pub moved: Option<Move>,
-    /// A chunk in the data section; of a special one there is nothing to write.
+    /// Offset and bytes of a chunk in the data section; `None` for a special chunk.
     pub payload: Option<(u64, &'a [u8])>,
-    /// The index chunk.
+    /// Offset and bytes of the index chunk.
     pub index: Option<(u64, Vec<u8>)>,
     /// The header.
     pub header: Vec<u8>,
     /// The trailer.
     pub trailer: Option<(u64, Vec<u8>)>,
-    /// The frame's new layout.
+    /// The layout of the frame after the change.
     pub layout: Layout,
 }
 
 /// The state of a frame after a change, from which its images are built.
 pub(crate) struct FrameState<'a> {
-    /// The header; its lengths are filled in here.
+    /// The header; [`plan`] computes its lengths.
     pub header: FrameHeader,
     /// The metalayers.
     pub metalayers: &'a [Metalayer<'a>],
@@ -162,38 +163,38 @@ pub(crate) struct FrameState<'a> {
     pub vlmetalayers: &'a [Metalayer<'a>],
 }
 
-/// Where the chunks of a frame are, and what it takes to write that down.
+/// The places of the chunks of a frame, and the state of the encoder that writes them.
 #[derive(Default)]
 pub(crate) struct Index {
     /// One entry for each chunk.
     pub offsets: Offsets,
-    /// Compressed blocks of the last image.
+    /// The encoder, which keeps the compressed blocks of the last index image.
     pub encoder: IndexEncoder,
-    /// [`Offsets::max_number`], once that was asked for and as long as it is known.
+    /// The cached result of [`Offsets::max_number`]; `None` while it is not known.
     highest: Option<i64>,
 }
 
-/// How to take back what [`plan`] did to an index.
+/// The information that reverts the change that [`plan`] made to an index.
 pub(crate) enum Undo {
-    /// Nothing was done.
+    /// The index is unchanged.
     Nothing,
-    /// An entry was put in.
+    /// An entry was inserted at this position.
     Inserted(usize),
-    /// An entry was taken out.
+    /// This entry was removed: its position and its value.
     Removed(usize, i64),
-    /// The entries were others.
+    /// These are all old entries.
     All(Offsets),
 }
 
 impl Index {
-    /// Another index, since the frame is another.
+    /// Replaces the index after the frame was read again.
     pub(crate) fn replace(&mut self, offsets: Offsets) {
         self.offsets = offsets;
         self.encoder.forget();
         self.highest = None;
     }
 
-    /// Takes back what a plan has done.
+    /// Reverts the change that [`plan`] made.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -211,7 +212,7 @@ impl Index {
         }
     }
 
-    /// Puts an entry in.
+    /// Inserts an entry and updates `highest`.
     fn insert(&mut self, at: usize, code: i64) -> Result<()> {
         self.offsets.insert(at, code)?;
         self.highest = self.highest.map(|highest| highest.max(code));
@@ -222,8 +223,9 @@ impl Index {
         self.offsets.get(at).ok_or_else(|| err!(InvalidParam, "chunk {at} of {}", self.offsets.len()))
     }
 
-    /// A number for a new chunk file. One above all, as the reference gives; but not beyond `cbytes - 32`, since
-    /// the reference does not open a directory with such a number (`frame.md` 9): then the lowest that is free.
+    /// Returns a number for a new chunk file: the highest number plus one, as in the reference, but at most `cbytes -
+    /// 32`, since the reference does not open a directory with a larger number (`frame.md` 9). Above that limit,
+    /// returns the lowest free number.
     fn next_number(&mut self, cbytes: u64) -> Result<u64> {
         let highest = *self.highest.get_or_insert_with(|| self.offsets.max_number());
         let next = u64::try_from(highest).map_or(0, |highest| highest + 1);
@@ -231,12 +233,12 @@ impl Index {
     }
 }
 
-/// Works out `change` for a frame of that layout and index. The index is changed at once; the second result takes that
-/// back.
+/// Plans `change` for a frame with that layout and index. The index is changed at once; the second result reverts that.
 ///
 /// # Errors
 /// `Data` for an order that is no permutation, `InvalidHeader` for a chunk that does not lie in the data section,
-/// `FileWrite` when there are no numbers for chunk files left, what building the images says; nothing changes then.
+/// `FileWrite` when no number is left for a chunk file, and the errors of building the images. The index is unchanged
+/// then.
 pub(crate) fn plan<'a>(
     layout: &Layout,
     index: &mut Index,
@@ -256,11 +258,11 @@ pub(crate) fn plan<'a>(
     }
 }
 
-/// What became of the index, and what goes into the data section.
+/// The changed part of the index, and the writes to the data section.
 struct Edited<'a> {
-    /// The first entry that is another now.
+    /// The first entry that has changed.
     changed_from: usize,
-    /// Entries for which the reference makes room when it compresses the index.
+    /// Number of entries for which the reference allocates memory when it compresses the index.
     capacity: usize,
     chunk_file: Option<ChunkFile<'a>>,
     removed_file: Option<(u64, bool)>,
@@ -274,7 +276,7 @@ impl Edited<'_> {
     }
 }
 
-/// Changes the index.
+/// Changes the index, and returns the writes to the data section and the chunk files.
 fn edit<'a>(
     layout: &Layout,
     index: &mut Index,
@@ -317,7 +319,7 @@ fn edit<'a>(
     }
 }
 
-/// Gives a new chunk its place: the end of the data section, or a file of its own.
+/// Assigns a place to a new chunk, the end of the data section or a new file, and adds its write to `edited`.
 fn place_new<'a>(
     layout: &Layout,
     index: &mut Index,
@@ -345,7 +347,7 @@ fn place_new<'a>(
     }
 }
 
-/// Puts another chunk in the place of one (`frame.md` 2.5).
+/// Replaces a chunk (`frame.md` 2.5).
 fn update<'a>(
     layout: &Layout,
     index: &mut Index,
@@ -406,7 +408,7 @@ fn update<'a>(
     Ok((edited, Undo::All(before)))
 }
 
-/// A copy, for taking a change back.
+/// Returns a copy of the entries, for reverting a change.
 pub(super) fn copy_of(offsets: &Offsets) -> Result<Offsets> {
     match offsets {
         Offsets::Uniform { code, len } => Ok(Offsets::Uniform { code: *code, len: *len }),
@@ -420,7 +422,7 @@ pub(super) fn copy_of(offsets: &Offsets) -> Result<Offsets> {
     }
 }
 
-/// Builds the images.
+/// Builds the images of header, index and trailer, and puts the plan together.
 fn images<'a>(
     layout: &Layout,
     index: &mut Index,

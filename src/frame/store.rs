@@ -1,8 +1,8 @@
 //! A frame as a store of chunks: contiguous or sparse, in memory or on disk.
 //!
-//! Data flow: bytes -> parsed header, trailer and index (here) -> a change becomes a [`super::plan`] -> a
-//! [`super::writer`] carries it out -> the new layout is remembered. Who may read or write when is the super-chunk's
-//! business; the lock in here only keeps the parts of the state together.
+//! Data flow: bytes -> parsed header, trailer and index (this module) -> [`super::plan`] turns a change into a plan ->
+//! [`super::writer`] executes the plan -> the new layout is stored in [`Frame`]. The super-chunk controls which thread
+//! may read or write at a time; the lock in this module only keeps the fields of [`Inner`] consistent with each other.
 
 use super::FrameKind;
 use super::disk::Disk;
@@ -23,54 +23,54 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// Shorter frames are not opened from files (`frame.md` 4.1).
+/// The minimum length, in bytes, of a frame that is opened from a file (`frame.md` 4.1).
 const MIN_FILE_LEN: u64 = 112;
 
-/// How often a reader looks again when it met a frame that somebody was writing, and the pause in between.
+/// Number of attempts to read a frame that another process may be writing, and the pause between two attempts.
 const ATTEMPTS: usize = 50;
 /// See [`ATTEMPTS`].
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// A frame, and what is known of it.
+/// A frame, and the parsed state of its header, index and trailer.
 pub(crate) struct Frame {
     pub(super) kind: FrameKind,
-    /// Its files; `None` in memory.
+    /// The files of the frame; `None` for a frame in memory.
     pub(super) disk: Option<Box<Disk>>,
     lock: Option<FrameLock>,
-    /// Whether the frame has to be read anew although its length is the same.
+    /// Whether the frame must be read again although its length is unchanged.
     force_refresh: AtomicBool,
-    /// The last [generation](FrameStatus::generation) that was given out.
+    /// The last [generation](FrameStatus::generation) that was returned.
     generation: AtomicU64,
     pub(super) inner: RwLock<Inner>,
 }
 
-/// What is known of a frame.
+/// The parsed state of a frame.
 pub(super) struct Inner {
-    /// The frame itself, in memory.
+    /// The bytes of a frame in memory; empty for a frame on disk.
     pub memory: Growing,
     pub layout: Layout,
     pub index: Index,
-    /// What the files hold, besides chunks.
+    /// The contents of the files except the chunks.
     pub images: Images,
-    /// The last look at the file, if that is worth something.
+    /// The result of the last check of the file; `None` if a later change could leave its stamp unchanged.
     seen: Option<Seen>,
 }
 
-/// A look at a file of which every change would show in its stamp.
+/// The result of a check of the file, made when every later change is certain to give the file another stamp.
 struct Seen {
     stamp: Stamp,
     header: FrameHeader,
-    /// [`FrameStatus::generation`] with that stamp.
+    /// The [`FrameStatus::generation`] that belongs to `stamp`.
     generation: u64,
-    /// Whether the file is the frame and no more: then none can change its length without changing that of the file,
-    /// by mappings neither, which are stamped late.
+    /// Whether the frame occupies the whole file. Then a change of the frame's length also changes the length of the
+    /// file, even when the change is made through a mapping, for which the system updates the time stamps late.
     is_whole_file: bool,
 }
 
-/// A name and a content.
+/// The name and the content of a metalayer.
 pub(crate) type OwnedMetalayer = (Vec<u8>, Vec<u8>);
 
-/// What a frame tells of its super-chunk.
+/// The properties of a super-chunk that its frame stores.
 pub(crate) struct Contents {
     /// The header.
     pub header: FrameHeader,
@@ -82,28 +82,28 @@ pub(crate) struct Contents {
     pub vlmetalayers: Vec<OwnedMetalayer>,
 }
 
-/// A look at a frame before it is used.
+/// The state of a frame, read before the frame is used.
 pub(crate) struct FrameStatus {
-    /// Its header as it is now.
+    /// The current header.
     pub header: FrameHeader,
-    /// Whether the frame is another than the one that is known.
+    /// Whether the frame differs from the parsed state, which must then be read again.
     pub is_stale: bool,
-    /// Number of the state of the chunks: what was decoded under another number may be of chunks that another handle has
-    /// replaced since, although the frame is as long as before. Two reads get the same number only if the stamp of the file
-    /// proves that it was not changed in between.
+    /// Number of the state of the chunks. Chunks that were decoded under another number may have been replaced by
+    /// another handle since, even if the length of the frame is unchanged. Two reads get the same number only if the
+    /// stamp of the file proves that the file was not changed between them.
     pub generation: u64,
 }
 
-/// Where a new frame goes.
+/// The destination of a new frame.
 pub(crate) enum Destination<'a> {
     /// Memory.
     Memory,
-    /// A file, or a directory that exists, without a slash at its end.
+    /// A file, or an existing directory; the path has no slash at its end.
     Disk(&'a CStr, Backend),
 }
 
 impl Frame {
-    /// Makes a frame without chunks.
+    /// Creates a frame without chunks.
     ///
     /// # Errors
     /// `MemoryAlloc`, `FileOpen`, `FileWrite`, `FileTruncate`.
@@ -157,10 +157,10 @@ impl Frame {
         }
     }
 
-    /// Opens the frame that is in memory.
+    /// Opens a frame in memory.
     ///
     /// # Errors
-    /// `ReadBuffer`, `InvalidHeader` and what else `frame.md` 4.2, 4.4 and 4.5 say.
+    /// `ReadBuffer`, `InvalidHeader`, and the errors of `frame.md` 4.2, 4.4 and 4.5.
     pub(crate) fn from_memory(memory: Growing) -> Result<(Frame, Contents)> {
         let bytes = memory.bytes();
         if !header::has_magic(bytes) {
@@ -184,12 +184,12 @@ impl Frame {
         Ok((frame, contents))
     }
 
-    /// Opens the frame at `path`, which is a directory without a slash at its end if `kind` is sparse, and begins at
-    /// byte `base` of its file. Returns what [`flags_of_first`](Self::flags_of_first) says as well: others may change the
-    /// frame as soon as the lock is given back.
+    /// Opens the frame at `path`, which begins at byte `base` of its file. For a sparse frame, `path` is a directory
+    /// without a slash at its end. Also returns the result of [`flags_of_first`](Self::flags_of_first): other processes
+    /// may change the frame as soon as the lock is released.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, `Lock`, and what `frame.md` 4.1, 4.4 and 4.5 say.
+    /// `FileOpen`, `FileRead`, `Lock`, and the errors of `frame.md` 4.1, 4.4 and 4.5.
     pub(crate) fn open(
         kind: FrameKind,
         path: &CStr,
@@ -201,7 +201,7 @@ impl Frame {
         let (memory, images) = (Growing::new(), Images::default());
         let inner = Inner { memory, layout, index: Index::default(), images, seen: None };
         let frame = Frame::assemble(kind, Some(Box::new(disk)), inner);
-        // Where others may be writing just now, a frame that makes no sense is looked at again.
+        // With a lock, another process may be writing the frame at this moment, so an invalid frame is read again.
         let attempts = if frame.lock.is_some() { ATTEMPTS } else { 1 };
         let mut bounds = retry(attempts, || frame.read_bounds())?;
         let locked = frame.lock(false)?;
@@ -215,13 +215,13 @@ impl Frame {
             Ok((contents, flags2))
         })();
         drop(locked);
-        // Whatever moved before this is in what was just read.
+        // All changes made before this point are included in the contents that were just read.
         frame.force_refresh.store(false, Ordering::Relaxed);
         opened.map(|(contents, flags2)| (frame, contents, flags2))
     }
 
-    /// Reads the header and the end of the trailer, and sees that they can be those of a frame: the header, and the
-    /// length of the trailer.
+    /// Reads and checks the header and the end of the trailer. Returns the header and the length of the trailer in
+    /// bytes.
     fn read_bounds(&self) -> Result<(FrameHeader, u64)> {
         let mut bytes = [0; FIXED_LEN];
         self.read(0, &mut bytes)?;
@@ -250,7 +250,7 @@ impl Frame {
         FrameHeader::parse(&bytes, self.kind)
     }
 
-    /// Fills `dest` from byte `at` of the frame, or of its index file.
+    /// Fills `dest` with the bytes that begin at byte `at` of the frame; of a sparse frame, of its index file.
     pub(super) fn read(&self, at: u64, dest: &mut [u8]) -> Result<()> {
         let Some(disk) = &self.disk else {
             let inner = self.inner.read_recursive();
@@ -264,7 +264,8 @@ impl Frame {
         disk.read(at, dest)
     }
 
-    /// As [`read`](Self::read), into new memory. The length was checked against that of the frame.
+    /// Reads `len` bytes at byte `at` of the frame into new memory. The caller has checked `len` against the length of
+    /// the frame.
     fn read_vec(&self, at: u64, len: u64) -> Result<Vec<u8>> {
         let len = usize::try_from(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of a frame"))?;
         let mut bytes = Vec::new();
@@ -274,7 +275,7 @@ impl Frame {
         Ok(bytes)
     }
 
-    /// Reads everything but the chunks, and remembers it.
+    /// Reads everything except the chunks, and stores the layout, the index and the images in [`Inner`].
     fn load(&self, header: FrameHeader, trailer_len: u64) -> Result<Contents> {
         let layout = layout_of(&header, self.kind, trailer_len);
         let header_image = self.read_vec(0, header.header_len as u64)?;
@@ -331,7 +332,7 @@ impl Frame {
         Ok((image, offsets))
     }
 
-    /// Takes the lock between processes, if the frame has one. It is given back when the result is dropped.
+    /// Acquires the lock between processes, if the frame has one. Dropping the result releases it.
     ///
     /// # Errors
     /// `Lock`.
@@ -344,12 +345,12 @@ impl Frame {
         Ok(FrameSection { lock: Some(lock) })
     }
 
-    /// Whether the frame has a lock between processes.
+    /// Returns whether the frame has a lock between processes.
     pub(crate) fn has_lock(&self) -> bool {
         self.lock.is_some()
     }
 
-    /// Leaves a section that was entered by [`lock`](Self::lock) and [`FrameSection::hold`].
+    /// Releases a lock that was acquired by [`lock`](Self::lock) and kept by [`FrameSection::hold`].
     ///
     /// # Errors
     /// `Lock`.
@@ -357,38 +358,38 @@ impl Frame {
         self.lock.as_ref().map_or(Ok(()), FrameLock::unlock)
     }
 
-    /// Whether the frame is on disk.
+    /// Returns whether the frame is on disk.
     pub(crate) fn is_on_disk(&self) -> bool {
         self.disk.is_some()
     }
 
-    /// Whether the frame is a mapped file, where chunks lie as in memory.
+    /// Returns whether the frame is a mapped file, so that its chunks can be read in place as in memory.
     pub(crate) fn is_mapped(&self) -> bool {
         let is_mapped = |disk: &Disk| i32::from(disk.backend.id()) == BLOSC2_IO_FILESYSTEM_MMAP;
         self.kind == FrameKind::Contiguous && self.disk.as_deref().is_some_and(is_mapped)
     }
 
-    /// Whether reads and writes run a program's functions.
+    /// Returns whether reads and writes of the frame call I/O callbacks of the program.
     pub(crate) fn calls_back(&self) -> bool {
         self.disk.as_ref().is_some_and(|disk| disk.backend.id() > 1)
     }
 
-    /// Contiguous or sparse.
+    /// Returns whether the frame is contiguous or sparse.
     pub(crate) fn kind(&self) -> FrameKind {
         self.kind
     }
 
-    /// Its length in bytes, as far as is known; of a sparse frame that of the index file.
+    /// Returns the length of the frame in bytes, as last read; of a sparse frame, that of the index file.
     pub(crate) fn len(&self) -> u64 {
         self.inner.read_recursive().layout.frame_len
     }
 
-    /// Number of chunks, as far as is known.
+    /// Returns the number of chunks, as last read.
     pub(crate) fn nchunks(&self) -> usize {
         self.inner.read_recursive().index.offsets.len()
     }
 
-    /// A copy of the index: one code for each chunk (`frame.md` 1.4).
+    /// Returns a copy of the index: one code for each chunk (`frame.md` 1.4).
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -396,10 +397,11 @@ impl Frame {
         plan::copy_of(&self.inner.read_recursive().index.offsets)
     }
 
-    /// Looks at the frame before it is read. A file whose stamp is that of the last look is not opened.
+    /// Returns the state of the frame, for a caller that is about to read it. The file is not opened if its stamp
+    /// equals the stamp of the last check.
     ///
     /// # Errors
-    /// `FileOpen`, `FileRead`, and those of a header that is none.
+    /// `FileOpen`, `FileRead`, and the errors of parsing the header.
     pub(crate) fn status(&self) -> Result<FrameStatus> {
         let there = self.disk.as_ref().and_then(|disk| disk.stamp());
         if let Some(there) = &there
@@ -417,7 +419,7 @@ impl Frame {
         self.status_with(there)
     }
 
-    /// Looks at the frame before it is changed: reads its header in any case.
+    /// Returns the state of the frame, for a caller that is about to change it: always reads the header.
     ///
     /// # Errors
     /// As [`status`](Self::status).
@@ -436,7 +438,7 @@ impl Frame {
         let forced = self.force_refresh.load(Ordering::Relaxed);
         let is_stale = forced || header.frame_len != self.len();
         let Some(Stamped { stamp, is_settled }) = there else {
-            // Only the library's own back-ends have files that other handles change.
+            // Only files of the library's own back-ends can be changed by other handles.
             let generation = if disk.backend.is_native() { self.next_generation() } else { 0 };
             return Ok(FrameStatus { header, is_stale, generation });
         };
@@ -458,16 +460,16 @@ impl Frame {
         Ok(FrameStatus { header, is_stale, generation })
     }
 
-    /// Returns a [generation](FrameStatus::generation) that no read has had.
+    /// Returns a [generation](FrameStatus::generation) that was not returned before.
     fn next_generation(&self) -> u64 {
         self.generation.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Reads the frame anew, since it is another than the one that is known. `None` when it makes no sense yet: the
-    /// old view stays, and the next look tells again.
+    /// Reads the frame again, because it differs from the parsed state. Returns `None` when the frame is invalid, as it
+    /// is while another process writes it: the old state is kept, and the next check reports the difference again.
     ///
     /// # Errors
-    /// `FileRead` for a length that no frame has; with the lock held, whatever is wrong.
+    /// `FileRead` for a length below the minimum; if the frame has a lock, also every error of reading the frame.
     pub(crate) fn refresh(&self, header: FrameHeader) -> Result<Option<Contents>> {
         if header.frame_len < MIN_FILE_LEN {
             return Err(err!(FileRead, "a frame of {} bytes", header.frame_len));
@@ -496,12 +498,13 @@ impl Frame {
         }
     }
 
-    /// Changes the frame into what `target` says. Nothing has changed after an error, as far as it can be put back.
+    /// Applies `change`, after which the frame has the state `target`. After an error the frame is unchanged, as far as
+    /// its bytes can be restored.
     ///
     /// # Errors
-    /// Those of [`plan::plan`] and the writers.
+    /// Those of [`plan::plan`] and of the functions of [`writer`].
     pub(crate) fn apply(&self, change: &Change<'_>, target: &FrameState<'_>) -> Result<()> {
-        // A program's functions may read the frame while they write it, and find it as it was.
+        // The program's I/O callbacks may read the frame during the write: they must find the state before the change.
         let (mut index, layout, images) = {
             let mut inner = self.inner.write();
             let meanwhile =
@@ -548,7 +551,8 @@ impl Frame {
         }
     }
 
-    /// Where the frame in memory is, until it changes, and its length; `None` on disk.
+    /// Returns the address, valid until the next change, and the length in bytes of a frame in memory; `None` for a
+    /// frame on disk.
     pub(crate) fn memory(&self) -> Option<(*mut u8, usize)> {
         if self.disk.is_some() {
             return None;
@@ -557,7 +561,7 @@ impl Frame {
         Some((inner.memory.as_ptr(), inner.memory.bytes().len()))
     }
 
-    /// Lends the frame in memory to `then`; `None` on disk.
+    /// Calls `then` with the memory of the frame; returns `None` for a frame on disk.
     pub(crate) fn with_memory<R>(&self, then: impl FnOnce(&mut Growing) -> R) -> Option<R> {
         if self.disk.is_some() {
             return None;
@@ -566,19 +570,19 @@ impl Frame {
     }
 }
 
-/// The frame lock while it is held.
+/// The lock of a frame between processes while it is held; released on drop.
 #[must_use]
 pub(crate) struct FrameSection<'a> {
     lock: Option<&'a FrameLock>,
 }
 
 impl FrameSection<'_> {
-    /// Leaves the lock taken, until [`Frame::unlock`].
+    /// Keeps the lock acquired until [`Frame::unlock`].
     pub(crate) fn hold(mut self) {
         self.lock = None;
     }
 
-    /// Gives the lock back, as dropping does.
+    /// Releases the lock, as dropping does, but returns the error.
     ///
     /// # Errors
     /// `Lock`.
@@ -626,7 +630,8 @@ fn owned(metalayers: Vec<Metalayer<'_>>) -> Vec<OwnedMetalayer> {
     metalayers.into_iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
 }
 
-/// Tries until it works, `attempts` times at most.
+/// Calls `attempt` until it succeeds, at most `attempts` times, with a pause between two calls. Returns the last
+/// result.
 fn retry<R>(attempts: usize, mut attempt: impl FnMut() -> Result<R>) -> Result<R> {
     let mut last = attempt();
     for _ in 1..attempts {
@@ -639,7 +644,7 @@ fn retry<R>(attempts: usize, mut attempt: impl FnMut() -> Result<R>) -> Result<R
     last
 }
 
-/// What a failed read of a lazy chunk's block is called (`frame.md` 4.6).
+/// Converts the error of reading a block of a lazy chunk (`frame.md` 4.6): `FileRead` becomes `ReadBuffer`.
 pub(super) fn block_error(error: Error) -> Error {
     match error.kind() {
         ErrorKind::FileRead => err!(ReadBuffer, "{error}"),

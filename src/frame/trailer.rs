@@ -1,6 +1,6 @@
 //! The trailer of a frame (`frame.md` 1.5): variable-length metalayers, its own length, an unused fingerprint.
 //!
-//! It is found from the end of the frame: its length stands 22 bytes before that.
+//! The trailer is located from the end of the frame: its length is stored 22 bytes before the end.
 
 #![forbid(unsafe_code)]
 
@@ -10,7 +10,8 @@ use super::msgpack::{Marker, Writer, u32_at};
 use crate::err;
 use crate::error::Result;
 
-/// The least length that readers accept, in bytes; also how much of the end [`parse_tail`] needs.
+/// The minimum length that readers accept, and the number of bytes at the end of a frame that [`parse_tail`] reads, in
+/// bytes.
 pub(crate) const MIN_LEN: usize = 25;
 /// The length of a trailer without metalayers, in bytes.
 #[cfg(test)]
@@ -18,14 +19,14 @@ pub(crate) const EMPTY_LEN: usize = 35;
 
 /// Version of the trailer that is written.
 const VERSION: u8 = 1;
-/// Where the marker of the length stands in the last [`MIN_LEN`] bytes.
+/// Offset of the marker of the length in the last [`MIN_LEN`] bytes.
 const LEN_MARKER: usize = 2;
-/// The length, with its marker, and the fingerprint, with its marker and type.
+/// Size, in bytes, of the length with its marker and of the fingerprint with its marker and type.
 const END_LEN: usize = 5 + 2 + FINGERPRINT_LEN;
-/// Bytes of the fingerprint.
+/// Size of the fingerprint, in bytes.
 const FINGERPRINT_LEN: usize = 16;
 
-/// A trailer with these variable-length metalayers.
+/// Builds a trailer with these variable-length metalayers.
 ///
 /// # Errors
 /// `Failure` for more than 16 of them, `InvalidParam` for a name of more than 31 bytes or contents of more than 2 GB
@@ -48,7 +49,7 @@ pub(crate) fn build(vlmetalayers: &[Metalayer<'_>]) -> Result<Vec<u8>> {
     Ok(out.finish())
 }
 
-/// The length of the trailer, from the last [`MIN_LEN`] bytes of a frame of `frame_len` bytes.
+/// Returns the length of the trailer in bytes, read from the last [`MIN_LEN`] bytes of a frame of `frame_len` bytes.
 ///
 /// # Errors
 /// `Data` when they are not the end of a trailer that fits into the frame (`frame.md` 4.1 step 2).

@@ -1,8 +1,9 @@
-//! Taking back a change in place that could not be carried out to its end: what it is about to destroy is read first,
-//! and how far bytes were moved is remembered.
+//! Reverting a change in place that failed: the bytes that the change will overwrite are read before, and the progress
+//! of moving bytes is recorded.
 //!
-//! Header, index and trailer are known anyway ([`Images`]), so an append reads nothing here. An update reads the chunk
-//! that it replaces. Chunks that are moved are not read: they still are in the file, and are moved back.
+//! Header, index and trailer are in memory already ([`Images`]), so an append reads nothing for its undo. An update
+//! reads the chunk that it replaces. Chunks that are moved are not read: they are still in the file, and are moved
+//! back.
 
 use super::disk::Disk;
 use super::plan::{Images, Layout, Move, Plan};
@@ -11,33 +12,33 @@ use crate::error::{Error, Result};
 use crate::io::{IoStream, WriteShape, resize};
 use crate::trace;
 
-/// Bytes that are moved at a time.
+/// Maximum number of bytes that are moved in one read and one write.
 const SEGMENT: u64 = 1 << 20;
 
-/// What a native file held before a change, as far as the change overwrites it.
+/// The contents of a native file before a change, limited to what the change overwrites.
 pub(crate) struct Undo<'a> {
     old: &'a Layout,
     images: &'a Images,
-    /// Pieces that no image has, by their places in the frame.
+    /// Overwritten pieces that are not part of an image, with their offsets in the frame in bytes.
     pieces: Vec<(u64, Vec<u8>)>,
-    /// Length of the file.
+    /// Length of the file before the change, in bytes.
     size: u64,
     moved: Progress,
 }
 
-/// How far a [`Move`] has come.
+/// The progress of a [`Move`].
 #[derive(Default)]
 pub(crate) struct Progress {
-    /// Bytes that are at their new place, counted from the end that is moved first.
+    /// Number of bytes that are at their new place, counted from the end that is moved first.
     done: u64,
-    /// Where the segment begins that is being moved, counted from the start of what is moved.
+    /// Offset of the current segment, in bytes from the start of the moved range.
     at: u64,
-    /// That segment.
+    /// The bytes of the current segment.
     segment: Vec<u8>,
 }
 
 impl<'a> Undo<'a> {
-    /// Reads what `plan` will overwrite. Nothing was written yet.
+    /// Reads the bytes that `plan` will overwrite. Must be called before the first write of the plan.
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
@@ -49,7 +50,7 @@ impl<'a> Undo<'a> {
         images: &'a Images,
     ) -> Result<Self> {
         let size = stream.size()?;
-        // Without chunks no index is written (see the writer).
+        // The index of a frame without chunks is not written (see the writer).
         let index = plan.index.as_ref().filter(|index| plan.trailer.as_ref().is_none_or(|t| index.0 < t.0));
         let writes = [
             plan.moved.map(|moved| (moved.to, moved.len)),
@@ -57,12 +58,13 @@ impl<'a> Undo<'a> {
             index.map(|(at, bytes)| (*at, bytes.len() as u64)),
             plan.trailer.as_ref().map(|(at, bytes)| (*at, bytes.len() as u64)),
         ];
-        // Bytes that are moved away are found again; what is behind the frame is somebody else's.
+        // Moved bytes can be read at their new place, so they are not saved; bytes behind the frame may belong to other
+        // data in the file, so they are saved.
         let chunks_end = plan.moved.map_or(old.index_at(), |moved| moved.from);
         let after_all = size.saturating_sub(disk.base);
         let mut pieces = Vec::new();
         for (at, len) in writes.into_iter().flatten() {
-            // No more than there is, whatever a header claims.
+            // At most the bytes that the file has: a damaged header may claim more.
             let end = (at + len).min(after_all);
             for (from, to) in [(at, end.min(chunks_end)), (at.max(old.frame_len), end)] {
                 if from < to {
@@ -73,12 +75,12 @@ impl<'a> Undo<'a> {
         Ok(Undo { old, images, pieces, size, moved: Progress::default() })
     }
 
-    /// Length of the file before the change.
+    /// Returns the length of the file before the change, in bytes.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    /// Moves bytes, so that they can be moved back.
+    /// Moves bytes and records the progress, so that they can be moved back.
     ///
     /// # Errors
     /// `FileRead`, `FileWrite`, `MemoryAlloc`.
@@ -86,8 +88,9 @@ impl<'a> Undo<'a> {
         move_bytes(stream, base, moved, &mut self.moved)
     }
 
-    /// Puts everything back. It was there before, so it fits; what cannot be written was not overwritten either, and
-    /// keeps nothing else from being put back.
+    /// Restores the file. The restored bytes fit, because they were in the file before the change. A write that fails
+    /// here concerns bytes that could not be overwritten either; the remaining parts are restored all the same. The
+    /// first error is logged.
     pub(crate) fn put_back(self, plan: &Plan<'_>, disk: &Disk, stream: &IoStream) {
         let Undo { old, images, pieces, size, moved } = self;
         let mut first_error = None;
@@ -117,10 +120,10 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Moves bytes inside a file, segment by segment, so that none is overwritten before it was read.
+/// Moves bytes inside a file, segment by segment, in the order in which no byte is overwritten before it is read.
 ///
 /// # Errors
-/// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` tells how far it came.
+/// `FileRead`, `FileWrite`, `MemoryAlloc`; `progress` gives the number of bytes that were moved.
 pub(crate) fn move_bytes(stream: &IoStream, base: u64, moved: Move, progress: &mut Progress) -> Result<()> {
     let mut spare = Vec::new();
     while progress.done < moved.len {
@@ -137,21 +140,22 @@ pub(crate) fn move_bytes(stream: &IoStream, base: u64, moved: Move, progress: &m
 }
 
 impl Move {
-    /// The segment that comes after `done` bytes: where it begins, counted from the start, and its length.
+    /// Returns the segment that is moved after `done` bytes: its offset from the start of the moved range, and its
+    /// length, in bytes.
     fn segment(&self, done: u64) -> (u64, u64) {
         let len = (self.len - done).min(SEGMENT);
         let is_upwards = self.to > self.from;
         (if is_upwards { self.len - done - len } else { done }, len)
     }
 
-    /// What brings the first `done` bytes that were moved back to their place.
+    /// Returns the move that brings the first `done` moved bytes back to their old place.
     fn reversed(&self, done: u64) -> Move {
         let at = if self.to > self.from { self.len - done } else { 0 };
         Move { from: self.to + at, to: self.from + at, len: done }
     }
 }
 
-/// Moves back what [`move_bytes`] has moved.
+/// Moves back the bytes that [`move_bytes`] has moved. Errors are passed to `note`.
 fn move_back(
     stream: &IoStream,
     base: u64,
@@ -159,7 +163,7 @@ fn move_back(
     progress: Progress,
     note: &mut dyn FnMut(Result<()>),
 ) {
-    // Perhaps a part of it was overwritten by itself.
+    // The write of the current segment may have overwritten a part of its own source range.
     if progress.done < moved.len && !progress.segment.is_empty() {
         let at = base + moved.from + progress.at;
         note(stream.write_at(at, &progress.segment, WriteShape::Bytes));

@@ -1,8 +1,8 @@
-//! Carrying out a [`Plan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
+//! Execution of a [`Plan`] in place: the parts of a frame are overwritten where they are (`frame.md` 2).
 //!
-//! The layout is the reference's. On native files the parts that touch are written at once and the header last, and
-//! what a failed write has hit is put back ([`super::undo`]). Other back-ends see the writes of the reference, in its
-//! order.
+//! The layout is that of the reference. On native files, adjacent parts are written in one call and the header is
+//! written last; after a failed write the overwritten bytes are restored ([`super::undo`]). Other back-ends receive the
+//! same writes as from the reference, in the same order.
 
 use super::FrameKind;
 use super::disk::{Disk, WrittenFile};
@@ -15,10 +15,10 @@ use crate::io::{IoStream, OpenMode, WriteShape};
 use crate::malloc::Growing;
 use crate::trace;
 
-/// Carries out a plan in memory.
+/// Executes a plan in memory.
 ///
 /// # Errors
-/// `MemoryAlloc`; nothing has changed then.
+/// `MemoryAlloc`; the frame is unchanged then.
 pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
     let to_usize = |at: u64| usize::try_from(at).map_err(|_| err!(MemoryAlloc, "a frame of {at} bytes"));
     let end_of_move = plan.moved.map_or(0, |moved| moved.to + moved.len);
@@ -26,7 +26,7 @@ pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
     frame.reserve(needed)?;
     if let Some(Move { from, to, len }) = plan.moved {
         let (from, to, len) = (to_usize(from)?, to_usize(to)?, to_usize(len)?);
-        // Room behind the end is there by now.
+        // The capacity behind the end was reserved above.
         let end = to + len;
         let missing = end.saturating_sub(frame.bytes().len());
         if missing > 0 {
@@ -44,10 +44,11 @@ pub(crate) fn in_memory(plan: &Plan<'_>, frame: &mut Growing) -> Result<()> {
     Ok(())
 }
 
-/// Carries out a plan on disk. `before` is what the file held.
+/// Executes a plan on disk. `old` and `before` are the layout and the contents of the file before the change.
 ///
 /// # Errors
-/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are as before then.
+/// `FileOpen`, `FileRead`, `FileWrite`, `FileTruncate`, `MemoryAlloc`. Native files are restored to their state before
+/// the change.
 pub(crate) fn on_disk(plan: &Plan<'_>, disk: &Disk, old: &Layout, before: &Images) -> Result<()> {
     if !disk.backend.is_native() {
         return by_callbacks(plan, disk);
@@ -73,7 +74,7 @@ fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>
     }
     let mut parts: Vec<(u64, &[u8])> = Vec::new();
     parts.extend(plan.payload);
-    // Without chunks nobody reads an index, and the trailer takes its place.
+    // Readers do not read the index of a frame without chunks, and the trailer is written in its place.
     let has_index = plan.index.as_ref().zip(plan.trailer.as_ref()).is_none_or(|(i, t)| i.0 < t.0);
     if let Some((at, bytes)) = plan.index.as_ref().filter(|_| has_index) {
         parts.push((*at, bytes));
@@ -102,7 +103,7 @@ fn natively(plan: &Plan<'_>, disk: &Disk, stream: &IoStream, undo: &mut Undo<'_>
     Ok(())
 }
 
-/// Carries out a plan with the opens and writes of the reference (`frame.md` 5.2).
+/// Executes a plan with the same sequence of open and write callbacks as the reference (`frame.md` 5.2).
 fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
     let open = || disk.backend.open(&disk.path, OpenMode::Update);
     if let Some(file) = plan.chunk_file {
@@ -137,7 +138,9 @@ fn by_callbacks(plan: &Plan<'_>, disk: &Disk) -> Result<()> {
     Ok(())
 }
 
-/// Removes the chunk file that nothing refers to, if its time has come. A file that stays is but an orphan.
+/// Removes the chunk file of the plan that is no longer referenced, if `now` returns true for its position in the order
+/// of writes (whether it is removed before the index is written). A file that cannot be removed stays as an orphan,
+/// without an error.
 fn remove_superseded(plan: &Plan<'_>, disk: &Disk, now: impl FnOnce(bool) -> bool) {
     if let Some((number, before_index)) = plan.removed_file
         && now(before_index)

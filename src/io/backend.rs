@@ -1,4 +1,4 @@
-//! Which back-end a super-chunk's files go through, and its parameters.
+//! The I/O back-end of the files of a super-chunk, with its parameters.
 
 use super::mmap::Mapping;
 use super::stream::Kind as StreamKind;
@@ -13,61 +13,62 @@ use crate::error::Result;
 use std::ffi::CStr;
 use std::sync::Arc;
 
-/// A back-end with its parameters. Clones share one state: what is destroyed is destroyed for all of them.
+/// A back-end with its parameters. Clones share one state: destroying one destroys all.
 #[derive(Clone)]
 pub(crate) struct Backend(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    /// Plain files; whether the parameters ask for locking.
+    /// Plain files; `locking` is true if the parameters request locking.
     Native { locking: bool },
     /// One mapped file.
     Mmap(Arc<Mapping>),
-    /// A program's own.
+    /// A back-end that the program registered.
     User(Arc<UserBackend>),
 }
 
 impl Backend {
-    /// Plain files without parameters: the default.
+    /// Returns the default back-end: plain files without parameters.
     pub(crate) fn native() -> Backend {
         Backend(Kind::Native { locking: false })
     }
 
-    /// The back-end that `io` names. Its callbacks are copied now.
+    /// Returns the back-end with the id of `io`. Its callbacks are copied by this call.
     ///
     /// # Errors
-    /// `PluginIo` when nobody registered the id.
+    /// `PluginIo` when no back-end is registered under the id.
     ///
     /// # Safety
-    /// `io.params` is what the back-end of that id expects: NULL or a [`blosc2_stdio_params`] for 0, NULL or a
-    /// [`blosc2_stdio_mmap`] for 1, whatever the registered callbacks take for the rest. It stays valid until
-    /// [`Backend::destroy`], or as long as the back-end, its clones and its streams live.
+    /// `io.params` is valid for the back-end of that id: NULL or a [`blosc2_stdio_params`] for 0, NULL or a
+    /// [`blosc2_stdio_mmap`] for 1, any value that the registered callbacks accept for the others. It stays valid until
+    /// [`Backend::destroy`], or for the lifetime of the back-end, its clones and its streams.
     ///
-    /// While the back-end or bytes that it lent are in use, no other code changes a [`blosc2_stdio_mmap`] or its mapping, nor a
-    /// file whose bytes a registered back-end hands out: a program that opens one file twice does not write through one
-    /// of the super-chunks while it uses the other. The program does not change the registered struct of that id meanwhile.
+    /// While the back-end or bytes that it lent are in use, no other code changes a [`blosc2_stdio_mmap`] or its
+    /// mapping, or a file whose bytes a registered back-end hands out: a program that opens one file twice does not
+    /// write through one of the super-chunks while it uses the other. The program does not change the registered struct
+    /// of that id during this call.
     pub(crate) unsafe fn resolve(io: &blosc2_io) -> Result<Backend> {
         Ok(Backend(match i32::from(io.id) {
             BLOSC2_IO_FILESYSTEM => {
-                // SAFETY: by the caller's word.
+                // SAFETY: guaranteed by the caller.
                 let params = unsafe { io.params.cast::<blosc2_stdio_params>().as_ref() };
                 Kind::Native { locking: params.is_some_and(|params| params.locking.get()) }
             }
             BLOSC2_IO_FILESYSTEM_MMAP => {
-                // SAFETY: by the caller's word.
+                // SAFETY: guaranteed by the caller.
                 Kind::Mmap(Arc::new(unsafe { Mapping::new(io.params.cast::<blosc2_stdio_mmap>()) }))
             }
             _ => {
-                // SAFETY: by the caller's word.
+                // SAFETY: guaranteed by the caller.
                 let callbacks = unsafe { registry::callbacks(io.id) }
                     .ok_or_else(|| err!(PluginIo, "no I/O back-end has the id {}", io.id))?;
-                // SAFETY: by the caller's word, and that of the caller of `register`.
+                // SAFETY: guaranteed by the caller, and by the caller of `register`.
                 Kind::User(Arc::new(unsafe { UserBackend::new(callbacks, io.params) }))
             }
         }))
     }
 
-    /// The id, as in `blosc2_io`.
+    /// Returns the id, as in `blosc2_io`.
     pub(crate) fn id(&self) -> u8 {
         match &self.0 {
             Kind::Native { .. } => BLOSC2_IO_FILESYSTEM as u8,
@@ -76,19 +77,19 @@ impl Backend {
         }
     }
 
-    /// Whether these are the library's plain files.
+    /// Returns whether the back-end is the library's own for plain files.
     pub(crate) fn is_native(&self) -> bool {
         matches!(self.0, Kind::Native { .. })
     }
 
-    /// Whether a frame that is created or opened now has to be locked between processes (`frame.md` 6.1).
+    /// Returns whether a frame that is created or opened now must be locked between processes (`frame.md` 6.1).
     pub(crate) fn wants_locking(&self) -> bool {
         let Kind::Native { locking } = self.0 else { return false };
         locking
             || environment::var(c"BLOSC_LOCKING").is_some_and(|value| !value.is_empty() && *value != *c"0")
     }
 
-    /// Whether reads give memory of the back-end rather than filling the reader's.
+    /// Returns whether reads return memory of the back-end instead of filling the caller's buffer.
     #[cfg(test)]
     pub(crate) fn hands_out_pointers(&self) -> bool {
         match &self.0 {
@@ -98,7 +99,7 @@ impl Backend {
         }
     }
 
-    /// Opens a file. The mapping back-end ignores the mode: its parameters have their own.
+    /// Opens a file. The mapping back-end ignores `mode`: the mode is in its parameters.
     ///
     /// # Errors
     /// `FileOpen`.
@@ -113,11 +114,11 @@ impl Backend {
         }))
     }
 
-    /// Removes the file of a chunk; one that is not there is no error. A program's back-end, which has no callback
-    /// for that, empties it (`frame.md` 3.2).
+    /// Removes the file of a chunk; a missing file is no error. A back-end of the program has no callback for removal
+    /// and empties the file instead (`frame.md` 3.2).
     ///
     /// # Errors
-    /// `FileRemove`; from a program's back-end also `FileOpen` and `FileTruncate`.
+    /// `FileRemove`; from a back-end of the program also `FileOpen` and `FileTruncate`.
     pub(crate) fn remove(&self, path: &CStr) -> Result<()> {
         match &self.0 {
             Kind::Native { .. } | Kind::Mmap(_) => paths::remove_file(path),
@@ -125,8 +126,8 @@ impl Backend {
         }
     }
 
-    /// Has the back-end release its parameters; the second call, also of a clone, does nothing. Nothing can be
-    /// opened, and no mapping be read, after it.
+    /// Calls the back-end to release its parameters. A second call, also of a clone, does nothing. Afterwards no file
+    /// can be opened, and no mapping can be read.
     ///
     /// # Errors
     /// `PluginIo` where the back-end reports an error, or the file was never mapped.

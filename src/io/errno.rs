@@ -1,20 +1,20 @@
-//! The C library's `errno`, for callbacks that report through it.
+//! Access to `errno` of the C library, through which callbacks report errors.
 
 use std::ffi::c_int;
 
-/// Sets `errno` of this thread to 0, so that what a callback leaves there is its own.
+/// Sets `errno` of this thread to 0, so that a later value is that of the callback.
 pub(super) fn clear() {
-    // SAFETY: the C library's place for this thread's `errno`, valid for as long as the thread lives.
+    // SAFETY: the address of this thread's `errno`, valid for the lifetime of the thread.
     unsafe { *place() = 0 };
 }
 
-/// Whether `errno` of this thread says that there is no such file.
+/// Returns whether `errno` of this thread is `ENOENT`.
 pub(super) fn is_not_found() -> bool {
     // SAFETY: as in `clear`.
     unsafe { *place() == libc::ENOENT }
 }
 
-/// Leaves in `errno` of this thread that there is no such file, as a back-end does.
+/// Sets `errno` of this thread to `ENOENT`, as a back-end does for a missing file.
 #[cfg(test)]
 pub(super) fn set_not_found() {
     // SAFETY: as in `clear`.

@@ -6,7 +6,7 @@ use std::ops::Deref;
 /// Bytes that a back-end lends. Changes through the back-end wait until they are dropped.
 pub(crate) struct LentBytes<'a> {
     bytes: &'a [u8],
-    /// Keeps the bytes from being changed; `None` inside a change by the same thread.
+    /// Blocks changes of the bytes; `None` inside a change by the same thread.
     _guard: Option<MappedRwLockReadGuard<'a, ()>>,
 }
 

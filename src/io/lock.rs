@@ -9,24 +9,24 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Where the sidecar counts the exclusive sections: a number of 8 bytes in the order of the machine.
+/// Offset, in bytes, of the counter of exclusive sections in the sidecar: 8 bytes in native byte order.
 const COUNTER: u64 = 8;
 
-/// Threads that read one after another share a section; once it has lasted so long, the next one waits for a new section,
-/// so that other handles get their turn.
+/// Maximum age of a shared section that further threads may join. After it, a thread waits for a new section, so that
+/// other handles can acquire the lock.
 const TURN: Duration = Duration::from_millis(1);
 
-/// What others have to take their turn, since the system's lock asks nobody who has waited longest.
+/// The pause before a new shared section, in which other handles can acquire the lock: the system's lock is not fair.
 const PAUSE: Duration = Duration::from_micros(50);
 
-/// The lock of one handle on a frame. Re-entrant by depth, whichever thread asks. Two handles exclude each other
-/// as two processes do, also within one thread.
+/// The lock of one handle on a frame. Re-entrant, with a depth that does not depend on the thread. Two handles exclude each
+/// other as two processes do, also within one thread.
 ///
-/// Nothing is created before the first lock; even readers need to be allowed to write the sidecar.
+/// No file is created before the first lock. Readers, too, need write permission for the sidecar.
 pub(crate) struct FrameLock {
     sidecar: PathBuf,
     state: Mutex<State>,
-    /// Told when a section ends.
+    /// Notified when a section ends.
     ended: Condvar,
 }
 
@@ -36,41 +36,41 @@ struct State {
     depth: u64,
     exclusive: bool,
     last_seen: u64,
-    /// When the section began; `None` outside.
+    /// Start of the current section; `None` outside of sections.
     since: Option<Instant>,
 }
 
 impl State {
-    /// Whether there is a shared section that nobody else should join.
+    /// Returns whether the current section is shared and older than [`TURN`], so that no further thread may join it.
     fn has_had_its_turn(&self) -> bool {
         self.depth > 0 && !self.exclusive && self.since.is_some_and(|since| since.elapsed() > TURN)
     }
 }
 
-/// What came to light when a lock was taken.
+/// The result of acquiring a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Locked {
-    /// Another handle had an exclusive section since this one last looked: nothing that was read before is
-    /// certain. A new handle has seen none.
+    /// Another handle has had an exclusive section since this handle last held the lock: all state that was read before
+    /// must be read again. A new handle has seen none, and compares the counter with 0.
     pub moved: bool,
 }
 
 impl FrameLock {
-    /// A lock at the file `sidecar`.
+    /// Creates a lock with the file `sidecar`.
     pub(crate) fn new(sidecar: PathBuf) -> Self {
         FrameLock { sidecar, state: Mutex::default(), ended: Condvar::new() }
     }
 
-    /// Takes the lock, waiting for other handles as long as it takes; one more [`FrameLock::unlock`] is due.
+    /// Acquires the lock, waiting for other handles without a limit. Each call needs one call of [`FrameLock::unlock`].
     ///
-    /// Inside a section of this handle it only goes deeper, except that an exclusive lock inside a shared section
-    /// turns the section into an exclusive one. Others may have theirs in between: then `moved` is true. A shared section
-    /// that has lasted for a while is not joined any more but waited for, so a thread must not ask for another inside its
-    /// own.
+    /// Inside a section of this handle, only the depth is incremented, except that an exclusive lock inside a shared
+    /// section turns the section into an exclusive one. Other handles may have an exclusive section in between: then
+    /// `moved` is true. A shared section that is older than [`TURN`] is not joined, and the call waits for its end, so
+    /// a thread must not request a second shared lock inside its own.
     ///
     /// # Errors
-    /// `Lock`; nothing is held then that was not held before. Should turning a section fail, the shared lock
-    /// beneath it is lost as well.
+    /// `Lock`; the depth is unchanged then. If turning a shared section into an exclusive one fails, the shared lock of
+    /// the system is lost as well.
     pub(crate) fn lock(&self, exclusive: bool) -> Result<Locked> {
         let mut state = self.state();
         if !exclusive && state.has_had_its_turn() {
@@ -92,7 +92,7 @@ impl FrameLock {
         };
         let file = &*state.file.insert(file);
         let seen = self.acquire(file, exclusive).inspect_err(|_| {
-            // The error that is reported is the first.
+            // The error of `acquire` is returned, not that of `unlock`.
             let _ = file.unlock();
         })?;
         let moved = seen != state.last_seen;
@@ -103,7 +103,7 @@ impl FrameLock {
         Ok(Locked { moved })
     }
 
-    /// Leaves a section; one more unlock than locks is fine.
+    /// Releases one lock. Without a lock, does nothing.
     ///
     /// # Errors
     /// `Lock`.
@@ -139,7 +139,8 @@ impl FrameLock {
             .map_err(|error| self.failed("open", &error))
     }
 
-    /// Takes the lock of the system; the counter as it was. An exclusive section counts itself.
+    /// Acquires the lock of the system. Returns the counter before this section. An exclusive section increments the
+    /// counter.
     fn acquire(&self, file: &File, exclusive: bool) -> Result<u64> {
         uninterrupted(|| if exclusive { file.lock() } else { file.lock_shared() })
             .map_err(|error| self.failed("lock", &error))?;
@@ -157,7 +158,7 @@ impl FrameLock {
     }
 }
 
-/// The counter; 0 where the sidecar is too short for one.
+/// Reads the counter; returns 0 when the sidecar is too short.
 fn counter(file: &File) -> io::Result<u64> {
     let mut bytes = [0; 8];
     match file.read_exact_at(&mut bytes, COUNTER) {

@@ -1,11 +1,12 @@
 //! Files mapped into memory: the work on a `blosc2_stdio_mmap` (`frame.md` 5.5, `abi.md` 3.13).
 //!
-//! The struct belongs to the program, which may look into it and pass it to several back-ends; its fields are the
-//! truth and nothing is cached beside them. Modes `r`, `r+` and `w+` share the file's pages. In mode `c` nothing
-//! reaches the file: its pages are mapped privately over the beginning of anonymous memory, so that what is
-//! appended has room (pages beyond the end of a mapped file cannot be touched).
+//! The struct belongs to the program, which may read it and pass it to several back-ends; the state of a mapping is in
+//! its fields only and is not cached elsewhere. Modes `r`, `r+` and `w+` share the pages of the file. In mode `c` the
+//! file is never changed: its pages are mapped privately over the beginning of anonymous memory, which has space for
+//! appended bytes (pages beyond the end of a mapped file cannot be accessed).
 //!
-//! Any number of threads may read at once; mapping, writing, cutting and destroying exclude everything else ([`Mapping`]).
+//! Any number of threads may read at once; mapping, writing, truncating and destroying exclude all other uses
+//! ([`Mapping`]).
 
 use super::lent::LentBytes;
 use crate::abi::blosc2_stdio_mmap;
@@ -21,36 +22,38 @@ use std::sync::{Mutex, PoisonError};
 /// The parameters of a back-end as a value that threads may share.
 pub(super) struct Mapping {
     params: *mut blosc2_stdio_mmap,
-    /// Whether the struct is still there. Locked shared while the mapping is read, and exclusively while it changes. Functions of
-    /// a program may run while bytes are lent: filters, codecs and the threads callback, which decode the bytes. They may read
-    /// the file, since a thread may have several shares, but a change by one of them never gets the lock.
+    /// Whether the struct is still valid. Locked shared while the mapping is read, and exclusively while it changes.
+    /// Functions of the program (filters, codecs and the threads callback) may run while bytes of the mapping are lent
+    /// to decode them. They may read the file, since a thread may hold several shared locks, but must not change it:
+    /// the exclusive lock would never be granted.
     is_there: RwLock<bool>,
 }
 
-// SAFETY: by the word of the caller of `new` the struct may be used from any thread.
+// SAFETY: the caller of `new` guarantees that the struct may be used from any thread.
 unsafe impl Send for Mapping {}
-// SAFETY: as above; `is_there` keeps readers and changes apart.
+// SAFETY: as above; `is_there` excludes changes during reads.
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Returns a mapping of nothing yet.
+    /// Returns a mapping without a mapped file.
     ///
     /// # Safety
-    /// `params` is NULL or points at an initialised struct, valid until `destroy`, or for as long as this lives. No other code
-    /// changes the struct or its mapping while a function of this runs or bytes are borrowed: a program that gives the same
-    /// struct to several back-ends does not write through one of them while another is in use.
+    /// `params` is NULL or points at an initialised struct, valid until `destroy` or for the lifetime of the result. No
+    /// other code changes the struct or its mapping while a method of this type runs or bytes are borrowed: a program
+    /// that gives the same struct to several back-ends does not write through one of them while another is in use.
     pub(super) unsafe fn new(params: *mut blosc2_stdio_mmap) -> Self {
         Mapping { params, is_there: RwLock::new(true) }
     }
 
-    /// Returns the struct for reading. A thread may have several such guards; with one of them it must not wait for others.
+    /// Locks the struct for reading. A thread may hold several of these guards; while it holds one it must not wait for
+    /// other threads.
     fn shared(&self) -> (Option<*const blosc2_stdio_mmap>, RwLockReadGuard<'_, bool>) {
         let is_there = self.is_there.read_recursive();
         let params = (*is_there && !self.params.is_null()).then_some(self.params.cast_const());
         (params, is_there)
     }
 
-    /// Returns the struct for a change.
+    /// Locks the struct for a change.
     fn exclusive(&self) -> (Option<*mut blosc2_stdio_mmap>, RwLockWriteGuard<'_, bool>) {
         let is_there = self.is_there.write();
         let params = (*is_there && !self.params.is_null()).then_some(self.params);
@@ -62,34 +65,34 @@ impl Mapping {
         {
             let (params, _shared) = self.shared();
             let params = params.ok_or_else(no_params)?;
-            // SAFETY: valid by the word of `new`, and not changed meanwhile: `shared`.
+            // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
             if let Some(checked) = unsafe { check_mapped(params, path) } {
                 return checked;
             }
         }
         let (params, _exclusive) = self.exclusive();
-        // SAFETY: valid by the word of `new`, and not used meanwhile: `exclusive`.
+        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `exclusive` is held.
         unsafe { open(params.ok_or_else(no_params)?, path) }
     }
 
     pub(super) fn size(&self) -> Result<u64> {
         let (params, _shared) = self.shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
-        // SAFETY: valid by the word of `new`, and not changed meanwhile: `shared`.
+        // SAFETY: valid, guaranteed by the caller of `new`; not changed while `shared` is held.
         Ok(unsafe { size(params) })
     }
 
     pub(super) fn borrow(&self, position: u64, len: usize) -> Result<LentBytes<'_>> {
         let (params, shared) = self.shared();
         let params = params.ok_or_else(|| err!(FileRead, "no mapping"))?;
-        // SAFETY: valid by the word of `new`; the range lies in the mapping, which stays where and as it is for as long as the
-        // guard lives.
+        // SAFETY: valid, guaranteed by the caller of `new`; the range lies in the mapping, which neither moves nor
+        // changes during the lifetime of the guard.
         let bytes = unsafe { std::slice::from_raw_parts(read(params, position, len as u64)?, len) };
         Ok(LentBytes::new(bytes, Some(shared)))
     }
 
     pub(super) fn read_at(&self, position: u64, dest: &mut [u8]) -> Result<usize> {
-        // The length does not change before the bytes are read.
+        // The guard keeps the length unchanged until the bytes are read.
         let _shared = self.shared();
         let there = self.size()?.saturating_sub(position);
         let len = dest.len().min(usize::try_from(there).unwrap_or(usize::MAX));
@@ -105,7 +108,7 @@ impl Mapping {
         if bytes.is_empty() {
             return Ok(());
         }
-        // SAFETY: valid by the word of `new`, and not used meanwhile: `exclusive`.
+        // SAFETY: valid, guaranteed by the caller of `new`; not used elsewhere while `exclusive` is held.
         unsafe { write(params, bytes.as_ptr(), bytes.len(), position) }
     }
 
@@ -120,12 +123,12 @@ impl Mapping {
         let (params, mut is_there) = self.exclusive();
         let Some(params) = params else { return Ok(()) };
         *is_there = false;
-        // SAFETY: as in `write_at`; the struct is not used after this: `is_there`.
+        // SAFETY: as in `write_at`; the struct is not used afterwards, since `is_there` is false.
         unsafe { destroy(params) }
     }
 }
 
-/// How a mode of the struct is carried out.
+/// The parameters of `fopen` and `mmap` for a mode of the struct.
 struct Mode {
     name: &'static CStr,
     fopen: &'static CStr,
@@ -143,28 +146,28 @@ const MODES: [Mode; 4] = [
     Mode { name: c"c", fopen: c"rb", access: READ_WRITE, flags: libc::MAP_PRIVATE, may_grow: true },
 ];
 
-/// Of each private mapping, by its address: how many of its bytes, in whole pages, are the file's. What follows
-/// is anonymous memory. The struct has no room for it.
+/// For each private mapping, by its address: the number of bytes, in whole pages, that are pages of the file. The pages
+/// behind them are anonymous memory. The C struct has no field for this number.
 static FILE_PAGES: Mutex<BTreeMap<usize, usize>> = Mutex::new(BTreeMap::new());
 
-/// Maps the file at `path` as the struct says. A file that it has mapped already stays as it is.
+/// Maps the file at `path` in the mode of the struct. If the struct has mapped it already, does nothing.
 ///
 /// # Errors
-/// `FileOpen`, also for a mode that is none, and for another path than the mapped one.
+/// `FileOpen`, also for an unknown mode, and if the struct has mapped a file of another path.
 ///
 /// # Safety
-/// `params` points at an initialised struct; nobody else uses it meanwhile, unless it has a mapping.
+/// `params` points at an initialised struct; no other code uses it during the call, unless it has a mapping.
 pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result<()> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     if let Some(checked) = unsafe { check_mapped(params, path) } {
         return checked;
     }
-    // SAFETY: by the caller's word; only read until the file is mapped.
+    // SAFETY: guaranteed by the caller; the reference is not used once the file is mapped.
     let shared = unsafe { &*params };
     if shared.mode.is_null() {
         return Err(err!(FileOpen, "no mode to map {path:?} with"));
     }
-    // SAFETY: not NULL, and a string by the caller's word.
+    // SAFETY: not NULL, and a NUL-terminated string, guaranteed by the caller.
     let name = unsafe { CStr::from_ptr(shared.mode) };
     let mode = MODES
         .iter()
@@ -205,7 +208,7 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
             name.to_string_lossy()
         )
     });
-    // SAFETY: by the caller's word: there was no mapping, so nobody else uses the struct.
+    // SAFETY: guaranteed by the caller: there was no mapping, so no other code uses the struct.
     let params = unsafe { &mut *params };
     params.addr = addr.cast();
     params.urlpath = urlpath;
@@ -216,22 +219,23 @@ pub(crate) unsafe fn open(params: *mut blosc2_stdio_mmap, path: &CStr) -> Result
     params.fd = fd;
     params.access_flags = mode.access.into();
     params.map_flags = mode.flags.into();
-    // The string need not live on, and a struct that is used again has to be given a mode again.
+    // The string may be freed after the call; a struct that is used again must be given a mode again.
     params.mode = std::ptr::null();
     Ok(())
 }
 
-/// Returns whether the struct has mapped the file at `path`, as an error if that is another file; `None` if it has mapped none.
+/// Returns `Ok` if the struct has mapped the file at `path`, `FileOpen` if it has mapped another file; `None` if it has
+/// mapped none.
 ///
 /// # Safety
-/// `params` points at an initialised struct that no other code changes meanwhile.
+/// `params` points at an initialised struct that no other code changes during the call.
 unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<Result<()>> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let params = unsafe { &*params };
     if params.addr.is_null() {
         return None;
     }
-    // SAFETY: the path of a mapping is our own copy.
+    // SAFETY: `urlpath` of a mapping is a copy that this library made.
     let mapped = unsafe { CStr::from_ptr(params.urlpath) };
     Some(if mapped == path {
         Ok(())
@@ -240,24 +244,24 @@ unsafe fn check_mapped(params: *const blosc2_stdio_mmap, path: &CStr) -> Option<
     })
 }
 
-/// The length of the file in bytes.
+/// Returns the length of the file in bytes.
 ///
 /// # Safety
-/// `params` points at an initialised struct that nobody changes meanwhile.
+/// `params` points at an initialised struct that no other code changes during the call.
 pub(crate) unsafe fn size(params: *const blosc2_stdio_mmap) -> u64 {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { (*params).file_size as u64 }
 }
 
-/// Where `len` bytes at `position` are. They move when the file grows.
+/// Returns the address of the `len` bytes at `position`. It is valid until the file grows.
 ///
 /// # Errors
-/// `FileRead` beyond the end of the file, and without a mapping.
+/// `FileRead` for a range beyond the end of the file, and without a mapping.
 ///
 /// # Safety
-/// `params` points at an initialised struct that nobody changes meanwhile.
+/// `params` points at an initialised struct that no other code changes during the call.
 pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: u64) -> Result<*const u8> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let params = unsafe { &*params };
     if params.addr.is_null() {
         return Err(err!(FileRead, "no mapping"));
@@ -269,21 +273,21 @@ pub(crate) unsafe fn read(params: *const blosc2_stdio_mmap, position: u64, len: 
     }
 }
 
-/// Copies bytes into the mapping; the file grows if need be. They may lie in the mapping themselves.
+/// Copies bytes into the mapping; the file grows if necessary. The source may lie in the mapping itself.
 ///
 /// # Errors
-/// `FileWrite`; the length of the file is as before then. Always for a mapping that is only for reading.
+/// `FileWrite`, always for a read-only mapping; the length of the file is unchanged then.
 ///
 /// # Safety
-/// `params` points at an initialised struct that nobody else uses meanwhile, `bytes` at `len` readable bytes, at
-/// least one.
+/// `params` points at an initialised struct that no other code uses during the call, `bytes` at `len` readable bytes,
+/// at least one.
 pub(crate) unsafe fn write(
     params: *mut blosc2_stdio_mmap,
     bytes: *const u8,
     len: usize,
     position: u64,
 ) -> Result<()> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let params = unsafe { &mut *params };
     if !is_writable(params) {
         return Err(err!(FileWrite, "a mapping that is not for writing"));
@@ -292,34 +296,34 @@ pub(crate) unsafe fn write(
         .ok_or_else(|| err!(FileWrite, "{len} bytes at {position} are beyond what a file can have"))?;
     let (before, length_before) = (params.addr, params.file_size);
     if end > params.file_size {
-        // SAFETY: by the caller's word; the mapping is for writing.
+        // SAFETY: guaranteed by the caller; the mapping is for writing.
         unsafe { set_length(params, end, position) }
             .map_err(|error| err!(FileWrite, "to {end} bytes: {error}"))?;
     }
-    // What lay in the file has moved with it. Compared as numbers: only then is it the mapping's. What begins
-    // behind the old end may be anybody's.
+    // A source inside the mapping has moved with it. Only a source that begins before the old end of the file is
+    // inside; memory behind it may belong to other code. The addresses are compared as integers.
     let offset = (bytes as usize).wrapping_sub(before as usize);
     let bytes = if params.addr != before && offset < length_before {
-        // SAFETY: the same bytes, in the mapping of now.
+        // SAFETY: the same bytes, at their address in the moved mapping.
         unsafe { params.addr.add(offset) }.cast_const().cast()
     } else {
         bytes
     };
-    // SAFETY: the file has grown to `end`, and the mapping is no smaller.
+    // SAFETY: the file has grown to `end`, and the mapping is not shorter.
     unsafe { params.addr.add(position).cast::<u8>().copy_from(bytes, len) };
     Ok(())
 }
 
-/// Cuts or extends the file. Bytes that it gains are 0.
+/// Truncates or extends the file to `len` bytes. New bytes are 0.
 ///
 /// # Errors
-/// `FileTruncate`; the length of the file is as before then. Always for a mapping that is only for reading, except
-/// for the length it has.
+/// `FileTruncate`, also for a read-only mapping unless it has that length already; the length of the file is unchanged
+/// then.
 ///
 /// # Safety
-/// `params` points at an initialised struct that nobody else uses meanwhile.
+/// `params` points at an initialised struct that no other code uses during the call.
 pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Result<()> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let params = unsafe { &mut *params };
     if len == params.file_size as u64 {
         return Ok(());
@@ -328,34 +332,35 @@ pub(crate) unsafe fn truncate(params: *mut blosc2_stdio_mmap, len: u64) -> Resul
         return Err(err!(FileTruncate, "a mapping that is not for writing"));
     }
     let len = usize::try_from(len).map_err(|_| err!(FileTruncate, "{len} bytes"))?;
-    // SAFETY: by the caller's word; the mapping is for writing.
+    // SAFETY: guaranteed by the caller; the mapping is for writing.
     unsafe { set_length(params, len, len) }.map_err(|error| err!(FileTruncate, "to {len} bytes: {error}"))
 }
 
-/// Writes the file out, unmaps and closes it; frees the struct where that was asked for, whatever else fails.
+/// Flushes the mapping to the file, unmaps and closes it. Frees the struct if its `needs_free` is set, even after an
+/// error.
 ///
 /// # Errors
-/// `Failure` when nothing was mapped, or the system fails.
+/// `Failure` when nothing was mapped, and when a system call fails.
 ///
 /// # Safety
-/// `params` points at an initialised struct that nobody else uses meanwhile; it is gone afterwards if its
-/// `needs_free` is set, in which case it came from `malloc`.
+/// `params` points at an initialised struct that no other code uses during the call. If its `needs_free` is set, it
+/// came from `malloc` and is not used afterwards.
 pub(crate) unsafe fn destroy(params: *mut blosc2_stdio_mmap) -> Result<()> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let result = unsafe { unmap_and_close(&mut *params) };
     // SAFETY: as above.
     if unsafe { (*params).needs_free.get() } {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { libc::free(params.cast()) };
     }
     result
 }
 
-/// Writes the file out, unmaps and closes it.
+/// Flushes the mapping to the file, unmaps and closes it.
 ///
 /// # Safety
-/// The fields are those of a mapping that [`open`] has made, or `addr` and `urlpath` are NULL. No other code uses the mapping or
-/// its file.
+/// The fields are those of a mapping that [`open`] has made, or `addr` and `urlpath` are NULL. No other code uses the
+/// mapping or its file.
 unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
     let mut failed = false;
     let mut check = |result: c_int| failed |= result != 0;
@@ -366,12 +371,12 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
             check(unsafe { libc::msync(params.addr.cast(), params.file_size, libc::MS_SYNC) });
         }
         FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner).remove(&(params.addr as usize));
-        // SAFETY: our mapping, which nobody uses any more.
+        // SAFETY: a mapping that this module made, which no other code uses any more.
         check(unsafe { libc::munmap(params.addr.cast(), params.mapping_size) });
-        // SAFETY: the file that was opened for it, closed once.
+        // SAFETY: the file that was opened for the mapping; it is closed once.
         check(unsafe { libc::fclose(params.file) });
     }
-    // SAFETY: NULL or our copy.
+    // SAFETY: NULL or a copy from `strdup`.
     unsafe { libc::free(params.urlpath.cast()) };
     params.addr = null_mut();
     params.file = null_mut();
@@ -383,7 +388,8 @@ unsafe fn unmap_and_close(params: &mut blosc2_stdio_mmap) -> Result<()> {
     }
 }
 
-/// Where bytes begin and end, if a file can have them.
+/// Returns the first and the end offset of `len` bytes at `position`; `None` if they exceed the limits of `i64` or
+/// `usize`.
 fn end_of(position: u64, len: u64) -> Option<(usize, usize)> {
     let end = position.checked_add(len).filter(|&end| i64::try_from(end).is_ok())?;
     Some((usize::try_from(position).ok()?, usize::try_from(end).ok()?))
@@ -393,15 +399,15 @@ fn is_writable(params: &blosc2_stdio_mmap) -> bool {
     !params.addr.is_null() && params.access_flags & i64::from(libc::PROT_WRITE) != 0
 }
 
-/// Makes the file, or what stands for it, `len` bytes long, and the mapping large enough; bytes from its old end
-/// up to `zeros_until`, at most `len`, become 0.
+/// Sets the length of the file, in mode `c` of its private copy, to `len` bytes, and grows the mapping if it is
+/// shorter. Bytes from the old end up to `zeros_until`, at most `len`, become 0.
 ///
 /// # Safety
-/// The fields are those of a mapping for writing that [`open`] has made. No other code uses the mapping: it may move.
+/// The fields are those of a writable mapping that [`open`] has made. No other code uses the mapping: it may move.
 unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: usize) -> Result<()> {
     if len > params.mapping_size {
         let size = len.checked_mul(2).unwrap_or(len);
-        // SAFETY: by the caller's word; mode `c` is the private one.
+        // SAFETY: guaranteed by the caller; mode `c` is the private one.
         unsafe {
             if params.is_memory_only.get() {
                 grow_privately(params, size)?;
@@ -418,7 +424,7 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
         }
     } else if zeros_until.min(len) > params.file_size {
         let zeros_until = zeros_until.min(len);
-        // Something that was cut off may be there.
+        // The mapping may contain old bytes there, which an earlier call cut off.
         // SAFETY: within the mapping, which reaches up to `len`.
         unsafe { params.addr.add(params.file_size).write_bytes(0, zeros_until - params.file_size) };
     }
@@ -426,13 +432,13 @@ unsafe fn set_length(params: &mut blosc2_stdio_mmap, len: usize, zeros_until: us
     Ok(())
 }
 
-/// Makes a shared mapping `size` bytes long. It may move.
+/// Grows a shared mapping to `size` bytes. It may move.
 ///
 /// # Safety
 /// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
 #[cfg(target_os = "linux")]
 unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
-    // SAFETY: our one mapping of the file, and nobody uses what it moves away from.
+    // SAFETY: a single mapping, which this module made; no other code uses its old address.
     let addr = unsafe { libc::mremap(params.addr.cast(), params.mapping_size, size, libc::MREMAP_MAYMOVE) };
     if addr == libc::MAP_FAILED {
         return Err(err!(MemoryAlloc, "a mapping of {size} bytes: {}", io::Error::last_os_error()));
@@ -442,21 +448,21 @@ unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()>
     Ok(())
 }
 
-/// Makes a shared mapping `size` bytes long. It moves.
+/// Grows a shared mapping to `size` bytes. It moves.
 ///
 /// # Safety
 /// The fields are those of a shared mapping that [`open`] has made. No other code uses it.
 #[cfg(not(target_os = "linux"))]
 unsafe fn grow_shared(params: &mut blosc2_stdio_mmap, size: usize) -> Result<()> {
     let addr = map_anywhere(size, READ_WRITE, libc::MAP_SHARED, params.fd)?;
-    // SAFETY: by the caller's word, the old mapping.
+    // SAFETY: guaranteed by the caller, the old mapping.
     unsafe { unmap(params.addr.cast(), params.mapping_size) };
     params.addr = addr.cast();
     params.mapping_size = size;
     Ok(())
 }
 
-/// Anonymous memory of `mapping_size` bytes, with the file's pages over its beginning.
+/// Maps anonymous memory of `mapping_size` bytes, with the pages of the file over its beginning.
 fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mut c_void> {
     let mapping_size = mapping_size.max(file_size);
     let addr = map_anywhere(mapping_size, READ_WRITE, ANONYMOUS, -1)?;
@@ -474,7 +480,7 @@ fn map_privately(fd: c_int, file_size: usize, mapping_size: usize) -> Result<*mu
     Ok(addr)
 }
 
-/// Moves a private mapping to where there is room: the file's pages by remapping where the system can, what is
+/// Moves a private mapping to a longer one: the pages of the file by remapping where the system supports it, the bytes
 /// behind them by copying.
 ///
 /// # Safety
@@ -484,7 +490,8 @@ unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<
     let mut boundaries = FILE_PAGES.lock().unwrap_or_else(PoisonError::into_inner);
     let file_pages = boundaries.get(&(old as usize)).copied().unwrap_or(0);
     let new = map_anywhere(size, READ_WRITE, ANONYMOUS, -1)?;
-    // SAFETY: the first pages of the old mapping, which by the caller's word no other code uses, and of the longer new one.
+    // SAFETY: the first pages of the old mapping, which no other code uses (guaranteed by the caller), and of the
+    // longer new one.
     let moved = unsafe { move_pages(old, new, file_pages) };
     let (from, kept_pages) = if moved { (file_pages, file_pages) } else { (0, 0) };
     if params.file_size > from {
@@ -497,7 +504,7 @@ unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<
     }
     let left = whole_pages(params.mapping_size) - from;
     if left > 0 {
-        // SAFETY: the rest of the old mapping, which by the caller's word no other code uses.
+        // SAFETY: the rest of the old mapping, which no other code uses (guaranteed by the caller).
         unsafe { unmap(old.cast::<u8>().add(from).cast(), left) };
     }
     boundaries.remove(&(old as usize));
@@ -507,20 +514,20 @@ unsafe fn grow_privately(params: &mut blosc2_stdio_mmap, size: usize) -> Result<
     Ok(())
 }
 
-/// Moves the first `len` bytes of a mapping over those of another one; false if that cannot be.
+/// Moves the first `len` bytes of a mapping over those of another one. Returns false if the system cannot move them.
 ///
 /// # Safety
 /// Whole pages of two mappings of the library, which no other code uses.
 #[cfg(target_os = "linux")]
 unsafe fn move_pages(from: *mut c_void, to: *mut c_void, len: usize) -> bool {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     len == 0 || unsafe { libc::mremap(from, len, len, libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED, to) } == to
 }
 
 /// Returns false: only Linux can move pages.
 ///
 /// # Safety
-/// None needed; as on Linux.
+/// No requirements; `unsafe` for the same signature as on Linux.
 #[cfg(not(target_os = "linux"))]
 unsafe fn move_pages(_: *mut c_void, _: *mut c_void, _: usize) -> bool {
     false
@@ -531,7 +538,7 @@ const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NOR
 #[cfg(not(target_os = "linux"))]
 const ANONYMOUS: c_int = libc::MAP_PRIVATE | libc::MAP_ANON;
 
-/// Makes a mapping of `len` bytes where the system has room for it. `flags` are without `MAP_FIXED`.
+/// Makes a mapping of `len` bytes at an address that the system selects. `flags` are without `MAP_FIXED`.
 fn map_anywhere(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
     // SAFETY: without MAP_FIXED no mapping is replaced.
     unsafe { map(null_mut(), len, access, flags & !libc::MAP_FIXED, fd) }
@@ -542,7 +549,7 @@ fn map_anywhere(len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*m
 /// # Safety
 /// With `MAP_FIXED`, the pages of `len` bytes at `at` are a mapping of the library that no other code uses.
 unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_int) -> Result<*mut c_void> {
-    // SAFETY: a new mapping, or by the caller's word one in place of another.
+    // SAFETY: a new mapping, or one that replaces another, for which the caller guarantees that no other code uses it.
     let addr = unsafe { libc::mmap(at, len, access, flags, fd, 0) };
     if addr == libc::MAP_FAILED {
         return Err(err!(MemoryAlloc, "a mapping of {len} bytes: {}", io::Error::last_os_error()));
@@ -555,11 +562,11 @@ unsafe fn map(at: *mut c_void, len: usize, access: c_int, flags: c_int, fd: c_in
 /// # Safety
 /// They are a mapping of the library, or whole pages of one, that no other code uses.
 unsafe fn unmap(addr: *mut c_void, len: usize) {
-    // SAFETY: by the caller's word. It fails only for ranges that are no mapping.
+    // SAFETY: guaranteed by the caller. The call fails only for ranges that are not mapped.
     unsafe { libc::munmap(addr, len) };
 }
 
-/// Rounded up to whole pages.
+/// Returns `len` rounded up to whole pages.
 fn whole_pages(len: usize) -> usize {
     // SAFETY: no pointers; the page size is always known.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;

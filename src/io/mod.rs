@@ -1,13 +1,13 @@
-//! Moving bytes between memory and files, through the library's own back-ends or one of a program's.
+//! Transfer of bytes between memory and files, through the library's own back-ends or one of the program.
 //!
-//! Owns what a file is to the rest of the library ([`Backend`], [`IoStream`]), the read handle that a frame keeps
-//! ([`CachedReader`]), the lock between processes ([`FrameLock`]), the names of files ([`paths`]), and the table of
-//! the back-ends that programs register ([`registry`]). Knows nothing of frames: what the bytes mean, and in which
-//! order they are written, is decided above.
+//! Provides files for the rest of the library ([`Backend`], [`IoStream`]), the cached read handle of a frame
+//! ([`CachedReader`]), the lock between processes ([`FrameLock`]), paths ([`paths`]), and the table of the back-ends
+//! that programs register ([`registry`]). This module does not depend on frames: its callers define the meaning of the
+//! bytes and the order of writes.
 //!
-//! Plain files (id 0) are read and written by position, without a `FILE` and without buffering; the exported stdio
-//! functions, which have to offer a real `FILE`, have a core of their own in [`stdio`]. Mapped files (id 1) are
-//! [`mmap`]; its state is a struct that C shares. A program's own back-end is called through `user`.
+//! Plain files (id 0) are read and written by position, without a `FILE` and without buffering. The exported stdio
+//! functions, which must provide a `FILE` of the C library, are implemented separately in [`stdio`]. Mapped files (id
+//! 1) are in [`mmap`]; their state is a struct that C code shares. Back-ends of the program are called through `user`.
 
 mod backend;
 mod errno;

@@ -1,22 +1,23 @@
-//! How a file is opened, and the shape of a write to it.
+//! The mode in which a file is opened, and the shape of a write to it.
 
 use std::ffi::CStr;
 
-/// What a file is opened for.
+/// The mode in which a file is opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OpenMode {
-    /// `rb`: reading a file that exists.
+    /// `rb`: reads an existing file.
     Read,
-    /// `rb+`: reading and writing a file that exists.
+    /// `rb+`: reads and writes an existing file.
     Update,
-    /// `wb`: writing a file that is created, or cut to nothing.
+    /// `wb`: writes a file that is created, or truncated to length 0.
     Create,
-    /// `ab`: writing behind what a file has; it is created if need be. Positions are given as everywhere else.
+    /// `ab`: writes a file, which is created if necessary, without truncating it. Positions are absolute, as in the
+    /// other modes.
     Append,
 }
 
 impl OpenMode {
-    /// As `fopen` and a program's `open` spell it (`frame.md` 5.2).
+    /// Returns the mode as a string for `fopen` and for `open` of a program's back-end (`frame.md` 5.2).
     pub(crate) const fn as_c_str(self) -> &'static CStr {
         match self {
             OpenMode::Read => c"rb",
@@ -27,12 +28,12 @@ impl OpenMode {
     }
 }
 
-/// How a write is told to a program's `write`, which can see it (`frame.md` 5.2). The library's own back-ends do
-/// not care.
+/// The arguments `size` and `nitems` of a write, which the callback `write` of a program receives (`frame.md` 5.2). The
+/// library's own back-ends ignore them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WriteShape {
     /// `size = 1, nitems = length`: payloads, indexes, trailers.
     Bytes,
-    /// `size = length, nitems = 1`: whole headers and whole frames. No bytes are `(NULL, 0, 1)`.
+    /// `size = length, nitems = 1`: whole headers and whole frames. An empty write is `(NULL, 0, 1)`.
     Item,
 }

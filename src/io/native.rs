@@ -1,5 +1,5 @@
-//! Plain files by position: whole transfers, whatever the system does at a time, and signals in between. Nothing
-//! here moves a file's own position, so any number of threads may use one handle.
+//! Positional I/O on plain files: all bytes are transferred, also when the system transfers fewer in one call or a
+//! signal interrupts it. No function moves the file's own position, so any number of threads may use one handle.
 
 use super::{OpenMode, paths};
 use crate::err;
@@ -11,7 +11,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// Opens a file. A new one gets the permissions 0666 without the umask.
+/// Opens a file. A new file has the permissions 0666 minus the umask.
 ///
 /// # Errors
 /// `FileOpen`.
@@ -29,50 +29,51 @@ pub(super) fn open(path: &CStr, mode: OpenMode) -> Result<File> {
         .map_err(|error| err!(FileOpen, "{path:?} cannot be opened with {:?}: {error}", mode.as_c_str()))
 }
 
-/// Which file this is: device and number. `None` when the descriptor was closed.
+/// Returns the identity of the file, device and inode number; `None` when the descriptor was closed.
 ///
-/// The system's oldest call, and its fastest: every read of a frame asks (`frame.md` 5.4).
+/// Uses `fstat`, the fastest of the system's calls for this, since every read of a frame calls this function
+/// (`frame.md` 5.4).
 pub(super) fn identity(file: &File) -> Option<(u64, u64)> {
     identity_with(|place| {
-        // SAFETY: a descriptor, whatever it is, and a struct to be filled.
+        // SAFETY: any descriptor number is allowed, and `place` is a struct to be filled.
         unsafe { libc::fstat(file.as_raw_fd(), place) }
     })
 }
 
-/// What tells whether a file at a path is still as it was.
+/// The properties of a file at a path by which a change of the file is detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stamp {
-    /// Device and number.
+    /// Device and inode number.
     pub identity: (u64, u64),
     /// Length in bytes.
     pub size: u64,
-    /// When its content changed last, and when anything about it did: seconds and nanoseconds.
+    /// Time of the last change of the content, and of the last change of the inode: seconds and nanoseconds.
     times: [(i64, i64); 2],
 }
 
-/// The stamp of a file, and what it is worth.
+/// The stamp of a file, and whether it detects every later change.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stamped {
     /// The stamp.
     pub stamp: Stamp,
-    /// Whether a change from now on would give another stamp. One in the same tick of the file system's clock as the
-    /// last would not.
+    /// Whether every change from now on gives another stamp. A change in the same tick of the file system's clock as
+    /// the last change does not.
     pub is_settled: bool,
 }
 
-/// Longer than a tick of the clock that stamps files, in nanoseconds.
+/// Upper bound, in nanoseconds, for a tick of the clock that stamps files.
 const TICK: i128 = 20_000_000;
-/// The same for file systems that keep whole seconds.
+/// Upper bound, in nanoseconds, for file systems that store whole seconds.
 const COARSE_TICK: i128 = 3_000_000_000;
 
-/// The stamp of the file that is at a path now, links followed; `None` when there is none.
+/// Returns the stamp of the file that is at `path` now, following links; `None` when there is none.
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
 pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
     let nanoseconds = |(s, ns): (i64, i64)| i128::from(s) * 1_000_000_000 + i128::from(ns);
-    // Before the file is looked at: what changes later is stamped later.
+    // Read before the file's times, so that a later change has a later stamp.
     let now = nanoseconds(now());
     let found = stat_with(|place| {
-        // SAFETY: a string, and a struct to be filled.
+        // SAFETY: a NUL-terminated string, and a struct to be filled.
         unsafe { libc::stat(path.as_ptr(), place) }
     })?;
     let times = [
@@ -91,7 +92,7 @@ pub(crate) fn stamp_at(path: &CStr) -> Option<Stamped> {
     })
 }
 
-/// The time by the clock that stamps files.
+/// Returns the time of the clock that stamps files, in seconds and nanoseconds.
 #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
 fn now() -> (i64, i64) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -99,7 +100,7 @@ fn now() -> (i64, i64) {
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     const CLOCK: libc::clockid_t = libc::CLOCK_REALTIME;
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a struct to be filled; if it is not, nothing is ever settled.
+    // SAFETY: a struct to be filled. If the call fails, the time is 0 and no stamp counts as settled.
     unsafe { libc::clock_gettime(CLOCK, &mut time) };
     (time.tv_sec as i64, time.tv_nsec as i64)
 }
@@ -118,7 +119,7 @@ fn stat_with(stat: impl FnOnce(*mut libc::stat) -> c_int) -> Option<libc::stat> 
     Some(unsafe { found.assume_init() })
 }
 
-/// Reads as many bytes as there are, up to the length of `dest`.
+/// Reads the bytes from `position` on into `dest`, as many as the file has. Returns their number.
 ///
 /// # Errors
 /// `FileRead`.
@@ -144,7 +145,7 @@ pub(super) fn write_at(file: &File, position: u64, bytes: &[u8]) -> Result<()> {
         .map_err(|error| err!(FileWrite, "{} bytes at {position}: {error}", bytes.len()))
 }
 
-/// Writes all bytes of all parts, one behind the other, in as few calls as the system allows.
+/// Writes all parts, one behind the other, in as few calls as the system allows.
 ///
 /// # Errors
 /// `FileWrite`.
@@ -156,7 +157,7 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
             *slice = IoSlice::new(part);
         }
         let mut left = &mut slices[..group.len()];
-        // Empty parts are no reason for a call.
+        // Skips empty parts, so that no call is made for them.
         IoSlice::advance_slices(&mut left, 0);
         while !left.is_empty() {
             let written = some_at(file, position, left)
@@ -168,12 +169,12 @@ pub(super) fn write_vectored_at(file: &File, mut position: u64, parts: &[&[u8]])
     Ok(())
 }
 
-/// Writes the beginning of the parts; at least one byte.
+/// Writes the beginning of the parts, at least one byte. Returns the number of bytes.
 fn some_at(file: &File, position: u64, parts: &[IoSlice<'_>]) -> io::Result<usize> {
     let position = libc::off_t::try_from(position).map_err(|_| ErrorKind::InvalidInput)?;
     loop {
-        // SAFETY: an `IoSlice` has the layout of an `iovec`, and there are as many as is said, each of readable
-        // memory; the descriptor is open.
+        // SAFETY: an `IoSlice` has the layout of an `iovec`, there are `parts.len()` of them, each for readable memory,
+        // and the descriptor is open.
         let written =
             unsafe { libc::pwritev(file.as_raw_fd(), parts.as_ptr().cast(), parts.len() as c_int, position) };
         match usize::try_from(written) {

@@ -1,4 +1,4 @@
-//! Names of files and directories, always those of the host (`frame.md` 3.3, 4.1).
+//! Paths of files and directories, always of the host's file system (`frame.md` 3.3, 4.1).
 
 use crate::err;
 use crate::error::Result;
@@ -8,12 +8,12 @@ use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// A path as the file system takes it.
+/// Converts a C string to a path.
 pub(crate) fn as_path(path: &CStr) -> &Path {
     Path::new(OsStr::from_bytes(path.to_bytes()))
 }
 
-/// Without a leading `file:///`, all three slashes.
+/// Returns the path without a leading `file:///` (all three slashes are removed).
 pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
     const SCHEME: &[u8] = b"file:///";
     if path.to_bytes().starts_with(SCHEME)
@@ -24,37 +24,37 @@ pub(crate) fn strip_scheme(path: &CStr) -> &CStr {
     path
 }
 
-/// Without one `/` or `\` at the end.
+/// Returns the path without one trailing `/` or `\`.
 pub(crate) fn strip_slash(path: &CStr) -> CString {
     let bytes = path.to_bytes();
     let bytes = bytes.strip_suffix(b"/").or_else(|| bytes.strip_suffix(b"\\")).unwrap_or(bytes);
     CString::new(bytes).expect("a part of a string has no NUL either")
 }
 
-/// The path of the sidecar that locks a file: `<path>.b2lock`.
+/// Returns the path of the sidecar that locks a file: `<path>.b2lock`.
 pub(crate) fn sidecar(path: &CStr) -> PathBuf {
     PathBuf::from(OsStr::from_bytes(&[path.to_bytes(), b".b2lock"].concat()))
 }
 
-/// Whether there is something at the path, links followed.
+/// Returns whether the path exists, following links.
 pub(crate) fn exists(path: &CStr) -> bool {
     fs::metadata(as_path(path)).is_ok()
 }
 
-/// Makes a directory with the permissions 0777 without the umask.
+/// Creates a directory with the permissions 0777 minus the umask.
 ///
 /// # Errors
-/// `FileOpen` when there is something at the path, or no parent.
+/// `FileOpen` when the path exists, or its parent does not.
 pub(crate) fn create_dir(path: &CStr) -> Result<()> {
     fs::create_dir(as_path(path)).map_err(|error| err!(FileOpen, "{path:?} cannot be made: {error}"))
 }
 
-/// Removes a file or an empty directory; one that is not there is no error.
+/// Removes a file or an empty directory; a missing one is no error.
 ///
 /// # Errors
 /// `FileRemove`.
 pub(crate) fn remove_file(path: &CStr) -> Result<()> {
-    // SAFETY: a string.
+    // SAFETY: a NUL-terminated string.
     if unsafe { libc::remove(path.as_ptr()) } == 0 {
         return Ok(());
     }
@@ -64,11 +64,11 @@ pub(crate) fn remove_file(path: &CStr) -> Result<()> {
     }
 }
 
-/// Removes the files of a directory, and the directory if nothing is left in it. Links that lead nowhere are left.
+/// Removes the files of a directory, and the directory if it is empty then. Dangling links are left.
 ///
 /// # Errors
-/// `InvalidParam` for an empty path, `NotFound` where no directory can be listed, `Failure` at the first entry that
-/// is no file.
+/// `InvalidParam` for an empty path, `NotFound` when the directory cannot be listed, `Failure` at the first entry that
+/// is not a file.
 pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
     if path.is_empty() {
         return Err(err!(InvalidParam, "the path of a directory is empty"));
@@ -81,15 +81,15 @@ pub(crate) fn remove_dir(path: &CStr) -> Result<()> {
             fs::remove_file(&file).map_err(|error| err!(Failure, "{}: {error}", file.display()))?;
         }
     }
-    // One that is not empty stays.
+    // A directory that is not empty is kept, without an error.
     let _ = fs::remove_dir(path);
     Ok(())
 }
 
-/// Removes a frame: a directory with its files, or a file with its sidecar. What is not there is no error.
+/// Removes a frame: a directory with its files, or a file with its sidecar. A missing path is no error.
 ///
 /// # Errors
-/// `Failure` where the path cannot be looked at, `FileRemove` for a file; those of [`remove_dir`].
+/// `Failure` when the metadata of the path cannot be read, `FileRemove` for a file; those of [`remove_dir`].
 pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
     match fs::metadata(as_path(path)) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -97,7 +97,7 @@ pub(crate) fn remove_urlpath(path: &CStr) -> Result<()> {
         Ok(metadata) if metadata.is_dir() => remove_dir(path),
         Ok(_) => {
             fs::remove_file(as_path(path)).map_err(|error| err!(FileRemove, "{path:?}: {error}"))?;
-            // There is none without locking.
+            // Without locking there is no sidecar.
             let _ = fs::remove_file(sidecar(path));
             Ok(())
         }

@@ -1,4 +1,4 @@
-//! The read handle that a frame on disk keeps (`frame.md` 5.4).
+//! The cached read handle of a frame on disk (`frame.md` 5.4).
 
 use super::{Backend, IoStream, OpenMode, native};
 use crate::environment;
@@ -8,11 +8,11 @@ use std::os::fd::IntoRawFd;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-/// Opens a frame's file for reading at the first need and keeps it open, within a limit for the whole process:
-/// `BLOSC_MAX_CACHED_READERS`, else 96 or a 16th of the descriptors that the process may have. Beyond it, and with
-/// other back-ends than plain files, every use opens and closes the file.
+/// Opens the file of a frame at the first read and keeps it open, within a limit for the whole process:
+/// `BLOSC_MAX_CACHED_READERS`, by default the smaller of 96 and 1/16 of the descriptors that the process may have.
+/// Beyond the limit, and with other back-ends than plain files, every read opens and closes the file.
 ///
-/// Threads read at the same time; no lock is held meanwhile.
+/// Threads may read at the same time; no lock is held during a read.
 pub(crate) struct CachedReader {
     backend: Backend,
     path: CString,
@@ -25,7 +25,7 @@ struct State {
     slot: Slot,
 }
 
-/// Whether this reader may keep its handle; decided once, when it is first asked for.
+/// Whether this reader may keep its handle; decided when it first opens the file.
 #[derive(Default)]
 enum Slot {
     #[default]
@@ -34,12 +34,12 @@ enum Slot {
     Unavailable,
 }
 
-/// An open file and which one it is.
+/// An open file and its identity.
 struct OpenFile {
-    /// `None` only once it is dropped.
+    /// `None` only inside `drop`.
     stream: Option<IoStream>,
     identity: (u64, u64),
-    /// The program closed the descriptor behind our back; the number may be that of another file by now.
+    /// The program closed the descriptor; its number may be in use for another file, so it must not be closed here.
     lost: AtomicBool,
 }
 
@@ -48,7 +48,7 @@ impl OpenFile {
         self.stream.as_ref().expect("a stream until it is dropped")
     }
 
-    /// Whether the descriptor is that of another file by now, or of none.
+    /// Returns whether the descriptor was closed, or now belongs to another file.
     fn is_lost(&self) -> bool {
         self.stream().as_file().and_then(native::identity) != Some(self.identity)
     }
@@ -64,7 +64,7 @@ impl Drop for OpenFile {
     }
 }
 
-/// One of the places of the process; given back when dropped.
+/// One of the limited number of cached descriptors; released on drop.
 struct DescriptorSlot;
 
 static SLOTS_TAKEN: AtomicUsize = AtomicUsize::new(0);
@@ -86,17 +86,17 @@ impl Drop for DescriptorSlot {
     }
 }
 
-/// How many handles the process may keep.
+/// Returns the maximum number of cached handles of the process.
 fn limit() -> usize {
     let mut descriptors = libc::rlimit { rlim_cur: libc::RLIM_INFINITY, rlim_max: libc::RLIM_INFINITY };
-    // SAFETY: a struct to be filled; it stays as it is when that fails.
+    // SAFETY: a struct to be filled; it is unchanged if the call fails.
     unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &mut descriptors) };
     let asked = environment::var(c"BLOSC_MAX_CACHED_READERS").filter(|value| !value.is_empty());
     let asked = asked.and_then(|_| environment::number(c"BLOSC_MAX_CACHED_READERS"));
     limit_of(asked, descriptors.rlim_cur)
 }
 
-/// The limit that was asked for, if it is one, or else what so many descriptors allow.
+/// Returns the requested limit if it is valid (0 to `i32::MAX`), otherwise the limit for that number of descriptors.
 fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
     const MOST: libc::rlim_t = 96;
     match asked.and_then(|asked| i32::try_from(asked).ok()).map(usize::try_from) {
@@ -107,26 +107,27 @@ fn limit_of(asked: Option<i64>, descriptors: libc::rlim_t) -> usize {
 }
 
 impl CachedReader {
-    /// A reader that keeps its handle if it may. Nothing is opened yet.
+    /// Creates a reader that keeps its handle if the limit allows. Opens nothing yet.
     pub(crate) fn new(backend: Backend, path: CString) -> Self {
         let slot = if backend.is_native() { Slot::Undecided } else { Slot::Unavailable };
         CachedReader { backend, path, state: RwLock::new(State { open: None, slot }) }
     }
 
-    /// A reader that opens the file for every use, as all do once too many keep theirs.
+    /// Creates a reader that opens the file for every read, like a reader beyond the limit.
     #[cfg(test)]
     pub(crate) fn uncached(backend: Backend, path: CString) -> Self {
         CachedReader { backend, path, state: RwLock::new(State { open: None, slot: Slot::Unavailable }) }
     }
 
-    /// The path that is read.
+    /// Returns the path of the file.
     #[cfg(test)]
     pub(crate) fn path(&self) -> &CString {
         &self.path
     }
 
-    /// Drops a handle whose path names another file by now, `there`, or that the program closed; true if that was so:
-    /// what was read before is of another file. A path that names nothing is no reason: the old file can still be read.
+    /// Drops the handle if the program closed it, or if the path now names another file; `there` is the current
+    /// identity of the path. Returns true in these cases: everything read before came from another file. A path that
+    /// names no file is not such a case: the old file can still be read.
     pub(crate) fn revalidate(&self, there: Option<(u64, u64)>) -> bool {
         let Some(kept) = self.open_file() else { return false };
         let is_lost = kept.is_lost();
@@ -137,7 +138,7 @@ impl CachedReader {
         true
     }
 
-    /// Drops a handle that the program closed.
+    /// Drops the handle if the program closed its descriptor.
     pub(crate) fn drop_if_lost(&self) {
         if let Some(file) = self.open_file().filter(|file| file.is_lost()) {
             self.drop_file(&file, true);
@@ -149,13 +150,13 @@ impl CachedReader {
             file.lost.store(true, Ordering::Relaxed);
         }
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
-        // Another thread may have put a newer one there.
+        // Another thread may have opened a newer file already.
         if state.open.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, file)) {
             state.open = None;
         }
     }
 
-    /// Lets `read` use the file handle, or one opened for this call.
+    /// Calls `read` with the cached handle, or with one opened for this call.
     ///
     /// # Errors
     /// `FileOpen`, or what `read` returns.
@@ -174,7 +175,7 @@ impl CachedReader {
         self.state.read().unwrap_or_else(PoisonError::into_inner).open.clone()
     }
 
-    /// Keeps a stream that was just opened, or gives it back.
+    /// Caches a stream that was just opened, or returns it as the error.
     fn keep(&self, stream: IoStream) -> std::result::Result<Arc<OpenFile>, IoStream> {
         let mut state = self.state.write().unwrap_or_else(PoisonError::into_inner);
         if let Slot::Undecided = state.slot {
@@ -187,7 +188,7 @@ impl CachedReader {
             return Err(stream);
         };
         let kept = OpenFile { stream: Some(stream), identity, lost: AtomicBool::new(false) };
-        // Of two threads that opened it at once, the first one's is kept.
+        // If two threads opened the file at the same time, the handle of the first is kept.
         Ok(state.open.get_or_insert_with(|| Arc::new(kept)).clone())
     }
 }
@@ -198,7 +199,7 @@ mod tests {
 
     #[test]
     fn the_limit_of_the_process() {
-        // 0 is also what `strtol` makes of text that is no number.
+        // 0 is also the result of `strtol` for text that is not a number.
         assert_eq!(limit_of(Some(0), 1024), 0);
         assert_eq!(limit_of(Some(5), 1024), 5);
         assert_eq!(limit_of(Some(i64::from(i32::MAX)), 1024), i32::MAX as usize);

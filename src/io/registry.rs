@@ -1,5 +1,5 @@
-//! The back-ends that programs register (`frame.md` 5.1). The table only grows: `blosc2_destroy` leaves it alone,
-//! and the address of an entry stays for the life of the process.
+//! The back-ends that programs register (`frame.md` 5.1). Entries are never removed, also not by `blosc2_destroy`, and
+//! the address of an entry is valid until the process ends.
 
 use crate::abi::{BLOSC2_IO_REGISTERED, blosc2_io_cb};
 use crate::err;
@@ -8,20 +8,20 @@ use std::ffi::{CStr, c_char};
 use std::ptr::null_mut;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Entries of the table, the two of the library included.
+/// Maximum number of entries, including the two of the library.
 const CAPACITY: usize = 255;
 const BUILT_IN: usize = 2;
 
-/// The address of an entry. The program may change what is there, but the entry is never freed.
+/// An entry. The program may change the struct at its address, which is never freed.
 #[derive(Clone, Copy)]
 struct Entry {
     id: u8,
-    /// The name as registered, our own copy or NULL.
+    /// A copy of the name at registration, or NULL.
     name: *const c_char,
     callbacks: *mut blosc2_io_cb,
 }
 
-// SAFETY: addresses of memory that is never freed.
+// SAFETY: the pointers refer to memory that is never freed.
 unsafe impl Send for Entry {}
 
 static ENTRIES: Mutex<Vec<Entry>> = Mutex::new(Vec::new());
@@ -30,11 +30,11 @@ fn entries() -> MutexGuard<'static, Vec<Entry>> {
     ENTRIES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Adds a back-end under `name`, or without one; struct and name are copied, the name in the struct is not used. The same
-/// id under the same name is no error and changes nothing.
+/// Adds a back-end under `name`, or without a name. The struct and `name` are copied; the name in the struct is
+/// ignored. Registering an id again under the same name changes nothing and is no error.
 ///
 /// # Errors
-/// `PluginIo` for an id below 160, one that is taken under another name, and when the table is full.
+/// `PluginIo` for an id below 160, for an id that is registered under another name, and when the table is full.
 ///
 /// # Safety
 /// The callbacks obey the contracts of their types, and stay loaded.
@@ -48,7 +48,7 @@ pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> 
         return Err(err!(PluginIo, "no room for I/O back-end {name:?}: the table is full"));
     }
     if let Some(known) = entries.iter().find(|entry| entry.id == id) {
-        // SAFETY: NULL or our own copy.
+        // SAFETY: NULL or a copy that is never freed.
         let taken_by = (!known.name.is_null()).then(|| unsafe { CStr::from_ptr(known.name) });
         return if taken_by == name {
             Ok(())
@@ -62,16 +62,16 @@ pub(crate) unsafe fn register(callbacks: &blosc2_io_cb, name: Option<&CStr>) -> 
     Ok(())
 }
 
-/// The address of a registered back-end.
+/// Returns the address of the struct of a registered back-end.
 pub(crate) fn entry(id: u8) -> Option<*mut blosc2_io_cb> {
     entries().iter().find(|entry| entry.id == id).map(|entry| entry.callbacks)
 }
 
-/// Returns the callbacks of a registered back-end, as they are now.
+/// Returns a copy of the current callbacks of a registered back-end.
 ///
 /// # Safety
-/// The program does not change the struct of that id meanwhile, to which `blosc2_get_io_cb` gives it a pointer.
+/// The program does not change the struct of that id during the call; `blosc2_get_io_cb` gives it a pointer to it.
 pub(super) unsafe fn callbacks(id: u8) -> Option<blosc2_io_cb> {
-    // SAFETY: never freed, and by the caller's word not changed meanwhile.
+    // SAFETY: never freed, and not changed during the call, guaranteed by the caller.
     entry(id).map(|entry| unsafe { *entry })
 }

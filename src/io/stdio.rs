@@ -1,5 +1,5 @@
-//! The core of the exported stdio functions: a real `FILE` of the C library, which plug-ins look at, read and
-//! written by position past its buffer (`frame.md` 5.3). The library's own files do not come through here.
+//! The core of the exported stdio functions: a `FILE` of the C library, which plug-ins may access, read and written by
+//! position, bypassing its buffer (`frame.md` 5.3). The library does not use this module for its own files.
 
 use crate::abi::blosc2_stdio_file;
 use crate::err;
@@ -7,17 +7,17 @@ use crate::error::Result;
 use std::ffi::{CStr, c_int, c_void};
 use std::io;
 
-/// Opens a file with `fopen`; the struct is from `malloc`, for [`close`].
+/// Opens a file with `fopen`. The returned struct is allocated with `malloc`; [`close`] frees it.
 ///
 /// # Errors
 /// `FileOpen`, `MemoryAlloc`.
 pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
-    // SAFETY: two strings.
+    // SAFETY: two NUL-terminated strings.
     let file = unsafe { libc::fopen(path.as_ptr(), mode.as_ptr()) };
     if file.is_null() {
         return Err(err!(FileOpen, "{path:?} in mode {mode:?}: {}", io::Error::last_os_error()));
     }
-    // SAFETY: any length may be asked for.
+    // SAFETY: `malloc` accepts any size.
     let stream: *mut blosc2_stdio_file = unsafe { libc::malloc(size_of::<blosc2_stdio_file>()) }.cast();
     if stream.is_null() {
         // SAFETY: open, and closed once.
@@ -29,12 +29,12 @@ pub(crate) fn open(path: &CStr, mode: &CStr) -> Result<*mut blosc2_stdio_file> {
     Ok(stream)
 }
 
-/// Closes the file and frees the struct; what `fclose` returned.
+/// Closes the file and frees the struct. Returns the result of `fclose`.
 ///
 /// # Safety
 /// `stream` came from [`open`], is closed once, and its file is open.
 pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         let result = libc::fclose((*stream).file);
         libc::free(stream.cast());
@@ -42,7 +42,7 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
     }
 }
 
-/// The length of the file, what is still in its buffer included; its position stays.
+/// Returns the length of the file in bytes, including unwritten bytes of its buffer. The file position is unchanged.
 ///
 /// # Errors
 /// `FileRead`.
@@ -50,7 +50,7 @@ pub(crate) unsafe fn close(stream: *mut blosc2_stdio_file) -> c_int {
 /// # Safety
 /// `file` is open.
 pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let size = unsafe {
         let before = libc::ftello(file);
         if before < 0 || libc::fseeko(file, 0, libc::SEEK_END) != 0 {
@@ -66,10 +66,11 @@ pub(crate) unsafe fn size(file: *mut libc::FILE) -> Result<i64> {
     Ok(size)
 }
 
-/// At most this much goes to the system at a time.
+/// The maximum number of bytes per system call.
 const AT_ONCE: usize = 1 << 30;
 
-/// Repeats `transfer(done, len)` until `len` bytes are through, or it gets no further; how many are.
+/// Calls `transfer(done, len)` until `len` bytes are transferred, or a call fails or transfers none. Returns the number
+/// of transferred bytes.
 fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usize {
     let mut done = 0;
     while done < len {
@@ -83,39 +84,39 @@ fn transfer(len: usize, mut transfer: impl FnMut(usize, usize) -> isize) -> usiz
     done
 }
 
-/// Writes up to `len` bytes at `position`; how many were.
+/// Writes up to `len` bytes at `position`. Returns the number of written bytes.
 ///
 /// # Safety
 /// `file` is open; there are `len` readable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn write(file: *mut libc::FILE, bytes: *const c_void, len: usize, position: i64) -> usize {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: by the caller's word; `done + more` is at most `len`.
+        // SAFETY: guaranteed by the caller; `done + more` is at most `len`.
         unsafe { libc::pwrite(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
     })
 }
 
-/// Reads up to `len` bytes at `position`; how many were.
+/// Reads up to `len` bytes at `position`. Returns the number of read bytes.
 ///
 /// # Safety
 /// `file` is open; there are `len` writable bytes at `bytes`; `position` is not negative.
 pub(crate) unsafe fn read(file: *mut libc::FILE, bytes: *mut c_void, len: usize, position: i64) -> usize {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     let fd = unsafe { libc::fileno(file) };
     transfer(len, |done, more| {
         let Some(position) = position.checked_add(done as i64) else { return 0 };
-        // SAFETY: by the caller's word; `done + more` is at most `len`.
+        // SAFETY: guaranteed by the caller; `done + more` is at most `len`.
         unsafe { libc::pread(fd, bytes.cast::<u8>().add(done).cast(), more, position) }
     })
 }
 
-/// Cuts or extends the file to `len` bytes; what `ftruncate` returned.
+/// Truncates or extends the file to `len` bytes. Returns the result of `ftruncate`.
 ///
 /// # Safety
 /// `file` is open.
 pub(crate) unsafe fn truncate(file: *mut libc::FILE, len: i64) -> c_int {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { libc::ftruncate(libc::fileno(file), len) }
 }

@@ -1,4 +1,4 @@
-//! An open file: reads and writes by absolute position, whatever the back-end.
+//! An open file of any back-end: reads and writes at absolute positions.
 
 use super::lent::LentBytes;
 use super::mmap::Mapping;
@@ -11,7 +11,8 @@ use std::sync::Arc;
 
 /// An open file. Closed when it is dropped.
 ///
-/// Any number of threads may read at the same time. Back-ends that hand out pointers wait with a change until no thread reads.
+/// Any number of threads may read at the same time. With back-ends that hand out pointers, a change waits until no
+/// thread reads.
 pub(crate) struct IoStream(pub(super) Kind);
 
 pub(super) enum Kind {
@@ -21,7 +22,7 @@ pub(super) enum Kind {
 }
 
 impl IoStream {
-    /// Fills `dest` from `position` on.
+    /// Fills `dest` with the bytes that begin at `position`.
     ///
     /// # Errors
     /// `FileRead`, also when the file ends earlier.
@@ -33,9 +34,9 @@ impl IoStream {
         Ok(())
     }
 
-    /// Reads as many bytes as there are from `position` on, up to the length of `dest`; their number.
+    /// Reads the bytes from `position` on into `dest`, as many as the file has. Returns their number.
     ///
-    /// A program's back-end may give none where there are fewer than asked for.
+    /// A back-end of the program may return 0 when the file has fewer bytes than requested.
     ///
     /// # Errors
     /// `FileRead`.
@@ -47,7 +48,7 @@ impl IoStream {
         }
     }
 
-    /// Reads as many bytes as there are from `position` on, up to `len`, into new memory.
+    /// Reads the bytes from `position` on into new memory, at most `len` or as many as the file has.
     ///
     /// # Errors
     /// `FileRead`, `MemoryAlloc`.
@@ -59,7 +60,7 @@ impl IoStream {
         Ok(bytes)
     }
 
-    /// Returns the bytes themselves, from back-ends that hand out pointers; `None` from the others.
+    /// Returns a reference to the bytes for back-ends that hand out pointers; `None` for the others.
     ///
     /// Writes through this back-end and its clones wait until the bytes are dropped.
     ///
@@ -80,12 +81,12 @@ impl IoStream {
         }
     }
 
-    /// Writes all bytes at `position`. A program's back-end is called even when there are none.
+    /// Writes all bytes at `position`. A callback of the program is called even for an empty slice.
     ///
-    /// The thread must not have bytes that the back-end lent: the write would wait forever.
+    /// The calling thread must not hold bytes that the back-end lent: the write would deadlock.
     ///
     /// # Errors
-    /// `FileWrite`, also when less was written.
+    /// `FileWrite`, also after an incomplete write.
     pub(crate) fn write_at(&self, position: u64, bytes: &[u8], shape: WriteShape) -> Result<()> {
         match &self.0 {
             Kind::Native(file) => native::write_at(file, position, bytes),
@@ -94,11 +95,11 @@ impl IoStream {
         }
     }
 
-    /// Writes all bytes of all parts, one behind the other, from `position` on: in one call where the system can,
-    /// as one [`WriteShape::Bytes`] each where the back-end is called for every write.
+    /// Writes all parts one behind the other from `position` on: in one call where the system supports it; otherwise,
+    /// with one call of the back-end per part, each as [`WriteShape::Bytes`].
     ///
     /// # Errors
-    /// `FileWrite`, also when less was written.
+    /// `FileWrite`, also after an incomplete write.
     pub(crate) fn write_vectored_at(&self, mut position: u64, parts: &[&[u8]]) -> Result<()> {
         if let Kind::Native(file) = &self.0 {
             return native::write_vectored_at(file, position, parts);
@@ -110,7 +111,7 @@ impl IoStream {
         Ok(())
     }
 
-    /// Cuts the file, or extends it with zeros, to `len` bytes.
+    /// Truncates the file, or extends it with zeros, to `len` bytes.
     ///
     /// # Errors
     /// `FileTruncate`.
@@ -124,7 +125,7 @@ impl IoStream {
         }
     }
 
-    /// The length of the file in bytes.
+    /// Returns the length of the file in bytes.
     ///
     /// # Errors
     /// `FileRead`.
@@ -139,7 +140,7 @@ impl IoStream {
         }
     }
 
-    /// The plain file, of the library's own back-end.
+    /// Returns the plain file; `None` for other back-ends than id 0.
     pub(crate) fn as_file(&self) -> Option<&File> {
         match &self.0 {
             Kind::Native(file) => Some(file),
@@ -148,7 +149,7 @@ impl IoStream {
     }
 }
 
-/// Makes a buffer `len` bytes long; bytes that it gains are 0.
+/// Resizes a buffer to `len` bytes; new bytes are 0.
 ///
 /// # Errors
 /// `MemoryAlloc`.

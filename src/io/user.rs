@@ -1,5 +1,5 @@
-//! A program's own back-end: its callbacks, as the contract of `frame.md` 5.2 has them called. What they return is
-//! not trusted further than the sizes that were asked for.
+//! A back-end of the program: its callbacks, called according to the contract of `frame.md` 5.2. Their results are
+//! checked against the requested sizes, and not trusted further.
 
 use super::lent::LentBytes;
 use super::{OpenMode, WriteShape, errno};
@@ -13,19 +13,20 @@ use std::ptr::{self, NonNull, null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// The callbacks and the parameters they get.
+/// The callbacks and their parameters.
 pub(super) struct UserBackend {
     callbacks: blosc2_io_cb,
     params: *mut c_void,
     destroyed: AtomicBool,
-    /// Of a back-end that hands out pointers: locked shared while such bytes are read, and exclusively while a stream changes.
+    /// For a back-end that hands out pointers: locked shared while the bytes are read, and exclusively while a stream
+    /// changes.
     changes: RwLock<()>,
 }
 
-// SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that
-// is only handed on to them.
+// SAFETY: function pointers, which may be called from any thread by the contract of a back-end, and a pointer that is
+// only passed to them.
 unsafe impl Send for UserBackend {}
-// SAFETY: as above; what changes is atomic.
+// SAFETY: as above; the only fields that change are atomic or a lock.
 unsafe impl Sync for UserBackend {}
 
 /// A stream that the program opened. Closed when it is dropped.
@@ -35,21 +36,21 @@ pub(super) struct UserStream {
     closed: bool,
 }
 
-// SAFETY: the handle is only handed to the callbacks, which may be called from any thread.
+// SAFETY: the handle is only passed to the callbacks, which may be called from any thread.
 unsafe impl Send for UserStream {}
 // SAFETY: as above.
 unsafe impl Sync for UserStream {}
 
-/// A length or a position as the callbacks take it.
+/// Converts a length or a position to the type of the callbacks.
 fn signed(number: u64) -> Result<i64> {
     i64::try_from(number).map_err(|_| err!(InvalidParam, "{number} is beyond the 63 bits of a file position"))
 }
 
 impl UserBackend {
     /// # Safety
-    /// The callbacks obey the contracts of their types and may be called for as long as the back-end lives;
-    /// `params` is what they expect, until `destroy`. Bytes that `read` hands out stay where and as they are until the file is
-    /// changed, and no other code than this back-end and its clones changes the file while they are in use.
+    /// The callbacks obey the contracts of their types and may be called for the lifetime of the back-end; `params` is
+    /// valid for them until `destroy`. Bytes that `read` hands out neither move nor change until the file is changed,
+    /// and only this back-end and its clones change the file while the bytes are in use.
     pub(super) unsafe fn new(callbacks: blosc2_io_cb, params: *mut c_void) -> Self {
         UserBackend { callbacks, params, destroyed: AtomicBool::new(false), changes: RwLock::new(()) }
     }
@@ -69,20 +70,21 @@ impl UserBackend {
         }
         // Creating a file changes it.
         let _exclusive = if mode == OpenMode::Create { self.exclusive() } else { None };
-        // SAFETY: the caller of `new` answers for the callback and its parameters, which were not destroyed.
+        // SAFETY: the caller of `new` guarantees the contract of the callback; its parameters were not destroyed.
         let handle = unsafe { open(path.as_ptr(), mode.as_c_str().as_ptr(), self.params) };
         let handle = NonNull::new(handle)
             .ok_or_else(|| err!(FileOpen, "back-end {} does not open {path:?} {mode:?}", self.id()))?;
         Ok(UserStream { backend: self.clone(), handle, closed: false })
     }
 
-    /// What stands for the lock of changes in [`held_locks`].
+    /// Returns the key of the lock `changes` in [`held_locks`].
     fn key(&self) -> usize {
         ptr::from_ref(&self.changes).addr()
     }
 
-    /// Waits until no bytes are lent, where the back-end lends any, and keeps other threads from reading them. Inside a change by
-    /// the same thread, from a callback of the program, there is nothing to wait for.
+    /// Waits until no bytes are lent and blocks reads by other threads, if the back-end hands out pointers. Returns
+    /// `None` otherwise, and inside a change by the same thread (in a callback of the program), which holds the lock
+    /// already.
     fn exclusive(&self) -> Option<ExclusiveChange<'_>> {
         if !self.hands_out_pointers() || held_locks::find(self.key()) == Some(Hold::Exclusive) {
             return None;
@@ -92,7 +94,7 @@ impl UserBackend {
         Some(ExclusiveChange { backend: self, _lock: lock })
     }
 
-    /// Makes a file as good as removed: a back-end has no callback for that, so it becomes empty (`frame.md` 3.2).
+    /// Empties a file in place of removing it, since a back-end has no callback for removal (`frame.md` 3.2).
     pub(super) fn remove(self: &Arc<Self>, path: &CStr) -> Result<()> {
         errno::clear();
         let stream = match self.open(path, OpenMode::Create) {
@@ -114,7 +116,7 @@ impl UserBackend {
         if self.destroyed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
-        // SAFETY: as in `open`; this is the one call.
+        // SAFETY: as in `open`; `destroyed` ensures that this is the only call.
         match unsafe { destroy(self.params) } {
             code if code < 0 => Err(err!(PluginIo, "destroy of back-end {} returned {code}", self.id())),
             _ => Ok(()),
@@ -122,8 +124,8 @@ impl UserBackend {
     }
 }
 
-/// A change of a file whose bytes are lent. The callback that makes the change may call the library, which then reads without
-/// the lock of changes.
+/// A change of a file of a back-end that hands out pointers. The callback that makes the change may call the library,
+/// which then reads without locking `changes`.
 struct ExclusiveChange<'a> {
     backend: &'a UserBackend,
     _lock: RwLockWriteGuard<'a, ()>,
@@ -144,7 +146,8 @@ impl UserStream {
         self.backend.hands_out_pointers()
     }
 
-    /// Calls `read` for `len` bytes; `place` is where they go, or where the callback stores where they are.
+    /// Calls `read` for `len` bytes; `place` points at their destination, or the callback stores their address there.
+    /// Returns the number of bytes.
     ///
     /// # Safety
     /// Unless the back-end hands out pointers, `len` bytes can be written at `place`.
@@ -152,8 +155,8 @@ impl UserStream {
         let id = self.backend.id();
         let read = self.callbacks().read.ok_or_else(|| err!(FileRead, "back-end {id} has no read"))?;
         let (asked, at) = (signed(len as u64)?, signed(position)?);
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and `place` is a
-        // buffer of that length by the word of the caller, or free to be set.
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and the
+        // caller guarantees that `place` is a buffer of that length, or the callback may overwrite it.
         let got = unsafe { read(place, 1, asked, at, self.handle.as_ptr()) };
         usize::try_from(got).ok().filter(|&got| got <= len).ok_or_else(|| {
             err!(FileRead, "read of back-end {id} returned {got} for {len} bytes at {position}")
@@ -170,7 +173,7 @@ impl UserStream {
         unsafe { self.read(position, dest.len(), &mut dest.as_mut_ptr().cast()) }
     }
 
-    /// Returns as many of the bytes as there are, in the memory of the back-end.
+    /// Returns the bytes from `position` on, at most `len` or as many as the file has, in memory of the back-end.
     ///
     /// # Errors
     /// `FileRead`, always for a back-end that does not hand out pointers.
@@ -178,7 +181,7 @@ impl UserStream {
         if !self.hands_out_pointers() {
             return Err(err!(FileRead, "back-end {} hands out no pointers", self.backend.id()));
         }
-        // A thread may have bytes of several reads.
+        // Recursive, since a thread may hold the bytes of several reads.
         let is_inside_change = held_locks::find(self.backend.key()) == Some(Hold::Exclusive);
         let guard = (!is_inside_change).then(|| self.backend.changes.read_recursive());
         let mut place = null_mut();
@@ -190,9 +193,8 @@ impl UserStream {
         if place.is_null() {
             return Err(err!(FileRead, "read of back-end {} left no pointer", self.backend.id()));
         }
-        // SAFETY: the caller of `UserBackend::new` promises that the back-end returns that many bytes and that they stay unchanged
-        // until the file is changed.
-        // Changes through this back-end wait for the guard.
+        // SAFETY: the caller of `UserBackend::new` guarantees that the back-end returns that number of bytes and that
+        // they stay unchanged until the file is changed. Changes through this back-end wait for the guard.
         let bytes = unsafe { std::slice::from_raw_parts(place.cast(), got) };
         Ok(LentBytes::new(bytes, guard))
     }
@@ -207,10 +209,10 @@ impl UserStream {
             WriteShape::Item => (len, 1, bytes.as_ptr()),
         };
         let _exclusive = self.backend.exclusive();
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, there are `size * nitems` bytes
-        // at `ptr`, and nothing reads bytes that it hands out.
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, there
+        // are `size * nitems` bytes at `ptr`, and no thread reads bytes that the back-end has handed out.
         let written = unsafe { write(ptr.cast(), size, nitems, at, self.handle.as_ptr()) };
-        // An item of no bytes counts as none with some and as one with others.
+        // For an item of no bytes, some back-ends return 0 and others 1.
         if written != nitems && len > 0 {
             return Err(err!(
                 FileWrite,
@@ -226,8 +228,8 @@ impl UserStream {
             self.callbacks().truncate.ok_or_else(|| err!(FileTruncate, "back-end {id} has no truncate"))?;
         let len = signed(len)?;
         let _exclusive = self.backend.exclusive();
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and nothing reads bytes that it
-        // hands out.
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and no
+        // thread reads bytes that the back-end has handed out.
         match unsafe { truncate(self.handle.as_ptr(), len) } {
             0 => Ok(()),
             code => Err(err!(FileTruncate, "truncate of back-end {id} to {len} bytes returned {code}")),
@@ -237,12 +239,12 @@ impl UserStream {
     pub(super) fn size(&self) -> Result<u64> {
         let id = self.backend.id();
         let size = self.callbacks().size.ok_or_else(|| err!(FileRead, "back-end {id} has no size"))?;
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open.
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open.
         let size = unsafe { size(self.handle.as_ptr()) };
         u64::try_from(size).map_err(|_| err!(FileRead, "size of back-end {id} returned {size}"))
     }
 
-    /// Closes the stream; what the callback returned.
+    /// Closes the stream. Returns the result of the callback.
     fn close(mut self) -> i32 {
         self.close_once()
     }
@@ -250,15 +252,15 @@ impl UserStream {
     fn close_once(&mut self) -> i32 {
         let close = self.callbacks().close.filter(|_| !self.closed);
         self.closed = true;
-        // SAFETY: the caller of `UserBackend::new` answers for the callback; the handle is open, and is not used
-        // again.
+        // SAFETY: the caller of `UserBackend::new` guarantees the contract of the callback; the handle is open, and is
+        // not used again.
         close.map_or(0, |close| unsafe { close(self.handle.as_ptr()) })
     }
 }
 
 impl Drop for UserStream {
     fn drop(&mut self) {
-        // As in the reference, nobody is told (`abi.md` 4.1).
+        // The result is ignored, as in the reference (`abi.md` 4.1).
         self.close_once();
     }
 }

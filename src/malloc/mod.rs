@@ -1,6 +1,6 @@
 //! Memory that crosses the C ABI: it comes from `malloc`, so that a program may `free` it, or pass it to the library.
 //!
-//! Chunks, frames and whatever else a caller may own are kept in [`Malloced`]; nothing else is.
+//! Chunks, frames and all other memory that a caller may own are kept in [`Malloced`] or [`Growing`].
 
 use crate::buffers;
 use crate::err;
@@ -9,7 +9,7 @@ use crate::filter::copy::copy_to_fresh;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{self, NonNull};
 
-/// Bytes in a `malloc` block, freed when dropped.
+/// Bytes in a `malloc` block, which is freed on drop.
 pub(crate) struct Malloced {
     start: NonNull<u8>,
     len: usize,
@@ -21,12 +21,12 @@ unsafe impl Send for Malloced {}
 unsafe impl Sync for Malloced {}
 
 impl Malloced {
-    /// `len` zero bytes.
+    /// Returns `len` zero bytes.
     ///
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn zeroed(len: usize) -> Result<Self> {
-        // SAFETY: any length may be asked for.
+        // SAFETY: `calloc` accepts every size.
         let start = unsafe { libc::calloc(len.max(1), 1) };
         match NonNull::new(start.cast()) {
             Some(start) => Ok(Malloced { start, len }),
@@ -34,24 +34,24 @@ impl Malloced {
         }
     }
 
-    /// A copy of `bytes`.
+    /// Returns a copy of `bytes`.
     ///
     /// # Errors
     /// `MemoryAlloc`.
     pub(crate) fn copy_of(bytes: &[u8]) -> Result<Self> {
         let fresh = || {
-            // SAFETY: any length may be asked for.
+            // SAFETY: `malloc` accepts every size.
             NonNull::new(unsafe { libc::malloc(bytes.len().max(1)) }.cast::<u8>())
         };
         let Some(start) = buffers::take_block(bytes.len()).or_else(fresh) else {
             return Err(err!(MemoryAlloc, "{} bytes", bytes.len()));
         };
-        // SAFETY: a block of that length at least, which nobody else uses.
+        // SAFETY: a block of at least that length, which no other code uses.
         copy_to_fresh(bytes, unsafe { std::slice::from_raw_parts_mut(start.as_ptr().cast(), bytes.len()) });
         Ok(Malloced { start, len: bytes.len() })
     }
 
-    /// Takes over a block.
+    /// Takes ownership of a block.
     ///
     /// # Safety
     /// `start` is a `malloc` block of at least `len` initialised bytes that no other code frees.
@@ -59,25 +59,25 @@ impl Malloced {
         Malloced { start, len }
     }
 
-    /// Hands the block over: whoever gets it has to `free` it.
+    /// Returns the block and gives up its ownership: the caller has to `free` it.
     pub(crate) fn into_raw(self) -> *mut u8 {
         let start = self.start.as_ptr();
         std::mem::forget(self);
         start
     }
 
-    /// Forgets the bytes from `len` on; the block stays as large as it is.
+    /// Shortens the content to at most `len` bytes; the size of the block does not change.
     pub(crate) fn shorten(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// Gives the memory behind the first `len` bytes back; nothing happens if that fails.
+    /// Returns the memory after the first `len` bytes to the allocator. If that fails, only the length changes.
     pub(crate) fn truncate(&mut self, len: usize) {
         if len >= self.len {
             return;
         }
         self.len = len;
-        // SAFETY: our own block.
+        // SAFETY: the block is owned.
         let start = unsafe { libc::realloc(self.start.as_ptr().cast(), len.max(1)) };
         self.start = NonNull::new(start.cast()).unwrap_or(self.start);
     }
@@ -85,7 +85,7 @@ impl Malloced {
 
 impl Drop for Malloced {
     fn drop(&mut self) {
-        // SAFETY: our own block, which nobody uses any more.
+        // SAFETY: the block is owned, and not used after this.
         unsafe { libc::free(self.start.as_ptr().cast()) }
     }
 }
@@ -106,34 +106,34 @@ impl DerefMut for Malloced {
     }
 }
 
-/// A `malloc` block that grows at its end, by half of itself at least, so that appending costs little.
+/// A `malloc` block that grows at its end, by at least half of its size, so that appending has constant amortized cost.
 pub(crate) struct Growing {
     /// NULL without a block.
     start: *mut u8,
     len: usize,
     capacity: usize,
-    /// Whether the block belongs to a program, which may read it and expects it to stay as it is.
+    /// Whether the block belongs to a program, which may read it and requires that it does not change.
     lent: bool,
     /// Whether dropping leaves the block to the program.
     kept: bool,
 }
 
-// SAFETY: it owns its bytes, or has them lent for its whole life.
+// SAFETY: it owns its bytes, or borrows them for its whole life.
 unsafe impl Send for Growing {}
 // SAFETY: as above.
 unsafe impl Sync for Growing {}
 
 impl Growing {
-    /// No bytes.
+    /// Returns an empty value without a block.
     pub(crate) fn new() -> Self {
         Growing { start: ptr::null_mut(), len: 0, capacity: 0, lent: false, kept: false }
     }
 
-    /// A program's block, which is copied before the first change, and left alone when dropped.
+    /// Borrows a program's block, which is copied before the first change, and not freed on drop.
     ///
     /// # Safety
-    /// `start` is a `malloc` block of at least `len` initialised bytes, which stay as they are and are not freed while
-    /// the result or what is made of it lives.
+    /// `start` is a `malloc` block of at least `len` initialised bytes, which do not change and are not freed while
+    /// the result or a value made from it lives.
     pub(crate) unsafe fn lent(start: NonNull<u8>, len: usize) -> Self {
         Growing { start: start.as_ptr(), len, capacity: len, lent: true, kept: true }
     }
@@ -141,17 +141,18 @@ impl Growing {
     /// Sets whether dropping leaves the block to the program.
     ///
     /// # Safety
-    /// With `kept == false`, the program has handed a block that it [lent](Self::lent) over: it neither uses nor frees it any more.
+    /// With `kept == false`, the program has given up ownership of a block that it [lent](Self::lent): it neither uses
+    /// nor frees it any more.
     pub(crate) unsafe fn keep(&mut self, kept: bool) {
         self.kept = kept;
     }
 
-    /// The address of the block.
+    /// Returns the address of the block, NULL without one.
     pub(crate) fn as_ptr(&self) -> *mut u8 {
         self.start
     }
 
-    /// The bytes.
+    /// Returns the bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         if self.start.is_null() {
             return &[];
@@ -160,7 +161,7 @@ impl Growing {
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 
-    /// The bytes, to be changed in place.
+    /// Returns the bytes, which the caller may change in place.
     ///
     /// # Errors
     /// `MemoryAlloc` when they have to be copied first.
@@ -169,11 +170,11 @@ impl Growing {
         if self.start.is_null() {
             return Ok(&mut []);
         }
-        // SAFETY: a block of that many initialised bytes, our own.
+        // SAFETY: an owned block of that many initialised bytes.
         Ok(unsafe { std::slice::from_raw_parts_mut(self.start, self.len) })
     }
 
-    /// Makes room for `len` bytes in all, in a block of our own.
+    /// Grows the capacity to at least `len` bytes, in an owned block.
     ///
     /// # Errors
     /// `MemoryAlloc`; nothing changes then.
@@ -184,20 +185,20 @@ impl Growing {
         let needed = len.max(self.len).max(1);
         let capacity = if needed <= self.capacity { needed } else { needed.max(self.capacity / 2 * 3) };
         let grown: *mut u8 = if self.lent {
-            // SAFETY: any length may be asked for.
+            // SAFETY: `malloc` accepts every size.
             unsafe { libc::malloc(capacity) }.cast()
         } else {
-            // SAFETY: NULL or our own block.
+            // SAFETY: NULL or an owned block.
             unsafe { libc::realloc(self.start.cast(), capacity) }.cast()
         };
         if grown.is_null() {
             return Err(err!(MemoryAlloc, "{capacity} bytes"));
         }
         if self.lent {
-            // SAFETY: both blocks have that many bytes, and the one is fresh.
+            // SAFETY: both blocks have that many bytes, and `grown` is fresh.
             unsafe { grown.copy_from_nonoverlapping(self.start, self.len) };
             if !self.kept {
-                // SAFETY: the program has handed the block over.
+                // SAFETY: the program has given up ownership of the block.
                 unsafe { libc::free(self.start.cast()) };
             }
             self.lent = false;
@@ -216,8 +217,8 @@ impl Growing {
         let end = position.checked_add(bytes.len());
         let end = end.ok_or_else(|| err!(MemoryAlloc, "{} bytes behind {position}", bytes.len()))?;
         self.reserve(end.max(self.len))?;
-        // SAFETY: the block has room for `end` bytes, and `bytes` is borrowed from elsewhere: from the block itself it
-        // could not be, since that is borrowed mutably.
+        // SAFETY: the capacity is at least `end` bytes, and `bytes` cannot be in the block, since that is borrowed
+        // mutably.
         unsafe {
             if position > self.len {
                 self.start.add(self.len).write_bytes(0, position - self.len);
@@ -228,7 +229,7 @@ impl Growing {
         Ok(())
     }
 
-    /// Forgets all bytes from `len` on.
+    /// Removes all bytes from `len` on.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
@@ -243,7 +244,7 @@ impl Default for Growing {
 impl Drop for Growing {
     fn drop(&mut self) {
         if !self.kept {
-            // SAFETY: NULL or a block that is ours to free.
+            // SAFETY: NULL or an owned block.
             unsafe { libc::free(self.start.cast()) };
         }
     }
@@ -271,7 +272,7 @@ mod tests {
     #[test]
     fn a_lent_block_is_copied_before_the_first_change() {
         let theirs = Malloced::copy_of(b"theirs").unwrap();
-        // SAFETY: the block lives longer.
+        // SAFETY: the block lives longer than `block`.
         let mut block = unsafe { Growing::lent(theirs.start, theirs.len) };
         assert_eq!(block.as_ptr(), theirs.start.as_ptr());
         block.write_at(6, b"!").unwrap();

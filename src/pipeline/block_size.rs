@@ -9,29 +9,29 @@ use crate::chunk::format::{MAX_FILTERS, filter_id};
 
 const KIB: i32 = 1024;
 
-/// Sources below this get one block, whatever the level.
+/// Sources shorter than this, in bytes, get one block at every level.
 const L1_SIZE: i32 = 32 * KIB;
 
-/// Blocks that are split are not made larger, in bytes.
+/// The largest automatic size of a block that is split, in bytes.
 const MAX_SPLIT_BLOCK: i32 = 4096 * KIB;
 
-/// Items wider than this are not split automatically, in bytes.
+/// Items wider than this, in bytes, are not split automatically.
 const MAX_STREAMS: i32 = 16;
 
-/// Streams shorter than this are not worth a split, in bytes.
+/// Blocks whose streams would be shorter than this, in bytes, are not split automatically.
 const MIN_STREAM: i32 = 32;
 
-/// The highest level at which zstd's blocks are split.
+/// The highest level at which blocks for zstd are split.
 const ZSTD_MAX_SPLIT_LEVEL: i32 = 5;
 
-/// Block sizes by level, for fast codecs.
+/// Block sizes by level in KiB, for fast codecs.
 const FAST: [i32; 10] = [8, 16, 32, 64, 128, 128, 256, 256, 256, 256];
-/// Block sizes by level, for codecs with a high ratio.
+/// Block sizes by level in KiB, for codecs with a high ratio.
 const STRONG: [i32; 10] = [16, 32, 64, 128, 256, 256, 512, 512, 512, 1024];
-/// Stream sizes by level, for blocks that are split.
+/// Stream sizes by level in KiB, for blocks that are split.
 const PER_STREAM: [i32; 10] = [0, 32, 32, 32, 64, 64, 64, 128, 256, 512];
 
-/// What the decisions depend on.
+/// The parameters on which the block size and the split decision depend.
 #[derive(Clone, Copy)]
 pub(crate) struct Choice {
     compcode: i32,
@@ -41,18 +41,18 @@ pub(crate) struct Choice {
 }
 
 impl Choice {
-    /// Takes what matters of the parameters.
+    /// Returns the choice for the parameters of a compression.
     pub(crate) fn of(params: &CompressParams) -> Self {
         Choice::new(params.compcode, params.clevel, params.splitmode, &params.filters)
     }
 
-    /// The choice for a codec, a level 0..=9, a split mode and a pipeline.
+    /// Returns the choice for a codec, a level (clamped to 0..=9), a split mode and a filter pipeline.
     pub(crate) fn new(compcode: i32, clevel: i32, splitmode: i32, filters: &[u8; MAX_FILTERS]) -> Self {
         let shuffles = filters.contains(&filter_id::SHUFFLE);
         Choice { compcode, clevel: clevel.clamp(0, 9), splitmode, shuffles }
     }
 
-    /// Whether blocks of `blocksize` bytes are split into one stream per byte of an item.
+    /// Returns whether blocks of `blocksize` bytes are split into one stream per byte of an item.
     pub(crate) fn splits(&self, typesize: i32, blocksize: i32) -> bool {
         match self.splitmode {
             BLOSC_ALWAYS_SPLIT => return true,
@@ -68,8 +68,8 @@ impl Choice {
         codec_gains && self.shuffles && typesize <= MAX_STREAMS && blocksize / typesize.max(1) >= MIN_STREAM
     }
 
-    /// The block size in bytes for `nbytes` bytes in items of `typesize` bytes (as requested, not capped), where
-    /// `requested` > 0 was asked for.
+    /// Returns the block size in bytes for `nbytes` bytes in items of `typesize` bytes (as requested, not capped).
+    /// `requested` is the block size that the caller requested, or 0 for an automatic one.
     pub(crate) fn blocksize(&self, nbytes: i32, typesize: i32, requested: i32) -> i32 {
         if nbytes < typesize {
             return 1;
@@ -85,7 +85,7 @@ impl Choice {
     fn automatic(&self, nbytes: i32, typesize: i32) -> i32 {
         let level = self.clevel as usize;
         if self.clevel > 0 && self.splits(typesize, nbytes) {
-            // The product wraps in the format's definition; only ALWAYS_SPLIT with huge items gets there.
+            // The product wraps in the format's definition; only ALWAYS_SPLIT with huge items overflows.
             let blocksize = (PER_STREAM[level] * KIB).wrapping_mul(typesize);
             return blocksize.clamp(L1_SIZE, MAX_SPLIT_BLOCK);
         }

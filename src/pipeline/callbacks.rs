@@ -1,8 +1,9 @@
-//! The caller's own code in the pipeline: prefilters, postfilters, codecs and filters.
+//! The functions of the program in the pipeline: prefilters, postfilters, codecs and filters.
 //!
-//! All of it relies on the *contract of callbacks* in the ABI: a callback reads and writes only the buffers it is given, within
-//! the sizes it is given, follows only pointers that the caller itself has set, and may be called from several threads at
-//! once. What it returns is not trusted. Whoever makes a value of a type of this file vouches for the contract.
+//! All code here relies on the *contract of callbacks* in the ABI: a callback reads and writes only the buffers it is
+//! given, within the sizes it is given, follows only pointers that the program itself has set, and may be called from
+//! several threads at once. Its return value is not trusted. The caller of an unsafe constructor in this file
+//! guarantees the contract.
 
 use crate::abi::{
     blosc2_codec_decoder_cb, blosc2_codec_encoder_cb, blosc2_cparams, blosc2_dparams,
@@ -19,12 +20,12 @@ type PostfilterFn = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> c_int
 type ForwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_cparams, u8) -> c_int;
 type BackwardFn = unsafe extern "C" fn(*const u8, *mut u8, i32, u8, *mut blosc2_dparams, u8) -> c_int;
 
-/// A length for C; blocks are never longer than an `i32` holds.
+/// Converts a length for C; a block is never longer than `i32::MAX`.
 fn c_len(len: usize) -> i32 {
     i32::try_from(len).unwrap_or(i32::MAX)
 }
 
-/// The parameters that a caller's filters are told, for all workers of a job.
+/// The compression parameters that are passed to the program's filters, for all workers of a job.
 pub(crate) struct SharedCparams(blosc2_cparams);
 
 impl SharedCparams {
@@ -49,13 +50,13 @@ pub(crate) struct BlockPlace {
     pub nchunk: i64,
     /// Index of the block in the chunk.
     pub nblock: usize,
-    /// Where the block begins in the chunk's data, in bytes.
+    /// Offset of the block in the chunk's data, in bytes.
     pub offset: usize,
     /// Logical number of the worker.
     pub tid: usize,
     /// The worker's scratch.
     pub ttmp: *mut u8,
-    /// Size of the worker's scratch that callbacks are told, in bytes.
+    /// Size of the worker's scratch that is passed to callbacks, in bytes.
     pub ttmp_nbytes: usize,
 }
 
@@ -64,9 +65,9 @@ pub(crate) struct BlockPlace {
 pub(crate) struct Prefilter {
     /// The caller's function.
     function: PrefilterFn,
-    /// The caller's parameters, as they were when the context was made.
+    /// The caller's parameters, as they were when the context was created.
     params: blosc2_prefilter_params,
-    /// The context's copy of them, which callers may ask for.
+    /// The context's copy of the parameters, whose address callers may read from the context.
     original: *mut blosc2_prefilter_params,
 }
 
@@ -98,12 +99,12 @@ impl Prefilter {
         self.original
     }
 
-    /// Whether the caller only wants the side effects.
+    /// Returns whether the output is discarded: the function is called for its side effects only.
     pub(crate) fn is_disposable(&self) -> bool {
         self.params.output_is_disposable.get()
     }
 
-    /// Bytes that the function may write for a block of `len` bytes (`chunk.md` 3.10).
+    /// Returns how many bytes the function may write for a block of `len` bytes (`chunk.md` 3.10).
     pub(crate) fn output_size(&self, len: usize, typesize: usize) -> usize {
         len / typesize.max(1) * self.output_typesize(typesize)
     }
@@ -113,12 +114,12 @@ impl Prefilter {
     }
 
     /// Fills `output` for a block of `len` bytes. `input` is the block in the caller's source, which may be NULL.
-    /// `output` is at least `len` bytes long, and as long as [`output_size`](Self::output_size) asks for.
+    /// `output` is at least `len` bytes long, and at least [`output_size`](Self::output_size) bytes.
     ///
     /// # Safety
     /// `len` bytes can be read at `input`, or the context has no source, so that the function does not follow it.
-    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that `output` may be
-    /// the beginning of them.
+    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that
+    /// `output` may be the beginning of them.
     ///
     /// # Errors
     /// `FilterPipeline` when the function fails and its output is needed.
@@ -153,8 +154,8 @@ impl Prefilter {
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
         };
-        // SAFETY: by the word of the caller of `new`, with the parameters that go with the function; the output has the size
-        // that it is told, and the other pointers are as the caller says.
+        // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
+        // output has the size that is passed, and the caller guarantees the other pointers.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 && !self.is_disposable() {
             return Err(err!(FilterPipeline, "the prefilter returned {code} for block {}", place.nblock));
@@ -168,9 +169,9 @@ impl Prefilter {
 pub(crate) struct Postfilter {
     /// The caller's function.
     function: PostfilterFn,
-    /// The caller's parameters, as they were when the context was made.
+    /// The caller's parameters, as they were when the context was created.
     params: blosc2_postfilter_params,
-    /// The context's copy of them, which callers may ask for.
+    /// The context's copy of the parameters, whose address callers may read from the context.
     original: *mut blosc2_postfilter_params,
 }
 
@@ -202,14 +203,14 @@ impl Postfilter {
         self.original
     }
 
-    /// Makes `output` of the decoded block `input`; both have the same length.
+    /// Fills `output` from the decoded block `input`; both have the same length.
     ///
     /// # Panics
     /// If the lengths differ.
     ///
     /// # Safety
-    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that `input` may be
-    /// the beginning of them.
+    /// `place.ttmp_nbytes` bytes can be written at `place.ttmp`, and nothing else uses them meanwhile, except that
+    /// `input` may be the beginning of them.
     ///
     /// # Errors
     /// `Postfilter` when the function fails.
@@ -234,8 +235,8 @@ impl Postfilter {
             ttmp_nbytes: place.ttmp_nbytes,
             ..self.params
         };
-        // SAFETY: by the word of the caller of `new`, with the parameters that go with the function; the buffers have the size
-        // that it is told: asserted above, and the scratch is as the caller says.
+        // SAFETY: the caller of `new` guarantees the contract, with the parameters that go with the function; the
+        // buffers have the size that is passed: asserted above. The caller guarantees the scratch.
         let code = unsafe { (self.function)(&raw mut params) };
         if code != 0 {
             return Err(err!(Postfilter, "the postfilter returned {code} for block {}", place.nblock));
@@ -248,23 +249,23 @@ impl Postfilter {
 pub(crate) struct UserEncoder {
     /// Id of the codec.
     compcode: i32,
-    /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
+    /// The caller's function; `None` if it is in a plugin library that is loaded for the first stream.
     function: blosc2_codec_encoder_cb,
-    /// The codec's own byte.
+    /// The codec's meta byte.
     meta: u8,
-    /// What it is told of the compression.
+    /// The compression parameters that are passed to the function.
     cparams: blosc2_cparams,
     /// Start of the caller's source.
     chunk: *const c_void,
 }
 
 impl UserEncoder {
-    /// Returns the encoder of the codec `compcode`: `function`, or if there is none the one of its plugin library. `meta` is the
-    /// codec's own byte.
+    /// Returns the encoder of the codec `compcode`: `function`, or if that is `None` the one of the codec's plugin
+    /// library. `meta` is the codec's meta byte.
     ///
     /// # Safety
-    /// With `cparams` and `chunk`, the start of the caller's source or NULL, the function fulfils the contract of callbacks (see
-    /// the module) for as long as the encoder lives.
+    /// With `cparams` and `chunk`, the start of the caller's source or NULL, the function fulfils the contract of
+    /// callbacks (see the module) for as long as the encoder lives.
     pub(crate) unsafe fn new(
         compcode: i32,
         function: blosc2_codec_encoder_cb,
@@ -287,7 +288,7 @@ impl Encoder for UserEncoder {
             Some(function) => function,
             None => registry::load_codec(self.compcode)?.encoder.ok_or_else(lacks)?,
         };
-        // SAFETY: by the word of the caller of `new`; the pointers and lengths are those of the slices.
+        // SAFETY: the caller of `new` guarantees the contract; the pointers and lengths are those of the slices.
         let code = unsafe {
             function(
                 src.as_ptr(),
@@ -308,23 +309,23 @@ impl Encoder for UserEncoder {
 pub(crate) struct UserDecoder {
     /// Id of the codec.
     compcode: u8,
-    /// The caller's function; `None` if it is in a plugin library that the first stream has to load.
+    /// The caller's function; `None` if it is in a plugin library that is loaded for the first stream.
     function: blosc2_codec_decoder_cb,
-    /// The codec's own byte.
+    /// The codec's meta byte.
     meta: u8,
-    /// What it is told of the decompression.
+    /// The decompression parameters that are passed to the function.
     dparams: blosc2_dparams,
     /// Start of the compressed chunk.
     chunk: *const c_void,
 }
 
 impl UserDecoder {
-    /// Returns the decoder of the codec `compcode`: `function`, or if there is none the one of its plugin library. `meta` is the
-    /// codec's own byte.
+    /// Returns the decoder of the codec `compcode`: `function`, or if that is `None` the one of the codec's plugin
+    /// library. `meta` is the codec's meta byte.
     ///
     /// # Safety
-    /// With `dparams` and `chunk`, the start of the compressed chunk, the function fulfils the contract of callbacks (see the
-    /// module) for as long as the decoder lives.
+    /// With `dparams` and `chunk`, the start of the compressed chunk, the function fulfils the contract of callbacks
+    /// (see the module) for as long as the decoder lives.
     pub(crate) unsafe fn new(
         compcode: u8,
         function: blosc2_codec_decoder_cb,
@@ -347,7 +348,7 @@ impl Decoder for UserDecoder {
             Some(function) => function,
             None => registry::load_codec(i32::from(self.compcode))?.decoder.ok_or_else(lacks)?,
         };
-        // SAFETY: by the word of the caller of `new`; the pointers and lengths are those of the slices.
+        // SAFETY: the caller of `new` guarantees the contract; the pointers and lengths are those of the slices.
         let code = unsafe {
             function(
                 src.as_ptr(),
@@ -372,7 +373,7 @@ impl Decoder for UserDecoder {
 /// With `cparams`, the function fulfils the contract of callbacks (see the module).
 ///
 /// # Errors
-/// `FilterPipeline` for anything but 0.
+/// `FilterPipeline` when the function returns anything but 0.
 pub(crate) unsafe fn filter_forward(
     function: ForwardFn,
     id: u8,
@@ -383,7 +384,7 @@ pub(crate) unsafe fn filter_forward(
 ) -> Result<()> {
     assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut cparams = *cparams;
-    // SAFETY: by the word of the caller; both buffers are as long as the function is told: asserted above.
+    // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut cparams, id) };
     if code != 0 {
@@ -392,7 +393,7 @@ pub(crate) unsafe fn filter_forward(
     Ok(())
 }
 
-/// Runs a caller's backward function on a block; its return value if that is not negative.
+/// Runs a caller's backward function on a block. Returns the function's return value if that is not negative.
 ///
 /// # Panics
 /// If the lengths of `src` and `dest` differ.
@@ -412,7 +413,7 @@ pub(crate) unsafe fn filter_backward(
 ) -> Result<i32> {
     assert_eq!(src.len(), dest.len(), "source and destination of a filter differ in length");
     let mut dparams = *dparams;
-    // SAFETY: by the word of the caller; both buffers are as long as the function is told: asserted above.
+    // SAFETY: the caller guarantees the contract; both buffers have the length that is passed: asserted above.
     let code =
         unsafe { function(src.as_ptr(), dest.as_mut_ptr(), c_len(src.len()), meta, &raw mut dparams, id) };
     if code < 0 {

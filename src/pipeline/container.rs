@@ -1,5 +1,5 @@
-//! The super-chunk of a context, as far as codecs and filters may know it: read here, at the start of a job that needs
-//! it, and handed down from here.
+//! The properties of a context's super-chunk that codecs and filters need. They are read here, at the start of a job that
+//! needs them, and passed on as a [`Container`].
 
 use crate::abi::{blosc2_metalayer, blosc2_schunk};
 use crate::chunk::container::METALAYER;
@@ -7,22 +7,22 @@ use crate::chunk::{BlockShape, Container};
 use crate::codec::Plugin;
 use std::ffi::{CStr, c_char};
 
-/// Whether that codec or one of those filters asks for the super-chunk.
+/// Returns whether that codec or one of those filters needs properties of the super-chunk.
 pub(crate) fn is_needed(compcode: i32, filters: &[u8]) -> bool {
     Plugin::from_compcode(compcode).is_some()
         || (cfg!(feature = "plugin-filters") && filters.iter().any(|&id| (32..=35).contains(&id)))
 }
 
-/// What the super-chunk tells of itself; `None` without one.
+/// Reads the properties of a super-chunk. Returns `None` for NULL.
 ///
 /// # Safety
-/// `schunk` is NULL or a super-chunk of ours, whose metalayers nobody changes meanwhile.
+/// `schunk` is NULL or a super-chunk of this library, whose metalayers no other code changes during the call.
 #[inline]
 pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container> {
     if schunk.is_null() {
         return None;
     }
-    // SAFETY: by the caller's word. No reference to the whole struct is made: other threads write other fields.
+    // SAFETY: guaranteed by the caller. No reference to the whole struct is made: other threads write other fields.
     let (typesize, count) = unsafe { ((*schunk).typesize, (*schunk).nmetalayers) };
     let mut blockshape = None;
     for n in 0..usize::from(count) {
@@ -33,10 +33,10 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
                 None => continue,
             }
         };
-        // SAFETY: names end with NUL.
+        // SAFETY: the names of metalayers end with NUL.
         if unsafe { is_name(metalayer.name, METALAYER) } && !metalayer.content.is_null() {
             let len = usize::try_from(metalayer.content_len).unwrap_or(0);
-            // SAFETY: contents have their lengths.
+            // SAFETY: a metalayer's content has the length `content_len`.
             blockshape = BlockShape::parse(unsafe { std::slice::from_raw_parts(metalayer.content, len) });
             break;
         }
@@ -44,12 +44,13 @@ pub(crate) unsafe fn of_schunk(schunk: *const blosc2_schunk) -> Option<Container
     Some(Container { typesize, blockshape })
 }
 
-/// Whether two names are the same.
+/// Returns whether `name` is equal to `wanted`.
 ///
 /// # Safety
 /// `name` is a string that ends with NUL.
 unsafe fn is_name(name: *const c_char, wanted: &CStr) -> bool {
     let mut wanted = wanted.to_bytes_with_nul().iter().enumerate();
-    // SAFETY: all bytes before this one are those of a longer string, so that `name` has not ended there.
+    // SAFETY: all bytes before this one are equal to those of `wanted`, which has no earlier NUL: `name` has not ended
+    // there.
     wanted.all(|(at, &byte)| unsafe { name.cast::<u8>().add(at).read() } == byte)
 }

@@ -1,7 +1,7 @@
-//! Contexts: what `blosc2_create_cctx` and `blosc2_create_dctx` make (`chunk.md` 5, `abi.md` 4.3).
+//! Contexts: the objects that `blosc2_create_cctx` and `blosc2_create_dctx` return (`chunk.md` 5, `abi.md` 4.3).
 //!
-//! A context begins with the head that tuners and some programs know ([`Head`]); its fields are the parameters, and C code
-//! may write them between calls and inside tuner hooks. A job works with a snapshot of them.
+//! A context begins with the head, whose layout tuners and some programs rely on ([`Head`]); its fields are the parameters,
+//! and C code may write them between calls and inside tuner hooks. A job works with a snapshot of them.
 
 mod compression;
 
@@ -37,10 +37,10 @@ use std::sync::atomic::{AtomicI64, Ordering};
 #[repr(C)]
 pub(crate) struct Context {
     head: Head,
-    /// The context's copies of what pre- and postfilters get; the head points at them.
+    /// The context's copies of the parameters of pre- and postfilters; the head points at them.
     preparams: Option<RawBox<blosc2_prefilter_params>>,
     postparams: Option<RawBox<blosc2_postfilter_params>>,
-    /// Blocks that the next decompression leaves out; the head points at it.
+    /// The mask of blocks that the next decompression leaves out; the head points at it.
     mask: Cell<Option<Vec<u8>>>,
     instrumented: bool,
 }
@@ -49,17 +49,17 @@ pub(crate) struct Context {
 pub(crate) type OwnedContext = RawBox<Context>;
 
 impl OwnedContext {
-    /// Hands the context to C.
+    /// Passes ownership of the context to C.
     pub(crate) fn into_c(self) -> *mut blosc2_context {
         self.into_raw().cast()
     }
 
-    /// Takes the context back from C; `None` for NULL.
+    /// Takes ownership back from C. Returns `None` for NULL.
     ///
     /// # Safety
     /// `context` is NULL or came from [`into_c`](Self::into_c), and was not taken back before.
     pub(crate) unsafe fn from_c(context: *mut blosc2_context) -> Option<OwnedContext> {
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         NonNull::new(context.cast()).map(|context| unsafe { RawBox::from_raw(context) })
     }
 }
@@ -68,42 +68,42 @@ impl Deref for OwnedContext {
     type Target = Context;
 
     fn deref(&self) -> &Context {
-        // SAFETY: a context that lives as long as its owner. What C code writes of it is the head, which is a cell.
+        // SAFETY: a context that lives as long as its owner. C code writes only the head, which is a cell.
         unsafe { &*self.as_ptr() }
     }
 }
 
-/// What a super-chunk takes from its decompression context for one read.
+/// The settings that a super-chunk reads from its decompression context for one read.
 #[derive(Default)]
 pub(crate) struct ReadSettings {
-    /// Threads that may work on it, at least 1 (0 stands for that).
+    /// Number of threads that may work on the read, at least 1 (0 stands for 1).
     pub nthreads: usize,
-    /// Changes blocks on their way.
+    /// Transforms each decoded block.
     pub postfilter: Option<Postfilter>,
-    /// Blocks to leave out of a whole chunk, one byte each.
+    /// Blocks of a whole chunk to leave out, one byte each.
     pub mask: Option<Vec<u8>>,
-    /// What the super-chunk tells of itself, once a chunk was found that needs it.
+    /// The properties of the super-chunk, set once a chunk was found that needs them.
     pub container: OnceLock<Container>,
 }
 
-/// Whether decoding the chunk with that header runs a program's functions.
+/// Returns whether decoding a chunk with that header runs functions of the program.
 pub(crate) fn decoding_calls_back(header: &ChunkHeader) -> bool {
     let format = header.codec_format();
     (BuiltIn::from_format(format).is_none() && is_callers_codec(i32::from(header.udcompcode)))
         || header.filters.iter().any(|&id| is_callers_filter(id))
 }
 
-/// Whether decoding the chunk with that header takes the super-chunk around it.
+/// Returns whether decoding a chunk with that header needs properties of the super-chunk around it.
 pub(crate) fn decoding_asks_for_container(header: &ChunkHeader) -> bool {
     container::is_needed(i32::from(header.udcompcode), &header.filters)
 }
 
-/// Whether the codec is none of the library's own.
+/// Returns whether the codec is none of the library's own.
 fn is_callers_codec(compcode: i32) -> bool {
     BuiltIn::from_compcode(compcode).is_none() && Plugin::from_compcode(compcode).is_none()
 }
 
-/// Whether the filter is none of the library's own.
+/// Returns whether the filter is none of the library's own.
 fn is_callers_filter(id: u8) -> bool {
     id > filter_id::TRUNC_PREC && !filters::is_plugin(id)
 }
@@ -115,26 +115,26 @@ mod backend {
     pub(super) const CALLBACK: i16 = 2;
 }
 
-/// A place for each number of threads: contexts that share a pool show the same address as their `thread_pool`.
+/// One address for each number of threads: contexts that share a pool show the same address as their `thread_pool`.
 static POOL_TOKENS: [u8; i16::MAX as usize + 1] = [0; i16::MAX as usize + 1];
 
-/// A head with nothing in it.
+/// Returns a head whose fields are all zero.
 fn empty_head() -> ContextHead {
     // SAFETY: all fields are integers, pointers, optional functions and arrays of them, for which zero is valid.
     unsafe { mem::zeroed() }
 }
 
 impl Context {
-    /// A compression context.
+    /// Returns a new compression context.
     ///
     /// # Safety
-    /// Pointers inside `cparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
-    /// of their typedefs, for as long as the context lives. While a method of the context runs, no other code uses its head
-    /// or changes its super-chunk: see [`Head::new`].
+    /// Pointers inside `cparams` are NULL or valid as the ABI defines for their fields, and the functions obey the
+    /// contracts of their typedefs, for as long as the context lives. While a method of the context runs, no other code
+    /// uses its head or changes its super-chunk: see [`Head::new`].
     ///
     /// # Errors
-    /// `InvalidParam` for a filter id that cannot be, an unknown tuner, or what the environment asks for in vain;
-    /// `NullPointer` for a prefilter without parameters; whatever the tuner says.
+    /// `InvalidParam` for an invalid filter id, an unknown tuner, or an environment variable that names a codec that
+    /// contexts cannot use; `NullPointer` for a prefilter without parameters; any error of the tuner.
     pub(crate) unsafe fn for_compression(cparams: &blosc2_cparams) -> Result<OwnedContext> {
         if let Some(&id) = cparams.filters.iter().find(|&&id| !registry::filter_id_is_acceptable(id)) {
             return Err(err!(InvalidParam, "filter {id} does not exist"));
@@ -151,12 +151,12 @@ impl Context {
         };
         overrides::for_new_context(&mut overridden)?;
         let nthreads = match (overridden.nthreads, cparams.nthreads) {
-            // Not overridden: kept as it is, since callers may read it back.
+            // Not overridden: keeps the value of `cparams`, since callers may read it back.
             (1, given) if given <= 0 => given,
             (n, _) => i16::try_from(n).unwrap_or(i16::MAX),
         };
         let preparams = match cparams.prefilter {
-            // SAFETY: not NULL, and the ABI says that it points at parameters then.
+            // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
             Some(_) => Some(RawBox::new(unsafe { read_params(cparams.preparams) }?)),
             None => None,
         };
@@ -180,15 +180,15 @@ impl Context {
             ..empty_head()
         };
         let context = RawBox::new(Context {
-            // SAFETY: by the caller's word, and the context's own copy of the parameters of the prefilter.
+            // SAFETY: guaranteed by the caller; the parameters of the prefilter are the context's own copy.
             head: unsafe { Head::new(head) },
             preparams,
             postparams: None,
             mask: Cell::new(None),
             instrumented: cparams.instr_codec.get(),
         });
-        // The tuner's init sees everything but these three (codecs.md 15).
-        // SAFETY: by the caller's word.
+        // The tuner's init reads a head with all fields set except these three (codecs.md 15).
+        // SAFETY: guaranteed by the caller.
         unsafe {
             tuner::prepare(&*context, cparams.tuner_id, cparams.tuner_params)?;
             context.head.set_tuner_id(cparams.tuner_id.max(0));
@@ -198,19 +198,19 @@ impl Context {
         Ok(context)
     }
 
-    /// A decompression context.
+    /// Returns a new decompression context.
     ///
     /// # Safety
-    /// Pointers inside `dparams` are NULL or what the ABI says of their fields, and the functions obey the contracts
-    /// of their typedefs, for as long as the context lives. While a method of the context runs, no other code uses its head
-    /// or changes its super-chunk: see [`Head::new`].
+    /// Pointers inside `dparams` are NULL or valid as the ABI defines for their fields, and the functions obey the
+    /// contracts of their typedefs, for as long as the context lives. While a method of the context runs, no other code
+    /// uses its head or changes its super-chunk: see [`Head::new`].
     ///
     /// # Errors
     /// `NullPointer` for a postfilter without parameters.
     pub(crate) unsafe fn for_decompression(dparams: &blosc2_dparams) -> Result<OwnedContext> {
         let nthreads = overrides::nthreads_for_new_context(dparams.nthreads);
         let postparams = match dparams.postfilter {
-            // SAFETY: not NULL, and the ABI says that it points at parameters then.
+            // SAFETY: not NULL, and the ABI requires that it points at parameters in this case.
             Some(_) => Some(RawBox::new(unsafe { read_params(dparams.postparams) }?)),
             None => None,
         };
@@ -223,7 +223,7 @@ impl Context {
             ..empty_head()
         };
         Ok(RawBox::new(Context {
-            // SAFETY: by the caller's word, and the context's own copy of the parameters of the postfilter.
+            // SAFETY: guaranteed by the caller; the parameters of the postfilter are the context's own copy.
             head: unsafe { Head::new(head) },
             preparams: None,
             postparams,
@@ -232,12 +232,12 @@ impl Context {
         }))
     }
 
-    /// The pointer that C code knows the context by.
+    /// Returns the pointer to the context that C code has.
     pub(crate) fn as_ptr(&self) -> *mut blosc2_context {
         ptr::from_ref(self).cast_mut().cast()
     }
 
-    /// The head, which C code may have changed since the last call.
+    /// Returns the head, which C code may have changed since the last call.
     pub(crate) fn head(&self) -> &Head {
         &self.head
     }
@@ -246,12 +246,12 @@ impl Context {
         let own = self.postparams.as_ref()?;
         let params = blosc2_postfilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.postfilter()?;
-        // SAFETY: by the word of the caller of `for_decompression`; the parameters are those that came with the function.
+        // SAFETY: guaranteed by the caller of `for_decompression`; the parameters are those that came with the function.
         Some(unsafe { Postfilter::new(function, params, own.as_ptr()) })
     }
 
-    /// Decompresses a whole chunk; the bytes of content. The mask is used up, whatever happens. The blocks of a lazy
-    /// chunk come from `source`.
+    /// Decompresses a whole chunk. Returns the length of the content in bytes. The mask is cleared, also when the call
+    /// fails. The blocks of a lazy chunk come from `source`.
     ///
     /// # Errors
     /// `InvalidParam` for a compression context, and those of `chunk.md` 2.
@@ -282,8 +282,8 @@ impl Context {
         Ok(done.nbytes)
     }
 
-    /// Reads a part of a chunk; the bytes read. Works on either kind of context and leaves the parameters of a
-    /// compression context alone.
+    /// Reads a part of a chunk. Returns the number of bytes read. Works on either kind of context and does not change the
+    /// parameters of a compression context.
     ///
     /// # Errors
     /// Those of `chunk.md` 4.5.
@@ -309,7 +309,7 @@ impl Context {
         Ok(done.nbytes)
     }
 
-    /// Opens a chunk of variable-length blocks and hands it to `then`.
+    /// Opens a chunk of variable-length blocks and calls `then` with its reader.
     ///
     /// # Errors
     /// `InvalidParam` for a compression context or a chunk of equal blocks, those of decompression, or what
@@ -356,46 +356,48 @@ impl Context {
         }
     }
 
-    /// The chunk that the context's super-chunk is at; -1 without one.
+    /// Returns the field `current_nchunk` of the context's super-chunk; -1 without a super-chunk.
     fn current_nchunk(&self) -> i64 {
         let schunk = self.head.schunk();
         if schunk.is_null() {
             return -1;
         }
-        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, or as the program has set it, a super-chunk,
-        // whose public fields the program may write between calls but not during one. Threads that read it write this one
-        // field meanwhile, atomically.
+        // SAFETY: a super-chunk, as the callers of `Head::new` and `Head::set_schunk` guarantee, or as the program has
+        // set it. The program may write its public fields between calls but not during one. Threads that read from the
+        // super-chunk write this one field during the call, atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*schunk).current_nchunk) }.load(Ordering::Relaxed)
     }
 
-    /// What the context's super-chunk tells of itself, where decoding the chunk with that header needs it.
+    /// Returns the properties of the context's super-chunk if decoding a chunk with that header needs them.
     fn container_for(&self, header: &ChunkHeader) -> Option<Container> {
         if !decoding_asks_for_container(header) {
             return None;
         }
-        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
+        // SAFETY: the callers of `Head::new` and `Head::set_schunk` guarantee a super-chunk that does not change during
+        // the call.
         unsafe { container::of_schunk(self.head.schunk()) }
     }
 
-    /// What the super-chunk of this context needs to know to read a chunk by itself. Several threads may read at once:
-    /// then the super-chunk has them ask one at a time.
+    /// Returns the settings that the super-chunk of this context needs to read a chunk by itself. Several threads may
+    /// read at the same time; the super-chunk then lets one thread at a time call this.
     pub(crate) fn read_settings(&self, takes_mask: bool) -> ReadSettings {
         let mask = if takes_mask { self.take_mask() } else { None };
         let nthreads = threads(self.head.new_nthreads());
         ReadSettings { nthreads, postfilter: self.postfilter(), mask, container: OnceLock::new() }
     }
 
-    /// Notes in the head what chunk the super-chunk has read.
+    /// Writes into the head the properties of the chunk that the super-chunk has read.
     pub(crate) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
         self.publish_decompression(header, done);
     }
 
-    /// Notes in the head the item size of a chunk that was read before.
+    /// Writes into the head the item size, in bytes, of a chunk that was read before.
     pub(crate) fn note_typesize(&self, typesize: u8) {
         self.head.set_typesize(i32::from(typesize));
     }
 
-    /// As [`note_typesize`](Self::note_typesize), unless there is a postfilter; whether there is none.
+    /// Does the same as [`note_typesize`](Self::note_typesize), unless there is a postfilter. Returns whether there is
+    /// none.
     pub(crate) fn note_cached(&self, typesize: u8) -> bool {
         if self.head.postfilter().is_some() {
             return false;
@@ -404,7 +406,7 @@ impl Context {
         true
     }
 
-    /// Whether compressing runs a program's functions.
+    /// Returns whether compressing runs functions of the program.
     pub(crate) fn calls_back(&self) -> bool {
         self.head.prefilter().is_some()
             || self.head.tuner_id() > 0
@@ -412,14 +414,14 @@ impl Context {
             || self.head.filters().iter().any(|&id| is_callers_filter(id))
     }
 
-    /// The super-chunk that codecs and filters of this context may ask about; `None` where they ask about none.
+    /// Returns the super-chunk whose properties codecs and filters of this context need; `None` if they need none.
     pub(crate) fn asked_schunk(&self) -> Option<*const blosc2_schunk> {
         container::is_needed(self.head.compcode(), &self.head.filters())
             .then(|| self.head.schunk().cast_const().cast())
     }
 
-    /// Whether blocks can be put together one by one while they are compressed ([`compress::Gather`]) and are
-    /// `blocksize` bytes long: nothing that the program set up looks at the source or at several blocks.
+    /// Returns whether the context can compress blocks that are assembled one at a time ([`compress::Gather`]) and are
+    /// `blocksize` bytes long: nothing that the program configured reads the source or several blocks.
     pub(crate) fn takes_patched_blocks(&self, blocksize: usize) -> bool {
         !self.calls_back()
             && !self.instrumented
@@ -428,7 +430,7 @@ impl Context {
             && usize::try_from(self.head.blocksize()).is_ok_and(|size| size == blocksize)
     }
 
-    /// Notes in the head what the last chunk was.
+    /// Writes into the head the properties of the last chunk that was decompressed.
     fn publish_decompression(&self, header: &ChunkHeader, done: &Decompressed) {
         let head = &self.head;
         head.set_header_flags(header.flags);
@@ -440,7 +442,7 @@ impl Context {
         head.set_header_overhead(header.len() as i32);
         head.set_srcsize(header.cbytes);
         head.set_typesize(i32::from(header.typesize));
-        // The format stands for the codec, except for registered ones (codecs.md 17.11).
+        // The codec format replaces the codec id, except for registered codecs (codecs.md 17.11).
         head.set_compcode(match BuiltIn::from_format(header.codec_format()) {
             Some(_) => i32::from(header.codec_format()),
             None => i32::from(header.udcompcode),
@@ -468,7 +470,7 @@ impl Context {
         mask
     }
 
-    /// Fills `cparams` with the context's parameters; `tuner_params` and `filter_params` keep what they hold
+    /// Fills `cparams` with the context's parameters; `tuner_params` and `filter_params` keep their values
     /// (`chunk.md` 5.2).
     pub(crate) fn store_cparams(&self, cparams: &mut blosc2_cparams) {
         let head = &self.head;
@@ -506,7 +508,7 @@ impl Context {
     }
 }
 
-// SAFETY: both are of this context.
+// SAFETY: both belong to this context.
 unsafe impl TunedContext for Context {
     fn head(&self) -> &Head {
         self.head()
@@ -523,12 +525,12 @@ impl Drop for Context {
     }
 }
 
-/// How many threads a number in a struct stands for: less than 1 means the caller's alone.
+/// Returns the number of threads for the field of a struct: values below 1 mean only the caller's thread.
 fn threads(nthreads: i16) -> usize {
     usize::try_from(nthreads).unwrap_or(0).max(1)
 }
 
-/// Takes over a thread count that somebody has written into the head, and shows what runs the jobs.
+/// Applies a thread count that C code has written into the head, and writes the fields that describe the thread backend.
 fn sync_threads(head: &Head) {
     if head.new_nthreads() > 0 {
         head.set_nthreads(head.new_nthreads());
@@ -547,12 +549,12 @@ fn sync_threads(head: &Head) {
     head.set_thread_backend(backend);
 }
 
-/// The parameters that a caller's struct points at.
+/// Returns a copy of the parameters that a pointer in a caller's struct points at.
 ///
 /// # Safety
 /// `params` is NULL or points at initialised parameters.
 unsafe fn read_params<T: Copy>(params: *const T) -> Result<T> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { params.as_ref() }
         .copied()
         .ok_or_else(|| err!(NullPointer, "a filter function without parameters"))

@@ -1,4 +1,4 @@
-//! The filter pipeline of a chunk (`filters.md` 3): the six slots as a checked list of steps, and running them
+//! The filter pipeline of a chunk (`filters.md` 3): converts the six slots into a checked list of steps, and runs the steps
 //! forwards and backwards on one block, between scratch buffers. The source is never written.
 
 use super::callbacks;
@@ -34,12 +34,12 @@ enum Step {
     },
     ByteDelta {
         revision: Revision,
-        /// `None` where only the super-chunk could tell.
+        /// `None` if neither the meta byte nor a super-chunk gives the number.
         nstreams: Option<NonZeroUsize>,
     },
     Cells {
         side: u8,
-        /// Whether items become the mean of their cell.
+        /// Whether each item is replaced by the mean of its cell.
         means: bool,
     },
     User {
@@ -48,7 +48,7 @@ enum Step {
         forward: blosc2_filter_forward_cb,
         backward: blosc2_filter_backward_cb,
     },
-    /// An id that the format does not define, or that nobody has registered.
+    /// An id that the format does not define, or a filter that is not registered.
     Unknown {
         id: u8,
     },
@@ -63,7 +63,7 @@ pub(crate) struct Chain<'c> {
     container: Option<&'c Container>,
 }
 
-/// Where a block is before it is filtered.
+/// The location of a block before it is filtered.
 #[derive(Clone, Copy)]
 pub(crate) enum Input<'a> {
     /// In the caller's source.
@@ -73,13 +73,13 @@ pub(crate) enum Input<'a> {
 }
 
 impl Chain<'_> {
-    /// No steps at all.
+    /// A pipeline without steps.
     pub(crate) const NONE: Chain<'static> =
         Chain { steps: [Step::Bitshuffle; MAX_FILTERS], len: 0, typesize: 1, container: None };
 }
 
 impl<'c> Chain<'c> {
-    /// The steps of a pipeline for items of `typesize` bytes (1..=255), in a chunk of `container`.
+    /// Returns the steps of a pipeline for items of `typesize` bytes (1..=255), in a chunk of `container`.
     #[inline]
     pub(crate) fn new(
         filters: &[u8; MAX_FILTERS],
@@ -104,7 +104,7 @@ impl<'c> Chain<'c> {
         chain
     }
 
-    /// Whether there are no steps.
+    /// Returns whether there are no steps.
     pub(crate) fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -113,8 +113,8 @@ impl<'c> Chain<'c> {
         &self.steps[..self.len]
     }
 
-    /// The bytedelta that comes right behind the shuffle at `index` and codes the streams that this makes: the two are done
-    /// at once, in the shuffle's turn.
+    /// Returns the revision of the bytedelta that directly follows the shuffle at `index` and codes the same number of
+    /// streams: both are done in one pass, in the step of the shuffle.
     fn delta_of_streams(&self, index: usize) -> Option<Revision> {
         match (self.steps().get(index)?, self.steps().get(index + 1)?) {
             (Step::Shuffle { nstreams }, Step::ByteDelta { revision, nstreams: coded }) => {
@@ -124,17 +124,17 @@ impl<'c> Chain<'c> {
         }
     }
 
-    /// Whether the blocks of a chunk depend on its first block.
+    /// Returns whether the blocks of a chunk depend on its first block.
     pub(crate) fn has_delta(&self) -> bool {
         self.steps().iter().any(|s| matches!(s, Step::Delta))
     }
 
-    /// Whether decompression only works in place, so that a block may be decoded where it is wanted.
+    /// Returns whether all steps are undone in place, so that a block may be decoded directly into its destination.
     pub(crate) fn works_in_place(&self) -> bool {
         self.steps().iter().all(|s| s.works_in_place() || !s.is_undone())
     }
 
-    /// Filters a block and returns where it is then: `input` itself if there is nothing to do, else one of the
+    /// Filters a block and returns the result: `input` itself if there are no steps, else a prefix of one of the
     /// buffers, which are at least as long as the block. `reference` is the first block of the source, for a block
     /// that is not itself the first.
     ///
@@ -193,8 +193,8 @@ impl<'c> Chain<'c> {
                     };
                     let function =
                         function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
-                    // SAFETY: the caller that registered the filter vouches for it, and the one that made the context for the
-                    // pointers in `cparams`.
+                    // SAFETY: the caller that registered the filter guarantees the contract for it, and the caller that
+                    // created the context guarantees it for the pointers in `cparams`.
                     unsafe { callbacks::filter_forward(function, id, meta, cparams, src, dest) }?;
                 }
                 Step::Unknown { id } => return Err(err!(FilterPipeline, "filter {id} is unknown")),
@@ -210,8 +210,8 @@ impl<'c> Chain<'c> {
     /// long as the block.
     ///
     /// # Errors
-    /// `Failure` for an id that the format does not define, `FilterPipeline` for one that nobody registered, or
-    /// whatever negative code a caller's filter returned.
+    /// `Failure` for an id that the format does not define, `FilterPipeline` for a filter that is not registered, or
+    /// the negative code that a program's filter returned.
     pub(crate) fn backward<'a>(
         &self,
         mut front: &'a mut [u8],
@@ -224,7 +224,7 @@ impl<'c> Chain<'c> {
         let len = dest.len();
         let mut undefined = None;
         let mut in_dest = false;
-        // Steps that write somewhere else; the last of them writes to `dest`.
+        // Number of remaining steps that write to another buffer; the last of them writes to `dest`.
         let mut moves_left = self.steps().iter().filter(|s| s.moves()).count();
         for (index, step) in self.steps().iter().enumerate().rev() {
             if matches!(step, Step::ByteDelta { .. })
@@ -266,7 +266,7 @@ impl<'c> Chain<'c> {
                     };
                     let function =
                         function.ok_or_else(|| err!(FilterPipeline, "filter {id} goes one way"))?;
-                    // A positive value ends the block's pipeline, which is no error if it is at its end anyway
+                    // A positive value ends the pipeline of the block, which is an error only if other steps would follow
                     // (filters.md 15 Q3).
                     // SAFETY: as in `forward`.
                     if unsafe { callbacks::filter_backward(function, id, meta, dparams, src, out) }? > 0 {
@@ -298,7 +298,7 @@ impl<'c> Chain<'c> {
         self.steps().iter().rev().try_for_each(|step| self.undo_in_place(step, dest, reference))
     }
 
-    /// Undoes a step that [works in place](Step::works_in_place); others are left out.
+    /// Undoes a step that [works in place](Step::works_in_place). Other steps have no effect here.
     fn undo_in_place(&self, step: &Step, data: &mut [u8], reference: Option<&[u8]>) -> Result<()> {
         match *step {
             Step::Delta => undo_delta(self.typesize, data, reference),
@@ -312,7 +312,7 @@ impl<'c> Chain<'c> {
     }
 }
 
-/// A filter that callers have registered.
+/// Returns the step of a filter that the program has registered.
 fn registered(id: u8, meta: u8) -> Step {
     match registry::filter(id).filter(|_| id >= filter_id::FIRST_REGISTERED) {
         Some(f) => Step::User { id, meta, forward: f.forward, backward: f.backward },
@@ -320,12 +320,12 @@ fn registered(id: u8, meta: u8) -> Step {
     }
 }
 
-/// A filter of the library's own range, if this build has it.
+/// Returns the step of a filter of the library's own range, if this build includes it.
 fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
     if !is_plugin(id) {
         return None;
     }
-    // Where the byte does not tell, the super-chunk does: its item size is not the chunk's if that was capped.
+    // If the meta byte is 0, the item size is that of the super-chunk: the chunk's may have been capped.
     let nstreams = || {
         let items = container.and_then(|container| usize::try_from(container.typesize).ok());
         NonZeroUsize::new(if meta == 0 { items.unwrap_or(0) } else { usize::from(meta) })
@@ -342,13 +342,13 @@ fn plugin(id: u8, meta: u8, container: Option<&Container>) -> Option<Step> {
     }
 }
 
-/// Whether that is a filter of the library's own range, which this build has.
+/// Returns whether `id` is a filter of the library's own range that this build includes.
 pub(crate) fn is_plugin(id: u8) -> bool {
     cfg!(feature = "plugin-filters")
         && (BLOSC_FILTER_NDCELL..=BLOSC_FILTER_INT_TRUNC).contains(&i32::from(id))
 }
 
-/// The number of streams of a bytedelta, for compression.
+/// Returns the number of streams of a bytedelta, for compression, or an error if it is unknown.
 fn known(nstreams: Option<NonZeroUsize>) -> Result<usize> {
     nstreams.map(NonZeroUsize::get).ok_or_else(|| err!(FilterPipeline, "bytedelta of unknown items"))
 }
@@ -361,17 +361,17 @@ fn undo_delta(typesize: usize, data: &mut [u8], reference: Option<&[u8]>) {
 }
 
 impl Step {
-    /// Whether there is anything to undo.
+    /// Returns whether decompression has to undo the step.
     fn is_undone(&self) -> bool {
         !matches!(self, Step::TruncPrec { .. } | Step::IntTrunc { .. })
     }
 
-    /// Whether undoing the step happens where the block is.
+    /// Returns whether the step is undone in the buffer that holds the block.
     fn works_in_place(&self) -> bool {
         matches!(self, Step::Delta | Step::ByteDelta { .. })
     }
 
-    /// Whether undoing the step needs another buffer for its result.
+    /// Returns whether undoing the step needs another buffer for its result.
     fn moves(&self) -> bool {
         match self {
             Step::Delta | Step::ByteDelta { .. } | Step::TruncPrec { .. } | Step::IntTrunc { .. } => false,

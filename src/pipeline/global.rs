@@ -1,4 +1,4 @@
-//! Compression and decompression without a context: the library's settings and the environment decide.
+//! Compression and decompression without a context: the parameters come from the library's settings and the environment.
 //!
 //! The settings are read at the start of a call; calls from several threads do not wait for each other.
 
@@ -12,7 +12,7 @@ use crate::chunk::{ChunkHeader, StoredChunk};
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 
-/// Compresses `src` into `dest`; the length of the chunk, or 0 if it does not fit.
+/// Compresses `src` into `dest`. Returns the length of the chunk in bytes, or 0 if it does not fit.
 ///
 /// # Errors
 /// Those of `chunk.md` 3.
@@ -35,10 +35,10 @@ pub(crate) fn compress(
     Ok(usize::try_from(header.cbytes).unwrap_or(0))
 }
 
-/// Decompresses a whole chunk into `dest`; the bytes of content.
+/// Decompresses a whole chunk into `dest`. Returns the length of the content in bytes.
 ///
 /// # Errors
-/// `InvalidParam` when the environment sets a number of threads that cannot be, and those of `chunk.md` 2.
+/// `InvalidParam` when the environment sets an invalid number of threads, and those of `chunk.md` 2.
 pub(crate) fn decompress(chunk: &[u8], dest: OutBuffer<'_>) -> Result<usize> {
     library::init();
     let nthreads = overrides::nthreads_for_decompression()?;

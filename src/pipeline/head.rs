@@ -1,5 +1,5 @@
 //! The head of a context: the struct that tuners and some programs read and write through the context's pointer
-//! (`abi.md` 4.3). They may do so between calls of the library and inside callbacks, so there is never a reference to it:
+//! (`abi.md` 4.3). They may do so between calls of the library and inside callbacks, so no Rust reference to it may exist:
 //! each access reads or writes one field.
 
 use crate::abi::{
@@ -20,20 +20,21 @@ impl Head {
     /// Returns a head with these values.
     ///
     /// # Safety
-    /// Pointers and functions in there are NULL or what the ABI says of their fields, for as long as the head lives.
+    /// Pointers and functions in `head` are NULL or valid as the ABI defines for their fields, for as long as the head
+    /// lives.
     ///
-    /// While a method of the head, or of the context around it, runs, no other code writes the head, and none but a callback
-    /// of the program changes the super-chunk in it, except the field `current_nchunk`, atomically. C code that has the pointer
-    /// writes between calls and in callbacks only, one thread at a time; a super-chunk whose threads share a context lets
-    /// one at a time use the head.
+    /// While a method of the head, or of the context around it, runs, no other code writes the head, and only a
+    /// callback of the program changes the super-chunk in it, except the field `current_nchunk`, atomically. C code
+    /// that has the pointer writes between calls and in callbacks only, one thread at a time; a super-chunk whose
+    /// threads share a context lets one thread at a time use the head.
     pub(crate) unsafe fn new(head: ContextHead) -> Head {
         Head(UnsafeCell::new(head))
     }
 }
 
 impl Head {
-    /// The field `nthreads`, which the library touches atomically alone: other threads than the one that uses the context read
-    /// it, to tell of the super-chunk.
+    /// The field `nthreads`, which the library accesses only atomically: threads other than the one that uses the
+    /// context read it, when they describe the super-chunk.
     fn nthreads_field(&self) -> &AtomicI16 {
         // SAFETY: initialised in `new`; an aligned field that lives as long as the head.
         unsafe { AtomicI16::from_ptr(&raw mut (*self.0.get()).nthreads) }
@@ -59,8 +60,8 @@ macro_rules! getters {
                 #[doc = concat!("Returns the field `", stringify!($name), "`.")]
                 #[inline(always)]
                 pub(crate) fn $name(&self) -> $type {
-                    // SAFETY: initialised in `new`, and by the word of its caller no other code writes it now. A callback does,
-                    // but no access spans one.
+                    // SAFETY: initialised in `new`, whose caller guarantees that no other code writes it now. A
+                    // callback writes it, but no access spans a callback.
                     unsafe { (*self.0.get()).$name }
                 }
             )*
@@ -75,7 +76,8 @@ macro_rules! setters {
                 #[doc = concat!("Writes the field `", stringify!($name), "`.")]
                 #[inline(always)]
                 pub(crate) fn $set(&self, value: $type) {
-                    // SAFETY: by the word of the caller of `new` no other code uses the head now; there are no references to it.
+                    // SAFETY: the caller of `new` guarantees that no other code uses the head now; there are no
+                    // references to it.
                     unsafe { (*self.0.get()).$name = value }
                 }
             )*
@@ -144,8 +146,8 @@ macro_rules! unsafe_setters {
                 #[doc = concat!("Writes the field `", stringify!($name), "`, which jobs follow.")]
                 ///
                 /// # Safety
-                /// The value is NULL or what the ABI says of the field, for as long as the head has it. A super-chunk does not
-                /// change while a method of the context runs: see [`Head::new`].
+                /// The value is NULL or valid as the ABI defines for the field, for as long as the head has it. A
+                /// super-chunk does not change while a method of the context runs: see [`Head::new`].
                 pub(crate) unsafe fn $set(&self, value: $type) {
                     // SAFETY: as in the other setters.
                     unsafe { (*self.0.get()).$name = value }

@@ -1,4 +1,4 @@
-//! Running one piece of work for each block of a chunk: on the caller's thread, or with help from the pool.
+//! Runs one work item for each block of a chunk: on the caller's thread, or on the caller's thread and threads of the pool.
 
 use super::scratch::{self, Scratch};
 use crate::error::{Error, Result};
@@ -6,11 +6,12 @@ use crate::{held_locks, pool, thread};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Below this many uncompressed bytes waking a worker costs more than it brings.
+/// Below this many uncompressed bytes, waking a worker costs more time than it saves.
 const MIN_PARALLEL: usize = 64 << 10;
 
-/// How many threads work on `nbytes` bytes in blocks of `blocksize` bytes (`chunk.md` 6.2): 1 means the caller's
-/// alone. A caller's own scheduler is used for any chunk of two full blocks, since it may count.
+/// Returns how many threads work on `nbytes` bytes in blocks of `blocksize` bytes (`chunk.md` 6.2); 1 means only the
+/// caller's thread. A program's thread callback is called for every chunk of at least two full blocks: it may count its
+/// calls.
 pub(crate) fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> usize {
     if nthreads > 1 && nbytes / blocksize.max(1) > 1 && (nbytes >= MIN_PARALLEL || pool::has_callback()) {
         nthreads
@@ -19,19 +20,19 @@ pub(crate) fn nthreads_for(nthreads: usize, nbytes: usize, blocksize: usize) -> 
     }
 }
 
-/// A place among the workers of a job: the worker's number, and its working memory.
+/// One worker of a job: its number and its working memory.
 pub(crate) struct Worker<'a> {
     /// Logical number, 0 for the caller's thread.
     pub tid: usize,
-    /// The worker's memory.
+    /// The worker's working memory.
     pub scratch: &'a mut Scratch,
 }
 
-/// Calls `work(nblock, worker)` once for each block of `blocks`, on `nthreads` threads in no particular order, or
-/// in ascending order if that is 1. Stops at the first error, which becomes the result.
+/// Calls `work(nblock, worker)` once for each block of `blocks`: on `nthreads` threads in no particular order, or
+/// in ascending order if `nthreads` is 1. Stops at the first error and returns it.
 ///
 /// # Errors
-/// The first that `work` returned.
+/// The first error that `work` returned.
 pub(crate) fn for_each_block(
     nthreads: usize,
     blocks: std::ops::Range<usize>,
@@ -56,12 +57,12 @@ pub(crate) fn for_each_block(
     queue.finish(finished)
 }
 
-/// Calls `work(n)` once for each of `items`, on `nthreads` threads in no particular order, or in ascending order if that
-/// is one. What runs jobs of its own inside does so on its thread alone, with working memory as usual. Stops at the first
-/// error, which becomes the result.
+/// Calls `work(n)` once for each of `items`: on `nthreads` threads in no particular order, or in ascending order if
+/// `nthreads` is 1. A job that `work` starts runs on its thread alone and borrows its own working memory. Stops at the
+/// first error and returns it.
 ///
 /// # Errors
-/// The first that `work` returned.
+/// The first error that `work` returned.
 pub(crate) fn for_each(
     nthreads: usize,
     mut items: std::ops::Range<usize>,
@@ -80,8 +81,8 @@ pub(crate) fn for_each(
     queue.finish(finished)
 }
 
-/// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory to the
-/// process, so that idle threads keep none.
+/// A thread's part of a job. When it ends, also by a panic, a thread other than the caller's moves its working memory
+/// to the process, so that idle threads keep none.
 struct ThreadPart {
     /// The thread that started the job.
     caller: usize,
@@ -95,7 +96,7 @@ impl Drop for ThreadPart {
     }
 }
 
-/// What is left to do of a job, and how it went.
+/// The remaining items of a job, and its first error.
 struct Queue {
     next: AtomicUsize,
     end: usize,
@@ -113,7 +114,7 @@ impl Queue {
         }
     }
 
-    /// One worker's part.
+    /// Runs `work` on items until none is left or one has failed. Each worker calls it once.
     fn work_off(&self, mut work: impl FnMut(usize) -> Result<()>) {
         while !self.failed.load(Ordering::Relaxed) {
             let item = self.next.fetch_add(1, Ordering::Relaxed);

@@ -1,6 +1,6 @@
-//! The library as a whole: up or down, and the settings of the functions that take no context (`abi.md` 9.1).
+//! The state of the library: initialised or not, and the settings of the functions without a context (`abi.md` 9.1).
 //!
-//! Everything works whether the library is up or not; being up only decides what `blosc2_init` does and whether
+//! All functions work in both states; the state only decides what `blosc2_init` does and whether
 //! `blosc2_free_resources` has anything to free. The settings are atomics: no call waits for another.
 
 use super::scratch;
@@ -22,8 +22,8 @@ static DELTA: AtomicBool = AtomicBool::new(false);
 static BLOCKSIZE: AtomicI32 = AtomicI32::new(0);
 static SPLITMODE: AtomicI32 = AtomicI32::new(BLOSC_FORWARD_COMPAT_SPLIT);
 
-/// Brings the library up; nothing happens if it is. What callers had registered before the last
-/// [`destroy`] is forgotten.
+/// Initialises the library, unless it is initialised. Removes the registrations that callers made before the last
+/// [`destroy`].
 pub(crate) fn init() {
     if is_up() {
         return;
@@ -35,33 +35,33 @@ pub(crate) fn init() {
     }
 }
 
-/// Takes the library down: its threads end, also those that contexts started while it was not up, and memory that was kept
-/// to be used again is freed. Settings stay.
+/// Shuts the library down: ends its threads, also those that contexts started while it was not initialised, and frees
+/// memory that was kept for reuse. Settings stay.
 pub(crate) fn destroy() {
     {
         let _transition = TRANSITION.lock().unwrap_or_else(PoisonError::into_inner);
         UP.store(false, Ordering::Release);
     }
-    // Not under the lock: a callback in one of the threads that end may itself bring the library up.
+    // Not under the lock: a callback in one of the ending threads may call `init`.
     pool::shutdown();
-    // Threads that end in the middle of a job leave their memory to the process.
+    // After the threads have ended: a thread that ends in the middle of a job moves its memory to the process.
     scratch::release_all();
 }
 
-/// Whether the library is up.
+/// Returns whether the library is initialised.
 pub(crate) fn is_up() -> bool {
     UP.load(Ordering::Acquire)
 }
 
-/// The threads that functions without a context use, at least 1.
+/// Returns the number of threads that functions without a context use, at least 1.
 pub(crate) fn nthreads() -> i16 {
     NTHREADS.load(Ordering::Relaxed)
 }
 
-/// Sets the threads that functions without a context use, and starts them. Returns the previous number.
+/// Sets the number of threads that functions without a context use, and starts them. Returns the previous number.
 ///
 /// # Errors
-/// `InvalidParam` for less than 1, `ThreadCreate` when no thread can be had; nothing changes then.
+/// `InvalidParam` for less than 1, `ThreadCreate` when no thread can be started; nothing changes then.
 pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
     init();
     let previous = self::nthreads();
@@ -76,13 +76,13 @@ pub(crate) fn set_nthreads(nthreads: i16) -> Result<i16> {
     Ok(previous)
 }
 
-/// Id of the codec that functions without a context use; -1 after an unknown name (`abi.md` 13.4).
+/// Returns the id of the codec that functions without a context use; -1 after an unknown name (`abi.md` 13.4).
 pub(crate) fn compressor() -> i32 {
     COMPRESSOR.load(Ordering::Relaxed)
 }
 
-/// Sets the codec that functions without a context use. An unknown name is stored as -1, so that nothing is
-/// compressed with a codec that was not asked for. Returns what is stored.
+/// Sets the codec that functions without a context use. An unknown name is stored as -1, so that no data are
+/// compressed with a codec that was not requested. Returns the stored id.
 ///
 /// # Errors
 /// `CodecSupport` for a registered codec; nothing changes then.
@@ -96,13 +96,13 @@ pub(crate) fn set_compressor(name: &CStr) -> Result<i32> {
     Ok(code)
 }
 
-/// The codec with that name: those of the format first, then the registered ones.
+/// Returns the id of the codec with that name: searches the codecs of the format first, then the registered ones.
 pub(crate) fn compcode_of(name: &CStr) -> Option<i32> {
     let builtin = name.to_str().ok().and_then(BuiltIn::from_name).map(BuiltIn::compcode);
     builtin.or_else(|| registry::codec_by_name(name).map(|c| c.compcode)).map(i32::from)
 }
 
-/// Whether functions without a context put a delta filter into the pipeline.
+/// Returns whether functions without a context add a delta filter to the pipeline.
 pub(crate) fn delta() -> bool {
     DELTA.load(Ordering::Relaxed)
 }
@@ -112,7 +112,7 @@ pub(crate) fn set_delta(on: bool) {
     DELTA.store(on, Ordering::Relaxed);
 }
 
-/// The block size that functions without a context use in bytes, 0 for an automatic one.
+/// Returns the block size in bytes that functions without a context use, 0 for an automatic one.
 pub(crate) fn blocksize() -> i32 {
     BLOCKSIZE.load(Ordering::Relaxed)
 }
@@ -122,7 +122,7 @@ pub(crate) fn set_blocksize(blocksize: i32) {
     BLOCKSIZE.store(blocksize, Ordering::Relaxed);
 }
 
-/// The split mode that functions without a context use.
+/// Returns the split mode that functions without a context use.
 pub(crate) fn splitmode() -> i32 {
     SPLITMODE.load(Ordering::Relaxed)
 }

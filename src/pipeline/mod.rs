@@ -1,20 +1,20 @@
-//! Contexts, and how a buffer becomes blocks, streams and a chunk, and back (`chunk.md` 3 to 6).
+//! Contexts, and the conversion of a buffer to blocks, streams and a chunk, and back (`chunk.md` 3 to 6).
 //!
-//! | room | owns |
+//! | module | contents |
 //! |---|---|
-//! | [`library`] | up or down, and the settings of functions without a context |
-//! | [`overrides`] | what the environment overrides |
+//! | [`library`] | initialisation state, and the settings of functions without a context |
+//! | [`overrides`] | parameters set by environment variables |
 //! | [`context`], [`global`] | contexts; the functions without one |
-//! | [`head`], [`raw_box`] | what C code sees of a context; memory that C code has pointers to |
+//! | [`head`], [`raw_box`] | the part of a context that C code accesses; memory that C code has pointers to |
 //! | [`tuner`] | the tuner hooks |
 //! | [`params`] | the snapshot of parameters that a job works with |
-//! | [`container`] | what codecs and filters may know of a context's super-chunk |
+//! | [`container`] | the properties of a context's super-chunk that codecs and filters need |
 //! | [`block_size`] | block size and split decisions |
 //! | [`compress`] | source -> plan -> blocks -> chunk |
 //! | [`decompress`] | chunk -> reader -> blocks -> bytes; items; variable-length blocks |
 //! | [`filters`] | the filter slots, forwards and backwards |
-//! | [`callbacks`] | the caller's own codecs, filters, pre- and postfilters |
-//! | [`jobs`], [`shared_out`], [`scratch`] | one piece of work per block, its output, its memory |
+//! | [`callbacks`] | the caller's codecs, filters, pre- and postfilters |
+//! | [`jobs`], [`shared_out`], [`scratch`] | one work item per block, its output, its working memory |
 
 pub(crate) mod block_size;
 pub(crate) mod callbacks;

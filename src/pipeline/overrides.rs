@@ -1,4 +1,4 @@
-//! What the environment overrides (`abi.md` 10.1 and 10.2, `chunk.md` 3.2).
+//! Parameters that environment variables override (`abi.md` 10.1 and 10.2, `chunk.md` 3.2).
 
 use super::library;
 use super::params::CompressParams;
@@ -14,9 +14,9 @@ use crate::error::Result;
 use crate::trace;
 use std::ffi::CStr;
 
-/// The slot of shuffles in pipelines that come from one number.
+/// The slot of the shuffle filter in pipelines that are set by a single number.
 const SHUFFLE_SLOT: usize = MAX_FILTERS - 1;
-/// The slot of delta in such pipelines.
+/// The slot of the delta filter in pipelines that are set by a single number.
 const DELTA_SLOT: usize = MAX_FILTERS - 2;
 
 fn not_recognized(name: &CStr, value: &CStr) {
@@ -71,7 +71,7 @@ fn splitmode() -> Option<i32> {
     }
 }
 
-/// A variable that must be a number of at least `least`.
+/// Reads a variable whose value must be a number of at least `least`. Returns `None` for a smaller one, with a warning.
 fn number_from(name: &CStr, least: i32) -> Option<i32> {
     let value = number_i32(name)?;
     if value < least {
@@ -81,7 +81,7 @@ fn number_from(name: &CStr, least: i32) -> Option<i32> {
     Some(value)
 }
 
-/// Changes the parameters of a new compression context.
+/// Applies the environment to the parameters of a new compression context.
 ///
 /// # Errors
 /// `InvalidParam` when the environment names a registered codec.
@@ -110,15 +110,15 @@ pub(crate) fn for_new_context(params: &mut CompressParams) -> Result<()> {
     Ok(())
 }
 
-/// The threads of a new decompression context.
+/// Returns the number of threads of a new decompression context.
 pub(crate) fn nthreads_for_new_context(nthreads: i16) -> i16 {
     number(c"BLOSC_NTHREADS").filter(|&n| n > 0).map_or(nthreads, |n| n as i16)
 }
 
-/// The threads that a decompression without a context uses; a setting of the environment sticks.
+/// Returns the number of threads of a decompression without a context. A value of the environment is stored as the setting.
 ///
 /// # Errors
-/// `InvalidParam` for a setting out of 1..=32767, or that is no number.
+/// `InvalidParam` for a value outside 1..=32767, or that is not a number.
 pub(crate) fn nthreads_for_decompression() -> Result<i16> {
     if let Some(value) = number(c"BLOSC_NTHREADS") {
         match i16::try_from(value) {
@@ -131,11 +131,11 @@ pub(crate) fn nthreads_for_decompression() -> Result<i16> {
     Ok(library::nthreads())
 }
 
-/// The parameters of a compression without a context: the caller's, the library's settings, and what the
-/// environment makes of both. Some of it sticks to the settings.
+/// Returns the parameters of a compression without a context: the caller's, the library's settings, and the overrides
+/// of the environment. Some of the overrides are stored as settings.
 ///
 /// # Errors
-/// `NullPointer` where the reference cannot make its temporary context.
+/// `NullPointer` where the reference fails to create its temporary context.
 pub(crate) fn for_compression(clevel: i32, doshuffle: i32, typesize: i32) -> Result<CompressParams> {
     library::init();
     let clevel = number_from(c"BLOSC_CLEVEL", 0).unwrap_or(clevel);

@@ -1,4 +1,4 @@
-//! What a job needs to know of its context: a snapshot that workers share and nobody changes.
+//! The parameters of a job: a snapshot of the context's, which workers share and which does not change during the job.
 
 use super::callbacks::{Postfilter, Prefilter};
 use crate::abi::{CBool, blosc2_cparams, blosc2_dparams, blosc2_prefilter_params};
@@ -7,16 +7,16 @@ use crate::chunk::format::{MAX_FILTERS, filter_id};
 use std::ffi::c_void;
 use std::ptr;
 
-/// Pointers that callers handed in for their own callbacks. They are passed on and never followed.
+/// Pointers that callers pass in for their own callbacks. The library passes them on and never follows them.
 #[derive(Clone, Copy)]
 pub(crate) struct Handles {
     /// The context's super-chunk.
     pub schunk: *mut c_void,
-    /// State of the tuner.
+    /// The tuner's state.
     pub tuner_params: *mut c_void,
-    /// For user codecs.
+    /// Parameters for user codecs.
     pub codec_params: *mut c_void,
-    /// For user filters.
+    /// Parameters for user filters, one for each slot.
     pub filter_params: [*mut c_void; MAX_FILTERS],
 }
 
@@ -31,13 +31,13 @@ impl Default for Handles {
     }
 }
 
-// SAFETY: the pointers are only copied here. The callbacks that get them are the caller's, and the ABI tells
-// callers that callbacks run on worker threads.
+// SAFETY: the pointers are only copied here. The callbacks that receive them belong to the program, and the ABI states
+// that callbacks run on worker threads.
 unsafe impl Send for Handles {}
 // SAFETY: as above.
 unsafe impl Sync for Handles {}
 
-/// A pointer of the kind of [`Handles`].
+/// One pointer like those in [`Handles`].
 #[derive(Clone, Copy)]
 pub(crate) struct Handle(pub *mut c_void);
 
@@ -49,9 +49,9 @@ unsafe impl Sync for Handle {}
 /// Parameters of a compression.
 #[derive(Clone, Copy)]
 pub(crate) struct CompressParams {
-    /// Codec id; negative for a name that nobody knows.
+    /// Codec id; negative for an unknown codec name.
     pub compcode: i32,
-    /// The codec's own byte.
+    /// The codec's meta byte.
     pub compcode_meta: u8,
     /// Compression level, 0..=9 once checked.
     pub clevel: i32,
@@ -61,7 +61,7 @@ pub(crate) struct CompressParams {
     pub instr_codec: bool,
     /// Item size in bytes, as requested.
     pub typesize: i32,
-    /// Threads that may work on it, at least 1.
+    /// Number of threads that may work on the chunk, at least 1.
     pub nthreads: usize,
     /// Block size in bytes: 0 or less for an automatic one.
     pub blocksize: i32,
@@ -69,7 +69,7 @@ pub(crate) struct CompressParams {
     pub splitmode: i32,
     /// Filter ids, slot by slot.
     pub filters: [u8; MAX_FILTERS],
-    /// One byte per filter slot.
+    /// The meta bytes of the filters, one for each slot.
     pub filters_meta: [u8; MAX_FILTERS],
     /// Whether to write the 16-byte header of Blosc 1.
     pub short_header: bool,
@@ -79,9 +79,9 @@ pub(crate) struct CompressParams {
     pub tuner_id: i32,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
-    /// What callbacks get.
+    /// Pointers that callbacks receive.
     pub handles: Handles,
-    /// The context's super-chunk, where a codec or filter of the library's own range asks for it.
+    /// The properties of the context's super-chunk, if a codec or filter of the library's own range needs them.
     pub container: Option<Container>,
 }
 
@@ -111,7 +111,7 @@ impl Default for CompressParams {
 }
 
 impl CompressParams {
-    /// The struct that the caller's codecs and filters see (`codecs.md` 14.1).
+    /// Returns the struct that is passed to the program's codecs and filters (`codecs.md` 14.1).
     pub(crate) fn for_callbacks(&self, typesize: i32, blocksize: i32) -> blosc2_cparams {
         blosc2_cparams {
             compcode: self.compcode as u8,
@@ -139,17 +139,17 @@ impl CompressParams {
 /// Parameters of a decompression.
 #[derive(Clone, Copy)]
 pub(crate) struct DecompressParams<'a> {
-    /// Threads that may work on it, at least 1.
+    /// Number of threads that may work on the chunk, at least 1.
     pub nthreads: usize,
-    /// Changes blocks on their way to the caller.
+    /// Transforms each decoded block.
     pub postfilter: Option<&'a Postfilter>,
-    /// Blocks to leave out, one byte each; non-zero means out.
+    /// Blocks to leave out, one byte each; a non-zero byte leaves its block out.
     pub mask: Option<&'a [u8]>,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
     /// The context's super-chunk, for callbacks.
     pub schunk: Handle,
-    /// The same, where a codec or filter of the library's own range asks for it.
+    /// The properties of the super-chunk, if a codec or filter of the library's own range needs them.
     pub container: Option<&'a Container>,
 }
 
@@ -167,7 +167,7 @@ impl Default for DecompressParams<'_> {
 }
 
 impl DecompressParams<'_> {
-    /// The struct that the caller's codecs and filters see.
+    /// Returns the struct that is passed to the program's codecs and filters.
     pub(crate) fn for_callbacks(&self, typesize: i32) -> blosc2_dparams {
         blosc2_dparams {
             nthreads: i16::try_from(self.nthreads).unwrap_or(i16::MAX),

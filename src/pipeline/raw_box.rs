@@ -1,9 +1,9 @@
-//! A value on the heap that C code has a pointer to.
+//! A value on the heap to which C code has a pointer.
 
 use std::ptr::NonNull;
 
-/// Owns a value that C code may read and write through a pointer of its own. A `Box` would claim, each time it is moved,
-/// that no other pointer to the value is used again; this one claims nothing.
+/// Owns a value that C code may read and write through its own pointer. Each move of a `Box` asserts that no other
+/// pointer to the value is used again; moving a `RawBox` asserts nothing.
 pub(crate) struct RawBox<T>(NonNull<T>);
 
 impl<T> RawBox<T> {
@@ -12,19 +12,19 @@ impl<T> RawBox<T> {
         RawBox(NonNull::from(Box::leak(Box::new(value))))
     }
 
-    /// The pointer to hand to C. It is valid until the value is dropped.
+    /// Returns the pointer for C code. It is valid until the value is dropped.
     pub(crate) fn as_ptr(&self) -> *mut T {
         self.0.as_ptr()
     }
 
-    /// Hands the value over to whoever has the pointer; [`from_raw`](Self::from_raw) takes it back.
+    /// Transfers ownership of the value to the holder of the pointer; [`from_raw`](Self::from_raw) takes it back.
     pub(crate) fn into_raw(self) -> *mut T {
         let pointer = self.as_ptr();
         std::mem::forget(self);
         pointer
     }
 
-    /// Takes back what [`into_raw`](Self::into_raw) handed over.
+    /// Takes back a value that [`into_raw`](Self::into_raw) released.
     ///
     /// # Safety
     /// `pointer` came from `into_raw`, and was not taken back before.
@@ -34,7 +34,7 @@ impl<T> RawBox<T> {
 }
 
 impl<T: Copy> RawBox<T> {
-    /// Copies the value, as C may have changed it.
+    /// Returns a copy of the value, which C code may have changed.
     pub(crate) fn get(&self) -> T {
         // SAFETY: initialised in `new`. C code writes it between calls only, and `RawBox` is neither `Send` nor `Sync`.
         unsafe { self.0.as_ptr().read() }

@@ -1,5 +1,6 @@
-//! The working memory for blocks: buffers borrowed from the [pool](crate::buffers) during a call, and the state of codecs, which
-//! stays with its thread, together with small buffers, so that a call allocates nothing in the steady state.
+//! The working memory for blocks: buffers borrowed from the [pool](crate::buffers) during a call, and the state of
+//! codecs, which stays with its thread, together with small buffers, so that a call allocates nothing in the steady
+//! state.
 
 use crate::buffers;
 use crate::buffers::limits::{CODEC_STATES, PROCESS_AFTER_FREE, THREAD_AFTER_FREE, WITH_CODECS};
@@ -24,10 +25,10 @@ pub(crate) struct ScratchBuffer {
 }
 
 impl ScratchBuffer {
-    /// The first `len` bytes. Their content is unspecified: zeros, or what an earlier use has left.
+    /// Returns the first `len` bytes. Their content is unspecified: zeros, or data of an earlier use.
     ///
     /// # Errors
-    /// `MemoryAlloc` when there is no memory for them.
+    /// `MemoryAlloc` when there is no memory for the buffer.
     #[inline(always)]
     pub(crate) fn get(&mut self, len: usize) -> Result<&mut [u8]> {
         if self.len < len {
@@ -57,7 +58,7 @@ pub(crate) struct BlockScratch {
     pub front: ScratchBuffer,
     /// Filter output, even steps.
     pub back: ScratchBuffer,
-    /// A stream's codec output where it cannot go straight to its place; the bytes of a lazy block.
+    /// A stream's codec output where the codec cannot write it to its destination; the bytes of a lazy block.
     pub stream: ScratchBuffer,
     /// A whole encoded block, or a whole decoded one before its postfilter.
     pub block: ScratchBuffer,
@@ -70,7 +71,7 @@ pub(crate) struct BlockScratch {
 pub(crate) struct Scratch {
     /// For decoding or encoding a block.
     pub coding: BlockScratch,
-    /// A whole decoded block of which a consumer takes parts.
+    /// A whole decoded block, of which a consumer reads parts.
     pub decoded: ScratchBuffer,
 }
 
@@ -95,9 +96,9 @@ impl Scratch {
 /// The working memory that a thread keeps.
 struct ThreadState {
     outer: Cell<Option<Box<Scratch>>>,
-    /// For a call inside of another: a block is decoded to be part of one that is encoded.
+    /// For a nested call: a block is decoded as input of a block that is being encoded.
     inner: Cell<Option<Box<Scratch>>>,
-    /// Number of calls at work.
+    /// Number of active calls.
     depth: Cell<u32>,
     /// [`buffers::releases`] when memory was last kept.
     releases: Cell<usize>,
@@ -118,8 +119,8 @@ thread_local! {
 #[allow(clippy::vec_box, reason = "a thread takes the box as it is; the state of the codecs is large")]
 static SHARED: Mutex<Vec<Box<Scratch>>> = Mutex::new(Vec::new());
 
-/// Runs `work` with working memory. A nested call (a callback of the program that compresses, a block that is decoded in order to
-/// be encoded) has memory of its own.
+/// Runs `work` with working memory. A nested call (a callback of the program compresses, or a block is decoded in order to
+/// be encoded) gets separate memory.
 #[inline]
 pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     let mut lent = lend();
@@ -128,14 +129,15 @@ pub(crate) fn with<R>(work: impl FnOnce(&mut Scratch) -> R) -> R {
     result
 }
 
-/// As [`with`], without a closure: passing the arguments through a closure slows small blocks.
+/// Does the same as [`with`], without a closure: passing the arguments through a closure slows small blocks.
 #[inline(always)]
 pub(crate) fn lend() -> Lent {
     let level = CallLevel::enter();
     Lent { scratch: level.take().unwrap_or_else(shared_or_fresh), level }
 }
 
-/// Working memory in use. The thread keeps it only if it is given back: what a panicking callback had in use is freed.
+/// Working memory in use. The thread keeps it only if it is given back: memory that a panicking callback had in use is
+/// freed.
 pub(crate) struct Lent {
     /// The memory.
     pub scratch: Box<Scratch>,
@@ -158,8 +160,8 @@ fn shared_or_fresh() -> Box<Scratch> {
     lock_shared().and_then(|mut shared| shared.pop()).unwrap_or_default()
 }
 
-/// Locks the shared working memory. Returns `None` if that fails for longer than a push or a pop takes: the thread that holds the
-/// lock is suspended, or was lost by a `fork`.
+/// Locks the shared working memory. Returns `None` if that fails for longer than a push or a pop takes: the thread that
+/// holds the lock is suspended, or was lost by a `fork`.
 #[allow(clippy::vec_box, reason = "as the list that it locks")]
 fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
     const ATTEMPTS: usize = 100;
@@ -172,9 +174,9 @@ fn lock_shared() -> Option<MutexGuard<'static, Vec<Box<Scratch>>>> {
     })
 }
 
-/// One call at work on this thread; the next one is nested until this is dropped, also when a callback panics.
+/// One active call on this thread; the next call is nested until this is dropped, also when a callback panics.
 struct CallLevel {
-    /// Number of calls at work before; `None` on a thread that is ending, which keeps nothing.
+    /// Number of active calls before this one; `None` on a thread that is ending, which keeps no memory.
     before: Option<u32>,
     /// The number belongs to this thread.
     _not_send: PhantomData<*const ()>,
@@ -187,14 +189,14 @@ impl CallLevel {
         CallLevel { before, _not_send: PhantomData }
     }
 
-    /// Takes the memory that the thread keeps for this level.
+    /// Takes the memory that the thread keeps for this nesting level.
     #[inline(always)]
     fn take(&self) -> Option<Box<Scratch>> {
         let before = self.before?;
         STATE.try_with(|state| if before == 0 { state.outer.take() } else { state.inner.take() }).ok()?
     }
 
-    /// Keeps memory for this level, unless all memory that is kept was released since the last time.
+    /// Keeps memory for this nesting level, unless all kept memory was released since the last time.
     #[inline(always)]
     fn put(&self, scratch: Box<Scratch>) {
         let Some(before) = self.before else { return };
@@ -223,7 +225,7 @@ fn free_kept(state: &ThreadState) {
     drop((state.outer.take(), state.inner.take()));
 }
 
-/// Moves what this thread keeps to the process. Worker threads call it when their part of a job is done.
+/// Moves the working memory of this thread to the process. Worker threads call it at the end of their part of a job.
 pub(crate) fn hand_over() {
     let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]).unwrap_or_default();
     for scratch in kept.into_iter().flatten() {
@@ -235,8 +237,8 @@ pub(crate) fn hand_over() {
     buffers::hand_over();
 }
 
-/// Frees memory that the process and this thread keep, after a super-chunk was freed. The first time, little stays; a process that
-/// frees more than one makes the next one of what the last one had used.
+/// Frees memory that the process and this thread keep, after a super-chunk was freed. The first call keeps little; a
+/// process that frees more than one super-chunk reuses the memory of the last one for the next one.
 pub(crate) fn release_after_free() {
     static IS_FIRST: AtomicBool = AtomicBool::new(true);
     if IS_FIRST.swap(false, Ordering::Relaxed) {
@@ -247,8 +249,8 @@ pub(crate) fn release_after_free() {
     }
 }
 
-/// Frees the memory that the process and this thread keep. Every other thread frees its own when its next call ends, or when the
-/// thread ends.
+/// Frees the memory that the process and this thread keep. Every other thread frees its own when its next call ends, or
+/// when the thread ends.
 pub(crate) fn release_all() {
     free_codec_states();
     buffers::release_all();
@@ -256,7 +258,7 @@ pub(crate) fn release_all() {
 
 fn free_codec_states() {
     let kept = STATE.try_with(|state| [state.outer.take(), state.inner.take()]);
-    // The mutex is unlocked again before the memory is freed.
+    // The mutex is unlocked before the memory is freed.
     let shared = lock_shared().map(|mut shared| std::mem::take(&mut *shared));
     drop((kept, shared));
 }
@@ -295,7 +297,7 @@ mod tests {
         let addresses = || with(|scratch| (address(scratch), with(|scratch| address(scratch))));
         let (outer, inner) = addresses();
         assert_ne!(outer, inner);
-        // Another test may release the memory of all threads in between, but hardly each time.
+        // Another test may release the memory of all threads in between, but it is improbable that it does so each time.
         assert!((0..10).any(|_| addresses() == addresses()));
     }
 
@@ -308,7 +310,7 @@ mod tests {
             address();
             assert!(STATE.with(|state| state.outer.take()).is_none());
             address();
-            // Another test may release in between, but hardly each time.
+            // Another test may release memory in between, but it is improbable that it does so each time.
             assert!((0..10).any(|_| {
                 address();
                 STATE.with(|state| state.outer.take()).is_some()

@@ -6,7 +6,7 @@ use std::ops::Range;
 #[cfg(debug_assertions)]
 use std::{collections::BTreeMap, sync::Mutex};
 
-/// A borrowed output buffer that hands out disjoint ranges of itself. Debug builds check that they are.
+/// A borrowed output buffer that returns disjoint mutable ranges of itself. Debug builds check that they are disjoint.
 pub(crate) struct SharedOut<'a> {
     start: *mut u8,
     len: usize,
@@ -15,8 +15,8 @@ pub(crate) struct SharedOut<'a> {
     buffer: PhantomData<OutBuffer<'a>>,
 }
 
-// SAFETY: the buffer is borrowed mutably for 'a, and `range` obliges its callers to keep ranges apart, so no byte
-// is reached from two threads.
+// SAFETY: the buffer is borrowed mutably for 'a, and the callers of `range` guarantee disjoint ranges, so no byte
+// is accessed from two threads.
 unsafe impl Send for SharedOut<'_> {}
 // SAFETY: as above.
 unsafe impl Sync for SharedOut<'_> {}
@@ -33,16 +33,16 @@ impl<'a> SharedOut<'a> {
         }
     }
 
-    /// Length of the buffer, in bytes.
+    /// Returns the length of the buffer in bytes.
     pub(crate) fn len(&self) -> usize {
         self.len
     }
 
-    /// The bytes of `range`.
+    /// Returns the bytes of `range` for writing.
     ///
     /// # Safety
-    /// The caller writes each byte before it reads it. No two ranges that were asked for may share a byte, whether by [`range`](Self::range) or
-    /// [`finished`](Self::finished), while both are in use.
+    /// The caller writes each byte before it reads it. No two ranges that were requested by [`range`](Self::range) or
+    /// [`finished`](Self::finished) may share a byte while both are in use.
     ///
     /// # Panics
     /// If the range is not inside the buffer; in debug builds also if it overlaps one that was lent before.
@@ -52,7 +52,7 @@ impl<'a> SharedOut<'a> {
         #[cfg(debug_assertions)]
         {
             let mut lent = self.lent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            // Lent ranges are apart, so the last one that begins before this one's end is the only suspect.
+            // Lent ranges are disjoint, so only the last one that begins before the end of this one can overlap it.
             let before = lent.range(..range.end).next_back();
             let apart = before.is_none_or(|(_, &end)| end <= range.start);
             assert!(range.is_empty() || apart, "{range:?} is lent already");
@@ -60,21 +60,21 @@ impl<'a> SharedOut<'a> {
                 lent.insert(range.start, range.end);
             }
         }
-        // SAFETY: inside the buffer, and the caller keeps ranges apart.
+        // SAFETY: inside the buffer, and the caller guarantees disjoint ranges.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(range.start), range.len()) }
     }
 
-    /// The bytes of `range`, which somebody has written and nobody writes any more.
+    /// Returns the bytes of `range` for reading, after all writes to them.
     ///
     /// # Safety
-    /// Whoever asked for these bytes by [`range`](Self::range) must be done with them, in a way that orders the
-    /// writes before this call, and nobody may ask again.
+    /// All uses of these bytes through [`range`](Self::range) have ended, in a way that orders the writes before this call,
+    /// and no later call of `range` includes them.
     ///
     /// # Panics
     /// If the range is not inside the buffer.
     pub(crate) unsafe fn finished(&self, range: Range<usize>) -> &[u8] {
         assert!(range.start <= range.end && range.end <= self.len, "{range:?} of {} bytes", self.len);
-        // SAFETY: inside the buffer, and by the caller's word only read from now on.
+        // SAFETY: inside the buffer; the caller guarantees that the bytes are only read from now on.
         unsafe { std::slice::from_raw_parts(self.start.add(range.start), range.len()) }
     }
 }
@@ -87,7 +87,7 @@ mod tests {
     fn ranges_lie_where_they_say() {
         let mut buffer = [0u8; 10];
         let out = SharedOut::new(buffer[..].as_mut().into());
-        // SAFETY: the two ranges are apart.
+        // SAFETY: the two ranges are disjoint.
         unsafe {
             out.range(0..4).fill(1);
             out.range(4..10).fill(2);
@@ -109,7 +109,7 @@ mod tests {
     fn debug_builds_notice_an_overlap() {
         let mut buffer = [0u8; 10];
         let out = SharedOut::new(buffer[..].as_mut().into());
-        // SAFETY: the second call panics before it hands anything out.
+        // SAFETY: the second call panics before it returns a range.
         let _ = unsafe { (out.range(0..5).len(), out.range(4..6).len()) };
     }
 }

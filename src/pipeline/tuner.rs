@@ -1,4 +1,4 @@
-//! The tuner hooks (`chunk.md` 5.4, `codecs.md` 15): the caller's functions that pick parameters of a context.
+//! The tuner hooks (`chunk.md` 5.4, `codecs.md` 15): functions of the program that choose parameters of a context.
 //!
 //! A hook reads and writes the context's head through the pointer it gets.
 
@@ -12,7 +12,7 @@ use crate::trace;
 use std::ffi::c_void;
 use std::ptr;
 
-/// The function that `hook` picks of the tuner with that id, from its plugin library if it was registered without.
+/// Returns the function that `hook` selects of the tuner `id`, from its plugin library if it was registered without one.
 fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> {
     let registered = registry::tuner(id).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
     let function = match hook(&registered.functions) {
@@ -22,8 +22,8 @@ fn function<F>(id: i32, hook: impl Fn(&blosc2_tuner) -> Option<F>) -> Result<F> 
     function.ok_or_else(|| err!(Failure, "tuner {id} lacks a function"))
 }
 
-/// What a tuner leaves alone, and what one that was built for another layout of the context may hit instead of its
-/// own fields (`abi.md` 4.3): these would be followed later.
+/// Fields that a tuner must not change. A tuner that was built for another layout of the context may overwrite them instead
+/// of its own fields (`abi.md` 4.3), and the library follows these pointers later.
 #[derive(Clone, Copy, PartialEq)]
 struct Untouchable {
     schunk: *mut c_void,
@@ -57,7 +57,7 @@ pub(crate) unsafe trait TunedContext {
     fn as_ptr(&self) -> *mut blosc2_context;
 }
 
-/// Runs a hook. What no tuner may change is as before afterwards.
+/// Runs a hook. Afterwards restores the fields that no tuner may change.
 fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_context) -> i32) -> i32 {
     let head = context.head();
     let (before, prefilter) = (Untouchable::of(head), head.prefilter());
@@ -65,7 +65,7 @@ fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_contex
     if Untouchable::of(head) == before {
         return code;
     }
-    // SAFETY: what the context had before.
+    // SAFETY: the values that the context had before.
     unsafe {
         head.set_schunk(before.schunk.cast());
         head.set_prefilter(prefilter);
@@ -79,10 +79,10 @@ fn run(context: &dyn TunedContext, id: i32, hook: impl FnOnce(*mut blosc2_contex
     code
 }
 
-/// Has the tuner with that id prepare a new context. Ids up to 0 mean the default one, which needs nothing.
+/// Calls `init` of the tuner `id` for a new context. Ids up to 0 mean the default tuner, which needs no initialisation.
 ///
 /// # Safety
-/// `config` is what the tuner expects.
+/// `config` is valid for the tuner's `init`.
 ///
 /// # Errors
 /// `InvalidParam` for an unknown tuner, `Tuner` when it fails.
@@ -91,7 +91,7 @@ pub(crate) unsafe fn prepare(context: &dyn TunedContext, id: i32, config: *mut c
         return Ok(());
     }
     let init = function(id, |tuner| tuner.init)?;
-    // SAFETY: the caller's function, with a context that is whole and the caller's own pointer.
+    // SAFETY: the program's function, with a fully initialised context and the program's own pointer.
     let code = run(context, id, |context| unsafe { init(config, context, ptr::null_mut()) });
     if code < 0 {
         return Err(err!(Tuner, "init of tuner {id} returned {code}"));
@@ -99,7 +99,7 @@ pub(crate) unsafe fn prepare(context: &dyn TunedContext, id: i32, config: *mut c
     Ok(())
 }
 
-/// Has the tuner choose the parameters of the next compression, of `nbytes` bytes; afterwards the head's block
+/// Calls the tuner, which chooses the parameters of the next compression, of `nbytes` bytes; afterwards the head's block
 /// size is effective.
 ///
 /// # Errors
@@ -109,7 +109,7 @@ pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     if id > 0 {
         let next = |tuner: &blosc2_tuner| if has_state { tuner.next_cparams } else { tuner.next_blocksize };
         let hook = function(id, next)?;
-        // SAFETY: the caller's function, with a context that is whole.
+        // SAFETY: the program's function, with a fully initialised context.
         let code = run(context, id, |context| unsafe { hook(context) });
         if code < 0 {
             return Err(err!(Tuner, "tuner {id} returned {code}"));
@@ -117,7 +117,7 @@ pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     }
     let head = context.head();
     let choice = Choice::new(head.compcode(), head.clevel(), head.splitmode(), &head.filters());
-    // Also a tuner's size has to be one that the data can be cut by; if it left none, it gets the default.
+    // A tuner's block size is adjusted to the data too; if the tuner left it at 0, the default is used.
     head.set_blocksize(choice.blocksize(nbytes, head.typesize(), head.blocksize()));
     if id <= 0 {
         trace_choice(head.compcode(), head.clevel(), head.blocksize(), head.typesize(), choice);
@@ -125,7 +125,7 @@ pub(crate) fn choose(context: &dyn TunedContext, nbytes: i32) -> Result<()> {
     Ok(())
 }
 
-/// Tells what the default tuner has chosen.
+/// Writes a trace message with the choice of the default tuner.
 pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize: i32, choice: Choice) {
     trace::info(|| {
         let split = i32::from(choice.splits(typesize, blocksize));
@@ -135,7 +135,7 @@ pub(crate) fn trace_choice(compcode: i32, clevel: i32, blocksize: i32, typesize:
     });
 }
 
-/// Tells a tuner that keeps state how long a compression took, in seconds.
+/// Passes the duration of a compression, in seconds, to a tuner that has state.
 ///
 /// # Errors
 /// `Tuner` when it fails, `Failure` when it lacks the function.
@@ -145,7 +145,7 @@ pub(crate) fn update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
         return Ok(());
     }
     let update = function(id, |tuner| tuner.update)?;
-    // SAFETY: the caller's function, with a context that is whole.
+    // SAFETY: the program's function, with a fully initialised context.
     let code = run(context, id, |context| unsafe { update(context, seconds) });
     if code < 0 {
         return Err(err!(Tuner, "update of tuner {id} returned {code}"));
@@ -153,9 +153,10 @@ pub(crate) fn update(context: &dyn TunedContext, seconds: f64) -> Result<()> {
     Ok(())
 }
 
-/// Has a tuner that keeps state release it. A tuner that fails or is gone cannot keep a context from being freed.
+/// Calls `free` of a tuner that has state. An error of the tuner, or a missing one, does not prevent the context from being
+/// freed.
 ///
-/// The state is taken out of the head afterwards: a second call, or a hook that is called later, finds none.
+/// The state is removed from the head afterwards: a second call, or a hook that is called later, finds none.
 pub(crate) fn release(context: &dyn TunedContext) {
     let head = context.head();
     let (id, has_state) = (head.tuner_id(), !head.tuner_params().is_null());
@@ -164,7 +165,8 @@ pub(crate) fn release(context: &dyn TunedContext) {
     }
     match function(id, |tuner| tuner.free) {
         Ok(free) => {
-            // SAFETY: the caller's function, with a context that is whole and has state: `free` is not called for it again.
+            // SAFETY: the program's function, with a fully initialised context that has state: `free` is not called for
+            // it again.
             let code = unsafe { free(context.as_ptr()) };
             if code < 0 {
                 trace::warning(|| format!("free of tuner {id} returned {code}"));
@@ -172,6 +174,6 @@ pub(crate) fn release(context: &dyn TunedContext) {
         }
         Err(error) => trace::warning(|| format!("the state of a tuner is lost: {error}")),
     }
-    // SAFETY: no state.
+    // SAFETY: NULL.
     unsafe { head.set_tuner_params(ptr::null_mut()) };
 }

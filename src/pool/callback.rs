@@ -1,5 +1,5 @@
-//! The threads of the caller: `blosc2_set_threads_callback` (`chunk.md` 6.5). Turns a job into an array of
-//! records for the callback, and is safe whatever order, threads and subset of them it runs.
+//! The threads callback of the program: `blosc2_set_threads_callback` (`chunk.md` 6.5). Turns a job into an array of
+//! records for the callback. The result is correct for every order and subset of the records, on any threads.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -12,45 +12,45 @@ use crate::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
 use crate::sync::atomic::{AtomicBool, AtomicU8};
 use crate::sync::thread;
 
-/// What the callback is given to run one record.
+/// The function that the callback calls to run one record.
 pub type JobFn = unsafe extern "C" fn(*mut c_void);
 
-/// The caller's backend: `callback(data, dojob, numjobs, elsize, jobdata)` calls `dojob(jobdata + i * elsize)`
-/// for each `i` in `0..numjobs`, in whatever threads, and returns when all of them have returned.
+/// The program's function: `callback(data, dojob, numjobs, elsize, jobdata)` calls `dojob(jobdata + i * elsize)`
+/// for each `i` in `0..numjobs`, in any threads, and returns when all calls have returned.
 pub(crate) type ThreadsCallback = unsafe extern "C" fn(*mut c_void, Option<JobFn>, c_int, usize, *mut c_void);
 
-/// A callback with its data, once installed. Never freed, since a job may be using it while another is set;
-/// setting the same pair again finds the old one.
+/// A callback with its data, once installed. Never freed, since a job may be using it while another one is installed;
+/// installing the same pair again reuses the existing route.
 pub(super) struct Route {
     callback: ThreadsCallback,
     data: *mut c_void,
-    /// The route that was new before this one.
+    /// The route that was created before this one.
     older: *const Route,
 }
 
-/// The newest of all routes there ever were.
+/// The newest route; the others follow through `older`.
 static NEWEST: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
 
 /// The route in use; null for the pool's own workers.
 static INSTALLED: AtomicPtr<Route> = AtomicPtr::new(ptr::null_mut());
 
 /// Sends all later jobs to `callback`, or with `None` to the pool's own workers again. `data` is passed to the
-/// callback and not looked at. Jobs under way are not affected.
+/// callback and not accessed. Running jobs are not affected.
 ///
 /// # Safety
-/// `callback` may be called with `data` from every thread that starts a job, at any time till it is replaced
-/// and the jobs under way have ended. It passes to `dojob` only addresses of elements it was given, and only
+/// `callback` may be called with `data` from every thread that starts a job, at any time until it is replaced
+/// and the running jobs have ended. It passes to `dojob` only addresses of elements it was given, and only
 /// before it returns.
 pub unsafe fn set_callback(callback: Option<ThreadsCallback>, data: *mut c_void) {
     let route = match callback {
-        // SAFETY: by the caller.
+        // SAFETY: guaranteed by the caller.
         Some(callback) => unsafe { intern(callback, data) },
         None => ptr::null_mut(),
     };
     INSTALLED.store(route, Release);
 }
 
-/// The route in use, if jobs go to a callback.
+/// Returns the route in use, if jobs go to a callback.
 pub(super) fn installed() -> Option<&'static Route> {
     // SAFETY: the pointer is null or comes from `intern`, whose routes are never freed nor changed.
     unsafe { INSTALLED.load(Acquire).as_ref() }
@@ -70,22 +70,22 @@ unsafe fn intern(callback: ThreadsCallback, data: *mut c_void) -> *mut Route {
         }
         at = route.older;
     }
-    // SAFETY: by the caller.
+    // SAFETY: guaranteed by the caller.
     let route = unsafe { Route::new(callback, data) };
     let new = Box::into_raw(Box::new(Route { older: newest, ..route }));
     while let Err(now) = NEWEST.compare_exchange_weak(newest, new, AcqRel, Acquire) {
         newest = now;
-        // SAFETY: `new` came from `Box::into_raw` above and is not in the list yet, so nobody else sees it.
+        // SAFETY: `new` came from `Box::into_raw` above and is not in the list yet, so no other thread accesses it.
         unsafe { (*new).older = newest };
     }
     new
 }
 
-/// A record nobody has run yet.
+/// A record that was not run yet.
 const FRESH: u8 = 0;
-/// A record that runs.
+/// A record that is running.
 const RUNNING: u8 = 1;
-/// A record that has run, or shall not run any more.
+/// A record that has run, or that must not run any more.
 const OVER: u8 = 2;
 
 /// One element of the callback's `jobdata`.
@@ -97,7 +97,7 @@ struct Record<'a> {
 }
 
 impl Record<'_> {
-    /// Runs the record unless that has been done, or is being done.
+    /// Runs the record unless it has run, or is running.
     fn run(&self) {
         if self.state.compare_exchange(FRESH, RUNNING, Acquire, Relaxed).is_err() {
             return;
@@ -108,7 +108,7 @@ impl Record<'_> {
         self.state.store(OVER, Release);
     }
 
-    /// Keeps the record from being run later, and waits while it is being run by a thread of this process.
+    /// Prevents the record from being run later, and waits while a thread of this process is running it.
     fn close(&self, generation: u32) -> Closed {
         if self.state.compare_exchange(FRESH, OVER, Relaxed, Acquire).is_ok() {
             return Closed::NeverRun;
@@ -129,11 +129,11 @@ impl Record<'_> {
 enum Closed {
     HasRun,
     NeverRun,
-    /// The job forked: another thread of the parent has it.
+    /// The job forked: another thread of the parent runs the record.
     RunsElsewhere,
 }
 
-/// The function the callback calls with the address of a record.
+/// The function that the callback calls with the address of a record.
 unsafe extern "C" fn run_record(record: *mut c_void) {
     // SAFETY: by its contract the callback passes the address of one of the records it was given, before it
     // returns, and they live and are shared immutably until after that.
@@ -163,11 +163,10 @@ impl Route {
         let fresh = |tid| Record { work, panicked: &panicked, tid, state: AtomicU8::new(FRESH) };
         records.extend((0..nthreads).map(fresh));
         let jobdata = ptr::from_ref(records.as_slice()).cast_mut().cast::<c_void>();
-        // SAFETY: by the word of the caller of `new`; `jobdata` is an array of `numjobs`
-        // records of `elsize` bytes, which lives until after the call. The records are changed in their
-        // atomics only.
+        // SAFETY: guaranteed by the caller of `new`; `jobdata` is an array of `numjobs` records of `elsize` bytes, which
+        // lives until after the call. Only the atomics of the records are changed.
         unsafe { (self.callback)(self.data, Some(run_record), numjobs, size_of::<Record<'_>>(), jobdata) };
-        // All of them before anything else: no thread may be left in a record when this function ends.
+        // Closes all records before anything else: no thread may be inside a record when this function returns.
         let mut led = false;
         let mut forked = false;
         for record in &records {
@@ -180,7 +179,7 @@ impl Route {
         if forked {
             return Outcome::Forked;
         }
-        // Only number 0 is sure to be called, so the job may be unfinished without it.
+        // Only number 0 must be called, so without it the job may be unfinished.
         if !led && attempt_inside(work, 0) == Outcome::Panicked {
             return Outcome::Panicked;
         }

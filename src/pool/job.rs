@@ -1,5 +1,5 @@
 //! The record of one job. It lives on the stack of the caller of `run` and is shared with the workers that
-//! took the job; which workers those are is decided elsewhere.
+//! took the job; `offers` decides which workers those are.
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,7 +21,7 @@ pub(super) fn in_job() -> bool {
     IN_JOB.with(Cell::get)
 }
 
-/// Notes that this thread is inside a job, or that it is not. Returns what was noted before.
+/// Records whether this thread is inside a job. Returns the previous value.
 pub(super) fn set_in_job(inside: bool) -> bool {
     IN_JOB.with(|in_job| in_job.replace(inside))
 }
@@ -50,7 +50,7 @@ impl Outcome {
 
 /// Calls `work(tid)` and catches a panic.
 pub(super) fn attempt(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
-    // The caller learns from `Outcome::Panicked` that the state which `work` changes may be inconsistent.
+    // `Outcome::Panicked` means for the caller that the state which `work` changes may be inconsistent.
     match catch_unwind(AssertUnwindSafe(|| work(tid))) {
         Ok(()) => Outcome::Done,
         Err(payload) => {
@@ -61,7 +61,7 @@ pub(super) fn attempt(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
     }
 }
 
-/// [`attempt`], with this thread marked as being inside a job, so that jobs it starts run inline.
+/// Does the same as [`attempt`], with this thread marked as being inside a job, so that jobs it starts run inline.
 pub(super) fn attempt_inside(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outcome {
     let before = set_in_job(true);
     let outcome = attempt(work, tid);
@@ -69,7 +69,7 @@ pub(super) fn attempt_inside(work: &(dyn Fn(usize) + Sync), tid: usize) -> Outco
     outcome
 }
 
-/// In `pending`: the caller sleeps, or is about to, until the count below it is 0.
+/// Bit of `pending`: the caller sleeps, or is about to, until the count in the lower bits is 0.
 const CALLER_SLEEPS: u32 = 1 << 31;
 
 /// One job, while `run` lasts.
@@ -99,14 +99,14 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Makes the caller's own call.
+    /// Calls `work(0)` on the caller's thread.
     pub(super) fn run_on_caller(&self) {
         if attempt_inside(self.work, 0) == Outcome::Panicked {
             self.panicked.store(true, Relaxed);
         }
     }
 
-    /// Makes the call of a worker that took the offer.
+    /// Calls `work` with the next number, on a worker that took the offer.
     pub(super) fn run_on_worker(&self) {
         let tid = self.next_tid.fetch_add(1, Relaxed);
         if attempt(self.work, tid) == Outcome::Panicked {
@@ -129,7 +129,7 @@ impl<'a> Job<'a> {
         queue.sleep_while(|| self.pending.load(Acquire) != CALLER_SLEEPS);
     }
 
-    /// Notes that the workers that began are in another process.
+    /// Records that the workers that began are in another process.
     pub(super) fn abandon(&self) {
         self.forked.store(true, Relaxed);
     }
@@ -145,11 +145,11 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Takes the calling worker off the count. Returns whether the worker has to wake the caller, which needs
-    /// nothing of the job but its address.
+    /// Subtracts the calling worker from the count. Returns whether the worker has to wake the caller, which needs
+    /// only the address of the job.
     ///
     /// # Safety
-    /// `job` is live, and the calling worker is counted in it. The job may be gone when this returns.
+    /// `job` is live, and the calling worker is counted in it. The job may be freed when this returns.
     pub(super) unsafe fn finish(job: *const Job<'_>) -> bool {
         // SAFETY: the job is live until its count is 0, and the caller of this function is in the count. The
         // one reference made here is to the atomic itself and is not used after the subtraction took effect.

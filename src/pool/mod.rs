@@ -7,21 +7,21 @@
 //! So a job must be correct, and finish its work, when only number 0 runs; and when every worker sleeps or is busy
 //! it takes as long as serial work.
 //!
-//! | file | owns |
+//! | file | contents |
 //! |---|---|
 //! | `job` | the record of one job, on the caller's stack while `run` lasts; whether a thread is inside a job |
-//! | `slot` | the place in which one worker is offered jobs |
-//! | `worker_bits` | how a set of workers is stored in words |
-//! | `worker_set` | the slots, which workers are idle, and where callers wait |
+//! | `slot` | the slot in which one worker is offered jobs |
+//! | `worker_bits` | sets of workers as bits of words |
+//! | `worker_set` | the slots, which workers are idle, and the queues in which callers wait |
 //! | `worker` | the threads: starting them, the loop that each runs, ending them |
 //! | `offers` | running one job: offering it, withdrawing offers, waiting for the workers that took one |
 //! | `park` | spinning and sleeping |
-//! | `callback` | the caller's own threads |
+//! | `callback` | the program's own threads |
 //! | `generation` | the number of forks |
 //! | `process_set` | which set belongs to this process |
 //!
-//! Contexts, blocks and codecs are unknown here. The pool takes no lock except to start and end threads (and to
-//! go to sleep), and allocates nothing for a job that its own workers run.
+//! The pool does not depend on contexts, blocks and codecs. It takes no lock except to start and end threads (and before it
+//! sleeps), and allocates nothing for a job that its own workers run.
 //!
 //! The atomics, locks and threads of everything that a job passes through come from `crate::sync`: `model_tests` runs
 //! this code under loom.
@@ -51,12 +51,12 @@ use crate::error::Result;
 /// Calls `work(0)` on this thread and, at the same time, `work(tid)` for distinct `tid` in `1..nthreads` on
 /// those workers that are idle, or through the threads callback if one is installed.
 ///
-/// No `tid` but 0 is sure to be called. Everything that was called has returned when this function returns.
+/// Only `tid` 0 is called in every case. All calls have returned when this function returns.
 /// With `nthreads <= 1`, or from inside another job, only `work(0)` is called.
 ///
 /// # Errors
 /// `Failure` when a call panicked (the other calls still ran to their end and the workers live on), or when
-/// the job itself forked the process and this is the child, where the blocks the workers held are lost.
+/// the job itself forked the process and this is the child, where the blocks that the workers were processing are lost.
 pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
     let outcome = if nthreads <= 1 || job::in_job() {
         job::attempt(work, 0)
@@ -70,7 +70,7 @@ pub fn run(nthreads: usize, work: &(dyn Fn(usize) + Sync)) -> Result<()> {
     outcome.into_result()
 }
 
-/// Returns whether jobs go through the caller's own threads.
+/// Returns whether jobs go through the program's own threads.
 pub(crate) fn has_callback() -> bool {
     callback::installed().is_some()
 }
@@ -80,11 +80,11 @@ pub(crate) fn in_job() -> bool {
     job::in_job()
 }
 
-/// Starts the workers that jobs of `nthreads` threads use, now rather than with the first such job.
+/// Starts the workers that jobs of `nthreads` threads use, now rather than with the first of these jobs.
 /// Does nothing when a threads callback is installed.
 ///
 /// # Errors
-/// `ThreadCreate` when workers are needed and there is not a single one.
+/// `ThreadCreate` when workers are needed and none could be started.
 pub fn prestart(nthreads: usize) -> Result<()> {
     if nthreads <= 1 || callback::installed().is_some() {
         return Ok(());
@@ -92,7 +92,7 @@ pub fn prestart(nthreads: usize) -> Result<()> {
     let Some(set) = process_set::current() else {
         return Err(err!(ThreadCreate, "the fork handler could not be registered"));
     };
-    // Inside a job nothing may wait for the lock: `shutdown` may hold it and wait for this very job.
+    // Inside a job the thread must not wait for the lock: `shutdown` may hold it and wait for this job.
     let alive = if job::in_job() { set.try_grow(nthreads - 1) } else { set.grow(nthreads - 1) };
     if alive == 0 {
         Err(err!(ThreadCreate, "not one of {} workers could be started", nthreads - 1))
@@ -101,8 +101,8 @@ pub fn prestart(nthreads: usize) -> Result<()> {
     }
 }
 
-/// Ends every worker and waits until its thread is gone. Jobs that are under way finish first; jobs that come
-/// meanwhile run on their caller's thread; a later one starts workers afresh. Does nothing inside a job, which
+/// Ends every worker and waits until its thread has ended. Running jobs finish first; jobs that are started
+/// meanwhile run on their caller's thread; a later job starts new workers. Does nothing inside a job, which
 /// would wait for itself.
 pub fn shutdown() {
     if let Some(set) = process_set::existing()
@@ -112,7 +112,7 @@ pub fn shutdown() {
     }
 }
 
-/// The number of workers alive in this process.
+/// Returns the number of workers alive in this process.
 pub fn workers() -> usize {
     process_set::existing().map_or(0, worker_set::WorkerSet::workers)
 }

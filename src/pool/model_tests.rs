@@ -22,7 +22,7 @@ use super::worker_set::WorkerSet;
 use crate::sync::atomic::AtomicUsize;
 use crate::sync::explore;
 
-/// Gives `scenario` a worker set, ends its workers and frees it.
+/// Runs `scenario` with a worker set, then ends the workers and frees the set.
 fn with_workers(scenario: impl FnOnce(&'static WorkerSet)) {
     let owner = OwnedSet::new();
     scenario(owner.set());
@@ -159,7 +159,7 @@ fn loom_a_panic_reaches_the_caller() {
             let workers = calls.load(Relaxed);
             assert_eq!(outcome, if workers == 1 { Outcome::Panicked } else { Outcome::Done });
             SEEN.note(workers);
-            // The worker lives on.
+            // The worker has not ended.
             SEEN.note(run_job(set, 2));
         });
     });
@@ -193,7 +193,7 @@ unsafe extern "C" fn returns_early(
         let started = &*data.cast::<Arc<AtomicUsize>>();
         let last = Record(jobs.byte_add((n as usize - 1) * size));
         let (mine, dojob) = (started.clone(), dojob.unwrap());
-        // The thread is inside the record when it counts: the pool has to wait for it then.
+        // The thread is inside the record when it counts: the pool has to wait for it.
         thread::spawn(move || dojob({ last }.0));
         while mine.load(Relaxed) == 0 {
             thread::yield_now();
@@ -207,7 +207,7 @@ fn loom_a_callback_that_returns_early_is_waited_for() {
     explore("the threads callback", 2, || {
         let started = Arc::new(AtomicUsize::new(0));
         let data = Data::new(7);
-        // SAFETY: it passes addresses of records, and returns once each is being run.
+        // SAFETY: the callback passes addresses of records, and returns once each of them is running.
         let route = unsafe { Route::new(returns_early, ptr::from_ref(&started).cast_mut().cast()) };
         let outcome = route.run(2, &|tid| {
             if tid == 1 {

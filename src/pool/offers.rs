@@ -1,5 +1,5 @@
-//! One job: offering it to idle workers, running the caller's share, withdrawing the offers that no worker took, and
-//! waiting for the workers that took one.
+//! One job: offers it to idle workers, runs the caller's share, withdraws the offers that no worker took, and
+//! waits for the workers that took one.
 
 use super::job::{Job, Outcome, attempt_inside};
 use super::slot::Offer;
@@ -7,8 +7,8 @@ use super::worker_bits::{BANK, BANKS, MAX_WORKERS, positions};
 use super::worker_set::WorkerSet;
 use crate::sync::atomic::Ordering::{Relaxed, Release};
 
-/// How many sleeping workers the caller wakes for its job. Waking takes a system call, which is longer than a small
-/// job: the caller wakes one worker, which wakes others while the caller works already.
+/// Number of sleeping workers that the caller wakes for its job. Waking takes a system call, which takes longer than a
+/// small job: the caller wakes one worker, which wakes others while the caller works already.
 const CALLER_WAKES: usize = 1;
 
 impl WorkerSet {
@@ -24,7 +24,7 @@ impl WorkerSet {
             return attempt_inside(work, 0);
         }
         let job = Job::new(work, offers);
-        // SAFETY: dropped below, and by a panic in between.
+        // SAFETY: dropped below, or by a panic in between.
         let guard = unsafe { Offers::make(self, &job, claimed, offers) };
         job.run_on_caller();
         drop(guard);
@@ -57,15 +57,15 @@ impl<'j, 'w> Offers<'j, 'w> {
             }
             let mut asleep = 0;
             for bit in positions(claimed) {
-                // SAFETY: `made` borrows the job, and is dropped by the caller's word. Its drop withdraws the offer, or waits for the
-                // worker that took it.
+                // SAFETY: `made` borrows the job, and the caller guarantees that it is dropped. Its drop withdraws the
+                // offer, or waits for the worker that took it.
                 match unsafe { set.slot(bank * BANK + bit).offer(job) } {
                     Offer::Made => made.offered[bank] |= 1 << bit,
                     Offer::MadeAsleep => {
                         made.offered[bank] |= 1 << bit;
                         asleep |= 1 << bit;
                     }
-                    // It is ending, or has an offer already; in that case it sets its idle bit after that job.
+                    // The worker is ending, or has an offer already; in that case it sets its idle bit after that job.
                     Offer::Refused => made.refused += 1,
                 }
                 left -= 1;

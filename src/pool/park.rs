@@ -1,12 +1,12 @@
 //! Waiting: a short spin, then sleep. Keeps no thread handles, so that a wait queue works on every thread at every
-//! time of its life, and in memory that a child has from its parent.
+//! time of its life, and in memory that a child process inherits from its parent.
 
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::sync::{Condvar, Mutex};
 
-/// How long a waiting thread spins before it sleeps: about the time that falling asleep and being woken take.
+/// How long a waiting thread spins before it sleeps: about the time that falling asleep and being woken takes.
 const SPIN: Duration = Duration::from_micros(5);
 
 /// The number of checks between two readings of the clock.

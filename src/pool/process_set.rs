@@ -1,5 +1,5 @@
 //! The worker set of this process. A child of `fork()` has none of its parent's threads, and locks that other threads
-//! held stay locked in it: it leaves the parent's set as it is, and makes one of its own.
+//! held stay locked in it: the child does not use the parent's set, and creates a new one.
 
 use std::ptr;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release};
@@ -11,8 +11,8 @@ use super::worker_set::WorkerSet;
 /// The set of this process, once there is one. Never freed.
 static WORKERS: AtomicPtr<WorkerSet> = AtomicPtr::new(ptr::null_mut());
 
-/// Whether the handler is registered. Not a `Once`: a fork could leave that half done, while registering twice
-/// does no harm.
+/// Whether the handler is registered. Not a `Once`: a fork could leave a `Once` half done, while registering twice
+/// is harmless.
 static REGISTERED: AtomicBool = AtomicBool::new(false);
 
 /// Returns the set of this process, if it has one yet.
@@ -21,8 +21,8 @@ pub(super) fn existing() -> Option<&'static WorkerSet> {
     unsafe { WORKERS.load(Acquire).as_ref() }
 }
 
-/// Returns the set of this process, made if there is none. `None` if it cannot be made in a way that survives a
-/// fork: jobs then run serially.
+/// Returns the set of this process, after creating it if there is none. Returns `None` if it cannot be created in a way
+/// that survives a fork: jobs then run serially.
 pub(super) fn current() -> Option<&'static WorkerSet> {
     existing().or_else(create)
 }
@@ -33,7 +33,7 @@ fn create() -> Option<&'static WorkerSet> {
         if !register() {
             return None;
         }
-        // Release: a thread that skips the registration, and forks, has the handler.
+        // Release: a thread that skips the registration, and forks, runs with a registered handler.
         REGISTERED.store(true, Release);
     }
     let new = Box::into_raw(Box::new(WorkerSet::new()));
@@ -44,7 +44,7 @@ fn create() -> Option<&'static WorkerSet> {
     existing()
 }
 
-/// The fork handler of the child: uses atomics only, no lock and no memory.
+/// The fork handler of the child: uses only atomics, takes no lock and allocates no memory.
 #[cfg(unix)]
 extern "C" fn in_child() {
     WORKERS.store(ptr::null_mut(), Relaxed);

@@ -13,7 +13,7 @@ use crate::sync::thread;
 const EMPTY: usize = 0;
 /// Nothing is on offer, and the worker sleeps or is about to.
 const ASLEEP: usize = 1;
-/// The worker has to end.
+/// The worker has to end: its thread returns.
 const END: usize = 2;
 /// There is no worker.
 const VACANT: usize = 3;
@@ -29,7 +29,7 @@ fn address(job: &Job<'_>) -> Word {
     ptr::from_ref(job).cast::<Job<'static>>().cast_mut()
 }
 
-/// Where one worker is offered jobs.
+/// The slot in which one worker is offered jobs.
 ///
 /// The worker may access a job only after it changed the word from the job's address to `EMPTY`. If the thread that
 /// made an offer changes the word back first, the worker has not accessed the job, and the job may end.
@@ -58,8 +58,8 @@ impl Slot {
     /// Offers `job`.
     ///
     /// # Safety
-    /// The job stays where it is until [`withdraw`](Self::withdraw) has returned true for it, or the worker that took it has
-    /// finished it.
+    /// The job is not moved or freed until [`withdraw`](Self::withdraw) has returned true for it, or the worker that
+    /// took it has finished it.
     pub(super) unsafe fn offer(&self, job: &Job<'_>) -> Offer {
         let mut seen = self.word.load(Relaxed);
         loop {
@@ -75,8 +75,8 @@ impl Slot {
         }
     }
 
-    /// Withdraws an offer of `job`; false if the worker took it. `unheard`: the offer was [`Offer::MadeAsleep`] and
-    /// no thread has woken the worker, nor will.
+    /// Withdraws an offer of `job`. Returns false if the worker took it. `unheard` is true if the offer was
+    /// [`Offer::MadeAsleep`] and no thread has woken the worker or will wake it.
     pub(super) fn withdraw(&self, job: &Job<'_>, unheard: bool) -> bool {
         let back = word(if unheard { ASLEEP } else { EMPTY });
         self.word.compare_exchange(address(job), back, Relaxed, Relaxed).is_ok()
@@ -87,13 +87,13 @@ impl Slot {
         self.queue.wake();
     }
 
-    /// Opens a vacant slot for a worker that is about to be started.
+    /// Opens a vacant slot for a worker that is about to start.
     pub(super) fn occupy(&self) {
         debug_assert_eq!(self.word.load(Relaxed).addr(), VACANT);
         self.word.store(word(EMPTY), Relaxed);
     }
 
-    /// Tells the worker to end after the job that it runs. Every later offer is refused.
+    /// Makes the worker end after the job that it runs. Every later offer is refused.
     pub(super) fn dismiss(&self) {
         self.close(END);
         self.queue.wake();
@@ -133,7 +133,7 @@ impl Slot {
             spin_until(spin, || self.word.load(Relaxed).addr() != EMPTY);
             let seen = self.word.load(Relaxed);
             match seen.addr() {
-                // If this fails there is an offer, which the next round reads.
+                // If this fails, there is an offer, which the next iteration reads.
                 EMPTY => {
                     let _ = self.word.compare_exchange(seen, word(ASLEEP), Relaxed, Relaxed);
                 }

@@ -1,6 +1,6 @@
-//! Every test works on a worker set of its own (or on a route that is not installed), so that tests of other modules,
-//! which share the process-wide set, neither disturb it nor are disturbed. What belongs to the whole process
-//! is tested in `tests/pool_fork.rs`.
+//! Every test uses its own worker set (or a route that is not installed), so that it does not affect tests of other
+//! modules, which share the process-wide set. Functions that affect the whole process are tested in
+//! `tests/pool_fork.rs`.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -27,7 +27,7 @@ fn rounds(all: usize) -> usize {
     if cfg!(miri) { all.div_ceil(100) } else { all }
 }
 
-/// A job as the pipeline makes them: blocks from a counter. Checks that each is done once, and the numbers.
+/// A job like those of the pipeline: blocks from a counter. Checks that each block is done once, and the thread numbers.
 fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize) + Sync)) -> Outcome) {
     let next = AtomicUsize::new(0);
     let done: Vec<AtomicU32> = (0..blocks).map(|_| AtomicU32::new(0)).collect();
@@ -44,7 +44,7 @@ fn count_blocks(nthreads: usize, blocks: usize, run: impl FnOnce(&(dyn Fn(usize)
     assert!(called.iter().all(|calls| calls.load(Relaxed) <= 1));
 }
 
-/// Lets a job hold a worker until the caller has seen what it wants to see.
+/// Keeps a job on a worker until the caller has made its checks.
 struct Meeting {
     inside: AtomicUsize,
 }
@@ -54,7 +54,7 @@ impl Meeting {
         Meeting { inside: AtomicUsize::new(0) }
     }
 
-    /// Waits until `count` threads have come; the test would hang, not fail wrongly, if they never do.
+    /// Waits until `count` threads have arrived; if they never do, the test hangs, but does not fail wrongly.
     fn wait_for(&self, count: usize) {
         self.inside.fetch_add(1, Relaxed);
         while self.inside.load(Relaxed) < count {
@@ -159,7 +159,7 @@ fn a_withdrawn_offer_leaves_the_worker_usable() {
     let set = owner.set();
     assert_eq!(set.grow(2), 2);
     for round in 0..rounds(2000) {
-        // Nothing to do: the offers are mostly withdrawn, from workers awake, waking and asleep.
+        // A job without work: the offers are mostly withdrawn, from workers awake, waking and asleep.
         assert_eq!(set.run(3, &|_| ()), Outcome::Done);
         if round % rounds(100) == 0 {
             thread::sleep(Duration::from_millis(1));
@@ -275,7 +275,7 @@ fn shutdown_and_jobs_may_overlap() {
     });
     set.shutdown();
     assert_eq!(set.workers(), 0);
-    // The bits that say who is idle came through it all: every worker of a fresh start is found.
+    // The idle bits are still correct: every worker is idle again after a restart.
     set.grow(3);
     let meeting = Meeting::new();
     assert_eq!(set.run(4, &|_| meeting.wait_for(4)), Outcome::Done);
@@ -283,7 +283,7 @@ fn shutdown_and_jobs_may_overlap() {
 
 type Seen = (AtomicUsize, AtomicUsize);
 
-/// Notes how it was called, and runs every record in order.
+/// Records its arguments, and runs every record in order.
 unsafe extern "C" fn forwards(
     data: *mut c_void,
     dojob: Option<JobFn>,
@@ -291,7 +291,7 @@ unsafe extern "C" fn forwards(
     size: usize,
     jobs: *mut c_void,
 ) {
-    // SAFETY: the tests below pass a `Seen`, and the pool its records.
+    // SAFETY: the tests below pass a `Seen`, and the pool passes its records.
     unsafe {
         let seen = &*data.cast::<Seen>();
         seen.0.fetch_add(1, Relaxed);
@@ -329,10 +329,10 @@ unsafe extern "C" fn in_threads(
 }
 
 struct SendPtr(*mut c_void);
-// SAFETY: a record may be run in any thread; that is what it is for.
+// SAFETY: a record may be run in any thread.
 unsafe impl Send for SendPtr {}
 
-/// Only the last record, and that one twice.
+/// Runs only the last record, and that one twice.
 unsafe extern "C" fn last_twice(
     _: *mut c_void,
     dojob: Option<JobFn>,
@@ -346,7 +346,7 @@ unsafe extern "C" fn last_twice(
 
 unsafe extern "C" fn nothing(_: *mut c_void, _: Option<JobFn>, _: c_int, _: usize, _: *mut c_void) {}
 
-/// Leaves a thread behind that is inside the last record when the callback returns.
+/// Starts a thread that is still inside the last record when the callback returns.
 unsafe extern "C" fn too_early(
     data: *mut c_void,
     dojob: Option<JobFn>,
@@ -354,7 +354,7 @@ unsafe extern "C" fn too_early(
     size: usize,
     jobs: *mut c_void,
 ) {
-    // SAFETY: the test below passes a barrier that its job waits at; `close` waits for a record that runs.
+    // SAFETY: the test below passes a barrier at which its job waits; `close` waits for a running record.
     unsafe {
         let last = SendPtr(jobs.byte_add((n as usize - 1) * size));
         thread::spawn(move || dojob.unwrap()({ last }.0));
@@ -401,7 +401,7 @@ fn a_panic_stays_out_of_the_callback() {
 fn a_record_that_still_runs_is_waited_for() {
     let barrier = Barrier::new(2);
     let done = AtomicBool::new(false);
-    // SAFETY: it passes addresses of records, and returns once each is being run.
+    // SAFETY: the callback passes addresses of records, and returns once each of them is running.
     let route = unsafe { Route::new(too_early, ptr::from_ref(&barrier).cast_mut().cast()) };
     let outcome = route.run(2, &|tid| {
         if tid == 1 {
@@ -417,7 +417,7 @@ fn a_record_that_still_runs_is_waited_for() {
 #[test]
 fn a_job_in_a_callback_thread_is_a_job() {
     let inner = AtomicUsize::new(0);
-    // SAFETY: it passes addresses of records, before it returns.
+    // SAFETY: the callback passes addresses of records, before it returns.
     let route = unsafe { Route::new(in_threads, ptr::null_mut()) };
     let outcome = route.run(3, &|_| {
         run(2, &|tid| {

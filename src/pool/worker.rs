@@ -1,4 +1,4 @@
-//! The threads of a worker set: starting them, what each of them does, and ending them.
+//! The threads of a worker set: starting them, their loop, and ending them.
 
 use std::sync::{PoisonError, TryLockError};
 
@@ -9,7 +9,7 @@ use crate::sync::MutexGuard;
 use crate::sync::atomic::Ordering::Relaxed;
 use crate::sync::thread::{Builder, JoinHandle};
 
-/// How many sleeping workers a worker wakes when it takes a job.
+/// Number of sleeping workers that a worker wakes when it takes a job.
 const WORKER_WAKES: usize = 2;
 
 /// The size of a worker's stack in bytes: callbacks of the user run on workers, and were written for the default
@@ -28,7 +28,7 @@ fn run_worker(set: &'static WorkerSet, index: usize) {
             set.wake(job, WORKER_WAKES);
             job.run_on_worker();
         }
-        // Idle before the caller's `run` returns, so that the caller's next job finds this worker.
+        // Set before the caller's `run` returns, so that the caller's next job finds this worker idle.
         set.set_idle(index);
         // SAFETY: as above: this worker is still counted, and the job is not accessed afterwards.
         if unsafe { Job::finish(taken) } {
@@ -47,8 +47,8 @@ impl WorkerSet {
         self.grow_locked(self.threads.lock().unwrap_or_else(PoisonError::into_inner), want)
     }
 
-    /// [`WorkerSet::grow`], but returns at once when another thread starts or ends workers: the job runs with those
-    /// that there are.
+    /// Does the same as [`WorkerSet::grow`], but returns at once when another thread starts or ends workers: the job
+    /// runs with the existing workers.
     pub(super) fn try_grow(&'static self, want: usize) -> usize {
         match self.threads.try_lock() {
             Ok(threads) => self.grow_locked(threads, want),

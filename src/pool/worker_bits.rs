@@ -6,7 +6,7 @@ pub(super) const BANK: usize = if cfg!(loom) { 2 } else { 64 };
 /// The number of banks.
 pub(super) const BANKS: usize = if cfg!(loom) { 1 } else { 16 };
 
-/// The largest number of workers. A job that asks for more threads runs on this many.
+/// The maximum number of workers. A job of more threads runs on this many.
 pub(super) const MAX_WORKERS: usize = BANKS * BANK;
 
 /// Returns the lowest `count` bits of `set`.

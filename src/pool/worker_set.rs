@@ -17,7 +17,7 @@ use crate::sync::{Mutex, OnceLock};
 const QUEUES: usize = if cfg!(loom) { 1 } else { 16 };
 
 struct Bank {
-    /// A bit for each worker that no caller has claimed. A hint: an offer to a worker that is not idle after all
+    /// A bit for each worker that no caller has claimed. A hint: an offer to a worker that is not idle
     /// is refused, or stays in its slot until it is withdrawn.
     idle: CachePadded<AtomicU64>,
     slots: [CachePadded<Slot>; BANK],
@@ -45,8 +45,8 @@ impl Bank {
     }
 }
 
-/// The workers of one process. The set of a process is never freed: workers, and callers that claim late, may access
-/// it at any time.
+/// The workers of one process. The set of a process is never freed: workers, and callers that claim workers late, may
+/// access it at any time.
 pub(super) struct WorkerSet {
     banks: [OnceLock<Box<Bank>>; BANKS],
     /// The number of workers alive; they have the numbers below it. Written under `threads` only.
@@ -104,17 +104,17 @@ impl WorkerSet {
         self.banks[bank].get_or_init(Bank::new)
     }
 
-    /// Lets jobs claim worker number `index`.
+    /// Allows jobs to claim worker number `index`.
     pub(super) fn set_idle(&self, index: usize) {
         self.set_all_idle(index / BANK, 1 << (index % BANK));
     }
 
-    /// Lets jobs claim the `workers` of a bank.
+    /// Allows jobs to claim the `workers` of a bank.
     pub(super) fn set_all_idle(&self, bank: usize, workers: u64) {
         self.bank(bank).idle.fetch_or(workers, Release);
     }
 
-    /// Keeps jobs from claiming worker number `index`, which has ended, and frees its slot.
+    /// Prevents jobs from claiming worker number `index`, which has ended, and frees its slot.
     pub(super) fn vacate(&self, index: usize) {
         self.bank(index / BANK).idle.fetch_and(!(1 << (index % BANK)), Relaxed);
         self.slot(index).vacate();

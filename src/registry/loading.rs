@@ -1,5 +1,5 @@
-//! Entries whose functions are in a plugin library (`codecs.md` 13.1): their functions are looked up when they are
-//! first needed, and stay in the table. An entry whose plugin cannot be loaded stays as it is, so that the next
+//! Entries whose functions are in a plugin library (`codecs.md` 13.1): their functions are looked up at the first
+//! use, and stay in the table. An entry whose plugin cannot be loaded is left unchanged, so that the next
 //! use tries again.
 
 use super::plugin::{self, Symbol};
@@ -16,35 +16,35 @@ use std::mem;
 /// The first codec of the library's range that comes as a plugin library; those before it are built in.
 const FIRST_PLUGIN_CODEC: u8 = 36;
 
-/// The first filter that may come as a plugin library; the library's own are built in.
+/// The first filter that may be in a plugin library; the library's own filters are built in.
 const FIRST_PLUGIN_FILTER: u8 = 160;
 
-/// Exactly the functions of an entry, as addresses of a plugin's library.
+/// Converts an address of a plugin's library to the function pointer of an entry.
 ///
 /// # Safety
-/// `F` is an optional C function, and the one of that address has its signature, by the contract of plugins.
+/// `F` is an optional C function, and the function at that address has its signature, by the contract of plugins.
 unsafe fn function<F: Copy>(address: Symbol) -> F {
     const { assert!(mem::size_of::<F>() == mem::size_of::<Symbol>()) };
-    // SAFETY: an optional function has the size of an address and its niche; the rest is the caller's word.
+    // SAFETY: an optional function has the size of an address and its niche; the caller guarantees the signature.
     unsafe { mem::transmute_copy(&address) }
 }
 
-/// The addresses that the plugin of that name has for an entry.
+/// Returns the addresses of an entry's functions in the plugin of that name.
 fn symbols<const COUNT: usize>(name: Option<&CStr>) -> std::result::Result<[Symbol; COUNT], String> {
     let name = name.ok_or("without a name there is no plugin")?;
     let name = name.to_str().map_err(|_| format!("{name:?} cannot name a plugin"))?;
     plugin::load(name)
 }
 
-/// The codec with that id and both functions, which come from its plugin library if one was missing.
+/// Returns the codec with that id and both functions, which come from its plugin library if one was missing.
 ///
 /// # Errors
-/// `CodecSupport` when nobody has registered it, or its plugin cannot be loaded.
+/// `CodecSupport` when it is not registered, or its plugin cannot be loaded.
 pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
     let is_it = |c: &Codec| i32::from(c.compcode) == compcode;
     let codec = CODECS.find(is_it).ok_or_else(|| err!(CodecSupport, "codec {compcode} is not registered"))?;
     if codec.encoder.is_some() && codec.decoder.is_some() {
-        // Another thread was faster.
+        // Another thread has loaded the functions since the caller read the entry.
         return Ok(codec);
     }
     let why_not = |why: String| err!(CodecSupport, "codec {compcode}, {:?}: {why}", codec.name);
@@ -52,20 +52,20 @@ pub(crate) fn load_codec(compcode: i32) -> Result<Codec> {
         return Err(why_not("not built in".into()));
     }
     let [encoder, decoder] = symbols(codec.name).map_err(why_not)?;
-    // SAFETY: what the descriptor of a codec names, in its order.
+    // SAFETY: the functions that the descriptor of a codec names, in its order.
     let (encoder, decoder) = unsafe {
         (function::<blosc2_codec_encoder_cb>(encoder), function::<blosc2_codec_decoder_cb>(decoder))
     };
     let loaded = Codec { encoder, decoder, ..codec };
-    // The table may have changed meanwhile: only the same codec gets them.
+    // The table may have changed since: only the entry of the same codec is updated.
     CODECS.update(|c| is_it(c) && c.name == codec.name, |entry| *entry = loaded);
     Ok(loaded)
 }
 
-/// The filter with that id and both functions, which come from its plugin library if one was missing.
+/// Returns the filter with that id and both functions, which come from its plugin library if one was missing.
 ///
 /// # Errors
-/// `FilterPipeline` when nobody has registered it, or its plugin cannot be loaded.
+/// `FilterPipeline` when it is not registered, or its plugin cannot be loaded.
 pub(crate) fn load_filter(id: u8) -> Result<Filter> {
     let is_it = |f: &Filter| f.id == id;
     let filter = FILTERS.find(is_it).ok_or_else(|| err!(FilterPipeline, "filter {id} is not registered"))?;
@@ -77,7 +77,7 @@ pub(crate) fn load_filter(id: u8) -> Result<Filter> {
         return Err(why_not("not built in".into()));
     }
     let [forward, backward] = symbols(filter.name).map_err(why_not)?;
-    // SAFETY: what the descriptor of a filter names, in its order.
+    // SAFETY: the functions that the descriptor of a filter names, in its order.
     let (forward, backward) = unsafe {
         (function::<blosc2_filter_forward_cb>(forward), function::<blosc2_filter_backward_cb>(backward))
     };
@@ -86,10 +86,10 @@ pub(crate) fn load_filter(id: u8) -> Result<Filter> {
     Ok(loaded)
 }
 
-/// The tuner with that id and all functions, which come from its plugin library if one was missing.
+/// Returns the tuner with that id and all functions, which come from its plugin library if one was missing.
 ///
 /// # Errors
-/// `InvalidParam` when nobody has registered it, `Failure` when its plugin cannot be loaded.
+/// `InvalidParam` when it is not registered, `Failure` when its plugin cannot be loaded.
 pub(crate) fn load_tuner(id: i32) -> Result<Tuner> {
     let is_it = |t: &Tuner| t.id == id;
     let tuner = TUNERS.find(is_it).ok_or_else(|| err!(InvalidParam, "tuner {id} is not registered"))?;
@@ -98,7 +98,7 @@ pub(crate) fn load_tuner(id: i32) -> Result<Tuner> {
     }
     let symbols = symbols(tuner.name).map_err(|why| err!(Failure, "tuner {id}, {:?}: {why}", tuner.name))?;
     let [init, next_blocksize, next_cparams, update, free] = symbols;
-    // SAFETY: what the descriptor of a tuner names, in its order.
+    // SAFETY: the functions that the descriptor of a tuner names, in its order.
     let functions = unsafe {
         blosc2_tuner {
             init: function(init),

@@ -1,8 +1,8 @@
 //! Codecs, filters and tuners by id (`codecs.md` 12): those of the library's range and those that callers
-//! register. The codecs and filters that the format itself defines are not here; `codec` and `filter` have them.
+//! register. The codecs and filters that the format itself defines are in `codec` and `filter`.
 //!
-//! The tables hold C function pointers, but never call them; `pipeline` does. What is registered without functions
-//! has them in a plugin library, which is loaded when they are first needed, while no lock is held.
+//! The tables hold C function pointers, but never call them; `pipeline` does. The functions of an entry that was registered
+//! without functions are in a plugin library, which is loaded at their first use, while no lock is held.
 
 mod loading;
 mod plugin;
@@ -28,7 +28,7 @@ pub(crate) struct Codec {
     pub compcode: u8,
     /// Name of the codec, if it has one.
     pub name: Option<&'static CStr>,
-    /// Library code; only reported, never stored.
+    /// Code of the codec's compression library; only reported to callers, never stored in a chunk.
     pub complib: u8,
     /// Version of the codec's format, in the chunk header's `versionlz`.
     pub version: u8,
@@ -94,7 +94,7 @@ impl Entry for Tuner {
     }
 }
 
-/// Ids and names of the library's codecs that this build has, in the order of registration (`codecs.md` 12.2).
+/// Ids and names of the library's codecs that this build includes, in the order of registration (`codecs.md` 12.2).
 const LIBRARY_CODECS: &[(u8, &CStr)] = &[
     #[cfg(feature = "ndlz")]
     (32, c"ndlz"),
@@ -111,7 +111,7 @@ const LIBRARY_CODECS: &[(u8, &CStr)] = &[
     (40, c"htj2k"),
 ];
 
-/// Ids and names of the library's filters that this build has, in the order of registration.
+/// Ids and names of the library's filters that this build includes, in the order of registration.
 const LIBRARY_FILTERS: &[(u8, &CStr)] = &[
     #[cfg(feature = "plugin-filters")]
     (32, c"ndcell"),
@@ -166,39 +166,39 @@ static TUNERS: LazyLock<Table<Tuner>> = LazyLock::new(|| {
     }])
 });
 
-/// Forgets what callers have registered: what `blosc2_init` does when the library is down.
+/// Removes the entries that callers have registered: `blosc2_init` calls this when the library is not initialised.
 pub(crate) fn reset() {
     CODECS.reset();
     FILTERS.reset();
     TUNERS.reset();
 }
 
-/// The codec with that id.
+/// Returns the codec with that id.
 pub(crate) fn codec(compcode: i32) -> Option<Codec> {
     CODECS.find(|c| i32::from(c.compcode) == compcode)
 }
 
-/// The first codec with that name, in the order of registration.
+/// Returns the first codec with that name, in the order of registration.
 pub(crate) fn codec_by_name(name: &CStr) -> Option<Codec> {
     CODECS.find(|c| c.name == Some(name))
 }
 
-/// The first codec whose library code is `complib`, in the order of registration.
+/// Returns the first codec whose library code is `complib`, in the order of registration.
 pub(crate) fn codec_by_complib(complib: i32) -> Option<Codec> {
     CODECS.find(|c| i32::from(c.complib) == complib)
 }
 
-/// The filter with that id.
+/// Returns the filter with that id.
 pub(crate) fn filter(id: u8) -> Option<Filter> {
     FILTERS.find(|f| f.id == id)
 }
 
-/// The tuner with that id.
+/// Returns the tuner with that id.
 pub(crate) fn tuner(id: i32) -> Option<Tuner> {
     TUNERS.find(|t| t.id == id)
 }
 
-/// Whether a context may be created with that filter id (`codecs.md` 12.3): user ids are only checked when used.
+/// Returns whether a context may be created with that filter id (`codecs.md` 12.3): user ids are checked only when used.
 pub(crate) fn filter_id_is_acceptable(id: u8) -> bool {
     id <= crate::chunk::format::filter_id::TRUNC_PREC
         || i32::from(id) >= FIRST_USER_ID
@@ -209,10 +209,10 @@ fn is_library_filter(id: u8) -> bool {
     LIBRARY_FILTERS.iter().any(|&(known, _)| known == id)
 }
 
-/// Registers a codec under `name`, which is copied; `None` for a codec that nobody looks up by name.
+/// Registers a codec under `name`, which is copied; `None` for a codec without a name.
 ///
 /// # Errors
-/// `CodecParam` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is
+/// `CodecParam` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is
 /// full.
 pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Codec {
@@ -231,7 +231,7 @@ pub(crate) fn register_codec(codec: &blosc2_codec, name: Option<&CStr>) -> Resul
 /// Registers a filter under `name`, which is copied, or without a name.
 ///
 /// # Errors
-/// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
+/// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Result<()> {
     let entry = |name| Filter { id: filter.id, name, forward: filter.forward, backward: filter.backward };
     FILTERS.register(i32::from(filter.id), name, entry).map_err(|verdict| {
@@ -242,7 +242,7 @@ pub(crate) fn register_filter(filter: &blosc2_filter, name: Option<&CStr>) -> Re
 /// Registers a tuner under `name`, which is copied, or without a name.
 ///
 /// # Errors
-/// `Failure` for an id below 160 or one that is taken under another name, `CodecSupport` when the table is full.
+/// `Failure` for an id below 160 or one that is registered under another name, `CodecSupport` when the table is full.
 pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Result<()> {
     let entry = |name: Option<&'static CStr>| {
         let pointer = name.map_or(ptr::null_mut(), |name| name.as_ptr().cast_mut());
@@ -253,7 +253,7 @@ pub(crate) fn register_tuner(tuner: &blosc2_tuner, name: Option<&CStr>) -> Resul
         .map_err(|verdict| refusal(verdict, tuner.id, name, err!(Failure, "tuner id {}", tuner.id)))
 }
 
-/// The error for a registration that was refused; `usual` is the code of all refusals but a full table.
+/// Returns the error for a registration that was rejected; its kind is that of `usual` except for a full table.
 fn refusal(verdict: Verdict, id: i32, name: Option<&CStr>, usual: Error) -> Error {
     match verdict {
         Verdict::Reserved => Error::new(usual.kind(), format_args!("id {id} is below {FIRST_USER_ID}")),

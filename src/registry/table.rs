@@ -1,4 +1,4 @@
-//! A table of registered things, looked up by id or name in the order of registration.
+//! A table of registered codecs, filters or tuners, searched by id or name in the order of registration.
 
 use std::collections::HashSet;
 use std::ffi::CStr;
@@ -7,51 +7,51 @@ use std::sync::{LazyLock, Mutex, PoisonError, RwLock};
 /// The first id that callers may register.
 pub(super) const FIRST_USER_ID: i32 = 160;
 
-/// Entries of a table, the library's own included.
+/// Maximum number of entries of a table, the library's own included.
 const CAPACITY: usize = 255;
 
-/// What a table holds.
+/// An entry of a table.
 pub(super) trait Entry: Copy {
-    /// The id that chunks and parameters name.
+    /// Returns the id that chunks and parameters use.
     fn id(&self) -> i32;
-    /// The name it was registered under, if any.
+    /// Returns the name it was registered under, if any.
     fn name(&self) -> Option<&'static CStr>;
 }
 
-/// Why a registration was refused.
+/// The reason for which a registration was rejected.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// The id is not for callers.
+    /// The id is below the range for callers.
     Reserved,
-    /// The id is taken, under this name or without one.
+    /// The id is registered under this name, or without a name.
     Taken(Option<&'static CStr>),
     /// The table is full.
     Full,
 }
 
-/// The entries, the library's own first.
+/// The entries, with the library's own first.
 pub(super) struct Table<T> {
     entries: RwLock<Vec<T>>,
     builtin: usize,
 }
 
 impl<T: Entry> Table<T> {
-    /// A table that begins with the library's own entries.
+    /// Returns a table that begins with the library's own entries.
     pub(super) fn new(builtin: Vec<T>) -> Self {
         Table { builtin: builtin.len(), entries: RwLock::new(builtin) }
     }
 
-    /// Drops all but the library's own entries.
+    /// Removes all but the library's own entries.
     pub(super) fn reset(&self) {
         self.entries.write().unwrap_or_else(PoisonError::into_inner).truncate(self.builtin);
     }
 
-    /// The first entry for which `wanted` holds.
+    /// Returns the first entry for which `wanted` returns true.
     pub(super) fn find(&self, wanted: impl Fn(&T) -> bool) -> Option<T> {
         self.entries.read().unwrap_or_else(PoisonError::into_inner).iter().find(|e| wanted(e)).copied()
     }
 
-    /// Changes the first entry for which `wanted` holds; how it is then.
+    /// Changes the first entry for which `wanted` returns true. Returns the changed entry.
     pub(super) fn update(&self, wanted: impl Fn(&T) -> bool, change: impl FnOnce(&mut T)) -> Option<T> {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let entry = entries.iter_mut().find(|e| wanted(e))?;
@@ -59,8 +59,8 @@ impl<T: Entry> Table<T> {
         Some(*entry)
     }
 
-    /// Appends what `entry` makes of the copied name. The same id under the same name, or twice without a name, is no
-    /// error and changes nothing.
+    /// Appends the entry that `entry` returns for the copied name. Registering an id again under the same name, or
+    /// again without a name, is no error and changes nothing.
     pub(super) fn register(
         &self,
         id: i32,
@@ -85,7 +85,7 @@ impl<T: Entry> Table<T> {
     }
 }
 
-/// A copy of `name` that lives for ever, one for each distinct name: C code may hold on to the pointer.
+/// Returns a copy of `name` that is never freed, one for each distinct name: C code may keep the pointer.
 fn keep(name: &CStr) -> &'static CStr {
     static NAMES: LazyLock<Mutex<HashSet<&'static CStr>>> = LazyLock::new(Mutex::default);
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,19 +1,19 @@
 //! The lock of a super-chunk, or of the shape of an array, and the proofs that it is held (design decision 7).
 //!
-//! Any number of threads read, or one thread changes. A [`ReadGuard`] or a [`WriteGuard`] proves that the lock of one
-//! particular `T` is held. Both lend [`LockProof`], which is `Copy`. Functions that read what the lock protects are methods of
-//! `LockProof<'_, T>`, and functions that change it are methods of `WriteGuard<'_, T>` that take `&mut self`. A proof carries
-//! the object whose lock is held, so that these methods need no other argument to find it. They cannot be called without the
-//! lock, and nothing that a `LockProof` has lent is in use during a change.
-//! [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
+//! Any number of threads may hold the lock for reading, or one thread for changes. A [`ReadGuard`] or a [`WriteGuard`]
+//! proves that the lock of one particular `T` is held. Both lend [`LockProof`], which is `Copy`. Functions that read
+//! what the lock protects are methods of `LockProof<'_, T>`, and functions that change it are methods of
+//! `WriteGuard<'_, T>` that take `&mut self`. A proof carries the object whose lock is held, so that these methods need
+//! no other argument to find it. They cannot be called without the lock, and nothing that a `LockProof` has lent is in
+//! use during a change. [`WriteGuard::unshared`] takes no lock, while `T` is made or dropped.
 //!
-//! The lock is held while a program's own I/O functions run, and these may call the library. Reads from inside them pass
-//! without waiting. Changes from inside them are refused, since they would wait for their own thread. That holds as well for I/O
-//! functions that run on another thread, for a job of the one that has the lock ([`held_locks`]).
+//! The lock is held while I/O functions of the program run, and these may call the library. Reads from inside them do
+//! not wait. Changes from inside them are rejected, since they would wait for their own thread. The same applies to I/O
+//! functions on another thread that works on a job of the thread with the lock ([`held_locks`]).
 //!
-//! The only thread of a process takes no lock, unless functions of the program may run meanwhile and start other threads:
-//! those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold no lock are counted:
-//! a thread that reads and changes the same object at once gets an error.
+//! The only thread of a process takes no lock, unless functions of the program may run during the access and start
+//! other threads: those of an I/O back-end, and the threads callback (`blosc2_set_threads_callback`). Guards that hold
+//! no lock are counted, so that a change during a read by the same thread returns an error.
 
 use crate::err;
 use crate::error::Result;
@@ -38,17 +38,17 @@ pub(crate) unsafe trait Lockable {
 /// A lock for any number of readers or one writer.
 pub(crate) struct AccessLock {
     lock: RwLock<()>,
-    /// [`thread::id`] of the thread that has a [`WriteGuard`]; 0 for none.
+    /// [`thread::id`] of the thread with the [`WriteGuard`]; 0 for none.
     writer: AtomicUsize,
-    /// Number of [`ReadGuard`]s that hold no lock: of the only thread of the process, or of the thread that has the
-    /// [`WriteGuard`]. Only that thread changes the number.
+    /// Number of [`ReadGuard`]s that hold no lock: those of the only thread of the process, or of the thread with the
+    /// [`WriteGuard`]. Only that thread writes the field.
     unlocked_readers: AtomicUsize,
-    /// Whether reads run a program's functions, so that a thread has to remember the locks that it holds.
+    /// Whether reads run functions of the program, so that threads record the locks that they hold.
     calls_back: bool,
 }
 
 impl AccessLock {
-    /// Returns a lock that is not held. `calls_back` tells whether reading runs a program's I/O functions.
+    /// Returns a lock that is not held. `calls_back` states whether accesses run functions of the program.
     pub(crate) fn new(calls_back: bool) -> Self {
         AccessLock {
             lock: RwLock::new(()),
@@ -58,23 +58,24 @@ impl AccessLock {
         }
     }
 
-    /// Returns whether no other thread can use the object, neither now nor before this thread has released it.
+    /// Returns whether no other thread can use the object until this thread has released it.
     #[inline]
     fn is_free(&self) -> bool {
         !self.calls_back && thread::is_alone() && !pool::has_callback()
     }
 
-    /// Returns how this thread, or the one for which it works, holds the lock, as far as that is remembered.
+    /// Returns how this thread, or the thread whose job it works on, holds the lock, if that is recorded.
     fn held(&self) -> Option<Hold> {
         if self.calls_back { held_locks::find(self.key()) } else { None }
     }
 
-    /// Returns what stands for the lock in [`held_locks`].
+    /// Returns the key of the lock in [`held_locks`].
     fn key(&self) -> usize {
         ptr::from_ref(self).addr()
     }
 
-    /// Adds to the number of readers without a lock. One thread at a time does, so that no atomic addition is needed.
+    /// Adds `change` to the number of readers without a lock. Only one thread at a time calls this, so that no atomic
+    /// addition is needed.
     #[inline]
     fn count_unlocked(&self, change: isize) {
         let count = self.unlocked_readers.load(Ordering::Relaxed);
@@ -87,11 +88,11 @@ impl AccessLock {
     }
 }
 
-/// How a [`ReadGuard`] keeps changes out.
+/// How a [`ReadGuard`] excludes changes.
 enum Shared<'a> {
-    /// By its number in `unlocked_readers`.
+    /// It is counted in `unlocked_readers`.
     Counted,
-    /// By the [`WriteGuard`] of the thread for which this one works.
+    /// By the [`WriteGuard`] of the thread whose job this thread works on.
     Inherited,
     Locked {
         _lock: RwLockReadGuard<'a, ()>,
@@ -107,8 +108,8 @@ pub(crate) struct ReadGuard<'a, T: Lockable> {
 }
 
 impl<'a, T: Lockable> ReadGuard<'a, T> {
-    /// Waits until no thread changes `of`, nor has waited longer to do so: readers that come one after another do not keep a
-    /// change out.
+    /// Waits until no thread changes `of` and no thread has waited longer for a change: a continuous sequence of
+    /// readers does not starve a change.
     pub(crate) fn lock(of: &'a T) -> Self {
         let access = of.access_lock();
         if access.writer.load(Ordering::Relaxed) == thread::id() || access.is_free() {
@@ -123,7 +124,7 @@ impl<'a, T: Lockable> ReadGuard<'a, T> {
         }
         let lock = match access.held() {
             None => access.lock.read(),
-            // From inside a program's function: a thread that waits to change the object waits for this thread.
+            // Inside a function of the program: a thread that waits to change the object waits for this thread.
             Some(Hold::Shared) => access.lock.read_recursive(),
             Some(Hold::Exclusive) => return ReadGuard { of, shared: Shared::Inherited },
         };
@@ -150,7 +151,7 @@ impl<T: Lockable> Drop for ReadGuard<'_, T> {
     }
 }
 
-/// How a [`WriteGuard`] keeps other threads out.
+/// How a [`WriteGuard`] excludes other threads.
 enum Exclusive<'a> {
     /// By a `&mut T`.
     Unshared,
@@ -166,7 +167,7 @@ enum Exclusive<'a> {
 pub(crate) struct WriteGuard<'a, T: Lockable> {
     of: &'a T,
     exclusive: Exclusive<'a>,
-    /// The guard belongs to the thread that is noted as the writer.
+    /// The guard belongs to the thread in `writer`.
     _not_send: PhantomData<*const ()>,
 }
 
@@ -174,7 +175,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
     /// Waits until no other thread uses `of`.
     ///
     /// # Errors
-    /// `Failure` when this very thread is using it.
+    /// `Failure` when this thread is using it already.
     #[inline(always)]
     pub(crate) fn lock(of: &'a T) -> Result<Self> {
         let access = of.access_lock();
@@ -197,7 +198,7 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         Ok(WriteGuard { of, exclusive, _not_send: PhantomData })
     }
 
-    /// Returns access to an object that no other code has access to; no lock is taken.
+    /// Returns exclusive access to an object that no other code can use; no lock is taken.
     ///
     /// # Safety
     /// While the guard lives, no other code uses what is changed or read through it.
@@ -218,11 +219,12 @@ impl<'a, T: Lockable> WriteGuard<'a, T> {
         self.of
     }
 
-    /// Returns the object for a change of what the lock protects: nothing that was borrowed from a [`LockProof`] is in use.
+    /// Returns the object for a change of the data that the lock protects: nothing borrowed from a [`LockProof`] is in
+    /// use.
     ///
     /// # Panics
-    /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from a
-    /// program's I/O function, so that this is a defect of the library.
+    /// While this thread has a [`ReadGuard`] of the same lock. No function of the library keeps one beyond a call from
+    /// an I/O function of the program, so that a panic is a defect of the library.
     #[inline]
     pub(crate) fn for_change(&mut self) -> &'a T {
         let is_unshared = matches!(self.exclusive, Exclusive::Unshared);
@@ -358,7 +360,7 @@ mod tests {
         let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| change.add()));
         assert!(outcome.is_err());
         drop(change);
-        // It holds no lock, and keeps all changes out nevertheless.
+        // The guard holds no lock, but excludes changes.
         assert!(WriteGuard::lock(&number).is_err());
         assert_eq!(read.locked().get(), 1);
         drop(read);
@@ -383,7 +385,7 @@ mod tests {
         let number = Number::new(false);
         let over = std::sync::atomic::AtomicBool::new(false);
         std::thread::scope(|scope| {
-            // At any time one of them is inside.
+            // At any time one of them holds the lock.
             for _ in 0..4 {
                 scope.spawn(|| {
                     let mut read = ReadGuard::lock(&number);
@@ -411,7 +413,7 @@ mod tests {
             while !number.lock.lock.is_locked() || number.lock.lock.try_read().is_some() {
                 std::thread::yield_now();
             }
-            // The change waits by now.
+            // Now the change waits.
             drop(ReadGuard::lock(&number));
             drop(read);
             change.join().unwrap();
@@ -424,7 +426,7 @@ mod tests {
         let use_it = |_: usize| {
             drop(ReadGuard::lock(&number));
             assert!(WriteGuard::lock(&number).is_err());
-            // The other threads get some of the items.
+            // Gives the other threads time to take some of the items.
             std::thread::sleep(std::time::Duration::from_millis(1));
             Ok(())
         };
@@ -434,7 +436,7 @@ mod tests {
             while !number.lock.lock.is_locked() || number.lock.lock.try_read().is_some() {
                 std::thread::yield_now();
             }
-            // The change waits by now.
+            // Now the change waits.
             for_each(3, 0..20, use_it).unwrap();
             drop(read);
             change.join().unwrap();
@@ -442,7 +444,7 @@ mod tests {
         let change = WriteGuard::lock(&number).unwrap();
         for_each(3, 0..20, use_it).unwrap();
         drop(change);
-        // Nothing is left of it.
+        // No record of the lock is left.
         for_each(3, 0..20, |_| WriteGuard::lock(&number).map(drop)).unwrap();
     }
 

@@ -1,4 +1,4 @@
-//! Reading blocks of a chunk for array layers, which know the layout of the items.
+//! Reading blocks of a chunk for array layers, which define the layout of the items.
 
 use super::SuperChunk;
 use super::sync::Access;
@@ -12,13 +12,14 @@ use crate::pipeline::decompress::{self, BlockContent, BlockSink, ItemRange};
 use crate::pipeline::shared_out::SharedOut;
 use crate::pool;
 
-/// A chunk is read lazily, block by block, if it is at least this many times as long as the blocks that are read.
+/// Minimum ratio of the size of a chunk to that of the blocks to read, for which the chunk is read lazily, block by
+/// block.
 const WHOLE: usize = 4;
 
 impl SuperChunk {
-    /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. Chunks are `chunksize` bytes long,
-    /// in whole blocks of `blocksize` bytes. The first item of a block is decoded alone if the codec can; with the second one
-    /// the block goes into the cache.
+    /// Reads the item at byte `start` of chunk `nchunk` into `dest`, which has its size. Chunks are `chunksize` bytes
+    /// long, in whole blocks of `blocksize` bytes. The first read of an item of a block decodes only that item if the
+    /// codec supports it; the second one decodes the block into the cache.
     ///
     /// # Errors
     /// As [`visit_blocks`](Self::visit_blocks).
@@ -42,9 +43,9 @@ impl SuperChunk {
             }
             is_first = !cache.touch(nchunk, nblock);
         }
-        // Read without the lock of the cache.
+        // The settings are read without the lock of the cache.
         let settings = self.read_settings(false);
-        // A lazy chunk reads whole blocks from disk.
+        // A lazy chunk reads whole blocks from disk, so a single item is only decoded alone from memory.
         let is_near = self.frame().is_none_or(|frame| !frame.is_on_disk() || frame.is_mapped());
         if is_first && is_near && settings.postfilter.is_none() {
             let is_read = session.with_chunk(nchunk, false, &settings, &mut |chunk, _| {
@@ -72,15 +73,15 @@ impl SuperChunk {
         self.visit_blocks(nchunk, &[nblock], blocksize, chunksize, &mut sink)
     }
 
-    /// Notes in the decompression context the item size of a chunk whose block is in the cache. Returns `false` if there is a
-    /// postfilter, which cached blocks have not passed.
+    /// Stores, in the decompression context, the item size of a chunk whose block is in the cache. Returns `false` if
+    /// there is a postfilter, which was not applied to cached blocks.
     fn note_cached(&self, typesize: u8) -> bool {
         self.dctx().is_none_or(|dctx| dctx.note_cached(typesize))
     }
 
-    /// Gives the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order, and
-    /// on several threads if the decompression context says so. The chunk has to be `chunksize` bytes long. A single
-    /// block goes into the cache.
+    /// Passes the blocks `blocks` of chunk `nchunk`, each `blocksize` bytes long, to `sink`; in no particular order,
+    /// and on several threads if the decompression context has several. The chunk has to be `chunksize` bytes long. A
+    /// single block is stored in the cache.
     ///
     /// # Errors
     /// `InvalidParam` for a chunk or block number out of range, `Data` for a chunk of another size, those of reading and of
@@ -130,15 +131,15 @@ impl SuperChunk {
         })
     }
 
-    /// Returns whether the only block of a read is decoded whole, for the cache: always, unless the sink reads a part that ends
-    /// early, and the part that was read before was of another block.
+    /// Returns whether the only block of a read is decoded whole, into the cache: always, unless `sink` reads only the
+    /// start of the block, and the previous read was of another block.
     fn keeps(&self, nchunk: i64, nblock: usize, blocksize: usize, sink: &dyn BlockSink) -> bool {
         !decompress::skips_enough(&sink.wanted(0, blocksize), blocksize)
             || self.cache.try_lock().is_none_or(|mut cache| cache.touch(nchunk, nblock))
     }
 
-    /// Returns how many threads may read different chunks at once: 1 if reading runs a program's functions, which expect one
-    /// thread at a time or query the current chunk, or if the threads are not the library's.
+    /// Returns how many threads may read different chunks at once: 1 if reading runs functions of the program, which
+    /// expect one thread at a time or query the current chunk, or if the program supplies the threads.
     pub(crate) fn threads_for_chunks(&self) -> usize {
         let is_users = self.frame().is_some_and(Frame::calls_back)
             || pool::has_callback()
@@ -147,8 +148,8 @@ impl SuperChunk {
         if is_users || settings.postfilter.is_some() { 1 } else { settings.nthreads.max(1) }
     }
 
-    /// Decodes one block into the cache, and passes it from there to `sink`; straight to `sink` if the cache is in use, or without
-    /// access.
+    /// Decodes one block into the cache, and passes it from there to `sink`. Decodes directly to `sink` if the cache is
+    /// in use, or without access.
     fn visit_one(
         &self,
         nchunk: i64,
@@ -182,7 +183,7 @@ impl SuperChunk {
     }
 }
 
-/// Takes one item from the only block of a list.
+/// Copies one item from the only block of a list.
 struct SingleItem<'a> {
     /// Offset of the item in the block, in bytes.
     start: usize,
@@ -191,7 +192,7 @@ struct SingleItem<'a> {
 
 impl BlockSink for SingleItem<'_> {
     unsafe fn accept(&self, _n: usize, content: BlockContent<'_>) -> Result<()> {
-        // SAFETY: the list has one block, and by the caller's word no other call has it.
+        // SAFETY: the list has one block, and the caller guarantees that no other call has it.
         let dest = unsafe { self.dest.range(0..self.dest.len()) };
         match content {
             BlockContent::Bytes(bytes) => match bytes.get(self.start..self.start + dest.len()) {

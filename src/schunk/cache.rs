@@ -1,7 +1,7 @@
-//! The block that was decoded last, kept so that small reads next to each other cost a copy.
+//! A cache of the last decoded block, so that adjacent small reads only copy bytes.
 //!
-//! One block per super-chunk, and none of more than [`DECODED_BLOCK`] bytes; every change and every refresh drops it. A read under another
-//! [generation](ChunkState::generation) does not find it. Reads with a postfilter do not use it.
+//! Holds one block per super-chunk, of at most [`DECODED_BLOCK`] bytes; every change and every refresh discards it. A
+//! read in another [generation](ChunkState::generation) does not hit. Reads with a postfilter do not use the cache.
 
 use crate::buffers::limits::DECODED_BLOCK;
 use crate::out_buffer::OutBuffer;
@@ -15,27 +15,28 @@ pub(crate) struct ChunkState {
     pub nchunk: i64,
 }
 
-/// A block that was decoded.
+/// The cache: a decoded block.
 #[derive(Default)]
 pub(crate) struct LastBlock {
     /// The chunk to which the block belongs; `None` without a block.
     chunk: Option<ChunkState>,
-    /// Where it begins in the chunk, in bytes.
+    /// Offset of the block in the chunk, in bytes.
     start: usize,
     bytes: Vec<u8>,
     /// The chunk's item size.
     typesize: u8,
-    /// Chunk and block that a part was last read of without decoding all of it.
+    /// Numbers of the chunk and the block of the last partial read.
     touched: Option<(i64, usize)>,
 }
 
 impl LastBlock {
-    /// No block any more; its memory stays for the next one.
+    /// Discards the block; its memory is kept for the next one.
     pub(crate) fn forget(&mut self) {
         self.chunk = None;
     }
 
-    /// Copies from byte `start` of a chunk on, if the block has all that is wanted. Returns the chunk's item size.
+    /// Copies `dest.len()` bytes from byte `start` of a chunk on, if all of them are in the block. Returns the chunk's
+    /// item size; `None` for a miss.
     pub(crate) fn get(&self, chunk: ChunkState, start: usize, dest: &mut OutBuffer<'_>) -> Option<u8> {
         if self.chunk != Some(chunk) {
             return None;
@@ -45,7 +46,7 @@ impl LastBlock {
         Some(self.typesize)
     }
 
-    /// Lends bytes of a chunk, if the block has all that are wanted, with the chunk's item size.
+    /// Returns bytes `range` of a chunk, if all of them are in the block, and the chunk's item size; `None` for a miss.
     pub(crate) fn view(&self, chunk: ChunkState, range: std::ops::Range<usize>) -> Option<(&[u8], u8)> {
         if self.chunk != Some(chunk) {
             return None;
@@ -54,12 +55,14 @@ impl LastBlock {
         Some((self.bytes.get(at..)?.get(..range.len())?, self.typesize))
     }
 
-    /// Notes that a part of a block is read; whether the one before was of the same block, so that it is worth keeping.
+    /// Records a partial read of a block. Returns whether the previous one was of the same block, so that caching it is
+    /// worthwhile.
     pub(crate) fn touch(&mut self, nchunk: i64, nblock: usize) -> bool {
         self.touched.replace((nchunk, nblock)) == Some((nchunk, nblock))
     }
 
-    /// Memory for another block of `len` bytes, which [`keep`](Self::keep) makes known; `None` if there is none.
+    /// Discards the block and returns memory for another one of `len` bytes, which [`keep`](Self::keep) makes valid;
+    /// `None` for a block that is too large, or without memory.
     pub(crate) fn room(&mut self, len: usize) -> Option<&mut [u8]> {
         self.chunk = None;
         if len > DECODED_BLOCK {
@@ -72,7 +75,7 @@ impl LastBlock {
         Some(&mut self.bytes)
     }
 
-    /// The block whose bytes were put into the [`room`](Self::room).
+    /// Makes the bytes that were written into the [`room`](Self::room) the cached block.
     pub(crate) fn keep(&mut self, chunk: ChunkState, start: usize, typesize: u8) {
         self.chunk = Some(chunk);
         self.start = start;

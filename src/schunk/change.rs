@@ -1,7 +1,7 @@
-//! Putting chunks in and taking them out (`schunk.md` 10).
+//! Inserting, replacing and deleting chunks (`schunk.md` 10).
 //!
-//! Data flow: chunk header -> facts -> new counters ([`super::rules`]) -> the store is changed -> counters published.
-//! Nothing is published, and nothing was taken from the caller, after an error.
+//! Data flow: chunk header -> [`ChunkInfo`] -> new counters ([`super::rules`]) -> change of the store -> published
+//! counters. After an error nothing is published, and no chunk is taken from the caller.
 
 use super::access_lock::WriteGuard;
 use super::c_struct::chunk_array::ChunkBlock;
@@ -17,11 +17,11 @@ use crate::frame::plan::{Change, FrameState, Payload};
 use crate::malloc::Malloced;
 use std::sync::atomic::Ordering;
 
-/// A chunk that is handed in.
+/// A chunk passed by the caller.
 pub(crate) enum Incoming<'a> {
-    /// One that stays the caller's.
+    /// The chunk is copied.
     Copy(&'a [u8]),
-    /// One that the super-chunk takes if all goes well.
+    /// The super-chunk takes ownership of the chunk on success.
     Take(&'a mut Option<Malloced>),
 }
 
@@ -33,7 +33,7 @@ impl Incoming<'_> {
         }
     }
 
-    /// The chunk as a block of its own; it is taken.
+    /// Takes or copies the chunk, as a block for the array of chunks.
     #[inline(always)]
     fn into_stored(self, cbytes: usize, nbytes: usize) -> Result<ChunkBlock> {
         match self {
@@ -48,7 +48,7 @@ impl Incoming<'_> {
         }
     }
 
-    /// The chunk has been written elsewhere: a block that was to be taken is freed.
+    /// Frees a chunk to be taken, after its bytes were written to a frame or over another chunk.
     fn release(self) {
         if let Incoming::Take(place) = self {
             drop(place.take());
@@ -56,7 +56,7 @@ impl Incoming<'_> {
     }
 }
 
-/// What a chunk says, if it can be stored at all.
+/// Returns the header fields of a chunk; an error if it cannot be stored.
 #[inline(always)]
 fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
     let info = ChunkInfo::of(chunk)?;
@@ -66,7 +66,7 @@ fn facts(chunk: &[u8]) -> Result<ChunkInfo> {
     Ok(info)
 }
 
-/// A failed step of an operation gets the operation's code, but for those that say more.
+/// Returns a function that replaces the code of an error by the code `kind` of the operation, except `Lock`.
 fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
     move |error| match error.kind() {
         ErrorKind::Lock => error,
@@ -75,11 +75,11 @@ fn as_code(kind: ErrorKind) -> impl Fn(Error) -> Error {
 }
 
 impl SuperChunk {
-    /// Appends a chunk; the number of chunks then.
+    /// Appends a chunk. Returns the new number of chunks.
     ///
     /// # Errors
-    /// `InvalidHeader` for bytes that are no chunk, `ChunkAppend` for a chunk that does not fit in or could not be
-    /// stored, `Lock`.
+    /// `InvalidHeader` for bytes that are not a chunk, `ChunkAppend` for a chunk that does not match the others or
+    /// could not be stored, `Lock`.
     pub(crate) fn append_chunk(&self, chunk: Incoming<'_>) -> Result<i64> {
         let info = facts(chunk.bytes())?;
         if self.has_no_frame() {
@@ -92,16 +92,16 @@ impl SuperChunk {
         session.insert(at, chunk, &info, ErrorKind::ChunkAppend)
     }
 
-    /// Whether chunks are kept one by one in memory, by this super-chunk itself. That never changes.
+    /// Returns whether chunks are stored separately in memory, by this super-chunk itself. Constant for a super-chunk.
     fn has_no_frame(&self) -> bool {
         !self.is_view() && self.frame().is_none()
     }
 
-    /// Inserts a chunk before chunk `at`, or at the end; the number of chunks then.
+    /// Inserts a chunk before chunk `at`, or at the end. Returns the new number of chunks.
     ///
     /// # Errors
-    /// `InvalidParam` when there is no such place, `InvalidHeader` for bytes that are no chunk, `ChunkInsert` for a chunk
-    /// that does not fit in or could not be stored, `Lock`.
+    /// `InvalidParam` for a position out of range, `InvalidHeader` for bytes that are not a chunk, `ChunkInsert` for a
+    /// chunk that does not match the others or could not be stored, `Lock`.
     pub(crate) fn insert_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         let mut session = self.changing(true)?;
         let nchunks = self.counters().nchunks;
@@ -115,11 +115,12 @@ impl SuperChunk {
         session.insert(at, chunk, &info, ErrorKind::ChunkInsert)
     }
 
-    /// Puts another chunk in the place of chunk `at`; the number of chunks.
+    /// Replaces chunk `at`. Returns the number of chunks.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, `InvalidHeader` for bytes that are no chunk, `Failure` when the old
-    /// one cannot be read, `ChunkUpdate` for a chunk that does not fit in or could not be stored, `Lock`.
+    /// `InvalidParam` for a chunk number out of range, `InvalidHeader` for bytes that are not a chunk, `Failure` when
+    /// the old chunk cannot be read, `ChunkUpdate` for a chunk that does not match the others or could not be stored,
+    /// `Lock`.
     pub(crate) fn update_chunk(&self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         if let Some(owner) = self.owner_of_view()? {
             self.check_index(at)?;
@@ -132,7 +133,8 @@ impl SuperChunk {
         self.changing(false)?.update(at, chunk)
     }
 
-    /// Sees that a chunk can come in the place of another, as far as that can be told without that; its facts.
+    /// Checks that a chunk can replace chunk `at`, as far as that is possible without reading the old chunk. Returns
+    /// the header fields of the new chunk.
     #[inline(always)]
     fn check_update(&self, at: i64, chunk: &Incoming<'_>) -> Result<ChunkInfo> {
         let counters = self.counters();
@@ -147,11 +149,11 @@ impl SuperChunk {
         Ok(info)
     }
 
-    /// Deletes chunk `at`; the number of chunks then.
+    /// Deletes chunk `at`. Returns the new number of chunks.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, `Failure` when it cannot be read, `ChunkUpdate` when the frame could
-    /// not be changed, `Lock`.
+    /// `InvalidParam` for a chunk number out of range, `Failure` when the chunk cannot be read, `ChunkUpdate` when the
+    /// frame could not be changed, `Lock`.
     pub(crate) fn delete_chunk(&self, at: i64) -> Result<i64> {
         let mut session = self.changing(false)?;
         let nchunks = self.counters().nchunks;
@@ -169,7 +171,7 @@ impl SuperChunk {
         } else {
             let size = i64::from(after.chunksize);
             if size > 0 && after.nchunks > 0 && count(after.nbytes, size) != after.nchunks {
-                // Readers would count the chunks wrongly.
+                // Readers would compute a wrong number of chunks.
                 let added = guard.convert_specials(&before, Some(at)).map_err(&failed)?;
                 after.cbytes = rules::sum(after.cbytes, added).map_err(&failed)?;
                 after.chunksize = 0;
@@ -181,15 +183,15 @@ impl SuperChunk {
         Ok(after.nchunks)
     }
 
-    /// Puts the chunks into another order: chunk `order[i]` becomes chunk `i`.
+    /// Reorders the chunks: chunk `order[i]` becomes chunk `i`.
     ///
     /// # Errors
-    /// `Data` when the order is no permutation, or for a frame without chunks; `Lock`, those of writing the frame.
+    /// `Data` when the order is not a permutation, or for a frame without chunks; `Lock`, those of writing the frame.
     pub(crate) fn reorder(&self, order: &[i64]) -> Result<()> {
         let permutation = Permutation::new(order)?;
         let mut session = self.changing(true)?;
         let counters = self.counters();
-        // Another handle may have brought chunks that the order knows nothing of.
+        // Another handle may have inserted or deleted chunks.
         if order.len() as i64 != counters.nchunks {
             return Err(err!(Data, "an order of {} chunks for {}", order.len(), counters.nchunks));
         }
@@ -204,7 +206,7 @@ impl SuperChunk {
 }
 
 impl Access<'_> {
-    /// Returns what the header of chunk `nchunk`, which is there, says.
+    /// Returns the header fields of chunk `nchunk`, which must exist.
     pub(super) fn info_of(self, nchunk: i64) -> Result<ChunkInfo> {
         match (self.locked().frame(), self.header()) {
             (Some(frame), Some(header)) => frame.chunk_info(nchunk as usize, header),
@@ -223,7 +225,7 @@ impl Access<'_> {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Inserts a chunk where there is no frame. `at` is a place among the chunks.
+    /// Inserts a chunk into a super-chunk without a frame. `at` is in range.
     #[inline(always)]
     fn insert_plain(
         &mut self,
@@ -248,7 +250,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(after.nchunks)
     }
 
-    /// Appends a copy of a chunk where there is no frame; the number of chunks then.
+    /// Appends a copy of a chunk to a super-chunk without a frame. Returns the new number of chunks.
     ///
     /// # Errors
     /// As [`SuperChunk::append_chunk`].
@@ -258,7 +260,7 @@ impl WriteGuard<'_, SuperChunk> {
         self.insert_plain(at, Incoming::Copy(chunk), &info, ErrorKind::ChunkAppend)
     }
 
-    /// Puts another chunk in the place of one where there is no frame.
+    /// Replaces a chunk of a super-chunk without a frame.
     fn update_plain(&mut self, at: i64, chunk: Incoming<'_>) -> Result<i64> {
         let failed = as_code(ErrorKind::ChunkUpdate);
         let info = self.check_update(at, &chunk)?;
@@ -279,19 +281,19 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(after.nchunks)
     }
 
-    /// Notes the uncompressed size of the last chunk in bytes; -1 for one that is not known.
+    /// Stores the uncompressed size of the last chunk in bytes; -1 for unknown.
     #[inline]
     fn set_last_nbytes(&mut self, nbytes: i32) {
         self.for_change().last_nbytes.store(nbytes, Ordering::Relaxed);
     }
 
-    /// Discards what is remembered of the chunks.
+    /// Discards the cached block and the cached size of the last chunk.
     pub(super) fn forget(&mut self) {
         self.forget_block();
         self.set_last_nbytes(-1);
     }
 
-    /// Changes the frame into what the super-chunk is with those counters.
+    /// Applies a change to the frame, with the given counters in its header. Does nothing without a frame.
     pub(super) fn apply(&mut self, change: &Change<'_>, counters: &Counters) -> Result<()> {
         let Some(frame) = self.for_change().frame() else { return Ok(()) };
         let locked = self.locked();
@@ -307,13 +309,14 @@ impl WriteGuard<'_, SuperChunk> {
 }
 
 impl ChangeSession<'_> {
-    /// Inserts a chunk into a frame. `at` is a place among the chunks.
+    /// Inserts a chunk into a frame. `at` is in range.
     fn insert(&mut self, at: i64, chunk: Incoming<'_>, info: &ChunkInfo, kind: ErrorKind) -> Result<i64> {
         let failed = as_code(kind);
         let access = self.access()?;
         let schunk = access.locked().object();
         let before = schunk.counters();
-        // The frame cannot tell the size of a special first chunk among chunks of different sizes.
+        // With chunks of different sizes, a frame does not store the size of a special first chunk: this returns an
+        // error for it.
         if let (Some(frame), Some(header)) = (schunk.frame(), access.header())
             && before.nchunks > 0
             && before.chunksize <= 0
@@ -338,7 +341,7 @@ impl ChangeSession<'_> {
         Ok(after.nchunks)
     }
 
-    /// Puts another chunk in the place of chunk `at`; the number of chunks.
+    /// Replaces chunk `at`. Returns the number of chunks.
     ///
     /// # Errors
     /// As [`SuperChunk::update_chunk`].
@@ -377,7 +380,7 @@ impl ChangeSession<'_> {
     }
 }
 
-/// What a frame stores of a chunk.
+/// Returns the bytes that a frame stores for a chunk.
 fn payload_of<'a>(
     value: &'a Option<Vec<u8>>,
     chunk: &'a Incoming<'_>,

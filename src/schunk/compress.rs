@@ -1,4 +1,4 @@
-//! Compressing what becomes a chunk, with the context of the super-chunk. No access lock is needed.
+//! Compression of new chunks, with the context of the super-chunk. No access lock is needed.
 
 use super::SuperChunk;
 use super::change::Incoming;
@@ -11,12 +11,13 @@ use crate::out_buffer::OutBuffer;
 use crate::pipeline::compress::Source;
 use crate::pipeline::context::Context;
 
-/// Uncompressed bytes above which a chunk in memory is compressed where it stays instead of copied from a buffer of the pool, so
-/// that appending takes no second copy of a large chunk.
+/// Uncompressed size in bytes above which a chunk for memory is compressed into its own block, instead of into a buffer
+/// of the pool from which it is copied, so that appending a large chunk needs no second copy in memory.
 const LARGE_CHUNK: usize = 16 << 20;
 
 impl SuperChunk {
-    /// Compresses `src`, or what the prefilter makes of nothing, and appends the chunk; the number of chunks then.
+    /// Compresses `src`, or without it the output of the prefilter, and appends the chunk. Returns the new number of
+    /// chunks.
     ///
     /// # Errors
     /// `MaxBufsizeExceeded` for too many bytes, those of compression, those of
@@ -36,10 +37,10 @@ impl SuperChunk {
         self.with_compressed(at, src, nbytes, |chunk| self.append_chunk(Incoming::Copy(chunk)))
     }
 
-    /// Compresses `content` and puts it in the place of chunk `at`.
+    /// Compresses `content` and replaces chunk `at` by it.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, those of compression, those of
+    /// `InvalidParam` for a chunk number out of range, those of compression, those of
     /// [`update_chunk`](Self::update_chunk).
     pub(crate) fn put_content(&self, at: i64, content: &[u8]) -> Result<()> {
         self.check_index(at)?;
@@ -48,7 +49,7 @@ impl SuperChunk {
         })
     }
 
-    /// Compresses what shall be chunk `nchunk` into a block of its own.
+    /// Compresses the content of the future chunk `nchunk` into a `malloc` block.
     ///
     /// # Errors
     /// Those of compression.
@@ -56,7 +57,8 @@ impl SuperChunk {
         self.with_compressed(nchunk, src, nbytes, Malloced::copy_of)
     }
 
-    /// Compresses what shall be chunk `nchunk` with the super-chunk's context and lends the chunk to `then`.
+    /// Compresses the content of the future chunk `nchunk` with the super-chunk's context and lends the chunk to
+    /// `then`.
     pub(super) fn with_compressed<R>(
         &self,
         nchunk: i64,
@@ -70,8 +72,9 @@ impl SuperChunk {
         then(&buffer[..cbytes])
     }
 
-    /// Compresses what shall be chunk `nchunk` with the super-chunk's context into `dest`, which has room for the chunk;
-    /// its length. The public struct tells another number as soon as another thread reads.
+    /// Compresses the content of the future chunk `nchunk` with the super-chunk's context into `dest`, which has room
+    /// for the chunk. Returns the length of the chunk. The number is an argument, since other threads may overwrite
+    /// `current_nchunk` in the public struct.
     fn compress_into(
         &self,
         nchunk: i64,
@@ -86,9 +89,9 @@ impl SuperChunk {
         };
         let cbytes = if cctx.calls_back() {
             let mut job = cctx.start_chunk(source, &mut dest, nchunk)?;
-            // The program's functions may use the context, and wait for other threads that do.
+            // Functions of the program may use the context, and wait for other threads that use it.
             drop(cctx);
-            // SAFETY: the super-chunk of a context of this one.
+            // SAFETY: the super-chunk of a context of this super-chunk.
             job.set_container(|schunk| unsafe { self.container_in(schunk) });
             let header = job.compress(source, dest)?;
             self.cctx()?.finish_chunk(&job, &header, source)
@@ -105,13 +108,13 @@ impl SuperChunk {
         Ok(cbytes)
     }
 
-    /// Runs `then` with a new compression context, of the parameters that the super-chunk was made with.
+    /// Calls `then` with a new compression context, made with the parameters of the super-chunk.
     ///
     /// # Errors
     /// Those of [`Context::for_compression`] and of `then`.
     pub(crate) fn with_new_context<R>(&self, then: impl FnOnce(&Context) -> Result<R>) -> Result<R> {
-        // SAFETY: the library's copy of the parameters, which `with_storage` has set, and of which the super-chunk's own contexts
-        // were made. Pointers in there are valid for as long as the super-chunk lives.
+        // SAFETY: the library's copy of the parameters, which `with_storage` has set, and from which the super-chunk's
+        // own contexts were made. Its pointers are valid for as long as the super-chunk lives.
         let context = unsafe { Context::for_compression(&*self.storage().cparams) }?;
         then(&context)
     }

@@ -1,4 +1,4 @@
-//! Copies of super-chunks, and frames for others: in memory, in a file, behind what a file has (`schunk.md` 8).
+//! Copying super-chunks, and exporting them as frames: to memory, to a file, or to the end of a file (`schunk.md` 8).
 
 use super::access_lock::WriteGuard;
 use super::c_struct::layer::Layer;
@@ -17,12 +17,12 @@ use crate::io::{Backend, OpenMode, WriteShape, paths};
 use crate::malloc::Malloced;
 use std::ffi::{CStr, CString};
 
-/// Where a copy goes, and with what parameters.
+/// Destination and parameters of a copy.
 #[derive(Clone, Copy)]
 pub(crate) struct CopyTo<'a> {
-    /// One frame, or separate chunks.
+    /// Whether the copy is one frame; otherwise it has separate chunks.
     pub contiguous: bool,
-    /// The path; `None` in memory.
+    /// The path; `None` for a copy in memory.
     pub urlpath: Option<&'a CStr>,
     /// Compression parameters; `None` for those of the original.
     pub cparams: Option<&'a blosc2_cparams>,
@@ -32,16 +32,16 @@ pub(crate) struct CopyTo<'a> {
     pub io: Option<&'a blosc2_io>,
 }
 
-/// A frame in memory for C.
+/// A frame in memory for C code: address and length in bytes.
 pub(crate) enum FrameBytes {
-    /// The super-chunk's own, until it changes.
+    /// The super-chunk's own memory, valid until it changes.
     Own(*mut u8, usize),
-    /// Memory for C to free.
+    /// A `malloc` block that C code has to free.
     Copy(*mut u8, usize),
 }
 
 impl SuperChunk {
-    /// The parameters that a copy has if none are given: those of the context, without what belongs to programs.
+    /// Returns the default parameters of a copy: those of the context, without pointers to objects of the program.
     fn own_cparams(&self) -> Result<blosc2_cparams> {
         let typesize = self.typesize();
         let cctx = self.cctx()?;
@@ -51,7 +51,7 @@ impl SuperChunk {
             compcode_meta: head.compcode_meta(),
             clevel: head.clevel() as u8,
             use_dict: head.use_dict(),
-            // The context knows only what fits into a chunk.
+            // The context only has typesizes that fit into the header of a chunk.
             typesize: if typesize > 255 { typesize } else { head.typesize() },
             nthreads: 0,
             blocksize: head.blocksize(),
@@ -63,7 +63,8 @@ impl SuperChunk {
         })
     }
 
-    /// Whether chunks that were made with these parameters are as good as those that are there.
+    /// Returns whether compression with these parameters would make the same chunks as the existing ones, so that they
+    /// can be copied.
     fn is_same(&self, cparams: &blosc2_cparams) -> Result<bool> {
         let has_postfilter = self.dctx().is_some_and(|dctx| dctx.head().postfilter().is_some());
         let own = self.own_cparams()?;
@@ -80,10 +81,10 @@ impl SuperChunk {
             && !has_postfilter)
     }
 
-    /// Copies the super-chunk. Chunks are compressed anew where the parameters ask for it.
+    /// Copies the super-chunk. Chunks are recompressed if the parameters differ from those of this one.
     ///
     /// # Safety
-    /// Pointers in the parameters are what the ABI says of them, for as long as the copy lives.
+    /// Pointers in the parameters are valid as the ABI requires, for as long as the copy lives.
     ///
     /// # Errors
     /// Those of making the copy and of reading this one.
@@ -94,7 +95,7 @@ impl SuperChunk {
             Storage { contiguous: to.contiguous, urlpath: to.urlpath, cparams, ..Storage::default() };
         storage.dparams = to.dparams.unwrap_or(storage.dparams);
         storage.io = to.io.unwrap_or(storage.io);
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let copy = unsafe { SuperChunk::create(&storage) }?;
         let from = self.read_lock().counters();
         let counters = Counters { chunksize: from.chunksize, flags2: from.flags2, ..copy.counters() };
@@ -111,53 +112,53 @@ impl SuperChunk {
                 copy.append_buffer(Some(&content), content.len())?;
             }
         }
-        // SAFETY: no parameters.
+        // SAFETY: there are no parameters.
         unsafe { self.add_vlmetalayers_to(&copy, None) }?;
         Ok(copy)
     }
 
-    /// Copies of the metalayers of a list, all as they are at one time.
+    /// Returns copies of the metalayers of a list, all in the same state.
     fn copies_of_metalayers(&self, layer: Layer) -> Vec<OwnedMetalayer> {
         let reading = self.read_lock();
         reading.locked().metalayers(layer).iter().map(|m| (m.name.to_vec(), m.content.to_vec())).collect()
     }
 
-    /// Adds the metalayers of variable length to another super-chunk, compressed anew.
+    /// Adds the metalayers of variable length to another super-chunk, recompressed.
     ///
     /// # Safety
     /// As [`vlmeta_add`](Self::vlmeta_add).
     unsafe fn add_vlmetalayers_to(&self, copy: &SuperChunk, cparams: Option<&blosc2_cparams>) -> Result<()> {
         for (name, chunk) in self.copies_of_metalayers(Layer::Variable) {
             let content = decompress_chunk(&StoredChunk::parse(&mut ChunkHeader::default(), &chunk)?)?;
-            // SAFETY: by the caller's word.
+            // SAFETY: guaranteed by the caller.
             unsafe { copy.vlmeta_add(&as_name(name)?, &content, cparams) }?;
         }
         Ok(())
     }
 
-    /// Adds the metalayers of variable length to another super-chunk, compressed with its parameters.
+    /// Adds the metalayers of variable length to another super-chunk, recompressed with its parameters.
     ///
     /// # Errors
-    /// `Data` for one that cannot be decompressed, those of adding.
+    /// `Data` for a metalayer that cannot be decompressed, those of [`vlmeta_add`](Self::vlmeta_add).
     pub(crate) fn copy_vlmetalayers_to(&self, other: &SuperChunk) -> Result<()> {
-        // SAFETY: `cparams` returns numbers, and the address of a super-chunk that is there during the call.
+        // SAFETY: `cparams` returns numbers, and the address of a super-chunk that lives during the call.
         unsafe { self.add_vlmetalayers_to(other, Some(&other.cparams())) }
     }
 
-    /// Copies of all metalayers but the one with that name.
+    /// Returns copies of all fixed metalayers except `name`.
     ///
     /// # Errors
-    /// `Data` for a name that cannot be.
+    /// `Data` for an invalid name.
     pub(crate) fn other_metalayers(&self, name: &CStr) -> Result<Vec<(CString, Vec<u8>)>> {
         let others = self.copies_of_metalayers(Layer::Fixed).into_iter();
         let others = others.filter(|(other, _)| other != name.to_bytes());
         others.map(|(name, content)| Ok((as_name(name)?, content))).collect()
     }
 
-    /// A copy of a whole chunk.
+    /// Returns a copy of a whole chunk.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn chunk_copy(&self, nchunk: i64) -> Result<Malloced> {
         self.copy_of_chunk(nchunk)
     }
@@ -165,16 +166,17 @@ impl SuperChunk {
     /// A copy as one frame in memory.
     fn as_frame(&self) -> Result<OwnedSuperChunk> {
         let to = CopyTo { contiguous: true, urlpath: None, cparams: None, dparams: None, io: None };
-        // SAFETY: no parameters but our own, without pointers.
+        // SAFETY: only the super-chunk's own parameters, without pointers.
         unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))
     }
 
-    /// Whether the super-chunk is one frame in memory; a view is none, as its frame says other things of it.
+    /// Returns whether the super-chunk is one frame in memory. `false` for a view, since the header and metalayers of
+    /// its owner's frame differ from those of the view.
     fn is_frame_in_memory(&self) -> bool {
         !self.is_view() && self.frame().is_some_and(|frame| !frame.is_on_disk())
     }
 
-    /// The super-chunk as one frame in memory: its own, or a copy.
+    /// Returns the super-chunk as one frame in memory: its own, or a copy.
     ///
     /// # Errors
     /// `SchunkCopy`.
@@ -182,13 +184,14 @@ impl SuperChunk {
         if !self.is_view()
             && let Some((start, len)) = self.frame().and_then(Frame::memory)
         {
-            // A change from now on may move the frame: nobody has to be kept waiting.
+            // Later changes may move the frame, so a lock during this call would not protect the caller.
             return Ok(FrameBytes::Own(start, len));
         }
         let copy = self.as_frame()?;
         let bytes = copy.frame().and_then(|frame| {
             frame.with_memory(|memory| {
-                // SAFETY: nothing is handed over to this value.
+                // SAFETY: `true` passes no memory to this value, which leaves its memory to the caller when it is
+                // dropped.
                 unsafe { memory.keep(true) };
                 FrameBytes::Copy(memory.as_ptr(), memory.bytes().len())
             })
@@ -196,7 +199,7 @@ impl SuperChunk {
         bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))
     }
 
-    /// Lends the super-chunk as one frame to `then`.
+    /// Lends the bytes of the super-chunk as one frame to `then`.
     fn with_frame_bytes<R>(&self, then: impl FnOnce(&[u8]) -> Result<R>) -> Result<R> {
         let copy;
         let holder = if self.is_frame_in_memory() {
@@ -212,7 +215,8 @@ impl SuperChunk {
         then(&bytes.ok_or_else(|| err!(SchunkCopy, "no frame in memory"))?)
     }
 
-    /// The back-end that a frame is handed to: the super-chunk's own if it is that frame; copies go to plain files.
+    /// Returns the back-end that writes an exported frame: the super-chunk's own if it is a frame in memory; plain
+    /// files for copies.
     fn backend_for_frame(&self) -> Backend {
         match &self.backend {
             Some(backend) if self.is_frame_in_memory() => backend.clone(),
@@ -220,15 +224,15 @@ impl SuperChunk {
         }
     }
 
-    /// Writes the super-chunk as one frame to a file; its length. A file that is there is replaced if the super-chunk is
-    /// a frame in memory, and else in the way.
+    /// Writes the super-chunk as one frame to a file. Returns the length of the frame in bytes. An existing file is
+    /// replaced if the super-chunk is a frame in memory; otherwise it is an error.
     ///
     /// # Errors
     /// `FileOpen`, `FileWrite`, `SchunkCopy`.
     pub(crate) fn to_file(&self, path: &CStr) -> Result<usize> {
         if !self.is_frame_in_memory() {
             let to = CopyTo { contiguous: true, urlpath: Some(path), cparams: None, dparams: None, io: None };
-            // SAFETY: no parameters but our own, without pointers.
+            // SAFETY: only the super-chunk's own parameters, without pointers.
             let copy = unsafe { self.copy(&to) }.map_err(|error| err!(SchunkCopy, "{error}"))?;
             return Ok(usize::try_from(copy.frame_len()).unwrap_or(0));
         }
@@ -239,7 +243,7 @@ impl SuperChunk {
         })
     }
 
-    /// Writes the super-chunk as one frame behind what a file has; where the frame begins.
+    /// Appends the super-chunk as one frame to a file. Returns the offset of the frame in the file, in bytes.
     ///
     /// # Errors
     /// `FileOpen`, `FileRead`, `FileWrite`, `SchunkCopy`.

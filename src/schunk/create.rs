@@ -15,11 +15,11 @@ use crate::malloc::Malloced;
 use std::ffi::CStr;
 use std::ptr;
 
-/// The tuner that the environment asks for.
+/// The tuner that the environment variable `BTUNE_TRADEOFF` selects.
 const BTUNE: i32 = crate::abi::BLOSC_BTUNE;
 
 impl SuperChunk {
-    /// Gives a super-chunk that is being made its storage.
+    /// Sets the storage parameters of a super-chunk that is being made.
     ///
     /// # Safety
     /// No other code uses the super-chunk.
@@ -51,10 +51,10 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Makes a super-chunk: in memory, or where the storage says, if there is nothing yet.
+    /// Makes a super-chunk in memory, or at the path of the storage, which must not exist.
     ///
     /// # Safety
-    /// Pointers in the parameters are what the ABI says of them, for as long as the super-chunk lives.
+    /// Pointers in the parameters are valid as the ABI requires, for as long as the super-chunk lives.
     ///
     /// # Errors
     /// `InvalidParam` for parameters of which no context can be made, `FileOpen` for a path that is taken, `PluginIo` for
@@ -62,7 +62,7 @@ impl SuperChunk {
     pub(crate) unsafe fn create(storage: &Storage<'_>) -> Result<OwnedSuperChunk> {
         let path = storage.urlpath.map(paths::strip_scheme);
         let has_frame = storage.contiguous || path.is_some();
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let backend = if has_frame { Some(unsafe { Backend::resolve(storage.io) }?) } else { None };
         let mut cparams = *storage.cparams;
         let use_dict = cparams.use_dict != 0;
@@ -75,7 +75,7 @@ impl SuperChunk {
         let storage = Storage { urlpath: path, cparams: &cparams, ..*storage };
         let schunk = SuperChunk::with_storage(backend.clone(), &storage, None)?;
         let s = schunk.as_ptr();
-        // SAFETY: no other code has access to the super-chunk yet, and its storage is whole.
+        // SAFETY: no other code has access to the super-chunk yet, and its storage is complete.
         let (cparams, dparams) = unsafe {
             (*s).compcode = cparams.compcode;
             (*s).compcode_meta = cparams.compcode_meta;
@@ -127,7 +127,7 @@ impl SuperChunk {
                     paths::create_dir(&path)?;
                     let created = Frame::create(kind, Destination::Disk(&path, backend), &target);
                     if created.is_err() {
-                        // The directory is ours, and there is no frame in it.
+                        // This call has created the directory, and it holds no frame.
                         let _ = paths::remove_dir(&path);
                     }
                     created?

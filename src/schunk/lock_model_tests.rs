@@ -1,8 +1,9 @@
-//! Runs the access lock of super-chunks under loom, in every order of its threads (up to a number of preemptions):
+//! Runs the access lock of super-chunks under loom, in every interleaving of its threads (up to a number of
+//! preemptions):
 //!
 //!     RUSTFLAGS="--cfg loom" cargo test --release --lib loom
 //!
-//! What must hold in each execution: no deadlock, and no data race between what threads do while they have access.
+//! Checked in each execution: no deadlock, and no data race between accesses with the lock held.
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
@@ -44,7 +45,7 @@ impl Guarded {
         });
         assert_eq!(self.read(), before + 1);
         assert!(WriteGuard::lock(self).is_err());
-        // The read inside did not release the change.
+        // The nested read did not release the lock of the change.
         // SAFETY: loom reports an access that is not ordered.
         self.value.with_mut(|value| unsafe { *value += 1 });
     }

@@ -1,5 +1,5 @@
-//! Metalayers: names with contents, fixed ones in the header of a frame, and those of variable length, compressed, in
-//! its trailer (`schunk.md` 17 and 18).
+//! Metalayers: named contents. Fixed ones are in the header of a frame, those of variable length, compressed, in its
+//! trailer (`schunk.md` 17 and 18).
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
@@ -29,7 +29,7 @@ fn check_name(name: &CStr) -> Result<()> {
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// Where the metalayer with that name is.
+    /// Returns the position of the metalayer with that name.
     fn position(self, layer: Layer, name: &CStr) -> Result<usize> {
         check_name(name)?;
         let found = self.find_metalayer(layer, name);
@@ -48,7 +48,8 @@ impl LockProof<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Where the fixed metalayer with that name is, and whether its content is at least as long as `content`.
+    /// Returns the position of the fixed metalayer with that name, and whether its content is at least as long as
+    /// `content`.
     fn position_for_update(self, name: &CStr, content: &[u8]) -> Result<(usize, bool)> {
         let at = self.position(Layer::Fixed, name)?;
         let there = self.find_metalayer(Layer::Fixed, name);
@@ -61,10 +62,10 @@ impl LockProof<'_, SuperChunk> {
 }
 
 impl SuperChunk {
-    /// Adds a metalayer; its position. In a frame only as long as that has no chunks.
+    /// Adds a metalayer. Returns its position. A frame must have no chunks yet.
     ///
     /// # Errors
-    /// `InvalidParam` for a name that is too long or there already, too many metalayers, or a frame with chunks; those of
+    /// `InvalidParam` for a name that is too long or exists, too many metalayers, or a frame with chunks; those of
     /// writing the frame, `Lock`.
     pub(crate) fn meta_add(&self, name: &CStr, content: &[u8]) -> Result<usize> {
         self.read_lock().locked().check_new(Layer::Fixed, name)?;
@@ -84,19 +85,21 @@ impl SuperChunk {
         Ok(at)
     }
 
-    /// Overwrites the start of a metalayer's content; its position. Nothing happens if the new content is longer.
+    /// Overwrites the start of a metalayer's content. Returns its position. Does nothing if the new content is longer.
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
     pub(crate) fn meta_update(&self, name: &CStr, content: &[u8]) -> Result<usize> {
         if self.frame().is_some_and(Frame::has_lock) {
-            // To take the lock for a change is a change to other handles: not for nothing.
+            // Other handles treat taking the lock for a change as a change, so this call does not take it if there is
+            // nothing to write.
             let session = self.reading()?;
             if let (at, false) = session.access().locked().position_for_update(name, content)? {
                 return Ok(at);
             }
         }
-        // The counters in the header have to be true, whoever has changed them.
+        // The write includes the counters in the header, so they are reread first: another handle may have changed
+        // them.
         let mut session = self.changing(true)?;
         let guard = session.guard();
         let (at, true) = guard.locked().position_for_update(name, content)? else {
@@ -111,7 +114,8 @@ impl SuperChunk {
         Ok(at)
     }
 
-    /// The position of the metalayer of variable length with that name, also if another handle has added it.
+    /// Returns the position of the metalayer of variable length with that name, including those that other handles have
+    /// added.
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, `Lock`.
@@ -121,14 +125,14 @@ impl SuperChunk {
         self.read_lock().locked().position(Layer::Variable, name)
     }
 
-    /// Adds a metalayer of variable length; its position.
+    /// Adds a metalayer of variable length. Returns its position.
     ///
     /// # Safety
-    /// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+    /// Pointers in `cparams` fulfil the safety conditions of [`Context::for_compression`] during the call.
     ///
     /// # Errors
-    /// `InvalidParam` for a name that is too long or there already, or a content that is too long; `Failure` for the 17th
-    /// in a frame; those of compression and of writing the frame; `Lock`.
+    /// `InvalidParam` for a name that is too long or exists, or a content that is too long; `Failure` for the 17th in a
+    /// frame; those of compression and of writing the frame; `Lock`.
     pub(crate) unsafe fn vlmeta_add(
         &self,
         name: &CStr,
@@ -137,11 +141,11 @@ impl SuperChunk {
     ) -> Result<usize> {
         self.poll()?;
         self.read_lock().locked().check_new(Layer::Variable, name)?;
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let chunk = unsafe { compress(content, cparams) }?;
         let mut session = self.changing(true)?;
         let guard = session.guard();
-        // Another handle may have been faster.
+        // Another handle may have added the name in the meantime.
         guard.locked().check_new(Layer::Variable, name)?;
         if self.frame().is_some() && guard.locked().metalayer_count(Layer::Variable) >= MAX_WRITTEN {
             return Err(err!(Failure, "a frame takes {MAX_WRITTEN} metalayers of variable length"));
@@ -155,7 +159,7 @@ impl SuperChunk {
         Ok(at)
     }
 
-    /// Gives a metalayer of variable length another content; its position.
+    /// Replaces the content of a metalayer of variable length. Returns its position.
     ///
     /// # Safety
     /// As [`vlmeta_add`](Self::vlmeta_add).
@@ -169,7 +173,7 @@ impl SuperChunk {
         cparams: Option<&blosc2_cparams>,
     ) -> Result<usize> {
         self.vlmeta_exists(name)?;
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let chunk = unsafe { compress(content, cparams) }?;
         let mut session = self.changing(true)?;
         let guard = session.guard();
@@ -185,11 +189,11 @@ impl SuperChunk {
         Ok(at)
     }
 
-    /// The position and the content of a metalayer of variable length.
+    /// Returns the position and the content of a metalayer of variable length.
     ///
     /// # Errors
-    /// `InvalidParam` for a name that is too long, `NotFound`, `Data` for a content that is no chunk, `Lock`; any other
-    /// for one that cannot be decompressed.
+    /// `InvalidParam` for a name that is too long, `NotFound`, `Data` for a content that is not a chunk, `Lock`. The
+    /// inner result has the error of decompression.
     pub(crate) fn vlmeta_get(&self, name: &CStr) -> Result<(usize, Result<Malloced>)> {
         check_name(name)?;
         self.poll()?;
@@ -202,13 +206,13 @@ impl SuperChunk {
         if !decoding_calls_back(stored.header()) {
             return Ok((at, decompress_chunk(&stored)));
         }
-        // A program's functions must not run under the lock.
+        // Functions of the program must not run with the lock held.
         let copy = chunk.to_vec();
         drop(lock);
         Ok((at, decompress_chunk(&parse_chunk(&mut header, &copy)?)))
     }
 
-    /// Removes a metalayer of variable length; how many there are then.
+    /// Deletes a metalayer of variable length. Returns the new number of metalayers of variable length.
     ///
     /// # Errors
     /// `InvalidParam` for a name that is too long, `NotFound`, those of writing the frame, `Lock`.
@@ -228,18 +232,18 @@ impl SuperChunk {
         Ok(guard.locked().metalayer_count(Layer::Variable))
     }
 
-    /// The names of the metalayers of variable length, as C may have them until these change.
+    /// Returns pointers to the names of the metalayers of variable length for C code, valid until these change.
     pub(crate) fn vlmeta_names(&self) -> Vec<*mut c_char> {
         self.read_lock().locked().metalayer_names(Layer::Variable)
     }
 
-    /// Whether there is a metalayer with that name.
+    /// Returns whether there is a fixed metalayer with that name.
     pub(crate) fn has_metalayer(&self, name: &CStr) -> bool {
         self.read_lock().locked().find_metalayer(Layer::Fixed, name).is_some()
     }
 
-    /// What describes the array that the super-chunk holds: a copy of its metalayer `b2nd`, or of the older `caterva`.
-    /// `None` if it holds none.
+    /// Returns a copy of the metalayer that describes an array: `b2nd`, or the older `caterva`. `None` if the
+    /// super-chunk holds no array.
     pub(crate) fn array_meta(&self) -> Option<Vec<u8>> {
         let reading = self.read_lock();
         let find = |name| reading.locked().find_metalayer(Layer::Fixed, name);
@@ -247,16 +251,16 @@ impl SuperChunk {
     }
 }
 
-/// Compresses a content with the given parameters, or the default ones.
+/// Compresses the content of a metalayer with the given parameters, or the default ones.
 ///
 /// # Safety
-/// Pointers in `cparams` are as [`Context::for_compression`] wants them, during the call.
+/// Pointers in `cparams` fulfil the safety conditions of [`Context::for_compression`] during the call.
 unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<Malloced> {
     let room = content.len() + EXTENDED_HEADER_LENGTH;
     if i32::try_from(room).is_err() {
         return Err(err!(InvalidParam, "a content of {} bytes", content.len()));
     }
-    // SAFETY: the defaults, or by the caller's word.
+    // SAFETY: the defaults have no such pointers; those of `cparams` are guaranteed by the caller.
     let context = unsafe { Context::for_compression(cparams.unwrap_or(&BLOSC2_CPARAMS_DEFAULTS)) }
         .map_err(|error| err!(NullPointer, "no context can be made: {error}"))?;
     let mut chunk = Malloced::zeroed(room)?;
@@ -265,7 +269,7 @@ unsafe fn compress(content: &[u8], cparams: Option<&blosc2_cparams>) -> Result<M
     Ok(chunk)
 }
 
-/// Parses the header of a compressed content, which is as long as the header says.
+/// Parses a compressed content, whose length must be that in its header.
 ///
 /// # Errors
 /// `Data`.
@@ -278,7 +282,7 @@ fn parse_chunk<'a>(header: &'a mut ChunkHeader, chunk: &'a [u8]) -> Result<Store
     Ok(stored)
 }
 
-/// Decompresses a content, without a postfilter: that is for chunks.
+/// Decompresses the content of a metalayer, without the postfilter, which is only for chunks.
 ///
 /// # Errors
 /// Those of decompression; `MemoryAlloc`.

@@ -2,21 +2,21 @@
 //!
 //! | module | owns |
 //! |---|---|
-//! | [`super_chunk`] | the super-chunk itself: its parts, how they are made and dropped |
-//! | [`c_struct`] | the public struct that C sees, and every access to it |
+//! | [`super_chunk`] | the struct of a super-chunk, its construction and its drop |
+//! | [`c_struct`] | the public struct of the C API, and every access to it |
 //! | [`access_lock`] | the lock, for any number of readers or one change, and the proofs that it is held |
-//! | [`rules`] | what a change does to the counters; pure |
-//! | [`storage`] | where and with what parameters a super-chunk is made |
+//! | [`rules`] | the effect of a change on the counters; pure functions |
+//! | [`storage`] | place and parameters of a new super-chunk |
 //! | [`create`], [`open`] | making and opening |
-//! | [`read`], [`cache`] | chunks for reading; the block that was decoded last |
-//! | [`slice`], [`sparse`], [`blocks`] | items in a row, and here and there; blocks for arrays |
-//! | [`patched_chunk`] | chunks of which some blocks change, for arrays |
-//! | [`change`], [`variable_size`], [`special`] | putting chunks in and taking them out; chunks of different sizes in frames; filling with special ones |
-//! | [`compress`] | compressing what becomes a chunk |
+//! | [`read`], [`cache`] | reading chunks; the cache of the last decoded block |
+//! | [`slice`], [`sparse`], [`blocks`] | reading and writing slices; reading lists of items; reading blocks for arrays |
+//! | [`patched_chunk`] | changing some blocks of a chunk, for arrays |
+//! | [`change`], [`variable_size`], [`special`] | inserting, replacing and deleting chunks; chunks of different sizes in frames; special chunks |
+//! | [`compress`] | compression of new chunks |
 //! | [`snapshot`] | read-modify-writes that run a program's functions |
 //! | [`metalayers`] | metalayers of both kinds |
-//! | [`copy`] | copies, and frames for others |
-//! | [`sync`] | other handles on the same frame: locks, and what they have changed |
+//! | [`copy`] | copies, and export as frames |
+//! | [`sync`] | other handles on the same frame: locks, and rereading their changes |
 //! | [`view`] | super-chunks that show the chunks of another |
 //!
 //! A call takes the access lock, then the lock between processes if the frame has one, rereads the frame if another handle has

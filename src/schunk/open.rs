@@ -20,18 +20,19 @@ use crate::malloc::Growing;
 use crate::pipeline::library;
 use std::ffi::CStr;
 
-/// A copy of a frame takes at most `COPY_BASE + COPY_FACTOR x` its length for its special chunks, in bytes.
+/// Upper limit for the memory of the special chunks in a copy of a frame: `COPY_BASE + COPY_FACTOR x` the length of the
+/// frame, in bytes.
 const COPY_BASE: u64 = 64 << 20;
-/// See [`COPY_BASE`].
+/// Factor of the limit at [`COPY_BASE`].
 const COPY_FACTOR: u64 = 4096;
-/// What a special chunk takes, with its pointer and what `malloc` adds.
+/// Memory of a special chunk in bytes, including its pointer and the overhead of `malloc`.
 const COPIED_SPECIAL: u64 = 56;
 
 impl SuperChunk {
     /// Opens the frame at byte `offset` of the file at `path`, or in the directory there.
     ///
     /// # Safety
-    /// The parameters of the back-end are what it expects, for as long as the super-chunk lives.
+    /// The parameters of the back-end are valid for it, for as long as the super-chunk lives.
     ///
     /// # Errors
     /// `FileOpen`, `PluginIo`, and those of a frame that is none.
@@ -43,7 +44,7 @@ impl SuperChunk {
             let storage = Storage { contiguous, urlpath: Some(path), io, ..Storage::default() };
             SuperChunk::around(frame, &contents, flags2, Some(backend.clone()), &storage)
         });
-        // The back-end's parameters belong to the super-chunk, or to nobody.
+        // The super-chunk owns the back-end's parameters. Without one, they are released here.
         opened.inspect_err(|_| {
             if let Err(error) = backend.destroy() {
                 crate::trace::error(&error);
@@ -51,7 +52,7 @@ impl SuperChunk {
         })
     }
 
-    /// Opens a frame in memory; it stays where it is, and is copied before the first change.
+    /// Opens a frame in memory without copying it; the first change copies it.
     ///
     /// # Errors
     /// Those of a frame that is none.
@@ -69,7 +70,7 @@ impl SuperChunk {
     pub(crate) fn from_copy(memory: Growing) -> Result<OwnedSuperChunk> {
         let (frame, contents) = Frame::from_memory(memory)?;
         let header = &contents.header;
-        // A few bytes can tell of a quarter of a billion special chunks, each of which is to be a block of its own.
+        // A frame of a few bytes can have 250 million special chunks, each of which becomes a `malloc` block.
         let limit = COPY_BASE + COPY_FACTOR * frame.len();
         if (contents.nchunks as u64).saturating_mul(COPIED_SPECIAL) > limit {
             let (nchunks, len) = (contents.nchunks, frame.len());
@@ -117,7 +118,7 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// A super-chunk with nothing but what the header of a frame says.
+    /// Returns a super-chunk with the fields of the header of a frame, and without chunks and metalayers.
     fn with_header(
         header: &FrameHeader,
         backend: Option<Backend>,
@@ -157,7 +158,7 @@ impl SuperChunk {
         Ok(schunk)
     }
 
-    /// A super-chunk around a frame that was opened. Reads nothing of it any more: nobody holds its lock.
+    /// Returns a super-chunk with a frame that was opened. Does not read the frame, whose lock is not held.
     fn around(
         frame: Frame,
         contents: &Contents,

@@ -1,6 +1,5 @@
-//! Chunks that are put together block by block while they are compressed: by array layers, which know what changes in
-//! which block. No chunk is built first, untouched blocks are not even decoded, and all of it is done by the threads that
-//! compress.
+//! Chunks that array layers change block by block: each block is assembled when it is compressed. No uncompressed chunk
+//! is built, unchanged blocks are not decoded, and the compressing threads do all the work.
 
 use super::SuperChunk;
 use super::change::Incoming;
@@ -18,36 +17,36 @@ use crate::pipeline::decompress::OldChunk;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How much of a block changes.
+/// The extent of the changes in a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PatchExtent {
-    /// It stays as it is.
+    /// No byte changes.
     Nothing,
-    /// Some bytes.
+    /// Some bytes change.
     Part,
-    /// Every byte.
+    /// Every byte changes.
     All,
 }
 
-/// What changes in the blocks of a chunk.
+/// Changes in the blocks of a chunk.
 pub(crate) trait BlockPatch: Sync {
-    /// How much changes in block `nblock`.
+    /// Returns the extent of the changes in block `nblock`.
     fn coverage(&self, nblock: usize) -> PatchExtent;
 
-    /// Writes what changes into the block.
+    /// Writes the changes into the block.
     ///
     /// # Errors
-    /// Whatever keeps it from being written.
+    /// Any error of the source of the changes.
     fn write(&self, nblock: usize, block: &mut [u8]) -> Result<()>;
 }
 
-/// The blocks of a chunk as they will be.
+/// The blocks of the new chunk.
 struct Blocks<'a> {
     sizes: Sizes,
     changes: &'a dyn BlockPatch,
-    /// What stays; zeros without it.
+    /// The old chunk, for the bytes that do not change; without it these are zero.
     previous: Option<&'a OldChunk<'a>>,
-    /// Somebody wanted blocks of another size.
+    /// Set when the encoder uses another block size.
     is_other: AtomicBool,
 }
 
@@ -94,22 +93,22 @@ struct Sizes {
     block: usize,
 }
 
-/// Whether a changed chunk was stored in a session.
+/// The result of an attempt to store a changed chunk within a session.
 enum Stored {
-    /// It was.
+    /// The chunk is stored.
     Yes,
-    /// Nothing was done: decoding the old chunk runs functions of the program, and no lock may be held meanwhile.
+    /// Nothing was done: decoding the old chunk runs functions of the program, during which no lock may be held.
     CallsBack,
 }
 
 impl SuperChunk {
-    /// Makes chunk `at` anew, of `chunksize` bytes in whole blocks of `blocksize` bytes: what `changes` says, and what is
-    /// there otherwise, or zeros unless it `keeps` that. With what it keeps this is one critical section: a change of the
-    /// chunk by others comes before or after it.
+    /// Rewrites chunk `at`, of `chunksize` bytes in whole blocks of `blocksize` bytes, with `changes`. Other bytes keep
+    /// the old content if `keeps`, otherwise they become zero. With `keeps` this is one critical section: a change of
+    /// the chunk by other threads or handles comes before or after it.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, `Failure` for one of another size, those of decompression,
-    /// compression and [`update_chunk`](Self::update_chunk), and what `changes` returns.
+    /// `InvalidParam` for a chunk number out of range, `Failure` for a chunk of another size, those of decompression,
+    /// compression, [`update_chunk`](Self::update_chunk) and `changes`.
     pub(crate) fn put_changes(
         &self,
         at: i64,
@@ -134,7 +133,7 @@ impl SuperChunk {
         self.put_patched_snapshot(at, sizes, changes, &settings)
     }
 
-    /// Makes chunk `at` of what `changes` says alone.
+    /// Replaces chunk `at` by `changes` alone; other bytes become zero.
     fn put_new(&self, at: i64, sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
         if self.cctx()?.takes_patched_blocks(sizes.block) {
             let container = self.asked_container()?;
@@ -150,7 +149,8 @@ impl SuperChunk {
         self.put_content(at, &content)
     }
 
-    /// Makes chunk `at` of what is there and `changes`, within a session of the super-chunk to which the chunk belongs.
+    /// Replaces chunk `at` by its old content with `changes`, within a session of the super-chunk to which the chunk
+    /// belongs.
     fn put_patched(
         &self,
         session: &mut ChangeSession<'_>,
@@ -176,8 +176,8 @@ impl SuperChunk {
         })
     }
 
-    /// As [`put_patched`](Self::put_patched), block by block; only the blocks that change are decoded. Returns `None`, and
-    /// does nothing, where the blocks are of another size in the chunk or in the context.
+    /// As [`put_patched`](Self::put_patched), block by block; only the blocks that change are decoded. Returns `None`,
+    /// and does nothing, if the blocks of the chunk or the context have another size.
     fn put_patched_blocks(
         &self,
         session: &mut ChangeSession<'_>,
@@ -233,8 +233,8 @@ impl SuperChunk {
         })
     }
 
-    /// Compresses the blocks of chunk `at` into `room`; the length of the chunk, or `None` where the context
-    /// wants blocks of another size.
+    /// Compresses the blocks of chunk `at` into `room`. Returns the length of the chunk, or `None` if the context uses
+    /// another block size.
     fn compress_blocks(
         &self,
         at: i64,
@@ -250,7 +250,7 @@ impl SuperChunk {
     }
 }
 
-/// Writes what changes into the content of a whole chunk.
+/// Writes the changes into the content of a whole chunk.
 fn write_changes(content: &mut [u8], sizes: Sizes, changes: &dyn BlockPatch) -> Result<()> {
     for (nblock, block) in content.chunks_exact_mut(sizes.block.max(1)).enumerate() {
         if changes.coverage(nblock) != PatchExtent::Nothing {

@@ -1,4 +1,4 @@
-//! Chunks for reading: as they are stored, lazily, or decoded (`schunk.md` 11).
+//! Reading chunks: compressed, lazy or decoded (`schunk.md` 11).
 
 use super::SuperChunk;
 use super::access_lock::LockProof;
@@ -23,15 +23,16 @@ use std::sync::atomic::Ordering;
 pub(crate) enum ReturnedChunk {
     /// The super-chunk's own bytes and their number, valid until the super-chunk changes.
     Borrowed(*const u8, usize),
-    /// Memory for C to free.
+    /// A `malloc` block that C code has to free.
     Owned(Malloced),
 }
 
-/// What to do with a chunk, which the super-chunk still holds if there is access; without, it is a copy, and may be an old one.
+/// A function that uses a chunk. With access, the chunk is the current one of the super-chunk; without access, it is a
+/// copy, which may be out of date.
 type Then<'t, R> = dyn FnMut(&StoredChunk<'_>, Option<Access<'_>>) -> Result<R> + 't;
 
 impl SuperChunk {
-    /// Checks the number of a chunk against the counters, and makes the chunk the current one, which filters may query.
+    /// Checks the number of a chunk against the counters, and stores it as the current chunk, which filters may query.
     ///
     /// # Errors
     /// `InvalidParam` for a number out of range.
@@ -49,14 +50,14 @@ impl SuperChunk {
         self.dctx().map(|dctx| dctx.read_settings(takes_mask)).unwrap_or_default()
     }
 
-    /// Notes the result of a read in the decompression context.
+    /// Stores the result of a read in the decompression context.
     pub(super) fn note_read(&self, header: &ChunkHeader, done: &Decompressed) {
         if let Some(dctx) = self.dctx() {
             dctx.note_read(header, done);
         }
     }
 
-    /// Notes in the decompression context the item size of a chunk whose block was in the cache.
+    /// Stores, in the decompression context, the item size of a chunk whose block was in the cache.
     pub(super) fn note_typesize(&self, typesize: u8) {
         if let Some(dctx) = self.dctx() {
             dctx.note_typesize(typesize);
@@ -79,32 +80,34 @@ impl SuperChunk {
         }
     }
 
-    /// Returns what codecs and filters of the compression context ask about; `None` if they do not. The access lock comes before
-    /// that of the context, so that the context is not in use any more.
+    /// Returns the description of the super-chunk that codecs and filters of the compression context query; `None` if
+    /// they query none. The context must not be in use, since the access lock comes before that of the context in the
+    /// lock order.
     ///
     /// # Errors
     /// `NullPointer` without a compression context.
     pub(super) fn asked_container(&self) -> Result<Option<Container>> {
         let asked = self.cctx()?.asked_schunk();
-        // SAFETY: the super-chunk of a context of this one.
+        // SAFETY: the super-chunk of a context of this super-chunk.
         Ok(asked.and_then(|schunk| unsafe { self.container_in(schunk) }))
     }
 
     /// As [`container`](LockProof::container), for a context whose super-chunk is `schunk`.
     ///
     /// # Safety
-    /// `schunk` is NULL, or a super-chunk of ours that lives during the call. If it is another one than this, no other thread changes
-    /// its metalayers meanwhile: the rule for the super-chunk that a program has put into a context.
+    /// `schunk` is NULL, or a super-chunk of the library that lives during the call. If it is not this super-chunk, no
+    /// other thread changes its metalayers during the call: the rule for a super-chunk that a program stores in a
+    /// context.
     pub(super) unsafe fn container_in(&self, schunk: *const blosc2_schunk) -> Option<Container> {
         if std::ptr::eq(schunk, self.as_ptr()) {
             return self.read_lock().locked().container();
         }
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         unsafe { container::of_schunk(schunk) }
     }
 
-    /// Lends chunk `nchunk`, which is there, to `then`, to be decoded: whole, or in its lazy form. Where decoding runs a
-    /// program's functions it is a copy, and nothing is held.
+    /// Lends chunk `nchunk`, which must exist, to `then` for decoding: whole, or in its lazy form. If decoding runs
+    /// functions of the program, the chunk is a copy, and no lock is held.
     pub(super) fn with_chunk<R>(
         &self,
         nchunk: i64,
@@ -131,8 +134,8 @@ impl SuperChunk {
     /// Decompresses chunk `nchunk` into `dest`. Returns its uncompressed size in bytes.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there; for a `dest` that is too short `InvalidParam` too, or `WriteBuffer`
-    /// in a frame; those of decompression and of reading the frame.
+    /// `InvalidParam` for a chunk number out of range; for a `dest` that is too short `InvalidParam` too, or
+    /// `WriteBuffer` in a frame; those of decompression and of reading the frame.
     pub(crate) fn decompress_chunk(&self, nchunk: i64, dest: OutBuffer<'_>) -> Result<usize> {
         self.decompress_over(nchunk, dest, false)
     }
@@ -169,10 +172,10 @@ impl SuperChunk {
         })
     }
 
-    /// Returns chunk `nchunk` for C: whole, or in its lazy form if it is on disk.
+    /// Returns chunk `nchunk` for C code: whole, or with `lazily` in its lazy form if it is on disk.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(crate) fn get_chunk(&self, nchunk: i64, lazily: bool) -> Result<ReturnedChunk> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
@@ -197,7 +200,7 @@ impl SuperChunk {
     /// Decompresses one block of a chunk of variable-length blocks.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk or block that is not there or of another kind, those of decompression.
+    /// `InvalidParam` for a chunk or block number out of range, or a chunk of another kind; those of decompression.
     pub(crate) fn get_vlblock(&self, nchunk: i64, nblock: i32) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(false);
@@ -216,7 +219,7 @@ impl SuperChunk {
         })
     }
 
-    /// The codes of a frame's index; `None` without a frame or chunks.
+    /// Returns the entries of a frame's index, as native 64-bit integers; `None` without a frame or chunks.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -262,7 +265,7 @@ impl<'a> Access<'a> {
         Some((cache, state))
     }
 
-    /// Notes in `settings` what the super-chunk tells of itself, where decoding the chunk with that header needs it.
+    /// Stores the description of the super-chunk in `settings`, if decoding a chunk with this header needs it.
     pub(super) fn note_container(self, header: &ChunkHeader, settings: &ReadSettings) {
         if decoding_asks_for_container(header)
             && let Some(container) = self.locked().container()
@@ -282,17 +285,17 @@ impl<'a> Access<'a> {
         let gone = || err!(InvalidParam, "chunk {nchunk} is gone");
         let schunk = self.locked().object();
         let (Some(frame), Some(header)) = (schunk.frame(), self.header()) else {
-            // Another thread may have taken chunks away in the meantime.
+            // Another thread may have deleted chunks in the meantime.
             if nchunk >= schunk.counters().nchunks {
                 return Err(gone());
             }
             let chunk = ChunkBytes::Borrowed(self.locked().chunk_in_memory(nchunk)?);
             return then(FetchedChunk::Whole(chunk));
         };
-        // So may another handle.
+        // Another handle may have deleted chunks, too.
         let at = usize::try_from(nchunk).ok().filter(|&at| at < frame.nchunks()).ok_or_else(gone)?;
         header.check_for_reading()?;
-        // A chunk in a mapped file is all there already.
+        // A chunk in a mapped file is in memory already.
         if lazily && !(purpose == Purpose::Borrow && frame.is_mapped()) {
             frame.with_lazy_chunk(at, header, then)
         } else {
@@ -300,8 +303,9 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// Passes chunk `nchunk` to `then` for decoding: whole, or in its lazy form. Returns `None`, without calling `then`, if decoding
-    /// runs a program's functions: the caller then releases the access and decodes a [copy](Self::copy_of_chunk).
+    /// Passes chunk `nchunk` to `then` for decoding: whole, or in its lazy form. Returns `None`, without calling
+    /// `then`, if decoding runs functions of the program: the caller then releases the access and decodes a
+    /// [copy](Self::copy_of_chunk).
     pub(super) fn with_chunk<R>(
         self,
         nchunk: i64,
@@ -338,11 +342,12 @@ impl<'a> Access<'a> {
 }
 
 impl LockProof<'_, SuperChunk> {
-    /// What codecs and filters may know of the super-chunk that the chunks belong to: the owner, for a view, whose own
-    /// metalayers may show them in other dimensions.
+    /// Returns the description of the super-chunk for codecs and filters. For a view it is that of the owner, since the
+    /// view's metalayers may describe other dimensions.
     fn container(self) -> Option<Container> {
         let owner = self.object().owner()?;
-        // SAFETY: the public struct of one of ours, whose metalayers do not change: a view and its owner have one lock.
+        // SAFETY: the public struct of a `SuperChunk`, whose metalayers do not change while the lock is held: a view
+        // and its owner have one lock.
         unsafe { container::of_schunk(owner.as_ptr()) }
     }
 }

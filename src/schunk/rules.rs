@@ -1,6 +1,7 @@
-//! What a change does to the counters of a super-chunk, and when it is refused (`schunk.md` 3.2, 3.3 and 10).
+//! The effect of a change on the counters of a super-chunk, and the conditions under which it is rejected (`schunk.md`
+//! 3.2, 3.3 and 10).
 //!
-//! Pure: counters and the facts of a chunk in, counters out.
+//! Pure functions from counters and the header fields of a chunk to new counters.
 
 use crate::err;
 use crate::error::Result;
@@ -13,18 +14,18 @@ pub(crate) struct Counters {
     pub nchunks: i64,
     /// Uncompressed bytes of all chunks.
     pub nbytes: i64,
-    /// Compressed bytes, as each kind of storage counts them.
+    /// Compressed bytes; each kind of storage counts them differently.
     pub cbytes: i64,
-    /// Uncompressed bytes of a chunk; -1 before the first, 0 for different sizes.
+    /// Uncompressed size of a chunk in bytes; -1 before the first chunk, 0 for different sizes.
     pub chunksize: i32,
-    /// The second flags byte that all chunks share.
+    /// The second flags byte of the chunks, which all of them share.
     pub flags2: u8,
 }
 
-/// How chunks are stored, as far as counting goes.
+/// The kind of storage, which determines how bytes are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keeping {
-    /// In memory, each on its own.
+    /// In memory, separate chunks.
     Memory,
     /// In a contiguous frame.
     Contiguous,
@@ -34,7 +35,7 @@ pub(crate) enum Keeping {
 
 const VL_BLOCKS: u8 = crate::chunk::format::flag2::VL_BLOCKS;
 
-/// Bytes that a chunk adds.
+/// Returns the number of compressed bytes that a new chunk adds.
 fn added(keeping: Keeping, chunk: &ChunkInfo) -> i64 {
     match (keeping, chunk.special) {
         (Keeping::Contiguous | Keeping::Directory, Some(_)) => 0,
@@ -42,7 +43,8 @@ fn added(keeping: Keeping, chunk: &ChunkInfo) -> i64 {
     }
 }
 
-/// Bytes that a chunk counted for: none if it was but a header.
+/// Returns the number of compressed bytes of an old chunk that were counted: 0 for a chunk that is only a header (32
+/// bytes).
 pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
     match chunk.cbytes {
         32 => 0,
@@ -50,10 +52,10 @@ pub(crate) fn counted(chunk: &ChunkInfo) -> i64 {
     }
 }
 
-/// Sees that a chunk goes with those whose flags are `flags2`.
+/// Checks that a chunk can be stored with chunks whose flags are `flags2`.
 ///
 /// # Errors
-/// `InvalidParam` when the one has blocks of equal and the other of variable length.
+/// `InvalidParam` when one has blocks of equal and the other blocks of variable length.
 pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     if (flags2 ^ chunk.flags2) & VL_BLOCKS != 0 {
         return Err(err!(InvalidParam, "chunks with blocks of equal and of variable length do not mix"));
@@ -61,14 +63,14 @@ pub(crate) fn check_mix(flags2: u8, chunk: &ChunkInfo) -> Result<()> {
     Ok(())
 }
 
-/// An order of chunks: each number from 0 on once.
+/// An order of chunks: each number from 0 to the number of chunks - 1 once.
 pub(crate) struct Permutation<'a>(&'a [i64]);
 
 impl<'a> Permutation<'a> {
     /// Checks an order.
     ///
     /// # Errors
-    /// `Data` when it is no permutation, `MemoryAlloc`.
+    /// `Data` when it is not a permutation, `MemoryAlloc`.
     pub(crate) fn new(order: &'a [i64]) -> Result<Permutation<'a>> {
         let mut seen = Vec::new();
         seen.try_reserve_exact(order.len()).map_err(|_| err!(MemoryAlloc, "{} chunks", order.len()))?;
@@ -88,11 +90,11 @@ impl<'a> Permutation<'a> {
     }
 }
 
-/// The counters with one chunk more, before the chunk that is `at` now, or at the end. `last` is the last chunk's
-/// uncompressed size, if there is one.
+/// Returns the counters after inserting a chunk before chunk `at`, or at the end. `last` is the uncompressed size of
+/// the last chunk in bytes; `None` without chunks.
 ///
 /// # Errors
-/// `InvalidParam` for a chunk that can be of no use; callers turn it into the code of their operation.
+/// `InvalidParam` for a chunk that does not match the others; callers replace the code by that of their operation.
 #[inline(always)]
 pub(crate) fn insert(
     before: &Counters,
@@ -124,7 +126,7 @@ pub(crate) fn insert(
             None => {}
         }
     }
-    // A frame that holds one short chunk cannot tell how many it has.
+    // The header of a frame does not define the number of chunks if all of them are shorter than the chunk size.
     let is_frame = keeping != Keeping::Memory;
     if is_frame
         && before.chunksize > 0
@@ -141,10 +143,10 @@ pub(crate) fn insert(
     Ok(after)
 }
 
-/// The counters with another chunk in the place of chunk `at`.
+/// Returns the counters after replacing chunk `at`.
 ///
 /// # Errors
-/// `InvalidParam` for counters that make no sense.
+/// `InvalidParam` for counters that overflow.
 #[inline(always)]
 pub(crate) fn update(
     before: &Counters,
@@ -169,10 +171,10 @@ pub(crate) fn update(
     Ok(after)
 }
 
-/// The counters with one chunk less.
+/// Returns the counters after deleting a chunk.
 ///
 /// # Errors
-/// `InvalidParam` for counters that make no sense.
+/// `InvalidParam` for counters that overflow.
 pub(crate) fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Result<Counters> {
     let mut after = *before;
     after.nchunks -= 1;
@@ -186,7 +188,7 @@ pub(crate) fn delete(before: &Counters, keeping: Keeping, old: &ChunkInfo) -> Re
     Ok(after)
 }
 
-/// A counter that a frame may have told, and what comes to it.
+/// Adds to a counter, which may have been read from a frame, with a check for overflow.
 pub(super) fn sum(counter: i64, more: i64) -> Result<i64> {
     counter.checked_add(more).ok_or_else(|| err!(InvalidParam, "{counter} bytes and {more}"))
 }

@@ -35,7 +35,8 @@ struct ChunkPartToWrite<'a> {
     src: &'a [u8],
     /// Uncompressed bytes of all chunks but the last.
     chunksize: i64,
-    /// How the rest of the chunk is read; the mask of the context is used up by the first part that asks for this.
+    /// Settings for reading the rest of the chunk. Reading them consumes the mask of the context, so the first part
+    /// that needs them initialises this cell.
     settings: OnceCell<ReadSettings>,
 }
 
@@ -44,7 +45,8 @@ impl ChunkPartToWrite<'_> {
         self.settings.get_or_init(|| schunk.read_settings(true))
     }
 
-    /// Writes the part into the content of its chunk. What is beyond a short last chunk is left out (`schunk.md` 12.2).
+    /// Writes the part into the content of its chunk. Bytes behind the end of a short last chunk are omitted
+    /// (`schunk.md` 12.2).
     fn write_to(&self, content: &mut [u8]) {
         let Range { start, end } = self.part.range;
         let there = start.min(content.len())..end.min(content.len());
@@ -53,12 +55,12 @@ impl ChunkPartToWrite<'_> {
     }
 }
 
-/// The error of a slice whose chunk cannot be compressed or decompressed.
+/// Returns the error of a slice whose chunk cannot be compressed or decompressed.
 fn failed(error: Error) -> Error {
     err!(Failure, "{error}")
 }
 
-/// The error of a slice whose chunk cannot be stored.
+/// Returns the error of a slice whose chunk cannot be stored.
 fn not_stored(error: Error) -> Error {
     match error.kind() {
         ErrorKind::Lock => error,
@@ -67,7 +69,7 @@ fn not_stored(error: Error) -> Error {
 }
 
 impl Span {
-    /// The bytes of items `start..stop`; `None` for no items.
+    /// Returns the span of items `start..stop`; `None` for no items.
     fn new(start: i64, stop: i64, typesize: i32, chunksize: i32) -> Result<Option<Span>> {
         let bytes = |item: i64| item.checked_mul(i64::from(typesize));
         let (Some(first), Some(end)) = (bytes(start), bytes(stop)) else {
@@ -88,7 +90,7 @@ impl Span {
 
     fn parts(&self) -> impl Iterator<Item = ChunkPart> + '_ {
         let first = self.first_chunk();
-        // Small slices lie in one chunk: a comparison instead of a division.
+        // Avoids a division for small slices, which lie in one chunk.
         let end = if self.stop - first * self.chunksize <= self.chunksize {
             first + 1
         } else {
@@ -106,10 +108,10 @@ impl Span {
     }
 }
 
-/// Bytes that items `start..stop` take; 0 for none, whichever way round.
+/// Returns the size of items `start..stop` in bytes; 0 if `stop <= start`.
 ///
 /// # Errors
-/// `InvalidParam` for more bytes than there can be.
+/// `InvalidParam` for a size that overflows.
 pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
     let items = stop.checked_sub(start);
     let bytes = items.and_then(|items| items.checked_mul(i64::from(typesize)));
@@ -120,20 +122,20 @@ pub(crate) fn slice_len(start: i64, stop: i64, typesize: i32) -> Result<usize> {
 }
 
 impl SuperChunk {
-    /// Reads items `start..stop` into `dest`, which has their size; all of them of one state of the super-chunk. Chunks before
-    /// one that fails are read.
+    /// Reads items `start..stop` into `dest`, which has their size; all items are from one state of the super-chunk.
+    /// Chunks before the one that failed are read.
     ///
     /// # Errors
-    /// `InvalidParam` for items before the first, or chunks of different sizes; for items behind the last, too; those of
-    /// reading.
+    /// `InvalidParam` for items before the first, or chunks of different sizes; the same for items behind the last;
+    /// those of reading.
     pub(crate) fn get_slice(&self, start: i64, stop: i64, dest: OutBuffer<'_>) -> Result<()> {
-        // Arguments that are wrong whatever the state are rejected before the lock is waited for.
+        // Arguments that are invalid in every state are rejected without waiting for the lock.
         let Some(mut span) = self.span(start, stop)? else { return Ok(()) };
         self.check_index(span.first_chunk())?;
         let settings = self.read_settings(false);
         let session = self.reading()?;
         if span.chunksize != i64::from(self.counters().chunksize) {
-            // The super-chunk has changed before the lock was held.
+            // The super-chunk was changed before this thread got the lock.
             let Some(current) = self.span(start, stop)? else { return Ok(()) };
             span = current;
             self.check_index(span.first_chunk())?;
@@ -149,7 +151,7 @@ impl SuperChunk {
         Span::new(start, stop, self.typesize(), self.counters().chunksize)
     }
 
-    /// Checks that items `start..stop` can be read: not before the first, and not of chunks that differ in size.
+    /// Checks that items `start..stop` do not begin before the first item, and that chunks have one size.
     ///
     /// # Errors
     /// `InvalidParam`; `Failure` for items before the first.
@@ -159,7 +161,7 @@ impl SuperChunk {
         }
         let chunksize = self.counters().chunksize;
         Span::new(start, stop, self.typesize(), chunksize).map(|_| ()).map_err(|error| match chunksize {
-            // A super-chunk without chunks has no items; that is no matter of sizes.
+            // The super-chunk has no chunks, and thus no items: not an error about chunk sizes.
             -1 => err!(Failure, "{error}"),
             _ => error,
         })
@@ -179,7 +181,7 @@ impl SuperChunk {
         self.read_chunk_parts(session, std::iter::once(ChunkPart { nchunk, range, buffer }), &settings, dest)
     }
 
-    /// Reads parts of chunks into their places in `dest`; all of them of one state of the super-chunk.
+    /// Reads parts of chunks to their offsets in `dest`; all parts are from one state of the super-chunk.
     fn read_chunk_parts(
         &self,
         session: ReadSession<'_>,
@@ -191,7 +193,7 @@ impl SuperChunk {
         let mut next = parts.next();
         while let Some(part) = next {
             if !self.read_chunk_part_at(access, &part, settings, dest.reborrow())? {
-                // Decoding runs a program's functions: the other parts are decoded from copies, without a lock.
+                // Decoding runs functions of the program: the remaining parts are decoded from copies, without a lock.
                 let mut copies = Vec::new();
                 for part in std::iter::once(part).chain(parts) {
                     let copy = self.check_index(part.nchunk).and_then(|()| {
@@ -222,7 +224,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Reads a part of a chunk. Returns `false`, and does nothing, if decoding runs a program's functions.
+    /// Reads a part of a chunk. Returns `false`, and does nothing, if decoding runs functions of the program.
     fn read_chunk_part_at(
         &self,
         access: Access<'_>,
@@ -247,7 +249,7 @@ impl SuperChunk {
         Ok(done.is_some())
     }
 
-    /// Decodes a part of a chunk into its place in `dest`. Without access, the chunk is a copy.
+    /// Decodes a part of a chunk to its offset in `dest`. Without access, the chunk is a copy.
     fn decode_chunk_part(
         &self,
         part: &ChunkPart,
@@ -258,7 +260,7 @@ impl SuperChunk {
     ) -> Result<()> {
         let dest = dest.range(part.buffer.clone());
         if part.range == (0..chunk.header().nbytes()) {
-            // A mask is for whole chunks.
+            // A mask only applies to reads of whole chunks.
             let mask = self.read_settings(true).mask;
             let whole = ReadSettings {
                 mask,
@@ -272,8 +274,8 @@ impl SuperChunk {
         self.read_blocks(part.nchunk, chunk, access, settings, part.range.clone(), dest)
     }
 
-    /// Reads a part of a chunk: whole blocks straight into `dest`, others by way of the cache. The first read of less than half
-    /// of a block decodes only that part if the codec can. Without access, the cache is not used.
+    /// Reads a part of a chunk: whole blocks directly into `dest`, others through the cache. The first read of at most
+    /// half of a block decodes only that part if the codec supports it. Without access, the cache is not used.
     fn read_blocks(
         &self,
         nchunk: i64,
@@ -327,7 +329,7 @@ impl SuperChunk {
             let nblock = at / blocks.blocksize();
             let block = blocks.range(nblock);
             if at == block.start && range.end >= block.end {
-                // As many whole blocks as there are.
+                // Reads all consecutive whole blocks at once.
                 let end = match range.end {
                     end if end == header.nbytes() => end,
                     end => end - end % blocks.blocksize(),
@@ -338,7 +340,8 @@ impl SuperChunk {
             }
             let end = block.end.min(range.end);
             let mut part = dest.range(at - range.start..end - range.start);
-            // Less than half of a block that was not read lately is decoded alone.
+            // A part of at most half of a block is decoded alone, unless the previous partial read was of the same
+            // block.
             let is_first = 2 * part.len() <= block.len()
                 && decompress::decodes_prefixes(chunk)
                 && !cache.touch(state.nchunk, nblock);
@@ -357,9 +360,9 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Writes items `start..stop` from `src`, which has their size; other threads and handles see all of that or nothing,
-    /// unless compressing runs a program's functions. Chunks before one that fails are written. Items behind the end of a
-    /// short last chunk are left out, unless the whole chunk is written.
+    /// Writes items `start..stop` from `src`, which has their size. The write is atomic for other threads and handles,
+    /// unless compressing runs functions of the program. Chunks before the one that failed are written. Items behind
+    /// the end of a short last chunk are omitted, unless the whole chunk is written.
     ///
     /// # Errors
     /// `InvalidParam` for items before the first, or chunks of different sizes; `Failure` when a chunk cannot be
@@ -369,13 +372,13 @@ impl SuperChunk {
         let target = self.owner_of_view().map_err(not_stored)?.unwrap_or(self);
         let mut session = None;
         if !self.cctx().map_err(failed)?.calls_back() {
-            // A slice behind the last chunk is rejected without the lock.
+            // A slice behind the last chunk is rejected before the lock is taken.
             let is_whole = span.parts().next().is_none_or(|first| self.is_whole(&first, span.chunksize));
             if !is_whole {
                 self.check_index(span.first_chunk()).map_err(failed)?;
             }
             let open = session.insert(target.changing(false).map_err(not_stored)?);
-            // Another handle may have replaced a short chunk by a longer one, of which a part stays.
+            // Another handle may have replaced a short chunk by a longer one, of which a part must be kept.
             open.access().map_err(if is_whole { not_stored } else { failed })?;
             match self.span(start, stop)? {
                 Some(now) => span = now,
@@ -402,21 +405,21 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Whether a part is all that a chunk has.
+    /// Returns whether a part covers all bytes of its chunk.
     fn is_whole(&self, part: &ChunkPart, chunksize: i64) -> bool {
         let counters = self.counters();
         let last_len = match counters.nbytes % chunksize {
             0 => chunksize,
             rest => rest,
         };
-        // What is behind the last chunk cannot be stored in any way.
+        // Includes chunks behind the last one, which cannot be stored in either case.
         let is_last = part.nchunk >= counters.nchunks - 1;
         let end = part.range.end as i64;
         part.range.start == 0 && (end == chunksize || (is_last && end == last_len))
     }
 
-    /// What becomes of a chunk when a part of it is written; `None` where decoding runs a program's functions, which no
-    /// session is held for. The session is of the super-chunk that the chunk belongs to.
+    /// Returns the new chunk for a write of a part of it; `None` if decoding runs functions of the program, during
+    /// which no session may be held. The session is that of the super-chunk to which the chunk belongs.
     fn patched_in(
         &self,
         session: &mut ChangeSession<'_>,
@@ -437,8 +440,8 @@ impl SuperChunk {
         self.compress(nchunk, Some(&content), content.len()).map(Some)
     }
 
-    /// Writes a part of a chunk, which is `target`'s, without a lock while decoding and compressing run functions of the
-    /// program. Returns whether the chunk could be stored; if not, another one has come in its place.
+    /// Writes a part of a chunk of `target`. Holds no lock while decoding and compressing run functions of the program.
+    /// Returns `false` if the chunk was replaced in the meantime, so that the result is not stored.
     fn write_snapshot(&self, target: &SuperChunk, new: &ChunkPartToWrite<'_>) -> Result<bool> {
         let nchunk = new.part.nchunk;
         if self.is_whole(&new.part, new.chunksize) {
@@ -456,7 +459,8 @@ impl SuperChunk {
         }
         let settings = new.settings(self);
         let snapshot = self.snapshot(nchunk, settings).map_err(failed)?;
-        // A change of the size after this check replaces the chunk of the snapshot, too, or comes after this write.
+        // A change of the chunk size after this check also replaces the chunk of the snapshot, or comes after this
+        // write.
         self.check_chunksize(new)?;
         let mut content = self.content_of_snapshot(&snapshot, settings).map_err(failed)?;
         new.write_to(&mut content);
@@ -464,7 +468,7 @@ impl SuperChunk {
         self.replace_snapshot(&snapshot, Incoming::Take(&mut Some(chunk))).map_err(not_stored)
     }
 
-    /// Checks that chunks still have the size with which the slice was divided.
+    /// Checks that the chunk size is still the one by which the slice was divided into parts.
     ///
     /// # Errors
     /// `InvalidParam`.
@@ -480,14 +484,14 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// The uncompressed content of a chunk.
+    /// Returns the uncompressed content of a chunk.
     pub(super) fn content_of_chunk(&self, nchunk: i64) -> Result<Malloced> {
         self.check_index(nchunk)?;
         let settings = self.read_settings(true);
         self.with_chunk(nchunk, false, &settings, &mut |chunk, _| self.content(nchunk, chunk, &settings))
     }
 
-    /// Decodes a chunk into memory of its own.
+    /// Decodes a chunk into a new `malloc` block.
     pub(super) fn content(
         &self,
         nchunk: i64,
@@ -499,7 +503,7 @@ impl SuperChunk {
         Ok(content)
     }
 
-    /// The numbers of the chunks that items `start..stop` touch, without looking whether they are there
+    /// Returns the numbers of the chunks that items `start..stop` touch, without a check that the chunks exist
     /// (`schunk.md` 20); `None` for a super-chunk without chunks.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! Read-modify-write of a chunk where decoding or compressing runs functions of the program.
 //!
-//! No lock of the super-chunk is held while such functions run (design decision 7), so another thread, handle or process
-//! may change the chunk in between. The write is made atomic by a comparison: the chunk is copied, the new chunk is made
-//! from the copy, and then, with the lock held, the new chunk is stored if the stored chunk still equals the copy. If it
-//! does not, the read-modify-write starts again. Equal chunks have equal content, so a chunk that was changed and changed
-//! back is no error.
+//! No lock of the super-chunk is held while such functions run (design decision 7), so another thread, handle or
+//! process may change the chunk in between. The write is made atomic by a comparison: the chunk is copied, the new
+//! chunk is made from the copy, and then, with the lock held, the new chunk is stored if the stored chunk still equals
+//! the copy. If it does not, the read-modify-write starts again. Equal chunks have equal content, so storing over a
+//! chunk that was changed and changed back is correct.
 
 use super::SuperChunk;
 use super::change::Incoming;
@@ -15,8 +15,8 @@ use crate::frame::fetch::{FetchedChunk, Purpose};
 use crate::malloc::Malloced;
 use crate::pipeline::context::ReadSettings;
 
-/// Upper limit for the attempts of one read-modify-write. Of several that collide one succeeds, so that only a function of
-/// the program that itself changes the chunk each time gets there.
+/// Upper limit for the attempts of one read-modify-write. Of several that collide one succeeds, so that the limit is
+/// only reached if a function of the program itself changes the chunk in each attempt.
 const MAX_ATTEMPTS: usize = 1000;
 
 /// A copy of a chunk as it was stored at one time.
@@ -47,10 +47,10 @@ pub(super) fn until_stored(nchunk: i64, mut attempt: impl FnMut() -> Result<bool
 }
 
 impl SuperChunk {
-    /// Copies chunk `nchunk`, to be decoded with `settings` when no lock is held.
+    /// Copies chunk `nchunk`, for decoding with `settings` without a lock.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there, those of reading the frame.
+    /// `InvalidParam` for a chunk number out of range, those of reading the frame.
     pub(super) fn snapshot(&self, nchunk: i64, settings: &ReadSettings) -> Result<ChunkSnapshot> {
         self.check_index(nchunk)?;
         let session = self.reading()?;
@@ -60,7 +60,7 @@ impl SuperChunk {
         Ok(ChunkSnapshot { nchunk, chunk, header })
     }
 
-    /// Decodes a snapshot into memory of its own.
+    /// Decodes a snapshot into a new `malloc` block.
     ///
     /// # Errors
     /// Those of decompression.
@@ -73,10 +73,11 @@ impl SuperChunk {
         self.content(snapshot.nchunk, &StoredChunk::parse(&mut header, &snapshot.chunk)?, settings)
     }
 
-    /// Puts `chunk` in the place of the chunk that was copied, unless that is another one by now. Returns whether it did.
+    /// Replaces the chunk that was copied by `chunk`, unless the stored chunk differs from the copy. Returns whether it
+    /// was replaced.
     ///
     /// # Errors
-    /// `InvalidParam` for a chunk that is not there any more, those of [`update_chunk`](Self::update_chunk).
+    /// `InvalidParam` for a chunk that does not exist any more, those of [`update_chunk`](Self::update_chunk).
     pub(super) fn replace_snapshot(&self, snapshot: &ChunkSnapshot, chunk: Incoming<'_>) -> Result<bool> {
         let target = self.owner_of_view()?.unwrap_or(self);
         let mut session = target.changing(false)?;

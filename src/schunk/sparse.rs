@@ -14,15 +14,15 @@ use crate::pipeline::params::DecompressParams;
 use crate::pipeline::shared_out::SharedOut;
 use std::ops::Range;
 
-/// Items that are wanted of one chunk: byte offset in the chunk, position in the result.
+/// A requested item of a chunk: byte offset in the chunk, byte offset in the result.
 type Wanted = (usize, usize);
 
 impl SuperChunk {
-    /// Reads the items at `coords` into `dest`, one after another. `dest` has room for all.
+    /// Reads the items at `coords` into `dest`, one after another. `dest` must have their size.
     ///
     /// # Errors
-    /// `InvalidParam` for an item that is not there, or a super-chunk without a fixed block and chunk size; those of
-    /// reading, or `Failure` where items are read one by one.
+    /// `InvalidParam` for a coordinate out of range, or a super-chunk without a fixed block and chunk size; those of
+    /// reading, or `Failure` if items are read one by one.
     pub(crate) fn get_sparse(&self, coords: &[i64], mut dest: OutBuffer<'_>) -> Result<()> {
         let counters = self.read_lock().counters();
         let (typesize, chunksize) = self.geometry(&counters)?;
@@ -51,14 +51,14 @@ impl SuperChunk {
                     ((coord % per_chunk) as usize * typesize, position * typesize)
                 }))?;
             self.gather(nchunk, &wanted, typesize, &settings, dest.reborrow()).inspect_err(|_| {
-                // The chunks behind it count as touched (`schunk.md` 3.1).
+                // After an error, the last requested chunk is the current one (`schunk.md` 3.1).
                 self.note_current(order.last().map_or(nchunk, |&(coord, _)| coord / per_chunk));
             })?;
         }
         Ok(())
     }
 
-    /// Item size and chunk size in bytes, if items can be told apart.
+    /// Returns item size and chunk size in bytes, if chunks and blocks are regular and hold whole items.
     fn geometry(&self, counters: &Counters) -> Result<(usize, usize)> {
         let (typesize, chunksize, blocksize) = (self.typesize(), counters.chunksize, self.blocksize());
         let is_regular = typesize > 0
@@ -76,7 +76,7 @@ impl SuperChunk {
         Ok((typesize as usize, chunksize as usize))
     }
 
-    /// Reads items of one chunk; `wanted` is in ascending order.
+    /// Reads items of one chunk; `wanted` is sorted by offset.
     fn gather(
         &self,
         nchunk: i64,
@@ -114,7 +114,8 @@ impl SuperChunk {
     }
 }
 
-/// Reads items of which some may lie in two blocks: the items that begin in the same block are decoded as one range.
+/// Reads items of which some may extend into a second block: the items that begin in the same block are decoded as one
+/// range.
 fn gather_across_blocks(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
@@ -127,7 +128,7 @@ fn gather_across_blocks(
     let unit = usize::from(header.typesize).max(1);
     for items in wanted.chunk_by(|a, b| a.0 / blocksize == b.0 / blocksize) {
         let (first, last) = (items[0].0, items[items.len() - 1].0);
-        // Whole items of the size that the chunk stores.
+        // The range in whole items of the typesize of the chunk.
         let start = first - first % unit;
         let end = (last + typesize).next_multiple_of(unit).min(header.nbytes());
         let range = ItemRange::Bytes { start: start as i32, nbytes: (end - start) as i32 };
@@ -141,7 +142,7 @@ fn gather_across_blocks(
     Ok(())
 }
 
-/// Collects into a vector.
+/// Collects items into a vector.
 ///
 /// # Errors
 /// `MemoryAlloc`.
@@ -154,7 +155,7 @@ fn collect<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     Ok(list)
 }
 
-/// Takes items from the blocks of a chunk.
+/// Copies items from the blocks of a chunk.
 struct ItemReader<'a> {
     /// The items of each block.
     items: Vec<&'a [Wanted]>,
@@ -164,7 +165,7 @@ struct ItemReader<'a> {
 }
 
 impl ItemReader<'_> {
-    /// The items of the `n`-th block: offsets in the block, and positions in the result.
+    /// Returns the items of the `n`-th block.
     fn items(&self, n: usize) -> ItemsOfBlock<'_> {
         let items = self.items[n];
         ItemsOfBlock { items, start: items[0].0 / self.blocksize * self.blocksize, typesize: self.typesize }
@@ -189,7 +190,8 @@ impl BlockSink for ItemReader<'_> {
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()> {
         let ItemsOfBlock { items, start, typesize } = self.items(n);
         for &(at, place) in items {
-            // SAFETY: each position of the result belongs to one block, and by the caller's word no other call has this block.
+            // SAFETY: each offset in the result belongs to one block, and the caller guarantees that no other call has
+            // this block.
             let item = unsafe { self.out.range(place..place + typesize) };
             match content {
                 BlockContent::Bytes(block) => item.copy_from_slice(&block[at - start..][..typesize]),

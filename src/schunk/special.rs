@@ -12,12 +12,12 @@ use crate::frame::plan::Change;
 use crate::out_buffer::OutBuffer;
 
 impl SuperChunk {
-    /// Fills with chunks of `chunksize` bytes, and a shorter one if need be, that stand for `nitems` items; the number of
-    /// chunks. `special` is the id of zeros, NaNs or bytes that nobody has set.
+    /// Adds special chunks for `nitems` items: chunks of `chunksize` bytes, and a shorter last one if needed. Returns
+    /// the number of chunks. `special` is the id of zeros, NaNs or uninitialised bytes.
     ///
     /// # Errors
-    /// `InvalidParam` for sizes that make no sense, `FrameSpecial` for a super-chunk that is not empty, and for an id
-    /// that cannot be `SchunkSpecial`, or `FrameSpecial` in a frame; `Lock`, those of writing the frame.
+    /// `InvalidParam` for invalid sizes, `FrameSpecial` for a super-chunk that is not empty; `SchunkSpecial`, or
+    /// `FrameSpecial` in a frame, for an invalid id; `Lock`, those of writing the frame.
     pub(crate) fn fill_special(&self, nitems: i64, special: i32, chunksize: i32) -> Result<i64> {
         if nitems == 0 {
             return Ok(0);
@@ -26,7 +26,7 @@ impl SuperChunk {
         if nitems < 0 || chunksize <= 0 || typesize <= 0 {
             return Err(err!(InvalidParam, "{nitems} items of {typesize} bytes in chunks of {chunksize}"));
         }
-        // Before the lock is taken, and again with it: another thread or handle may have been here.
+        // Called before the lock is taken, and again with it: another thread or handle may have added chunks.
         let check_empty = || {
             let counters = self.counters();
             if counters.nbytes > 0 || counters.cbytes > 0 {
@@ -81,8 +81,8 @@ impl SuperChunk {
         Ok(nchunks)
     }
 
-    /// Makes the chunks of a super-chunk without a frame: how many there are of each kind, and the chunk. No lock is held, since the
-    /// init function of a tuner may run.
+    /// Makes the special chunks for a super-chunk without a frame. Returns the number of copies of each chunk, and the
+    /// chunk. No lock is held, since the init function of a tuner may run.
     fn special_chunks(
         &self,
         kind: Special,

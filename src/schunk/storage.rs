@@ -1,4 +1,4 @@
-//! Where and with what parameters a super-chunk is made.
+//! Place and parameters of a new super-chunk.
 
 use crate::abi::{
     BLOSC2_CPARAMS_DEFAULTS, BLOSC2_DPARAMS_DEFAULTS, BLOSC2_IO_DEFAULTS, blosc2_cparams, blosc2_dparams,
@@ -8,12 +8,12 @@ use crate::err;
 use crate::error::Result;
 use std::ffi::CStr;
 
-/// How a super-chunk is stored, borrowed from the caller.
+/// Place and parameters of a new super-chunk, borrowed from the caller.
 #[derive(Clone, Copy)]
 pub(crate) struct Storage<'a> {
-    /// One frame, or separate chunks.
+    /// Whether the super-chunk is one frame; otherwise it has separate chunks.
     pub contiguous: bool,
-    /// The path; `None` in memory.
+    /// The path; `None` for a super-chunk in memory.
     pub urlpath: Option<&'a CStr>,
     /// Compression parameters.
     pub cparams: &'a blosc2_cparams,
@@ -32,20 +32,20 @@ impl Default for Storage<'_> {
     }
 }
 
-/// Defaults, whose pointers are NULL or of literals.
+/// A struct of defaults, whose pointers are NULL or point at literals.
 struct Shared<T>(T);
 
 // SAFETY: no code writes through the pointers of the struct.
 unsafe impl<T> Sync for Shared<T> {}
 
-/// A copy of a plain struct in a `malloc` block.
+/// Returns a copy of a plain struct in a `malloc` block.
 pub(crate) fn block_with<T>(value: T) -> Result<*mut T> {
-    // SAFETY: any length may be asked for.
+    // SAFETY: `malloc` accepts any length.
     let block: *mut T = unsafe { libc::malloc(size_of::<T>()) }.cast();
     if block.is_null() {
         return Err(err!(MemoryAlloc, "{} bytes", size_of::<T>()));
     }
-    // SAFETY: a fresh block of that size, aligned for anything.
+    // SAFETY: a fresh block of that size, aligned for all types.
     unsafe { block.write(value) };
     Ok(block)
 }

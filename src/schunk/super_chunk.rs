@@ -1,4 +1,4 @@
-//! The super-chunk itself: its parts, how they are made and dropped.
+//! The struct of a super-chunk, its construction and its drop.
 
 use super::access_lock::{AccessLock, Lockable, ReadGuard, WriteGuard};
 use super::c_struct::layer::Layer;
@@ -18,19 +18,20 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicPtr, Ordering};
 
-/// A super-chunk. It begins with the struct that C sees.
+/// A super-chunk. It begins with the public struct of the C API.
 #[repr(C)]
 pub(crate) struct SuperChunk {
     pub(super) public: UnsafeCell<blosc2_schunk>,
     /// Views share the lock of their owner.
     pub(super) lock: Arc<AccessLock>,
-    /// What moves the bytes of frames on disk, and has to be told when the super-chunk goes.
+    /// The I/O back-end for frames on disk, which is released when the super-chunk is freed.
     pub(super) backend: Option<Backend>,
-    /// The block that was decoded last; views share it, as they share the chunks.
+    /// The last decoded block; views share it, as they share the chunks.
     pub(super) cache: Arc<Mutex<LastBlock>>,
     /// Whether `cache` may hold a block; a change locks `cache` only then. Set with the access lock held.
     pub(super) has_block: Arc<AtomicBool>,
-    /// The owner of the chunks, shared by it and its views; NULL before there is a view, and when the owner is gone.
+    /// Address of the owner of the chunks, shared by the owner and its views; NULL before the first view is made, and
+    /// after the owner was freed.
     pub(super) owner: Arc<AtomicPtr<SuperChunk>>,
     /// Locked while the decompression context is used; see [`contexts`](super::c_struct::contexts).
     pub(super) dctx_use: Mutex<()>,
@@ -40,9 +41,9 @@ pub(crate) struct SuperChunk {
     pub(super) last_nbytes: AtomicI32,
 }
 
-// SAFETY: the public struct is only touched as `c_struct` says; the rest is `Sync`.
+// SAFETY: the public struct is only accessed by the rule of `c_struct`; the rest is `Sync`.
 unsafe impl Sync for SuperChunk {}
-// SAFETY: nothing in it belongs to a thread.
+// SAFETY: no field is bound to a thread.
 unsafe impl Send for SuperChunk {}
 
 // SAFETY: `with_storage` sets the lock and no code replaces it. A view has the lock of its owner.
@@ -53,7 +54,7 @@ unsafe impl Lockable for SuperChunk {
     }
 }
 
-/// What a view shares with the owner of its chunks.
+/// The fields that a view shares with the owner of its chunks.
 pub(super) struct SharedWithViews {
     pub(super) lock: Arc<AccessLock>,
     pub(super) cache: Arc<Mutex<LastBlock>>,
@@ -102,8 +103,8 @@ impl Drop for OwnedSuperChunk {
 }
 
 impl SuperChunk {
-    /// Returns a super-chunk that has its storage, and zeros in all other public fields. `shared` is what a view shares with its
-    /// owner; `None` for a super-chunk of its own.
+    /// Returns a super-chunk with its storage, and zeros in all other public fields. `shared` holds the fields that a
+    /// view shares with its owner; `None` for a super-chunk that is not a view.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -151,12 +152,12 @@ impl SuperChunk {
         ReadGuard::lock(self)
     }
 
-    /// The super-chunk behind the pointer that C has.
+    /// Returns the super-chunk that a C pointer points at; `None` for NULL.
     ///
     /// # Safety
     /// `schunk` came from this library and was not freed.
     pub(crate) unsafe fn from_ptr<'a>(schunk: *mut blosc2_schunk) -> Option<&'a SuperChunk> {
-        // SAFETY: NULL, or by the caller's word the start of one of ours.
+        // SAFETY: NULL, or, as the caller guarantees, the start of a `SuperChunk`.
         unsafe { schunk.cast::<SuperChunk>().as_ref() }
     }
 
@@ -179,15 +180,15 @@ impl SuperChunk {
     /// With `avoid == false`, the program neither uses nor frees a buffer that it gave to this super-chunk.
     pub(crate) unsafe fn avoid_cframe_free(&self, avoid: bool) {
         if let Some(frame) = self.frame().filter(|_| !self.is_view()) {
-            // SAFETY: the caller's promise.
+            // SAFETY: guaranteed by the caller.
             frame.with_memory(|memory| unsafe { memory.keep(avoid) });
         }
     }
 
-    /// Tells the back-end that the super-chunk goes.
+    /// Calls the `destroy` function of the back-end, before the super-chunk is freed.
     ///
     /// # Errors
-    /// What the back-end says.
+    /// Those of the back-end.
     pub(crate) fn release_backend(&self) -> Result<()> {
         self.backend.as_ref().map_or(Ok(()), Backend::destroy)
     }
@@ -236,7 +237,7 @@ unsafe fn free_storage(storage: *mut blosc2_storage) {
     if storage.is_null() {
         return;
     }
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe {
         libc::free((*storage).urlpath.cast());
         libc::free((*storage).cparams.cast());

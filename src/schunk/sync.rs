@@ -1,4 +1,5 @@
-//! Other handles on the same frame: locks, and what they have changed (`schunk.md` 19, `frame.md` 6).
+//! Synchronisation with other handles on the same frame: locks, and rereading their changes (`schunk.md` 19, `frame.md`
+//! 6).
 
 use super::SuperChunk;
 use super::access_lock::{LockProof, ReadGuard, WriteGuard};
@@ -10,11 +11,11 @@ use crate::frame::header::FrameHeader;
 use crate::frame::store::{Contents, Frame, FrameSection, FrameStatus};
 use std::ops::Deref;
 
-/// Shared access to a super-chunk and its frame, with the frame's header as it is now. Released on drop.
+/// Shared access to a super-chunk and its frame, with the current header of the frame. Released on drop.
 pub(super) struct ReadSession<'a> {
     /// `None` without a frame.
     header: Option<FrameHeader>,
-    /// Of the chunks: see [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation).
+    /// Generation of the chunks: see [`FrameStatus::generation`](crate::frame::store::FrameStatus::generation).
     generation: u64,
     _section: Option<FrameSection<'a>>,
     guard: ReadGuard<'a, SuperChunk>,
@@ -33,7 +34,7 @@ pub(super) struct ChangeSession<'a> {
 pub(super) struct Access<'a> {
     locked: LockProof<'a, SuperChunk>,
     header: Option<&'a FrameHeader>,
-    /// `None` during a change: what is read then may be replaced by it.
+    /// `None` during a change, which may replace the chunks that are read.
     generation: Option<u64>,
 }
 
@@ -41,14 +42,14 @@ impl<'a> Access<'a> {
     /// Returns access to the chunks of a super-chunk without a frame.
     ///
     /// # Panics
-    /// If there is a frame, whose header would have to be read.
+    /// If there is a frame, since its header must be read.
     #[inline(always)]
     pub(super) fn without_frame(locked: LockProof<'a, SuperChunk>) -> Access<'a> {
         assert!(locked.frame().is_none(), "a frame whose header was not read");
         Access { locked, header: None, generation: Some(0) }
     }
 
-    /// The proof that the lock is held.
+    /// Returns the proof that the lock is held.
     pub(super) fn locked(self) -> LockProof<'a, SuperChunk> {
         self.locked
     }
@@ -58,7 +59,7 @@ impl<'a> Access<'a> {
         self.generation.map(|generation| ChunkState { generation, nchunk })
     }
 
-    /// The header of the frame as it is now; `None` without a frame.
+    /// Returns the current header of the frame; `None` without a frame.
     pub(super) fn header(self) -> Option<&'a FrameHeader> {
         self.header
     }
@@ -82,7 +83,8 @@ impl SuperChunk {
             let section = frame.lock(false)?;
             let status = frame.status()?;
             if status.is_stale {
-                // Only a change may read the frame anew. If it makes no sense yet, the old view has to do.
+                // Rereading the frame needs exclusive access. If the frame is not valid yet, because another handle is
+                // writing it, the known contents are used.
                 drop(section);
                 drop(guard);
                 if !self.is_refreshed()? {
@@ -122,7 +124,7 @@ impl SuperChunk {
         Ok(ChangeSession { header, _section: section, guard })
     }
 
-    /// As [`changing`](Self::changing), without a look at the frame, if there is one.
+    /// As [`changing`](Self::changing), but does not lock or read the frame.
     ///
     /// # Errors
     /// `InvalidParam` for a view, `Failure` from inside an I/O function.
@@ -136,7 +138,8 @@ impl SuperChunk {
         Ok(guard)
     }
 
-    /// Reads the frame anew if it is another than the one that is known; whether it was.
+    /// Rereads the frame if another handle has changed it. Returns whether the known contents are up to date now;
+    /// `false` for a frame that is not valid yet.
     fn is_refreshed(&self) -> Result<bool> {
         if let Some(owner) = self.owner_of_view()? {
             return owner.is_refreshed();
@@ -144,22 +147,23 @@ impl SuperChunk {
         let mut guard = WriteGuard::lock(self)?;
         let Some(frame) = self.frame() else { return Ok(false) };
         let _section = frame.lock(false)?;
-        // Another thread of ours may have been here first: then there is nothing left to do, and that is fine.
+        // Another thread of this process may have reread the frame already.
         let status = frame.status()?;
         Ok(!status.is_stale || guard.resync(frame)?.0)
     }
 
-    /// Reads counters and metalayers anew if another handle has changed the frame; whether it has. A frame that cannot
-    /// be read just now counts as unchanged.
+    /// Rereads counters and metalayers if another handle has changed the frame. Returns whether they were reread. A
+    /// frame that currently cannot be read counts as unchanged.
     ///
     /// # Errors
-    /// `Lock`; `FileRead` for a length that no frame has.
+    /// `Lock`; `FileRead` for an invalid frame length.
     pub(crate) fn refresh(&self) -> Result<bool> {
         if let Some(owner) = self.owner_of_view()? {
             return owner.refresh();
         }
         let Some(frame) = self.frame().filter(|frame| frame.is_on_disk()) else { return Ok(false) };
-        // Threads that read do not keep each other out for this: arrays call it before each read.
+        // The check only needs shared access, so that readers do not exclude each other: arrays call this before each
+        // read.
         if !self.is_stale(frame)? {
             return Ok(false);
         }
@@ -172,7 +176,7 @@ impl SuperChunk {
         guard.resync(frame).map(|(changed, _)| changed)
     }
 
-    /// Whether another handle has changed the frame. One that cannot be read just now counts as unchanged.
+    /// Returns whether another handle has changed the frame. A frame that currently cannot be read counts as unchanged.
     ///
     /// # Errors
     /// `Lock`.
@@ -182,7 +186,7 @@ impl SuperChunk {
         Ok(frame.status().is_ok_and(|status| status.is_stale))
     }
 
-    /// As [`refresh`](Self::refresh), for calls that go on either way.
+    /// As [`refresh`](Self::refresh), but ignores errors other than `Lock`.
     ///
     /// # Errors
     /// `Lock`.
@@ -193,13 +197,14 @@ impl SuperChunk {
         }
     }
 
-    /// Takes the frame's lock between processes, exclusively, for several calls. It nests. `None` without one.
+    /// Takes the frame's lock between processes exclusively, for several calls. The lock is reentrant. Returns `None`
+    /// for a frame without a lock.
     ///
     /// # Errors
     /// `Lock`; `Failure` from inside an I/O function.
     pub(crate) fn lock_frame(&self) -> Result<Option<FrameSection<'_>>> {
         let Some(frame) = self.frame().filter(|frame| frame.has_lock()) else { return Ok(None) };
-        // Threads that read now have to keep what they read under.
+        // Waits for current readers, which hold the frame's lock in shared mode.
         let _changing = WriteGuard::lock(self)?;
         frame.lock(true).map(Some)
     }
@@ -215,7 +220,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// Gives the frame's lock back, one level of it.
+    /// Releases one level of the frame's lock.
     ///
     /// # Errors
     /// `Lock`.
@@ -244,8 +249,8 @@ impl WriteGuard<'_, SuperChunk> {
     /// Returns the header of the frame that is about to be changed.
     ///
     /// # Errors
-    /// `FileRead` when another handle has changed the frame into something that makes no sense yet: writing from what is
-    /// known of it would destroy that.
+    /// `FileRead` when another handle has changed the frame and it is not valid yet: writing from the known contents
+    /// would destroy these changes.
     fn header_for_change(&mut self, frame: &Frame) -> Result<FrameHeader> {
         let (_, header) = self.resync(frame)?;
         if header.frame_len != frame.len() {
@@ -258,18 +263,18 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(header)
     }
 
-    /// Publishes what another handle has changed.
+    /// Publishes the contents of a reread frame.
     fn take_over(&mut self, contents: &Contents) -> Result<()> {
         self.forget();
         let mut counters = self.counters();
         counters.nbytes = contents.header.nbytes;
         counters.cbytes = contents.header.cbytes;
         counters.nchunks = contents.nchunks as i64;
-        // A handle that was opened before the first chunk learns what chunks are like.
+        // The super-chunk was opened before the first chunk, so its chunk size is not set.
         if counters.chunksize == -1 {
             counters.chunksize = contents.header.chunksize;
         }
-        // So does one that knew no chunks, or others: what may be added goes by it.
+        // The flags of the current chunks determine which chunks may be added.
         if counters.nchunks > 0 {
             counters.flags2 = contents.header.flags2;
         }
@@ -282,7 +287,7 @@ impl WriteGuard<'_, SuperChunk> {
 }
 
 impl ReadSession<'_> {
-    /// Access to the chunks, for as long as the session lasts.
+    /// Returns access to the chunks, for the lifetime of the session.
     pub(super) fn access(&self) -> Access<'_> {
         Access {
             locked: self.guard.locked(),
@@ -293,10 +298,11 @@ impl ReadSession<'_> {
 }
 
 impl<'a> ChangeSession<'a> {
-    /// Access to the chunks, for as long as the session lasts. The header of the frame is read if it was not before.
+    /// Returns access to the chunks, for the lifetime of the session. Reads the header of the frame if it was not read
+    /// before.
     ///
     /// # Errors
-    /// `FileRead` for a frame that makes no sense, and those of reading it.
+    /// `FileRead` for a frame that is not valid yet, and those of reading it.
     pub(super) fn access(&mut self) -> Result<Access<'_>> {
         if self.header.is_none()
             && let Some(frame) = self.guard.object().frame()
@@ -306,12 +312,12 @@ impl<'a> ChangeSession<'a> {
         Ok(Access { locked: self.guard.locked(), header: self.header.as_ref(), generation: None })
     }
 
-    /// The guard of the super-chunk's own lock.
+    /// Returns the guard of the super-chunk's access lock.
     pub(super) fn guard(&mut self) -> &mut WriteGuard<'a, SuperChunk> {
         &mut self.guard
     }
 
-    /// Has the header read anew at the next [`access`](Self::access), since the frame is about to change.
+    /// Discards the header, so that the next [`access`](Self::access) rereads it: the frame is about to change.
     pub(super) fn forget_header(&mut self) {
         self.header = None;
     }

@@ -1,5 +1,6 @@
-//! Frames with chunks of different sizes. The index of a frame does not have the size of a special chunk, and readers compute it
-//! from the chunk size; without one, they find the sizes of chunks that are stored alone (`frame.md` 9).
+//! Frames with chunks of different sizes. The index of a frame does not contain the size of a special chunk; readers
+//! compute it from the chunk size. Without a common chunk size, readers only find the sizes of chunks that are stored
+//! with their bytes (`frame.md` 9).
 
 use super::SuperChunk;
 use super::access_lock::WriteGuard;
@@ -13,11 +14,11 @@ use crate::frame::plan::{Change, Payload};
 use crate::pipeline::compress::special_chunk;
 use crate::pipeline::params::CompressParams;
 
-/// Special chunks that are rewritten at the most when a frame turns to chunks of different sizes.
+/// Upper limit for the number of special chunks that are rewritten when chunks of a frame become different in size.
 const MOST_CONVERSIONS: usize = 1 << 16;
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Rewrites special chunks, whose size the index does not hold, as repeated values (`frame.md` 9), but for the chunk that is
+    /// Rewrites special chunks, whose size the index does not contain, as repeated values (`frame.md` 9), except chunk
     /// `replaced`. If the new chunk is special, returns its replacement. Adds the bytes to `after.cbytes`.
     pub(super) fn prepare_variable(
         &mut self,
@@ -32,7 +33,7 @@ impl WriteGuard<'_, SuperChunk> {
         if after.nchunks == 1 && info.nbytes == 0 {
             return Err(err!(InvalidParam, "a frame cannot begin with an empty chunk"));
         }
-        // Readers count chunks by their size, unless sizes differ.
+        // Readers compute the number of chunks from the chunk size, unless sizes differ.
         let size = i64::from(after.chunksize);
         if size > 0 && count(after.nbytes, size) != after.nchunks {
             after.chunksize = 0;
@@ -50,8 +51,8 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(Some(chunk))
     }
 
-    /// What takes the place of a new special chunk whose size readers of the index would not believe: one that is no whole
-    /// number of items (`frame.md` 1.4).
+    /// Returns the replacement of a new special chunk that is not a whole number of items: readers of the index reject
+    /// its size (`frame.md` 1.4). `None` for other chunks.
     fn with_size(&self, after: &mut Counters, info: &ChunkInfo) -> Result<Option<Vec<u8>>> {
         let is_whole = info.nbytes.checked_rem(self.typesize()) == Some(0);
         let Some(special) = info.special.filter(|_| !is_whole) else { return Ok(None) };
@@ -60,8 +61,8 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(Some(chunk))
     }
 
-    /// Writes special chunks out as repeated values, one after another, but for the one that is about to go; the bytes
-    /// that they take. The frame is a good one after each.
+    /// Rewrites special chunks as repeated values, one after another, except chunk `replaced`, which is about to be
+    /// replaced or deleted. Returns their size in bytes. The frame is valid after each of them.
     pub(super) fn convert_specials(&mut self, before: &Counters, replaced: Option<i64>) -> Result<i64> {
         let Some(frame) = self.object().frame() else { return Ok(0) };
         let offsets = frame.offsets()?;
@@ -87,18 +88,18 @@ impl WriteGuard<'_, SuperChunk> {
     }
 }
 
-/// How many chunks a reader counts in a frame with chunks of one size.
+/// Returns the number of chunks that a reader computes for a frame with chunks of one size.
 pub(super) fn count(nbytes: i64, size: i64) -> i64 {
     if nbytes <= 0 { 0 } else { (nbytes - 1) / size + 1 }
 }
 
-/// A special chunk as one that repeats a value, which every reader finds among chunks of different sizes; what is no whole
-/// number of items as zeros. Bytes that nobody has set become zeros.
+/// Returns a special chunk as a chunk of a repeated value, which every reader finds among chunks of different sizes. A
+/// chunk that is not a whole number of items becomes zeros, and so do uninitialised bytes.
 fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     let width = usize::try_from(typesize).unwrap_or(1);
     let params = CompressParams { typesize, blocksize: nbytes.max(1), ..CompressParams::default() };
     if nbytes == 0 {
-        // An empty chunk has nothing to repeat.
+        // An empty chunk has no value to repeat.
         let mut chunk = vec![0; EXTENDED_HEADER_LENGTH];
         let header = ChunkHeader {
             version: version::STABLE,
@@ -127,7 +128,8 @@ fn as_value(special: Special, nbytes: i32, typesize: i32) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// A chunk of `nbytes` zeros, at least 1, whose header says so: blocks of one stream each, a run.
+/// Returns a chunk of `nbytes` zeros, at least 1, with their size in its header: blocks of one stream each, which is a
+/// run of zeros.
 fn run_of_zeros(nbytes: i32) -> Vec<u8> {
     let blocksize = nbytes.min(MAX_BLOCKSIZE);
     let nblocks = nbytes.unsigned_abs().div_ceil(blocksize.unsigned_abs()) as usize;

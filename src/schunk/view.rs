@@ -1,8 +1,8 @@
 //! Views: super-chunks that show the chunks of another one, their owner, under metalayers of their own (`b2nd.md` 6.9).
 //!
-//! A view has its own contexts, counters and metalayers, those of variable length as they were when it was made. Lock,
-//! last block, chunks and frame are the owner's. A chunk that is replaced through a view is replaced in the owner; all
-//! other changes are refused. When the owner goes, its views have no chunks any more.
+//! A view has its own contexts, counters and metalayers; those of variable length are copied when the view is made. It
+//! shares lock, cached block, chunks and frame with the owner. A chunk that is replaced through a view is replaced in
+//! the owner; all other changes are rejected. After the owner is freed, its views have no chunks.
 
 use super::access_lock::WriteGuard;
 use super::c_struct::layer::Layer;
@@ -18,10 +18,10 @@ use std::ptr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// Bytes that a view counts for each chunk.
+/// Compressed bytes that the counters of a view have for each chunk.
 const COUNTED: i64 = 32;
 
-/// How the chunks look in a view.
+/// The sizes of the chunks in a view.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
     /// Number of chunks.
@@ -33,20 +33,21 @@ pub(crate) struct Shown {
 }
 
 impl SuperChunk {
-    /// Returns the owner of the chunks: this super-chunk, unless it is a view. `None` when the owner of a view is gone.
+    /// Returns the owner of the chunks: this super-chunk, unless it is a view. `None` when the owner of a view was
+    /// freed.
     pub(super) fn owner(&self) -> Option<&SuperChunk> {
         if !self.is_view() {
             return Some(self);
         }
-        // SAFETY: NULL, or the owner of the view, which sets NULL when it goes. By the word of the caller of `view` it does not
-        // go, and is not borrowed mutably, while the view is in use.
+        // SAFETY: NULL, or the owner of the view, which sets NULL when it is dropped. The caller of `view` guarantees
+        // that the owner is neither dropped nor borrowed mutably while the view is in use.
         unsafe { self.owner.load(Ordering::Relaxed).as_ref() }
     }
 
     /// Returns the owner of a view; `None` for other super-chunks.
     ///
     /// # Errors
-    /// `Failure` when the owner is gone.
+    /// `Failure` when the owner was freed.
     pub(super) fn owner_of_view(&self) -> Result<Option<&SuperChunk>> {
         if !self.is_view() {
             return Ok(None);
@@ -61,13 +62,13 @@ impl SuperChunk {
         }
     }
 
-    /// Whether there is no fixed metalayer but the one with that name.
+    /// Returns whether there is no fixed metalayer except `name`.
     pub(crate) fn has_only_metalayer(&self, name: &CStr) -> bool {
         let reading = self.read_lock();
         reading.locked().metalayers(Layer::Fixed).iter().all(|metalayer| metalayer.name == name.to_bytes())
     }
 
-    /// Makes a view of the chunks, with one fixed metalayer.
+    /// Returns a view of the chunks, with one fixed metalayer.
     ///
     /// # Safety
     /// The owner of the chunks is neither freed nor borrowed mutably while the view is in use by a call. The view may be freed
@@ -95,7 +96,7 @@ impl SuperChunk {
         Ok(view)
     }
 
-    /// Gives a new view its fields and metalayers, as they are now.
+    /// Sets the fields and metalayers of a new view from the current ones.
     fn show_in(
         &self,
         owner: &SuperChunk,
@@ -128,7 +129,8 @@ impl SuperChunk {
             (*v).data_len = (*o).data_len;
             (*v).frame = (*o).frame;
         }
-        // SAFETY: of what the lock protects, only fields and metalayers of the view are changed, to which no other code has access.
+        // SAFETY: of the data that the lock protects, only fields and metalayers of the view are changed, to which no
+        // other code has access.
         let mut access = unsafe { WriteGuard::unshared(view) };
         access.push_metalayer(Layer::Fixed, name.to_bytes(), Malloced::copy_of(content)?)?;
         access.tick();
@@ -139,7 +141,7 @@ impl SuperChunk {
         Ok(())
     }
 
-    /// The parameters with which this super-chunk was made, for blocks of another size.
+    /// Returns the parameters with which this super-chunk was made, with another block size.
     fn parameters_of_views(&self, blocksize: i32) -> (blosc2_cparams, blosc2_dparams) {
         let (defaults, storage) = (Storage::default(), self.storage());
         // SAFETY: NULL or the library's own copies.

@@ -41,7 +41,7 @@ impl<T: 'static> WithBorrow<T> for LocalKey<RefCell<T>> {
 pub(crate) struct OnceLock<T> {
     /// A box, or null.
     value: AtomicPtr<T>,
-    /// Held while the value is made.
+    /// Held while the value is created.
     lock: Mutex<()>,
 }
 
@@ -57,7 +57,7 @@ impl<T> OnceLock<T> {
         unsafe { self.value.load(Acquire).as_ref() }
     }
 
-    /// Returns the value, which `make` makes if there is none.
+    /// Returns the value, after creating it with `make` if there is none.
     pub(crate) fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         if let Some(value) = self.get() {
             return value;

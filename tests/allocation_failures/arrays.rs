@@ -1,4 +1,4 @@
-//! Arrays when memory runs out.
+//! Array functions when memory runs out.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -17,7 +17,7 @@ use crate::injection::with_failing_malloc;
 
 const MEMORY_ALLOC: i32 = -4;
 
-/// The parameters of a storage, which has pointers to them.
+/// The parameters that a storage points to.
 struct Params {
     cparams: blosc2_cparams,
     dparams: blosc2_dparams,
@@ -38,11 +38,11 @@ impl Params {
     }
 }
 
-/// The context of an array of 10 x 20 items whose data type has a long name.
+/// Returns the context of an array of 10 x 20 items whose data type has a long name.
 fn context(params: &mut Params) -> *mut b2nd_context_t {
     let dtype = CString::new(vec![b'T'; 777]).expect("no NUL");
     let storage = params.storage();
-    // SAFETY: arrays with a number for each of two dimensions; no metalayers; everything is copied.
+    // SAFETY: lists with one number per dimension; no metalayers; everything is copied.
     let ctx = unsafe {
         b2nd_create_ctx(
             &storage,
@@ -60,13 +60,13 @@ fn context(params: &mut Params) -> *mut b2nd_context_t {
     ctx
 }
 
-/// A super-chunk that holds an array, and is nobody's yet.
+/// Returns a super-chunk with an array metalayer that no array owns yet.
 fn super_chunk() -> *mut blosc2_schunk {
     let mut params = Params::new();
     let ctx = context(&mut params);
     let mut array = null_mut();
     let mut storage = params.storage();
-    // SAFETY: a context of ours, an array of ours, and a storage whose parameters live.
+    // SAFETY: a live context, a live array, and a storage whose parameters are live.
     unsafe {
         assert_eq!(b2nd_zeros(ctx, &mut array), 0);
         let copy = blosc2_schunk_copy((*array).sc, &mut storage);
@@ -77,20 +77,20 @@ fn super_chunk() -> *mut blosc2_schunk {
     }
 }
 
-/// A super-chunk of which no array could be made is the caller's, as before: it is whole, an array can be made of it
-/// when there is memory again, and it is freed once.
+/// If no array can be created from a super-chunk, the caller keeps it: it is unchanged, an array can be created from
+/// it once memory is available again, and it is freed once.
 #[test]
 fn a_super_chunk_that_becomes_no_array_stays_the_callers() {
     let mut failures = 0;
     for succeeding in 0.. {
         let schunk = super_chunk();
         let mut array: *mut b2nd_array_t = null_mut();
-        // SAFETY: a super-chunk of ours, a place for the array.
+        // SAFETY: a live super-chunk and an out-pointer.
         let make = |array: &mut *mut b2nd_array_t| unsafe { b2nd_from_schunk(schunk, array) };
         let (code, has_failed) = with_failing_malloc(succeeding, || make(&mut array));
         if !has_failed {
             assert_eq!(code, 0);
-            // SAFETY: an array of ours, with its super-chunk.
+            // SAFETY: a live array that owns its super-chunk.
             unsafe { assert_eq!(b2nd_free(array), 0) };
             break;
         }
@@ -100,10 +100,10 @@ fn a_super_chunk_that_becomes_no_array_stays_the_callers() {
         unsafe { assert_eq!(((*schunk).nchunks, (*schunk).nbytes), (8, 800)) };
         if succeeding % 2 == 0 {
             assert_eq!(make(&mut array), 0);
-            // SAFETY: an array of ours, with its super-chunk.
+            // SAFETY: a live array that owns its super-chunk.
             unsafe { assert_eq!(b2nd_free(array), 0) };
         } else {
-            // SAFETY: the caller's super-chunk, which nobody uses any more.
+            // SAFETY: the caller's super-chunk, which is not used afterwards.
             unsafe { assert_eq!(blosc2_schunk_free(schunk), 0) };
         }
     }

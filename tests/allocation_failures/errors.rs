@@ -1,4 +1,4 @@
-//! Errors when memory runs out: the code of an error is returned, with or without memory for its text.
+//! Errors when memory runs out: the error code is returned, with or without memory for the message.
 
 use std::ffi::c_int;
 use std::process::Command;
@@ -16,7 +16,7 @@ use blosc2::{Error, ErrorKind, err};
 
 use crate::injection::without_memory;
 
-/// The text of an error, in a buffer that needs no allocator.
+/// Writes the message of an error into a buffer, without allocating.
 fn text_of(error: &Error) -> ([u8; 200], usize) {
     use std::io::Write;
     let mut buffer = [0; 200];
@@ -59,7 +59,7 @@ fn an_error_with_a_constant_text_keeps_its_kind() {
     assert_eq!(code, -1);
 }
 
-/// A chunk of 1000 items, and contexts to read and to write with.
+/// A chunk of 1000 items, and contexts for compression and decompression.
 struct Scene {
     chunk: Vec<u8>,
     reader: *mut blosc2_context,
@@ -112,7 +112,7 @@ impl Scene {
         }
     }
 
-    /// Calls that fail, each with its code: with memory, and without.
+    /// Returns calls that fail, each with its return code when memory is available, and without memory.
     fn failing_calls(&self) -> Vec<(&'static str, c_int, c_int)> {
         let mut bad_blocksize = self.chunk.clone();
         bad_blocksize[8..12].fill(0);
@@ -157,8 +157,8 @@ fn calls_that_fail_return_their_codes_without_memory() {
     }
 }
 
-/// With `BLOSC_TRACE` the text goes to standard error; without memory for it, the line is shorter. In a process of its
-/// own, since the variable is for all of it.
+/// With `BLOSC_TRACE` the message goes to standard error; without memory for it, the line is shorter. Runs in a
+/// separate process, since the variable applies to the whole process.
 #[test]
 fn errors_are_traced_without_memory() {
     if std::env::var_os("BLOSC_TRACE").is_some() {
@@ -170,7 +170,7 @@ fn errors_are_traced_without_memory() {
     let output = again.env("BLOSC_TRACE", "1").output().expect("a child");
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}");
-    // Nine errors with memory, and as many without, besides the table.
+    // Nine errors with memory, nine without, and one for the table.
     assert_eq!(text.matches("[error] - ").count(), 19, "{text}");
     assert_eq!(text.matches("(no memory for more)").count(), 10, "{text}");
 }

@@ -1,4 +1,4 @@
-//! One sequence, in a child process.
+//! Runs one sequence in a child process.
 
 use crate::FAMILY;
 use crate::sabotage;
@@ -44,14 +44,14 @@ fn sequence(task: &Task, journal: Journal, tally: &mut Tally) -> Result<(), Stri
             tally.add(format!("{:?}{}", step.kind, if done { "" } else { " left out" }), 1);
             if let Some(kind) = harm.as_deref().filter(|_| !harmed && at > 4) {
                 harmed = sabotage::strike(&mut world, kind);
-                // As after any step; the next one might put it right again.
+                // Checked as after any step, since the next step might hide the difference.
                 world.check().map_err(|stop| format!("{stop:?}"))?;
             }
         }
         steps::finish(&mut world)
     });
     if let Err((true, _)) = outcome {
-        // What the libraries hold is unknown.
+        // The state of the libraries is unknown.
         world.forget();
     }
     tally.add(format!("end in {:?}", world.setup.spec.store), 1);

@@ -1,11 +1,11 @@
-//! The public fields of an array and its super-chunk: as a library published them, and as they have to be.
+//! The public fields of an array and its super-chunk: the values of a library, and the expected values.
 
 use std::ffi::CString;
 
 use super::model::Model;
 use crate::support::array::Array;
 
-/// Everything that does not depend on how something was compressed.
+/// All fields that do not depend on compression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     pub ndim: usize,
@@ -26,7 +26,7 @@ fn wide(lengths: &[i32]) -> Vec<i64> {
     lengths.iter().map(|&length| i64::from(length)).collect()
 }
 
-/// As published.
+/// Returns the fields of an array of a library.
 pub fn published(array: &Array) -> Fields {
     let fields = array.fields();
     let ndim = array.ndim();
@@ -69,7 +69,7 @@ pub fn published(array: &Array) -> Fields {
     }
 }
 
-/// By the formulas of b2nd.md 2.2 and 2.3.
+/// Returns the fields by the formulas of b2nd.md 2.2 and 2.3.
 pub fn predicted(model: &Model, dtype: Option<CString>, dtype_format: i8) -> Fields {
     let g = &model.geometry;
     let ndim = g.ndim();

@@ -1,4 +1,4 @@
-//! The geometry of an array by the formulas of b2nd.md 2, with plain loops and without any library.
+//! The geometry of an array by the formulas of b2nd.md 2, with plain loops and without a library.
 
 use crate::support::array::Spec;
 
@@ -11,12 +11,12 @@ pub struct Geometry {
     pub typesize: usize,
 }
 
-/// Rounded up to a multiple; of 0, 0.
+/// Rounds `length` up to a multiple of `step`; returns 0 for a step of 0.
 fn rounded(length: i64, step: i64) -> i64 {
     if step == 0 { 0 } else { (length + step - 1) / step * step }
 }
 
-/// Position in C order.
+/// Returns the position in C order.
 pub fn index_of(coords: &[i64], shape: &[i64]) -> i64 {
     let mut index = 0;
     for (coord, length) in coords.iter().zip(shape) {
@@ -48,12 +48,12 @@ pub fn each(shape: &[i64], mut call: impl FnMut(&[i64])) {
     }
 }
 
-/// The sum of two coordinates.
+/// Returns the sum of two coordinates.
 pub fn plus(a: &[i64], b: &[i64]) -> Vec<i64> {
     a.iter().zip(b).map(|(a, b)| a + b).collect()
 }
 
-/// Extents of a box.
+/// Returns the extents of a box.
 pub fn extents(start: &[i64], stop: &[i64]) -> Vec<i64> {
     start.iter().zip(stop).map(|(start, stop)| stop - start).collect()
 }
@@ -84,13 +84,13 @@ impl Geometry {
             .collect()
     }
 
-    /// Chunks in each dimension.
+    /// Returns the number of chunks in each dimension.
     pub fn grid(&self) -> Vec<i64> {
         let ext = self.extshape();
         ext.iter().zip(&self.chunk).map(|(ext, &chunk)| if chunk == 0 { 0 } else { ext / chunk }).collect()
     }
 
-    /// Blocks of a chunk in each dimension.
+    /// Returns the number of blocks of a chunk in each dimension.
     pub fn blocks(&self) -> Vec<i64> {
         let ext = self.extchunk();
         ext.iter().zip(&self.block).map(|(ext, &block)| if block == 0 { 0 } else { ext / block }).collect()
@@ -104,7 +104,7 @@ impl Geometry {
         self.nitems() as usize * self.typesize
     }
 
-    /// Bytes of a chunk with its padding.
+    /// Returns the size of a chunk with its padding, in bytes.
     pub fn chunk_bytes(&self) -> usize {
         self.extchunk().iter().product::<i64>() as usize * self.typesize
     }
@@ -113,7 +113,8 @@ impl Geometry {
         if self.nitems() == 0 { 0 } else { self.grid().iter().product::<i64>() as usize }
     }
 
-    /// Number of a chunk and byte offset in it (b2nd.md 2.4), for coordinates below the extended shape.
+    /// Returns the number of the chunk and the byte offset in it (b2nd.md 2.4), for coordinates below the extended
+    /// shape.
     pub fn place(&self, coords: &[i64]) -> (usize, usize) {
         let mut chunk = Vec::new();
         let mut block = Vec::new();
@@ -128,7 +129,7 @@ impl Geometry {
         (index_of(&chunk, &self.grid()) as usize, position as usize * self.typesize)
     }
 
-    /// Whether a box is a chunk whose bytes are those of the box (b2nd.md 6.4).
+    /// Returns whether a box is a chunk whose bytes are those of the box (b2nd.md 6.4).
     pub fn is_whole_chunk(&self, start: &[i64], stop: &[i64]) -> bool {
         for dim in 0..self.ndim() {
             let chunk = self.chunk[dim];
@@ -144,7 +145,7 @@ impl Geometry {
         (first + 1..self.ndim()).all(|dim| self.block[dim] == self.chunk[dim])
     }
 
-    /// The content of the metalayer (b2nd.md 3).
+    /// Returns the content of the metalayer (b2nd.md 3).
     pub fn metalayer(&self, dtype: &[u8], format: i8) -> Vec<u8> {
         let ndim = self.ndim() as u8;
         let mut bytes = vec![0x97, 0, ndim, 0x90u8.wrapping_add(ndim)];

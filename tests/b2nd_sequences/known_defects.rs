@@ -1,14 +1,16 @@
-//! The one list of what the reference is known to get wrong with arrays, by name and number of b2nd.md 10. A step
-//! that would meet one of these is left out and counted under its name; nothing else is. DELTA (D1) is in no setup.
+//! The list of the known defects of the reference in array functions, by name and number of b2nd.md 10. A step that
+//! would trigger one of them is skipped and counted under its name; no other step is skipped. DELTA (D1) is in no
+//! setup.
 
 /// A defect of the reference that no library has to reproduce.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownDefect {
-    /// D2: items of more than 255 bytes lose their size in copies with equal partitions, and what rests on them.
+    /// D2: items of more than 255 bytes lose their size in copies with equal partitions, and in operations based on
+    /// them.
     WideCopy,
     /// D3: a whole chunk ignores the shape of the buffer.
     WholeChunkBuffershape,
-    /// D4: appending a chunk's bytes ignores where the array ends.
+    /// D4: appending a whole chunk ignores the end of the array.
     AppendAccelerated,
     /// D6: views over dimensions whose chunks or blocks are wider than one item.
     WideView,
@@ -22,8 +24,8 @@ pub enum KnownDefect {
     DivisionByZero,
     /// D14: concatenation compares the partitions of the wrong arrays.
     ConcatenateAlignment,
-    /// chunk.md 10.1 (`support::known_defects`): a copy compresses short variable-length metalayers with the blocksize
-    /// of the new array, and cannot read them.
+    /// chunk.md 10.1 (`support::known_defects`): a copy compresses short variable-length metalayers with the
+    /// blocksize of the new array, and cannot read them.
     MetalayerBlocksize,
     /// D24: a shape is published with a dtype that is longer than the stored one.
     LongerDtype,

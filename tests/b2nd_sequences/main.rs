@@ -1,16 +1,16 @@
 //! Random sequences of operations on arrays, run on this library and on the reference side by side, with a model of
-//! plain loops as the second oracle ([`model`]): every code, every buffer, the public struct, the metalayers and the
-//! contents of every chunk with its padding are compared after each step, and each library opens what the other
-//! wrote. What the reference is known to get wrong is left out by name ([`known_defects`]).
+//! plain loops as the second oracle ([`model`]): every return code, every buffer, the public struct, the metalayers
+//! and the contents of every chunk with its padding are compared after each step, and each library opens the files of
+//! the other one. Known defects of the reference are skipped by name ([`known_defects`]).
 //!
 //! ```text
 //! BLOSC2_ARRAY_COUNT=3000 cargo test --test b2nd_sequences
 //! ```
 //!
-//! runs that many sequences; `BLOSC2_ARRAY_SEED` picks other ones, `BLOSC2_ARRAY_OPS` their length,
-//! `BLOSC2_ARRAY_ONLY=<number>` replays one, and `BLOSC2_ARRAY_STEPS=<list>` only those steps of it. A failure tells
-//! the seed, the number and the operations, and is shrunk by leaving out steps. The sequences run in child
-//! processes, so that a crash or a hang is a failure of its sequence.
+//! runs that many sequences; `BLOSC2_ARRAY_SEED` selects other ones, `BLOSC2_ARRAY_OPS` sets their length,
+//! `BLOSC2_ARRAY_ONLY=<number>` replays one, and `BLOSC2_ARRAY_STEPS=<list>` only those steps of it. A failure prints
+//! the seed, the number and the operations, and is shrunk by omitting steps. The sequences run in child processes, so
+//! that a crash or a hang is a failure of its sequence.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -30,7 +30,7 @@ use support::sequences::{Family, parent};
 
 const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY", seed: 4, count: 300, length: 16 };
 
-/// A function that is missing is told once, before the children start.
+/// Resolves all functions before the children start, so that a missing one is reported once.
 fn resolve() -> bool {
     let Some((ours, reference)) = support::both() else { return false };
     for library in [ours, reference] {
@@ -49,7 +49,7 @@ fn sequences() {
     }
 }
 
-/// The driver notices when one of the libraries does something else.
+/// The driver detects a difference between the libraries.
 #[test]
 fn a_difference_is_found() {
     if FAMILY.is_child() {

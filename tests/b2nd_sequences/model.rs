@@ -1,21 +1,21 @@
-//! What an array has to hold: the bytes of every chunk with their padding, changed by the rules of b2nd.md 2.5, 6.4,
-//! 6.7, 6.13 and 6.14 with plain loops. Predicts codes and destinations.
+//! The expected contents of an array: the bytes of every chunk with their padding, changed by the rules of b2nd.md
+//! 2.5, 6.4, 6.7, 6.13 and 6.14 with plain loops. Predicts return codes and destinations.
 
 use super::geometry::{Geometry, each, extents, index_of, plus};
 use super::known_defects::KnownDefect::{self, *};
 use crate::support::calls::BEFORE;
 
-/// A code, and a destination as it has to be left.
+/// The expected return code, and the expected contents of the destination.
 pub type Predicted = (i32, Vec<u8>);
 
-/// See the module.
+/// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Model {
     pub geometry: Geometry,
     pub chunks: Vec<Vec<u8>>,
 }
 
-/// A box of a buffer.
+/// A box, and its position in a buffer.
 #[derive(Clone, Debug)]
 pub struct Slice {
     pub start: Vec<i64>,
@@ -25,14 +25,14 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// With a buffer of exactly its shape.
+    /// A box with a buffer of exactly its shape.
     pub fn exact(start: Vec<i64>, stop: Vec<i64>, typesize: usize) -> Slice {
         let buffershape = extents(&start, &stop);
         let buffersize = buffershape.iter().product::<i64>() * typesize as i64;
         Slice { start, stop, buffershape, buffersize }
     }
 
-    /// Bytes up to the last one that is touched.
+    /// Returns the number of bytes up to the last item of the box in the buffer.
     pub fn reach(&self, typesize: usize) -> usize {
         let extents = extents(&self.start, &self.stop);
         if extents.iter().any(|&extent| extent <= 0) {
@@ -42,7 +42,7 @@ impl Slice {
         (index_of(&last, &self.buffershape) as usize + 1) * typesize
     }
 
-    /// Whether the items lie one behind the other in the buffer.
+    /// Returns whether the items are contiguous in the buffer.
     fn is_packed(&self) -> bool {
         let extents = extents(&self.start, &self.stop);
         extents.iter().zip(&self.buffershape).skip(1).all(|(extent, length)| extent == length)
@@ -50,7 +50,7 @@ impl Slice {
 }
 
 impl Model {
-    /// Every byte of every chunk is part of the repeated value.
+    /// An array in which every byte of every chunk is part of the repeated value.
     pub fn full(geometry: Geometry, value: &[u8]) -> Model {
         let chunk: Vec<u8> = value.iter().copied().cycle().take(geometry.chunk_bytes()).collect();
         let chunks = vec![chunk; geometry.nchunks()];
@@ -76,14 +76,14 @@ impl Model {
         &self.chunks[chunk][at..at + self.geometry.typesize]
     }
 
-    /// All items in C order.
+    /// Returns all items in C order.
     pub fn items(&self) -> Vec<u8> {
         let mut items = Vec::new();
         each(&self.geometry.shape, |coords| items.extend(self.item(coords)));
         items
     }
 
-    /// The chunks that a box touches (b2nd.md 6.8), by position in the grid.
+    /// Returns the chunks that a box intersects (b2nd.md 6.8), by position in the grid.
     fn touched(&self, start: &[i64], stop: &[i64]) -> Vec<Vec<i64>> {
         let g = &self.geometry;
         let mut found = Vec::new();
@@ -126,7 +126,7 @@ impl Model {
         Ok(true)
     }
 
-    /// A read into a destination of `room` bytes.
+    /// Predicts a read into a destination of `room` bytes.
     pub fn get(&self, slice: &Slice, room: usize) -> Result<Predicted, KnownDefect> {
         let g = &self.geometry;
         let mut dest = vec![BEFORE; room];
@@ -154,7 +154,7 @@ impl Model {
         Ok((0, dest))
     }
 
-    /// A write.
+    /// Predicts a write.
     pub fn set(&mut self, slice: &Slice, items: &[u8]) -> Result<i32, KnownDefect> {
         if slice.buffersize < 0 {
             return Ok(-12);
@@ -191,7 +191,7 @@ impl Model {
         Ok(0)
     }
 
-    /// An orthogonal read into a destination of `room` bytes (b2nd.md 6.7).
+    /// Predicts an orthogonal read into a destination of `room` bytes (b2nd.md 6.7).
     pub fn get_orthogonal(
         &self,
         selection: &[Vec<i64>],
@@ -223,7 +223,7 @@ impl Model {
         if ((items * self.geometry.typesize) as i64) < buffersize { -12 } else { 0 }
     }
 
-    /// An orthogonal write: in each dimension the last of equal coordinates wins.
+    /// Predicts an orthogonal write: in each dimension the last of equal coordinates takes effect.
     pub fn set_orthogonal(
         &mut self,
         selection: &[Vec<i64>],
@@ -250,7 +250,7 @@ impl Model {
         0
     }
 
-    /// Items by flat positions (b2nd.md 6.6).
+    /// Predicts a read of items by flat positions (b2nd.md 6.6).
     pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> Predicted {
         let g = &self.geometry;
         let mut dest = vec![BEFORE; room];
@@ -275,7 +275,7 @@ impl Model {
         (0, dest)
     }
 
-    /// A change of the shape (b2nd.md 6.14).
+    /// Predicts a change of the shape (b2nd.md 6.14).
     pub fn resize(&mut self, shape: &[i64], start: Option<&[i64]>) -> Result<i32, KnownDefect> {
         let g = self.geometry.clone();
         let old = &g.shape;
@@ -305,7 +305,7 @@ impl Model {
         }
         let smaller: Vec<i64> = old.iter().zip(shape).map(|(&old, &new)| old.min(new)).collect();
         if shape != old && g.chunk.contains(&0) {
-            // Shrinking too, which the document does not say.
+            // Also when shrinking, which the document does not state.
             return Err(DivisionByZero);
         }
         if smaller != *old {
@@ -349,7 +349,7 @@ impl Model {
         Ok(0)
     }
 
-    /// Bytes of a slab that is one item thick along `axis`.
+    /// Returns the size in bytes of a slab that is one item thick along `axis`.
     pub fn slab_bytes(&self, axis: usize) -> i64 {
         let others = self.geometry.shape.iter().enumerate().filter(|&(dim, _)| dim != axis);
         others.map(|(_, length)| length).product::<i64>() * self.geometry.typesize as i64
@@ -414,14 +414,14 @@ impl Model {
         self.resize(&shape, (at != old[axis] - count).then_some(&start))
     }
 
-    /// The same items under other partitions: a copy that has to be made item by item.
+    /// Returns the same items with other partitions: a copy that is made item by item.
     pub fn boxed(&self, geometry: Geometry, start: &[i64]) -> Model {
         let mut items = Vec::new();
         each(&geometry.shape, |coords| items.extend(self.item(&plus(start, coords))));
         Model::from_items(geometry, &items)
     }
 
-    /// This array under another geometry's partitions (b2nd.md 6.12).
+    /// Returns this array with the partitions of another geometry (b2nd.md 6.12).
     pub fn copied(&self, chunk: &[i64], block: &[i64]) -> Model {
         let g = &self.geometry;
         if g.chunk == chunk && g.block == block {
@@ -431,11 +431,11 @@ impl Model {
         self.boxed(geometry, &vec![0; g.ndim()])
     }
 
-    /// This array, a copy of `first`, extended by `second` (b2nd.md 6.13).
+    /// Appends `second` to this array, which is a copy of `first` (b2nd.md 6.13).
     pub fn extend(&mut self, first: &Geometry, second: &Model, axis: usize) -> Result<i32, KnownDefect> {
         let (from, old) = (&second.geometry, self.geometry.shape.clone());
         if self.geometry.chunk.contains(&0) {
-            // Even where nothing is added.
+            // Even if nothing is added.
             return Err(DivisionByZero);
         }
         let mut shape = old.clone();

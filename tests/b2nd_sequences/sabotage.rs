@@ -1,17 +1,17 @@
-//! Harm done to one side on purpose, to show that the comparison finds it. Only in the child processes of
+//! Deliberate changes on one side that the comparison must detect. Used only in the child processes of
 //! `a_difference_is_found`.
 
 use crate::FAMILY;
 use crate::support::sequences::parent::run_range;
 use crate::world::World;
 
-/// Chooses the harm, by one of [`KINDS`].
+/// The environment variable that selects the change, one of [`KINDS`].
 pub const VARIABLE: &str = "BLOSC2_ARRAY_SABOTAGE";
 
-/// One byte of an item; a field of the struct; one item more; a metalayer more; a crash.
+/// One byte of an item; a field of the struct; an additional item; an additional metalayer; a crash.
 const KINDS: [&str; 5] = ["item", "field", "shape", "metalayer", "crash"];
 
-/// Harms our side; false if there is nothing to harm.
+/// Changes our side; returns false if there is nothing to change.
 pub fn strike(world: &mut World, kind: &str) -> bool {
     let geometry = world.model.geometry.clone();
     let array = world.sides[0].array();
@@ -39,7 +39,7 @@ pub fn strike(world: &mut World, kind: &str) -> bool {
     }
 }
 
-/// Each kind of harm is found in every sequence that it hits.
+/// Checks that each kind of change is found in every sequence in which it is made.
 pub fn expect_failures(test: &str) {
     for kind in KINDS {
         let mut found = 0;

@@ -1,4 +1,4 @@
-//! What a sequence starts from: the geometry, the store, the back-end, the parameters. Drawn from the seed alone.
+//! The initial setup of a sequence: geometry, store, back-end, parameters. It depends on the seed alone.
 
 use std::ffi::CString;
 
@@ -8,7 +8,7 @@ use crate::support::calls::Params;
 use crate::support::random::Random;
 use crate::support::super_chunk::Store;
 
-/// How a file is reached (frame.md 5).
+/// The back-end of a file (frame.md 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     Native,
@@ -16,26 +16,27 @@ pub enum Backend {
     Locking,
     /// Contiguous frames only.
     Mapped,
-    /// A user-defined one that fills buffers.
+    /// A user-defined back-end that fills buffers.
     Fills,
-    /// A user-defined one that hands out pointers.
+    /// A user-defined back-end that returns pointers.
     Points,
 }
 
-/// See the module.
+/// See the module documentation.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub spec: Spec,
     pub backend: Backend,
-    /// `blosc2_set_nthreads`, which opened handles take over.
+    /// `blosc2_set_nthreads`, which applies to opened handles.
     pub global_threads: i16,
 }
 
-/// The most bytes of an array with its padding, and the most chunks and blocks of a chunk.
+/// Upper limits of the size of an array with its padding in bytes, and of the number of chunks and of blocks of a
+/// chunk.
 const MOST_BYTES: i64 = 1 << 16;
 const MOST_PARTS: i64 = 200;
 
-/// Whether an array is of a size for these tests.
+/// Returns whether an array is small enough for these tests.
 pub fn is_small(geometry: &Geometry) -> bool {
     let count = |lengths: &[i64]| lengths.iter().fold(1i64, |product, &n| product.saturating_mul(n.max(1)));
     let chunk = count(&geometry.extchunk()).saturating_mul(geometry.typesize as i64);
@@ -130,7 +131,7 @@ pub fn draw_partitions(random: &mut Random, shape: &[i64], typesize: i32) -> (Ve
             return (chunk, block);
         }
         if shape.len() > 3 || random.one_in(4) {
-            // Fine partitions of large arrays are hard to hit.
+            // Fine partitions of large arrays are rarely drawn.
             let geometry = Geometry { block: chunk.clone(), ..geometry };
             if is_small(&geometry) {
                 return (chunk.clone(), chunk);
@@ -171,7 +172,7 @@ fn draw_lengths(random: &mut Random, ndim: usize, typesize: i32) -> (Vec<i64>, V
     (shape, chunk, block)
 }
 
-/// Compression parameters, nothing lossy.
+/// Draws compression parameters; all are lossless.
 pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
     let filters =
         *random.pick(&[[0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 1], [0, 0, 0, 0, 0, 2], [0, 0, 0, 0, 0, 0]]);
@@ -190,7 +191,7 @@ pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
     }
 }
 
-/// A dimension, or at times the one behind the last.
+/// Draws a dimension, sometimes the one after the last.
 pub fn draw_axis(random: &mut Random, ndim: usize) -> usize {
     let behind = usize::from(random.one_in(10) || ndim == 0);
     random.below(ndim + behind)

@@ -1,4 +1,4 @@
-//! One library with its array, and what the array borrows: back-ends, counters, mappings.
+//! One library with its array, and the data that the array borrows: back-ends, counters, mappings.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,11 +11,11 @@ use crate::support::library::Library;
 use crate::support::super_chunk::{SuperChunk, c_path, locking_io};
 use crate::support::user_back_ends::{self, Counters};
 
-/// See the module.
+/// See the module documentation.
 pub struct Side {
     pub library: &'static Library,
     array: Option<Array>,
-    /// The file or directory of the array; empty in memory.
+    /// Path of the file or directory of the array; empty for an array in memory.
     pub path: PathBuf,
     pub directory: PathBuf,
     counters: Box<Counters>,
@@ -43,13 +43,13 @@ impl Side {
         self.array.is_some()
     }
 
-    /// Frees the array that there is.
+    /// Frees the current array and takes over `array`.
     pub fn adopt(&mut self, array: Option<Array>, path: &Path) {
         self.array = array;
         self.path = path.to_owned();
     }
 
-    /// A back-end for one handle.
+    /// Returns a back-end for one handle.
     fn io(&mut self, backend: Backend, new: bool) -> blosc2_io {
         match backend {
             Backend::Native => BLOSC2_IO_DEFAULTS,
@@ -68,7 +68,7 @@ impl Side {
         }
     }
 
-    /// What the user-defined back-ends counted: open streams, and destroyed parameters.
+    /// Returns the counters of the user-defined back-ends: open streams, and destroyed parameters.
     pub fn counted(&self) -> (i64, i64) {
         let open = self.counters.opens.load(Relaxed) - self.counters.closes.load(Relaxed);
         (open, self.counters.destroys.load(Relaxed))
@@ -92,7 +92,7 @@ impl Side {
         Array::from_super_chunk(SuperChunk::from_raw(self.library, raw).ok_or(-1000)?)
     }
 
-    /// Leaves everything as it is, for good: after a panic nothing is certain.
+    /// Leaks everything: after a panic the state of the library is unknown.
     pub fn forget(&mut self) {
         std::mem::forget(self.array.take());
         self.maps.clear();
@@ -104,7 +104,7 @@ impl Drop for Side {
     fn drop(&mut self) {
         self.array = None;
         for map in self.maps.drain(..) {
-            // SAFETY: a box of ours that no array uses any more.
+            // SAFETY: a box from `Box::into_raw` that no array uses any more.
             drop(unsafe { Box::from_raw(map) });
         }
     }

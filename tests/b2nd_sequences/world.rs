@@ -1,5 +1,5 @@
-//! The two libraries side by side in one sequence, with the model of what they hold. Owns the comparison of
-//! everything observable after each step; the steps themselves are in `steps`.
+//! The two libraries side by side in one sequence, with the model of their contents. Compares everything observable
+//! after each step; the steps are in `steps`.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -18,14 +18,14 @@ use crate::support::sequences::journal::Journal;
 use crate::support::value::{Bytes, difference};
 use crate::support::watchdog;
 
-/// Why a step ends early.
+/// Reason why a step ends early.
 #[derive(Debug)]
 pub enum Stop {
-    /// Left out: a known defect of the reference.
+    /// Skipped because of a known defect of the reference.
     Skip(KnownDefect),
-    /// Left out: there is nothing for the step to do.
+    /// Skipped because the step has nothing to do.
     Idle,
-    /// A library is wrong.
+    /// The result of a library is wrong.
     Wrong(String),
 }
 
@@ -43,12 +43,12 @@ macro_rules! wrong {
 }
 pub(crate) use wrong;
 
-/// See the module.
+/// See the module documentation.
 pub struct World {
     pub sides: [Side; 2],
     pub setup: Setup,
     pub model: Model,
-    /// In the struct, and in the metalayer.
+    /// The dtype in the struct, and the one in the metalayer.
     pub dtype: Option<CString>,
     pub stored_dtype: CString,
     pub dtype_format: i8,
@@ -83,7 +83,7 @@ impl World {
         }
     }
 
-    /// A file name that no side has used yet.
+    /// Returns a file name that no side has used yet.
     pub fn fresh_name(&mut self) -> String {
         self.files += 1;
         format!("f{}.b2nd", self.files)
@@ -93,7 +93,7 @@ impl World {
         self.journal.say(&text);
     }
 
-    /// Calls `call` on both sides; both results have to be the right one.
+    /// Calls `call` on both sides; both results must be equal to `right`.
     pub fn expect<T: PartialEq + Debug>(
         &mut self,
         what: &str,
@@ -110,7 +110,7 @@ impl World {
         Ok(())
     }
 
-    /// As [`World::expect`], for a destination.
+    /// As [`World::expect`], for a read into a destination.
     pub fn expect_read(
         &mut self,
         what: &str,
@@ -130,7 +130,7 @@ impl World {
         Ok(())
     }
 
-    /// Calls `call` on both sides; the results have to be equal.
+    /// Calls `call` on both sides; the results must be equal.
     pub fn same<T: PartialEq + Debug>(
         &mut self,
         what: &str,
@@ -147,7 +147,7 @@ impl World {
         }
     }
 
-    /// Every fixed metalayer, as it has to be.
+    /// Returns the expected content of every fixed metalayer.
     pub fn metalayers(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let array = self.model.geometry.metalayer(self.stored_dtype.as_bytes(), self.dtype_format);
         let others = self
@@ -159,7 +159,7 @@ impl World {
         [(b"b2nd".to_vec(), array)].into_iter().chain(others).collect()
     }
 
-    /// Compares everything that can be observed.
+    /// Compares everything observable.
     pub fn check(&mut self) -> Done {
         if !self.sides[0].has_array() {
             return Ok(());
@@ -207,7 +207,7 @@ impl World {
         self.expect_read("to_cbuffer", &(0, items), |array| array.to_cbuffer_sized(len, len as i64))
     }
 
-    /// Reads everything of another array that has to hold what `model` does.
+    /// Reads all of another array, whose contents must be those of `model`.
     pub fn read_all(&self, what: &str, array: &Array, model: &Model) -> Done {
         watchdog::step();
         if array.shape() != model.geometry.shape {

@@ -1,5 +1,5 @@
 //! Compiles and runs the C programs of `capi-tests/` for the tests of the headers and of the package.
-#![allow(dead_code)] // every test binary uses its own part
+#![allow(dead_code)] // each test binary uses a part of this module
 
 use std::ffi::OsString;
 use std::io::Write;
@@ -10,13 +10,13 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Says on the terminal, past the capture of the test harness, what is not tested and why.
+/// Prints to the terminal, bypassing the output capture of the test harness, which tests are skipped and why.
 pub fn skipped(why: &str) {
     let _ = writeln!(std::io::stderr(), "SKIPPED: {why}");
 }
 
-/// The headers of the reference: `BLOSC2_REFERENCE_INCLUDE`, those beside the library that `BLOSC2_REFERENCE` names, or
-/// what `scripts/fetch-reference.sh` fetched. With `BLOSC2_REQUIRE_REFERENCE=1` they have to be there.
+/// The headers of the reference: `BLOSC2_REFERENCE_INCLUDE`, those next to the library that `BLOSC2_REFERENCE` names,
+/// or those that `scripts/fetch-reference.sh` fetched. With `BLOSC2_REQUIRE_REFERENCE=1` they must exist.
 pub fn reference_include() -> Option<PathBuf> {
     let named = std::env::var_os("BLOSC2_REFERENCE_INCLUDE").map(PathBuf::from);
     let beside =
@@ -31,13 +31,13 @@ pub fn reference_include() -> Option<PathBuf> {
     None
 }
 
-/// A C compiler command, `CC` or `cc`.
+/// Returns a command for the C compiler, `CC` or `cc`.
 pub fn c_compiler() -> Command {
     Command::new(std::env::var_os("CC").unwrap_or_else(|| "cc".into()))
 }
 
-/// Compiles `capi-tests/<source>` against the headers in `include`, with these further arguments; the program goes to the
-/// temporary directory of the test, under a name that `tag` makes unique.
+/// Compiles `capi-tests/<source>` against the headers in `include`, with additional arguments. Returns the path of
+/// the program in the temporary directory of the test, under a name that `tag` makes unique.
 pub fn build(source: &str, include: &Path, tag: &str, arguments: &[OsString]) -> PathBuf {
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{tag}", source.replace('.', "-")));
     let output = c_compiler()
@@ -53,7 +53,7 @@ pub fn build(source: &str, include: &Path, tag: &str, arguments: &[OsString]) ->
     program
 }
 
-/// Runs a program that has to succeed, without any variable of the library in its environment.
+/// Runs a program, which must succeed, without any variable of the library in its environment.
 pub fn run(command: &mut Command) -> Output {
     for name in ["BLOSC_TRACE", "BLOSC_INFO"] {
         if !command.get_envs().any(|(key, _)| key == name) {
@@ -71,7 +71,7 @@ pub fn run(command: &mut Command) -> Output {
     output
 }
 
-/// What a program prints on its standard output; bytes that are not UTF-8 become replacement characters.
+/// Returns the standard output of a program; bytes that are not UTF-8 become replacement characters.
 pub fn stdout_of(program: &Path) -> String {
     let output = run(&mut Command::new(program));
     String::from_utf8_lossy(&output.stdout).into_owned()

@@ -1,4 +1,4 @@
-//! What a plugin has to export, and what becomes of one that does not.
+//! The symbols that a plugin must export, and the handling of plugins that do not.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ fn name_of(kind: Kind, variant: &str) -> String {
     format!("probe_{kind:?}_{variant}").to_lowercase()
 }
 
-/// Builds a plugin of each kind for a scenario that finds them by [`name_of`].
+/// Builds a variant of the plugin of each kind, and runs a scenario that finds them by [`name_of`].
 fn with_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
     with_plugins(
         test,
@@ -24,8 +24,8 @@ fn with_variant(test: &str, variant: &str, scenario: impl FnOnce()) {
     );
 }
 
-/// Whoever uses it, the plugin is refused, the second time as the first. `survives` says for which kinds the
-/// reference is known to live on; not even there does it take a second use.
+/// Checks that every library rejects the plugin, the second time like the first. `survives` lists the kinds with
+/// which the reference does not crash; even then the reference is used only once.
 fn assert_refused(test: &str, variant: &str, survives: &[Kind]) {
     with_variant(test, variant, || {
         for kind in KINDS {
@@ -68,7 +68,7 @@ fn good_ones_work() {
     });
 }
 
-/// A plugin with one of its two functions is none, and its entry stays as it was (codecs.md 18.9).
+/// A plugin with only one of its two functions is rejected, and its registration is unchanged (codecs.md 18.9).
 #[test]
 fn codecs_18_09_a_missing_function() {
     assert_refused("exports::codecs_18_09_a_missing_function", "MISSING", &KINDS);
@@ -84,7 +84,7 @@ fn a_name_that_is_null() {
     assert_refused("exports::a_name_that_is_null", "NULL_NAME", &[]);
 }
 
-/// As far as the symbol table tells.
+/// Detected as far as the symbol table permits.
 #[test]
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn descriptors_of_the_wrong_kind() {
@@ -103,14 +103,14 @@ fn a_variable_as_function() {
     assert_refused("exports::a_variable_as_function", "IS_DATA", &[]);
 }
 
-/// With the reference such a plugin loads, and the process ends when the function is called.
+/// The reference loads a plugin with an undefined symbol, and the process ends when the function is called.
 #[test]
 fn a_symbol_that_nobody_has() {
     assert_refused("exports::a_symbol_that_nobody_has", "UNDEFINED", &[]);
 }
 
-/// A plugin may use the functions of the library that loads it, even if the program that loaded that one did not
-/// make them visible, and already while it is being loaded: no lock is held then.
+/// A plugin may call the functions of the library that loads it, even if the program loaded that library with local
+/// visibility, and also during loading: no lock is held then.
 #[test]
 fn plugins_that_use_the_library() {
     with_variant("exports::plugins_that_use_the_library", "NEEDS_HOST", || {
@@ -120,14 +120,14 @@ fn plugins_that_use_the_library() {
             let told = probe.round_trip(library, 0);
             assert!(told.ends_with("right"), "{kind:?}: {told}");
         }
-        // What a constructor has registered.
+        // Registered by the constructor of the plugin.
         let filter = Probe { kind: Kind::Filter, id: 250 };
         assert!(filter.round_trip(library, 0).ends_with("right"));
     });
 }
 
-/// A tuner that was built for another layout of the context writes where it should not; it has no effect then, and
-/// does no harm (abi.md 4.3).
+/// A tuner that was built for another layout of the context writes to other fields; in this library this has no
+/// effect and does no harm (abi.md 4.3).
 #[test]
 fn tuners_for_an_older_layout() {
     with_variant("exports::tuners_for_an_older_layout", "OLD_LAYOUT", || {
@@ -150,7 +150,7 @@ fn tuners_for_an_older_layout() {
     });
 }
 
-/// The tuner of a plugin chooses from call to call.
+/// The tuner of a plugin chooses parameters for each call.
 #[test]
 fn tuners_choose() {
     with_variant("exports::tuners_choose", "good", || {
@@ -170,13 +170,13 @@ fn tuners_choose() {
                 })
                 .collect()
         };
-        // The tuner counts in its only copy: each library goes on where the other one ended.
+        // Both libraries share the only copy of the plugin: its counter continues from one to the other.
         let seen: Vec<u8> = libraries(true).into_iter().flat_map(metas).collect();
         assert_eq!(seen, (1..=seen.len() as u8).collect::<Vec<_>>());
     });
 }
 
-/// What lies at the place is no library at all.
+/// The file at the path of the plugin is not a library.
 #[test]
 fn files_that_are_no_libraries() {
     let names = ["empty", "text", "directory"];
@@ -200,7 +200,7 @@ fn files_that_are_no_libraries() {
     );
 }
 
-/// No plugin is looked for where there is nothing to do for it (codecs.md 13.1).
+/// A plugin is not searched if it would not be called (codecs.md 13.1).
 #[test]
 fn plugins_that_are_not_needed() {
     with_plugins(
@@ -216,7 +216,7 @@ fn plugins_that_are_not_needed() {
                     assert!(compress(library, &stored, &crate::probes::pairs(5000), 10_000).is_ok());
                     assert!(compress(library, &params, &[1; 31], 10_000).is_ok(), "too short to compress");
                 }
-                // A run needs no codec, but its filters.
+                // A run needs no codec, but its filters are needed.
                 assert!(compress(library, &codec.params(0), &[7; 5000], 10_000).is_ok());
                 assert_eq!(compress(library, &filter.params(0), &[7; 5000], 10_000), Err(-18));
             }

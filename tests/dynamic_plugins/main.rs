@@ -1,10 +1,10 @@
-//! Plugin libraries (codecs.md 13 and 18.8 to 18.11, abi.md 9.6): how they are found, what they have to export,
-//! and which code each failure gives. The plugins are built from `capi-tests/plugin.c`.
+//! Plugin libraries (codecs.md 13 and 18.8 to 18.11, abi.md 9.6): how they are found, the symbols that they must
+//! export, and the return code of each failure. The plugins are built from `capi-tests/plugin.c`.
 //!
-//! The reference does the same beside ours, except where it is known to crash. Every scenario runs in a process
-//! of its own, since the search depends on the environment and plugins stay loaded.
+//! The reference runs the same scenarios, except for those in which it is known to crash. Every scenario runs in a
+//! separate process, since the search depends on the environment and plugins stay loaded.
 
-#[allow(dead_code)] // one of its two entry points is enough here
+#[allow(dead_code)] // this test uses one of the two functions
 #[path = "../upstream_defects/alone.rs"]
 mod alone;
 mod probes;

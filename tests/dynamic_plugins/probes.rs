@@ -1,4 +1,4 @@
-//! Building plugins, running scenarios that find them, and using what they bring.
+//! Builds plugins, runs scenarios that find them, and uses their functions.
 
 use std::ffi::{CString, c_int};
 use std::fmt::Write;
@@ -14,7 +14,7 @@ use crate::support::calls::{OwnedContext, Params, compress, decompress, with_des
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 
-/// What a plugin is for.
+/// The kind of a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Codec,
@@ -24,11 +24,11 @@ pub enum Kind {
 
 pub const KINDS: [Kind; 3] = [Kind::Codec, Kind::Filter, Kind::Tuner];
 
-/// The variable that tells a child where its plugins are.
+/// The environment variable with the plugin directory of a child.
 const PLACE: &str = "BLOSC2_TEST_PLUGINS";
 
-/// Runs `scenario` in a process of its own. `prepare` fills a directory, in which the scenario finds libraries by
-/// their names, and programs in its directory `bin` before all others if there is one.
+/// Runs `scenario` in a separate process. `prepare` fills a directory, in which the scenario finds libraries by name.
+/// If it has a subdirectory `bin`, that precedes the other directories of `PATH`.
 pub fn with_plugins(name: &str, prepare: impl FnOnce(&Path), scenario: impl FnOnce(&Path)) {
     if let Some(place) = std::env::var_os(PLACE) {
         return scenario(&PathBuf::from(place));
@@ -36,7 +36,7 @@ pub fn with_plugins(name: &str, prepare: impl FnOnce(&Path), scenario: impl FnOn
     let directory = TempDir::new();
     prepare(directory.path());
     if !directory.join("bin").exists() {
-        // Faster than the true ones, which do not know any of these plugins either.
+        // Faster than the real interpreters, which would not find these plugins either.
         for name in ["python", "python3"] {
             program(directory.path(), name, "exit 1");
         }
@@ -47,7 +47,7 @@ pub fn with_plugins(name: &str, prepare: impl FnOnce(&Path), scenario: impl FnOn
     alone_with(name, &variables, || unreachable!("the child has its variables"));
 }
 
-/// Puts a shell script among the programs of the scenarios.
+/// Adds a shell script to the programs of the scenario.
 pub fn program(place: &Path, name: &str, script: &str) {
     let file = place.join("bin").join(name);
     fs::create_dir_all(place.join("bin")).expect("a directory");
@@ -67,12 +67,12 @@ pub fn build(kind: Kind, definitions: &[&str], library: &Path) {
     assert!(output.status.success(), "{compiler:?}:\n{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// The file in which the plugin of that name is looked for.
+/// Returns the file name under which the plugin of that name is searched.
 pub fn file_of(name: &str) -> String {
     format!("libblosc2_{name}.so")
 }
 
-/// Something registered without functions, to be taken from the plugin of its name.
+/// An entry that is registered without functions, which the plugin of its name provides.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     pub kind: Kind,
@@ -115,7 +115,7 @@ impl Probe {
         Probe { kind, id }
     }
 
-    /// Parameters that use it, with that meta byte.
+    /// Returns parameters that use it, with that meta byte.
     pub fn params(self, meta: u8) -> Params {
         let params =
             Params { typesize: 1, filters: [0; 6], blocksize: 4000, splitmode: 2, ..Params::default() };
@@ -128,7 +128,7 @@ impl Probe {
         }
     }
 
-    /// Compresses and decompresses, and tells what came of both.
+    /// Compresses and decompresses; returns a description of both results.
     pub fn round_trip(self, library: &Library, meta: u8) -> String {
         let src = pairs(20_000);
         let mut told = String::new();
@@ -163,7 +163,7 @@ impl Probe {
         told
     }
 
-    /// What `round_trip` tells when the plugin cannot be used.
+    /// The result of `round_trip` if the plugin cannot be used.
     pub fn refusal(self) -> &'static str {
         match self.kind {
             Kind::Codec => "-7",
@@ -173,12 +173,12 @@ impl Probe {
     }
 }
 
-/// Noise, but in pairs of equal bytes.
+/// Returns random bytes, each twice.
 pub fn pairs(nbytes: usize) -> Vec<u8> {
     (0..nbytes).map(|at| ((at / 2).wrapping_mul(0x9E37_79B9) >> 11) as u8).collect()
 }
 
-/// Ours alone, or both where the reference is known to survive.
+/// Returns our library, and the reference too if it is known not to crash.
 pub fn libraries(reference_survives: bool) -> Vec<&'static Library> {
     if reference_survives { crate::support::all() } else { vec![Library::ours()] }
 }

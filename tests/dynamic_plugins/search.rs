@@ -1,5 +1,5 @@
-//! Where plugins are looked for (codecs.md 13.2): where the system finds libraries, then by asking Python. The
-//! interpreters here are scripts, but for one.
+//! The search for plugins (codecs.md 13.2): first the search path of the system, then a Python interpreter. The
+//! interpreters of these tests are scripts, with one exception.
 
 use std::fs;
 use std::path::Path;
@@ -7,21 +7,21 @@ use std::path::Path;
 use crate::probes::{KINDS, Kind, Probe, build, file_of, libraries, program, with_plugins};
 use crate::support::library::Library;
 
-/// Puts an interpreter into the scenario's path. It notes how it is called, in `log`, then runs `script`.
+/// Adds an interpreter to the search path of the scenario. It appends its arguments to `log`, then runs `script`.
 fn interpreter(place: &Path, name: &str, script: &str) {
     let log = place.join("log");
     let note = format!("printf '%s|' {name} \"$@\" >> {}", log.display());
     program(place, name, &format!("{note}\n{script}"));
 }
 
-/// What has been asked since the last time.
+/// Returns the queries since the previous call.
 fn take_log(place: &Path) -> String {
     let log = fs::read_to_string(place.join("log")).unwrap_or_default();
     let _ = fs::remove_file(place.join("log"));
     log
 }
 
-/// Plugins of all kinds in a directory where the system does not look.
+/// Builds plugins of all kinds in a directory outside the search path of the system.
 fn hidden_plugins(place: &Path) {
     fs::create_dir(place.join("hidden")).expect("a directory");
     for kind in KINDS {
@@ -33,7 +33,7 @@ fn hidden(place: &Path, kind: Kind) -> std::path::PathBuf {
     place.join("hidden").join(format!("{kind:?}.so"))
 }
 
-/// For an interpreter: prints the path of the plugin whose kind the program names.
+/// A script for an interpreter: prints the path of the plugin whose kind the program names.
 fn printing(place: &Path, after: &str) -> String {
     let hidden = place.join("hidden");
     format!(
@@ -46,7 +46,7 @@ fn name_of(kind: Kind) -> String {
     format!("hidden_{kind:?}").to_lowercase()
 }
 
-/// Whether the hidden plugin of each kind is found, by ours and by the reference.
+/// Checks whether our library and the reference find the hidden plugin of each kind.
 fn assert_found(found_by_ours: bool, found_by_reference: Option<bool>) {
     for kind in KINDS {
         for library in libraries(found_by_reference.is_some()) {
@@ -76,7 +76,7 @@ fn python_tells() {
             let log = take_log(place);
             assert!(!log.contains("python3|"), "{log}");
             for kind in KINDS {
-                // By each library; once found is found for ever.
+                // One query per library; a plugin that was found is not searched again.
                 let asked = format!("import blosc2_{}", name_of(kind));
                 let times = log.matches(&asked).count();
                 assert_eq!(times, libraries(true).len(), "{asked}: {log}");
@@ -105,7 +105,7 @@ fn python3_tells_if_python_says_nothing() {
     );
 }
 
-/// The reference takes the end of the line for a part of the path (codecs.md 18.11).
+/// The reference includes the end of the line in the path (codecs.md 18.11).
 #[test]
 fn codecs_18_11_a_line_with_its_end() {
     with_plugins(
@@ -118,7 +118,7 @@ fn codecs_18_11_a_line_with_its_end() {
     );
 }
 
-/// What an interpreter says is taken, whatever the other one would say and whether it failed.
+/// The output of the first interpreter is used, whether or not that failed, and whatever the other one would print.
 #[test]
 fn the_first_answer_counts() {
     with_plugins(
@@ -148,7 +148,7 @@ fn nobody_tells() {
         |place| {
             assert_found(false, Some(false));
             take_log(place);
-            // Failures are not remembered: it may be installed meanwhile.
+            // Failures are not cached: the plugin may be installed meanwhile.
             for kind in KINDS {
                 build(kind, &[], &place.join(file_of(&name_of(kind))));
             }
@@ -158,7 +158,7 @@ fn nobody_tells() {
     );
 }
 
-/// The system's places come first; nobody is asked then.
+/// The search path of the system comes first; if the plugin is found there, no interpreter is started.
 #[test]
 fn libraries_in_the_path() {
     with_plugins(
@@ -176,7 +176,7 @@ fn libraries_in_the_path() {
     );
 }
 
-/// Names that could mean anything to a shell or a file system are refused before anything is done.
+/// Names with a special meaning in a shell or a file system are rejected before any other action.
 #[test]
 fn codecs_19_14_names() {
     with_plugins(
@@ -206,14 +206,14 @@ fn codecs_19_14_names() {
     );
 }
 
-/// A module that lies in the working directory, perhaps beside a stranger's data, is not run; one that is installed is.
+/// A module in the working directory, which may contain other people's data, is not run; an installed module is.
 #[test]
 fn modules_of_the_working_directory() {
     with_plugins(
         "search::modules_of_the_working_directory",
         |place| {
             hidden_plugins(place);
-            // No interpreters but the true ones.
+            // Only the real interpreters.
             for directory in ["here", "installed", "bin"] {
                 fs::create_dir(place.join(directory)).expect("a directory");
             }
@@ -226,7 +226,7 @@ fn modules_of_the_working_directory() {
         },
         |place| {
             std::env::set_current_dir(place.join("here")).expect("a directory");
-            // SAFETY: this process has one thread that does anything.
+            // SAFETY: no other thread of this process is active.
             unsafe { std::env::set_var("PYTHONPATH", place.join("installed")) };
             let library = Library::ours();
             let stranger = Probe::register(library, Kind::Codec, 200, "stranger");
@@ -238,8 +238,8 @@ fn modules_of_the_working_directory() {
     );
 }
 
-/// A package that cannot be imported, as some cannot without the Python binding of the C library: its library is used
-/// all the same.
+/// A package that cannot be imported, for example without the Python binding of the C library: its library is used
+/// nevertheless.
 #[test]
 fn packages_that_cannot_be_imported() {
     with_plugins(
@@ -255,7 +255,7 @@ fn packages_that_cannot_be_imported() {
             fs::create_dir(place.join("bin")).expect("a directory");
         },
         |place| {
-            // SAFETY: this process has one thread that does anything.
+            // SAFETY: no other thread of this process is active.
             unsafe { std::env::set_var("PYTHONPATH", place.join("installed")) };
             let library = Library::ours();
             let broken = Probe::register(library, Kind::Codec, 200, "broken");

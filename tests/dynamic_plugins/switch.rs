@@ -1,5 +1,5 @@
-//! `BLOSC2_PLUGINS`, which says where plugins may be looked for: nowhere, where the system finds libraries, or by asking
-//! Python too. The C library does not have it.
+//! `BLOSC2_PLUGINS`, which limits the search for plugins: none, the search path of the system, or a Python
+//! interpreter, too. The C library does not have this variable.
 
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
@@ -8,8 +8,8 @@ use std::path::Path;
 use crate::probes::{KINDS, Probe, build, file_of, program, with_plugins};
 use crate::support::library::Library;
 
-/// A plugin of each kind where the system finds libraries, another where only Python tells, and a Python that notes that
-/// it is asked.
+/// Builds a plugin of each kind in the search path of the system, another that only the Python script finds, and a
+/// Python script that records that it was called.
 fn both_places(place: &Path) {
     fs::create_dir(place.join("hidden")).expect("a directory");
     let mut answers = String::new();
@@ -24,9 +24,10 @@ fn both_places(place: &Path) {
     program(place, "python3", &format!("echo asked >> {}\nexit 1", log.display()));
 }
 
-/// Uses all plugins with the variable set so; whether those in the library path are found, and those that Python knows.
+/// Uses all plugins with this value of the variable; checks whether those in the library path and those of Python are
+/// found.
 fn assert_found(place: &Path, value: Option<&str>, in_path: bool, of_python: bool) {
-    // SAFETY: this process has one thread that does anything.
+    // SAFETY: no other thread of this process is active.
     unsafe {
         match value {
             Some(value) => std::env::set_var("BLOSC2_PLUGINS", value),
@@ -52,7 +53,7 @@ fn assert_found(place: &Path, value: Option<&str>, in_path: bool, of_python: boo
 #[test]
 fn plugins_are_searched_where_the_variable_says() {
     with_plugins("switch::plugins_are_searched_where_the_variable_says", both_places, |place| {
-        // What was found once stays found, so the smaller searches come first.
+        // A plugin that was found once stays available, so the narrower searches come first.
         assert_found(place, Some("off"), false, false);
         assert_found(place, Some("path"), true, false);
         assert_found(place, Some("all"), true, true);
@@ -74,7 +75,7 @@ fn an_unknown_value_switches_the_search_off_and_is_traced() {
         }
         let trace = place.join("trace");
         let file = File::create(&trace).expect("a file");
-        // SAFETY: an open file, in a process that does nothing else.
+        // SAFETY: an open file, in a process without other activity.
         unsafe {
             std::env::set_var("BLOSC_TRACE", "1");
             assert_eq!(libc::dup2(file.as_raw_fd(), 2), 2);

@@ -1,4 +1,5 @@
-//! Plugins that several threads need at once (codecs.md 18.10), and what a plugin's functions may do.
+//! Plugins that several threads need at once (codecs.md 18.10), and calls of the library by the functions of a
+//! plugin.
 
 use std::fs;
 use std::sync::Barrier;
@@ -9,7 +10,7 @@ use crate::support::library::Library;
 
 const THREADS: u8 = 8;
 
-/// The first use, by eight threads, each with two more, of one codec and one filter.
+/// The first use of one codec and one filter by eight threads, each with two worker threads.
 #[test]
 fn codecs_18_10_first_use_by_many_threads() {
     with_plugins(
@@ -41,7 +42,7 @@ fn codecs_18_10_first_use_by_many_threads() {
     );
 }
 
-/// Threads that look for the same thing wait for one answer.
+/// Threads that search for the same plugin wait for one search.
 #[test]
 fn one_search_for_all() {
     with_plugins(
@@ -49,7 +50,7 @@ fn one_search_for_all() {
         |place| {
             for name in ["python", "python3"] {
                 let log = place.join("log");
-                // Longer than it takes eight threads to get here.
+                // Longer than eight threads need to start the search.
                 program(place, name, &format!("printf '%s ' {name} >> {}\nexec sleep 1", log.display()));
             }
         },

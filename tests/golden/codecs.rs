@@ -1,5 +1,4 @@
-//! Streams of the codecs, seen as the only stream of an unfiltered, unsplit, one-block chunk
-//! (codecs.md 3.4, 14.1, 19.5).
+//! Streams of the codecs, taken from an unfiltered, unsplit, one-block chunk (codecs.md 3.4, 14.1, 19.5).
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +9,7 @@ use crate::support::calls::{Params, compress, decompress};
 use crate::support::library::Library;
 use crate::support::{all, crc32, hex};
 
-/// One block, one stream, no filter.
+/// Parameters for one block, one stream, no filter.
 fn one_stream(codec: u8, clevel: u8, src: &[u8]) -> Params {
     Params {
         codec,
@@ -23,7 +22,7 @@ fn one_stream(codec: u8, clevel: u8, src: &[u8]) -> Params {
     }
 }
 
-/// The codec's output for `src`, or `None` where the codec gave up and the stream is raw.
+/// Returns the codec's output for `src`, or `None` if the codec failed and the stream is stored uncompressed.
 fn stream(library: &Library, params: &Params, src: &[u8]) -> Option<Vec<u8>> {
     let chunk = compress(library, params, src, src.len() + 4096).expect("a chunk");
     let decoded = decompress(library, 1, &chunk, src.len());
@@ -83,7 +82,7 @@ fn blosclz_streams() {
         }
         let params = one_stream(0, 5, &quick);
         assert_eq!(compress(library, &params, &quick, 40 + 66).map(|chunk| chunk.len()), Ok(94));
-        // The codec of the reference is offered what is left of the destination, and needs 66 bytes.
+        // The codec of the reference gets the rest of the destination, and needs 66 bytes.
         let tight = compress(library, &params, &quick, 40 + 65);
         if library.is_reference() {
             assert_eq!(tight, Err(0));
@@ -93,7 +92,7 @@ fn blosclz_streams() {
     }
 }
 
-/// (words, width, total, CRC of the data, [(clevels, size, CRC)], size 0: the codec gives up).
+/// (words, width, total, CRC of the data, [(clevels, size, CRC)], size 0: the codec fails).
 type Generated = (usize, usize, usize, u32, &'static [(std::ops::RangeInclusive<u8>, usize, u32)]);
 
 const BLOSCLZ: [Generated; 6] = [
@@ -177,7 +176,7 @@ fn sizes_of_the_library_codecs() {
                 if library.is_reference() {
                     assert_eq!(got, size, "codec {codec}, clevel {clevel}");
                 } else {
-                    // Another encoder may write other bytes, but not (noticeably) more of them.
+                    // Another encoder may write other bytes, but not considerably more.
                     assert!(
                         got <= size + size / 50,
                         "codec {codec}, clevel {clevel}: {got} bytes, reference {size}"
@@ -208,7 +207,7 @@ fn small_streams_at_level_5() {
             if library.is_reference() || codec != 4 {
                 assert_hex(library, &format!("codec {codec}"), &got, &expected);
             } else {
-                // Any zlib stream will do; the reference's own must be read.
+                // Any valid zlib stream is accepted; the reference's stream must be readable.
                 let mut theirs = chunk[..36].to_vec();
                 theirs.extend((expected.len() as i32).to_le_bytes());
                 theirs.extend(&expected);
@@ -229,7 +228,7 @@ unsafe extern "C" fn three_bytes(
     _: *const c_void,
 ) -> c_int {
     assert!(output_len >= 3);
-    // SAFETY: the caller gives `output_len` writable bytes.
+    // SAFETY: the caller passes `output_len` writable bytes.
     unsafe { output.copy_from_nonoverlapping([0xC0, meta, 0xDE].as_ptr(), 3) };
     3
 }
@@ -243,7 +242,7 @@ unsafe extern "C" fn from_three_bytes(
     _: *mut blosc2_dparams,
     _: *const c_void,
 ) -> c_int {
-    // SAFETY: the caller gives `input_len` readable and `output_len` writable bytes.
+    // SAFETY: the caller passes `input_len` readable and `output_len` writable bytes.
     let (input, output) = unsafe {
         (
             std::slice::from_raw_parts(input, input_len as usize),
@@ -261,7 +260,7 @@ unsafe extern "C" fn from_three_bytes(
 
 #[test]
 fn a_user_codec() {
-    // codecs.md 14.1 with id 201 (200 belongs to the filter vectors).
+    // codecs.md 14.1 with id 201 (the filter vectors use 200).
     let src = b"abcdefgh".repeat(12);
     let mut expected =
         hex("05 09 d5 01 60 00 00 00 60 00 00 00 2b 00 00 00 00 00 00 00 00 00 c8 42 00 00 00 00 00 00 00 00

@@ -1,5 +1,5 @@
-//! What environment variables and the start of a process do (abi.md 15, chunk.md 8 V13): every row in a child
-//! process of its own, which is this test executable again.
+//! Effects of environment variables and of the start of a process (abi.md 15, chunk.md 8 V13): every row in a
+//! separate child process, which is this test executable.
 
 use std::ffi::c_void;
 use std::process::{Command, Stdio};
@@ -11,7 +11,7 @@ use crate::support::library::{Library, has_feature, path_of_reference};
 
 const CHILD: &str = "BLOSC2_GOLDEN_CHILD";
 
-/// Runs the test `name` again in a child with one variable set, and returns what it reported.
+/// Runs the test `name` in a child with one variable set, and returns its output.
 fn in_child(name: &str, library: &str, variable: Option<(&str, &str)>) -> String {
     let mut command = Command::new(std::env::current_exe().expect("path of the test executable"));
     command
@@ -29,7 +29,7 @@ fn in_child(name: &str, library: &str, variable: Option<(&str, &str)>) -> String
     report.collect::<Vec<_>>().join("\n")
 }
 
-/// The library that the parent asked for, if this is a child.
+/// Returns the library that the parent selected, if this is a child.
 fn child_library() -> Option<Library> {
     match std::env::var(CHILD).ok()?.as_str() {
         "reference" => Library::reference_uninitialised(),
@@ -37,7 +37,7 @@ fn child_library() -> Option<Library> {
     }
 }
 
-/// Ours, and the reference when it is there.
+/// Returns the names of our library, and of the reference if it is available.
 fn libraries() -> Vec<&'static str> {
     let mut libraries = vec!["ours"];
     libraries.extend(path_of_reference().map(|_| "reference"));
@@ -66,7 +66,7 @@ fn compress(
     })
 }
 
-/// One row of the matrix, as a line of text.
+/// Returns one row of the matrix as a line of text.
 fn report(library: &Library) -> String {
     let src: Vec<u8> = (0..5000i32).flat_map(i32::to_le_bytes).collect();
     let (rc, chunk) = compress(library, 5, 1, 4, &src, 40_000);
@@ -155,7 +155,7 @@ fn environment_matrix() {
     ];
     for library in libraries() {
         for (variable, expected) in &rows {
-            // A codec that the build does not have is a name that nobody knows.
+            // A codec that is not part of the build counts as an unknown name.
             let expected = match variable {
                 Some((_, "ndlz")) if !has_feature(library, "ndlz") => {
                     let unknown = rows.iter().find(|row| row.0 == Some(("BLOSC_COMPRESSOR", "ZSTD")));
@@ -239,7 +239,7 @@ fn sixteen_byte_headers() {
     }
 }
 
-/// The lifecycle transcript of abi.md 15, as far as it does not need the I/O backends.
+/// The lifecycle transcript of abi.md 15, without the calls that need the I/O back-ends.
 #[test]
 fn lifecycle() {
     if let Some(library) = child_library() {

@@ -1,5 +1,5 @@
-//! Filter vectors (filters.md 2, 4-7, 17): the raw shuffle functions, and filtered blocks read out of chunks
-//! that a user codec stored as they came out of the pipeline.
+//! Filter vectors (filters.md 2, 4-7, 17): the raw shuffle functions, and filtered blocks extracted from chunks in
+//! which a user codec stored the output of the pipeline unchanged.
 
 use std::ffi::{c_int, c_void};
 
@@ -37,7 +37,7 @@ unsafe extern "C" fn undecodable(
 
 const RAW: u8 = 200;
 
-/// Registers codec 200: every stream is stored as it is.
+/// Registers codec 200, which stores every stream unchanged.
 fn register_raw(library: &Library) {
     let mut codec = blosc2_codec {
         compcode: RAW,
@@ -55,7 +55,7 @@ fn params(typesize: i32, blocksize: i32, filters: [u8; 6], metas: [u8; 6]) -> Pa
     Params { codec: RAW, typesize, blocksize, filters, metas, splitmode: 2, ..Params::default() }
 }
 
-/// The blocks of `src` as they leave the pipeline.
+/// Returns the blocks of `src` after the filter pipeline.
 fn filtered(library: &Library, params: &Params, src: &[u8]) -> Vec<Vec<u8>> {
     register_raw(library);
     let chunk = compress(library, params, src, src.len() + 4096).expect("a chunk");
@@ -105,7 +105,7 @@ fn plain_and_zero_chunks_record_the_pipeline() {
         assert_eq!(decompress(library, 1, &chunk, 256).as_deref(), Ok(&src[..]));
         let chunk = compress(library, &base, &[0; 256], 1000).expect("zeros");
         assert_hex(library, "zeros", &chunk, &zeros);
-        // Incompressible: the flags keep the bits of the attempt.
+        // Incompressible: the chunk has the flags of the attempt.
         let noise = Random::new(3).bytes(8192);
         let chunk = compress(library, &base, &noise, 8192 + 32).expect("a raw copy");
         assert_eq!(chunk[2], 0x0F, "{}", library.name);
@@ -138,12 +138,12 @@ fn shuffle_metas() {
             let blocks = filtered(library, &params, &d1(len));
             assert_hex(library, &format!("meta {meta}"), &blocks[0], &hex(expected));
         }
-        // A typesize beyond 255 counts as 1, unless the meta says otherwise.
+        // A typesize above 255 counts as 1, unless the meta states another.
         let src = d1(600);
         assert_eq!(filtered(library, &params(300, 600, LAST(1), [0; 6]), &src)[0], src);
         let four = filtered(library, &params(4, 600, LAST(1), [0; 6]), &src);
         assert_eq!(filtered(library, &params(300, 600, LAST(1), [4; 6]), &src), four);
-        // Bitshuffle has no meta.
+        // Bitshuffle ignores its meta.
         let plain = filtered(library, &params(4, 600, LAST(2), [0; 6]), &src);
         assert_eq!(filtered(library, &params(4, 600, LAST(2), [2; 6]), &src), plain);
     }
@@ -235,7 +235,7 @@ fn truncated_precision() {
             let blocks = filtered(library, &params(8, 32, LAST(4), [meta; 6]), &doubles);
             assert_hex(library, "doubles", &blocks[0], &hex("00 00 00 00 99 99 b9 3f").repeat(4));
         }
-        // Every meta: accepted exactly where some mantissa bits are left (filters.md 18.12).
+        // Every meta: accepted exactly if some mantissa bits are left (filters.md 18.12).
         for (typesize, bits) in [(4, 23), (8, 52)] {
             for meta in -128i32..128 {
                 let params = params(typesize, 32, LAST(4), [meta as u8; 6]);
@@ -248,7 +248,7 @@ fn truncated_precision() {
     }
 }
 
-/// Version 2 left blocks alone whose element count is not a multiple of 8; version 3 had five slots.
+/// Version 2 did not shuffle blocks whose element count is not a multiple of 8; version 3 had five slots.
 #[test]
 fn versions_and_bitshuffle() {
     let noise = Random::new(4).bytes(224);
@@ -273,8 +273,8 @@ fn versions_and_bitshuffle() {
                 );
             }
         }
-        // A last block of 16 elements and two bytes: shuffled in version 2 too; the tail comes through
-        // (filters.md 16 D2).
+        // A last block of 16 elements and two bytes: shuffled in version 2, too; the tail is preserved (filters.md 16
+        // D2).
         let params = params(4, 112, LAST(2), [0; 6]);
         let src = &noise[..178];
         let first = &filtered(library, &params, src)[0];
@@ -362,7 +362,7 @@ fn shuffle_functions_check_their_arguments() {
     let mut dest = [BEFORE; 64];
     for library in all() {
         let mut rc = |function: Raw, typesize: i32, len: i32| {
-            // SAFETY: the calls made below are refused, or stay within 64 bytes.
+            // SAFETY: the calls below are rejected, or access at most 64 bytes.
             unsafe { function(typesize, len, src.as_ptr().cast(), dest.as_mut_ptr().cast()) }
         };
         for function in [library.blosc2_shuffle, library.blosc2_unshuffle] {

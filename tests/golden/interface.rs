@@ -1,5 +1,5 @@
-//! Fixed answers of the functions round the chunk: makers, inspectors, names, texts, defaults, and what a
-//! prefilter and a postfilter are told (abi.md 2.10, 5.2, 15).
+//! Fixed results of the functions around the chunk: constructors, inspectors, names, texts, defaults, and the
+//! arguments of prefilters and postfilters (abi.md 2.10, 5.2, 15).
 
 use std::ffi::{CStr, c_char, c_int};
 use std::ptr;
@@ -12,7 +12,7 @@ use crate::support::library::{Library, has_feature};
 use crate::support::{all, hex};
 use crate::{assert_hex, typesize};
 
-/// Static text of a library as a string; `None` for NULL.
+/// Converts static text of a library to a string; returns `None` for NULL.
 pub fn text(pointer: *const c_char) -> Option<String> {
     if pointer.is_null() {
         return None;
@@ -175,7 +175,7 @@ fn names_and_codes() {
         (40, "htj2k"),
     ];
     for library in all() {
-        // 160 and above belong to the tests that register codecs.
+        // Codecs with ids from 160 on are registered by other tests.
         let table = table.into_iter().filter(|entry| match entry.0 {
             32 => has_feature(library.name, "ndlz"),
             33..=35 => has_feature(library.name, "zfp"),
@@ -209,7 +209,7 @@ fn names_and_codes() {
                 continue;
             }
             let (mut lib, mut version) = (ptr::null_mut(), ptr::null_mut());
-            // SAFETY: valid out-pointers; both strings are ours to free.
+            // SAFETY: valid out-pointers; the caller frees both strings.
             unsafe {
                 let rc = (library.blosc2_get_complib_info)(name.as_ptr(), &mut lib, &mut version);
                 assert_eq!((rc, text(lib).as_deref()), (code, Some(complib)), "{}: {name:?}", library.name);
@@ -268,7 +268,7 @@ fn default_parameters() {
     }
 }
 
-/// A context tells its parameters back, and leaves two fields alone (abi.md 16.5).
+/// The parameters that a context returns; two fields are not written (abi.md 16.5).
 #[test]
 fn parameters_of_a_context() {
     for library in all() {
@@ -314,7 +314,7 @@ fn parameters_of_a_context() {
         let got = context.cparams();
         assert_eq!((got.typesize, got.blocksize), (1, 900), "{}", library.name);
 
-        // A decompression context knows no typesize until it has seen a chunk.
+        // A decompression context has no typesize before its first chunk.
         let chunk = special_chunk(library, &typesize(4), Special::Zeros, 400, 32).expect("zeros");
         let mut reader = OwnedContext::decompressing(library, dparams(2));
         assert_eq!((reader.dparams().nthreads, reader.dparams().typesize), (2, 0), "{}", library.name);
@@ -350,7 +350,7 @@ fn coordinates() {
     }
 }
 
-/// What a prefilter saw of one block.
+/// The arguments of a prefilter for one block.
 #[derive(Clone, Debug, PartialEq)]
 struct Seen {
     size: i32,
@@ -481,7 +481,7 @@ fn what_prefilter_and_postfilter_are_told() {
         assert!(rc == src.len() as i32 && decoded == src, "{}: {rc}", library.name);
         let blocks = std::mem::take(&mut *seen.lock().expect("the list"));
         assert_eq!((blocks.len(), &blocks[1]), (16, &expected(4, 0, false)), "{}", library.name);
-        // getitem runs it on the whole block.
+        // getitem runs the postfilter on the whole block.
         let (rc, item) = with_destination(8, |dest| reader.getitem(chunk, 20_000, 2, dest));
         assert!(rc == 8 && item == src[80_000..80_008], "{}: {rc}", library.name);
         let blocks = std::mem::take(&mut *seen.lock().expect("the list"));

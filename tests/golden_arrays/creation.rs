@@ -39,7 +39,7 @@ fn special_chunks() {
     });
 }
 
-/// An error and an array (b2nd.md Q13).
+/// Calls that return an error and an array (b2nd.md Q13).
 #[test]
 fn errors_with_an_array() {
     everywhere(|library, store, path| {
@@ -53,7 +53,7 @@ fn errors_with_an_array() {
         let context = five(store, &path.with_extension("short")).context(library);
         let mut raw = std::ptr::null_mut();
         let items = [7u8; 20];
-        // SAFETY: as above, and a buffer that has more than it is said to have.
+        // SAFETY: as above, and a buffer that is larger than stated.
         let rc = unsafe {
             (context.functions.b2nd_from_cbuffer)(context.raw(), &mut raw, items.as_ptr().cast(), 19)
         };
@@ -62,7 +62,7 @@ fn errors_with_an_array() {
     });
 }
 
-/// The dtype that nobody gave, and that of a copy (b2nd.md Q2, Q6).
+/// The default dtype, and the dtype of a copy (b2nd.md Q2, Q6).
 #[test]
 fn dtypes() {
     everywhere(|library, store, path| {
@@ -88,7 +88,7 @@ fn dtypes() {
     }
 }
 
-/// What a program may read and change in a context (b2nd.md 4.2).
+/// The fields of a context that a program may read and change (b2nd.md 4.2).
 #[test]
 fn contexts() {
     for library in all() {
@@ -97,7 +97,7 @@ fn contexts() {
         let fields = unsafe { &mut *context.raw() };
         assert_eq!((fields.ndim, &fields.shape[..2], &fields.chunkshape[..2]), (2, &[5, 7][..], &[3, 4][..]));
         assert_eq!((&fields.blockshape[..2], fields.nmetalayers, fields.dtype_format), (&[2, 2][..], 0, 0));
-        // SAFETY: a storage with parameters of its own (b2nd.md 6.1).
+        // SAFETY: the storage has its own copy of the parameters (b2nd.md 6.1).
         unsafe {
             assert_eq!((*(*fields.b2_storage).cparams).blocksize, 4);
             assert_eq!((*(*fields.b2_storage).cparams).typesize, 1);
@@ -110,7 +110,7 @@ fn contexts() {
     }
 }
 
-/// The first refresh of an array in a frame finds what its creation did (b2nd.md Q9).
+/// The first refresh of an array in a frame detects the changes made by its creation (b2nd.md Q9).
 #[test]
 fn first_refresh() {
     everywhere(|library, store, path| {

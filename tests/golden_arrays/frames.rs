@@ -1,4 +1,4 @@
-//! Arrays as frames, and arrays from frames (b2nd.md 3.1, 6.10, 11).
+//! Arrays converted to frames, and frames opened as arrays (b2nd.md 3.1, 6.10, 11).
 
 use std::fs;
 
@@ -74,7 +74,7 @@ fn golden_frame_read() {
     }
 }
 
-/// An array by its older metalayer, without a dtype (b2nd.md 3.1, Q12).
+/// An array with the older metalayer, without a dtype (b2nd.md 3.1, Q12).
 #[test]
 fn caterva() {
     everywhere(|library, store, path| {
@@ -93,7 +93,7 @@ fn caterva() {
         assert_eq!(old.get(&[1, 2], &[2, 4]).as_deref(), Ok(&[10, 11][..]));
         assert_eq!(old.set(&[4, 6], &[5, 7], &[99]), 0);
         assert_eq!(old.get(&[4, 6], &[5, 7]).as_deref(), Ok(&[99][..]));
-        // Ours may rewrite the older metalayer instead (b2nd.md D22, with a test of its own).
+        // Our library may rewrite the older metalayer instead (b2nd.md D22, which has a separate test).
         if store == Store::Memory && library.is_reference() {
             assert_eq!(old.resize(&[6, 7], None), 0);
             let names: Vec<Vec<u8>> = old.schunk().metas().into_iter().map(|(name, _)| name).collect();
@@ -103,7 +103,7 @@ fn caterva() {
     });
 }
 
-/// Which metalayers make an array (b2nd.md 6.10).
+/// The metalayers that make a super-chunk an array (b2nd.md 6.10).
 #[test]
 fn from_super_chunks() {
     for library in all() {
@@ -152,7 +152,7 @@ fn from_super_chunks() {
     }
 }
 
-/// Saving, saving behind, and opening where something is and where nothing is (b2nd.md 6.10, Q5).
+/// Saving, appending to a file, and opening existing and missing files (b2nd.md 6.10, Q5).
 #[test]
 fn saved() {
     let scratch = Scratch::new();

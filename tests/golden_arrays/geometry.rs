@@ -1,4 +1,4 @@
-//! The public struct of the worked layouts, placeholders, and the limits (b2nd.md 2.2, 2.6, 13.3).
+//! The public struct for the worked layouts, placeholders, and the limits (b2nd.md 2.2, 2.6, 13.3).
 
 use blosc2::abi::b2nd_array_t;
 
@@ -34,7 +34,7 @@ fn of_layout_a() {
         assert!(fields.chunk_cache.data.is_null() && fields.chunk_cache.nchunk == -1);
         let schunk = array.schunk();
         assert_eq!((schunk.chunksize(), schunk.blocksize(), schunk.nbytes()), (16, 4, 64));
-        // A sparse array in memory counts the header of each replaced chunk again (Q10).
+        // For a sparse array in memory, the header of each replaced chunk is counted again (Q10).
         let memory = store == crate::support::super_chunk::Store::Memory;
         assert_eq!(schunk.cbytes(), if memory { 320 } else { 192 }, "{}: {store:?}", library.name);
     });
@@ -65,7 +65,7 @@ fn of_placeholders() {
     }
 }
 
-/// Refused, and with which code (b2nd.md 2.1, 2.2, 6.1, 6.2, Q17).
+/// Invalid geometries, and their return codes (b2nd.md 2.1, 2.2, 6.1, 6.2, Q17).
 #[test]
 fn limits() {
     let far = i64::MAX;

@@ -1,11 +1,11 @@
-//! The functions without an array (b2nd.md 6.17, 6.18).
+//! The functions that take no array (b2nd.md 6.17, 6.18).
 
 use crate::support::all;
 use crate::support::array::functions::Functions;
 use crate::support::library::Library;
 use crate::support::random::Random;
 
-/// As in C, for boxes given by shape, start and stop.
+/// Calls the C function for boxes given by shape, start and stop.
 fn copy(
     library: &Library,
     itemsize: i32,
@@ -16,7 +16,7 @@ fn copy(
     let f = Functions::of(library);
     let (ndim, from, to) = (src.1.len() as i8, src.0.as_ptr().cast(), dest.0.as_mut_ptr().cast());
     let (shape, start, stop) = (src.1.as_ptr(), src.2.as_ptr(), src.3.as_ptr());
-    // SAFETY: boxes inside the two buffers (the caller's).
+    // SAFETY: boxes inside the two buffers (ensured by the caller).
     unsafe {
         if narrow {
             let itemsize = u8::try_from(itemsize).expect("a byte");
@@ -67,7 +67,7 @@ fn golden_copy() {
     }
 }
 
-/// Random boxes of 1 to 16 dimensions and items of 1 to 300 bytes, against plain loops.
+/// Random boxes of 1 to 16 dimensions and items of 1 to 300 bytes, compared with plain loops.
 #[test]
 fn copies_like_plain_loops() {
     let random = &mut Random::new(3);
@@ -101,7 +101,7 @@ fn copies_like_plain_loops() {
             continue;
         }
         let src = random.bytes(bytes(&src_shape) + 1);
-        // At any address.
+        // At an unaligned address.
         let src = &src[1..];
         let stop: Vec<i64> = from.iter().zip(&extent).map(|(from, extent)| from + extent).collect();
         let before = random.bytes(bytes(&dest_shape));
@@ -138,7 +138,7 @@ fn indexes() {
     for library in all() {
         let multi = |shape: &[i64], i: i64| {
             let (mut shape, mut index) = (shape.to_vec(), vec![77; shape.len()]);
-            // SAFETY: as many dimensions as the lists have.
+            // SAFETY: one number per dimension in each list.
             unsafe {
                 (library.blosc2_unidim_to_multidim)(
                     shape.len() as u8,

@@ -1,4 +1,4 @@
-//! Where items lie in chunks (b2nd.md 2.6).
+//! The positions of items in chunks (b2nd.md 2.6).
 
 use std::path::Path;
 
@@ -7,7 +7,8 @@ use crate::support::library::Library;
 use crate::support::super_chunk::Store;
 use crate::{everywhere, filled, layout_a};
 
-/// `1 2 | 3 4` as bytes.
+/// Converts `1 2
+/// 3 4` to bytes.
 fn bytes(text: &str) -> Vec<u8> {
     text.split(|c: char| !c.is_ascii_digit())
         .filter(|word| !word.is_empty())

@@ -1,5 +1,5 @@
-//! Golden arrays: metalayers, layouts, frames, results and codes that b2nd.md gives, from our library and from the
-//! reference (which proves them), in every store.
+//! Golden arrays: metalayers, layouts, frames, results and return codes stated in b2nd.md, from our library and from
+//! the reference (which verifies them), in every store.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -23,7 +23,7 @@ use support::library::Library;
 use support::super_chunk::Store;
 use support::super_chunk::scratch::Scratch;
 
-/// Runs a test in every store of every library; it gets a path of its own.
+/// Runs a test in every store of every library, with a separate path for each.
 fn everywhere(test: impl Fn(&'static Library, Store, &Path)) {
     let scratch = Scratch::new();
     for library in support::all() {
@@ -33,7 +33,7 @@ fn everywhere(test: impl Fn(&'static Library, Store, &Path)) {
     }
 }
 
-/// The values from 1 on, as bytes.
+/// Returns the values from 1 on, as bytes.
 fn counted(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! Metalayers as bytes (b2nd.md 3).
+//! The bytes of metalayers (b2nd.md 3).
 
 use std::ffi::{CStr, CString, c_char};
 use std::ptr;
@@ -19,7 +19,7 @@ fn serialize(
     format: i8,
 ) -> Result<Vec<u8>, i32> {
     let mut found = ptr::null_mut();
-    // SAFETY: as many dimensions as the lists have; the result is ours to free.
+    // SAFETY: one number per dimension in each list; the caller frees the result.
     unsafe {
         let rc = (Functions::of(library).b2nd_serialize_meta)(
             ndim,
@@ -50,14 +50,14 @@ struct Parsed {
     format: i8,
 }
 
-/// With `wants_dtype` false both of its outputs are NULL.
+/// Parses a metalayer. With `wants_dtype` false both dtype outputs are NULL.
 fn deserialize(library: &Library, bytes: &[u8], len: i32, wants_dtype: bool) -> Parsed {
     let (mut ndim, mut shape, mut chunk, mut block) = (77, [7i64; 16], [7i32; 16], [7i32; 16]);
     let mut dtype = ptr::without_provenance_mut::<c_char>(1);
     let mut format = 77;
-    // The bytes end where they are said to end.
+    // The allocation ends at the stated length.
     let exact = bytes[..(len.max(0) as usize).min(bytes.len())].to_vec();
-    // SAFETY: room for sixteen dimensions, and so many bytes; the dtype is ours to free.
+    // SAFETY: space for sixteen dimensions, and a buffer of the stated length; the caller frees the dtype.
     unsafe {
         let rc = (Functions::of(library).b2nd_deserialize_meta)(
             exact.as_ptr(),
@@ -117,7 +117,7 @@ fn serialized() {
     }
 }
 
-/// Every length from nothing to more than there is.
+/// Every length from zero to more than the metalayer has.
 #[test]
 fn truncated() {
     for library in all() {
@@ -141,7 +141,7 @@ fn truncated() {
     }
 }
 
-/// What is looked at, and what is not (b2nd.md 3.3 and Q8).
+/// The bytes of the metalayer that are checked, and those that are not (b2nd.md 3.3 and Q8).
 #[test]
 fn markers() {
     for library in all() {
@@ -183,7 +183,7 @@ fn null_outputs() {
         let (mut ndim, mut shape, mut chunk, mut block) = (0i8, [0i64; 16], [0i32; 16], [0i32; 16]);
         let null = ptr::null_mut();
         for missing in 0..5 {
-            // SAFETY: valid pointers, except for the one that is NULL.
+            // SAFETY: valid pointers, except for the NULL.
             let rc = unsafe {
                 (f.b2nd_deserialize_meta)(
                     if missing == 0 { ptr::null() } else { bytes.as_ptr() },

@@ -1,11 +1,12 @@
-//! What `b2nd_print_meta` prints (b2nd.md 6.16): in child processes, as it goes to the stdout of the process.
+//! The output of `b2nd_print_meta` (b2nd.md 6.16). It runs in child processes, as it writes to the stdout of the
+//! process.
 
 use std::process::Command;
 
 use crate::support::array::Spec;
 use crate::support::library::Library;
 
-/// Names the library for a child.
+/// The environment variable with the name of the library for a child.
 const CHILD: &str = "BLOSC2_PRINTED_BY";
 
 const RIGHT: &str = "b2nd metalayer parameters:
@@ -18,7 +19,7 @@ const RIGHT: &str = "b2nd metalayer parameters:
 
 fn print(library: &'static Library) {
     let array = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).zeros(library);
-    // SAFETY: a live array; afterwards the stream of C is written out.
+    // SAFETY: a live array; afterwards the C stream is flushed.
     unsafe {
         assert_eq!((array.functions.b2nd_print_meta)(array.raw()), 0);
         libc::fflush(std::ptr::null_mut());

@@ -1,4 +1,4 @@
-//! Arrays that grow and shrink (b2nd.md 2.5, 6.13, 6.14).
+//! Growing and shrinking arrays (b2nd.md 2.5, 6.13, 6.14).
 
 use crate::support::all;
 use crate::support::array::Spec;
@@ -37,7 +37,7 @@ fn one_dimension() {
     });
 }
 
-/// What a cut leaves comes back (b2nd.md 2.5, Q3).
+/// Items that a shrink left in chunks reappear when the array grows (b2nd.md 2.5, Q3).
 #[test]
 fn growing_again() {
     everywhere(|library, store, path| {
@@ -99,7 +99,7 @@ fn deletions() {
     });
 }
 
-/// An aligned chunk is taken as it is, with what lies in its padding (b2nd.md 6.13).
+/// An aligned chunk is copied unchanged, including its padding (b2nd.md 6.13).
 #[test]
 fn concatenated() {
     everywhere(|library, store, path| {

@@ -1,4 +1,4 @@
-//! Reads and writes of boxes, flat positions and outer products (b2nd.md 6.3 to 6.8).
+//! Reads and writes of boxes, of flat positions and of outer products (b2nd.md 6.3 to 6.8).
 
 use crate::support::array::Spec;
 use crate::support::calls::BEFORE;
@@ -42,7 +42,8 @@ fn set() {
     });
 }
 
-/// A whole chunk past the shape stores what it is given (b2nd.md Q16), and growing shows it.
+/// A write of a whole chunk that extends past the shape stores all bytes (b2nd.md Q16); they become visible when the
+/// array grows.
 #[test]
 fn set_past_the_shape() {
     everywhere(|library, store, path| {
@@ -74,7 +75,7 @@ fn orthogonal() {
         let selection = [vec![4, 0], vec![6, 1, 1]];
         assert_eq!(array.get_orthogonal(&selection, &[2, 3], 6, 6), (0, vec![35, 30, 30, 7, 2, 2]));
         assert_eq!(array.get_orthogonal(&selection, &[2, 3], 7, 7), (-12, vec![BEFORE; 7]));
-        // A buffer that is said to be smaller is filled all the same (b2nd.md Q4).
+        // The stated size of the buffer is not checked (b2nd.md Q4).
         assert_eq!(array.get_orthogonal(&selection, &[2, 3], 6, 0), (0, vec![35, 30, 30, 7, 2, 2]));
         let b = BEFORE;
         let spread = vec![35, 30, 30, b, b, 7, 2, 2, b, b];
@@ -95,7 +96,7 @@ fn chunks_of_slices() {
         let chunks = |start: [i64; 2], stop: [i64; 2]| array.slice_nchunks(&start, &stop);
         assert_eq!(chunks([1, 2], [4, 6]), Ok(vec![0, 1, 2, 3]));
         assert_eq!(chunks([3, 0], [5, 3]), Ok(vec![2]));
-        // Nothing, but inside chunks (b2nd.md 6.8).
+        // An empty box inside chunks (b2nd.md 6.8).
         assert_eq!(chunks([1, 3], [4, 3]), Ok(vec![0, 2]));
         assert_eq!(chunks([1, 4], [4, 4]), Ok(vec![]));
         assert_eq!(chunks([1, 7], [4, 7]), Ok(vec![]));

@@ -1,4 +1,4 @@
-//! Two handles on one file (b2nd.md 6.15): what the second one notices.
+//! Two handles of one file (b2nd.md 6.15): the changes that the second handle detects.
 
 use crate::support::all;
 use crate::support::array::{Array, Spec};
@@ -27,7 +27,7 @@ fn growth() {
                 let (first, second) = (open(library, &path, locking), open(library, &path, locking));
                 let name = format!("{}: {store:?}, locking: {locking}", library.name);
                 assert_eq!((first.refresh(), second.refresh()), (0, 0), "{name}");
-                // Inside the last chunk: the file keeps its length.
+                // Inside the last chunk: the length of the file does not change.
                 assert_eq!(first.resize(&[11], None), 0, "{name}");
                 assert_eq!(second.refresh(), i32::from(locking), "{name}");
                 assert_eq!(second.shape(), if locking { [11] } else { [10] }, "{name}");
@@ -40,7 +40,7 @@ fn growth() {
                     assert_eq!(second.refresh(), 0, "{name}");
                 }
                 if locking {
-                    // A write of items alone is noticed too, and needs no call.
+                    // A write of items alone is detected too, without a call.
                     assert_eq!(first.set(&[0], &[2], &[91, 92]), 0, "{name}");
                     assert_eq!(second.get(&[0], &[3]), Ok(vec![91, 92, 3]), "{name}");
                     assert_eq!((first.set(&[1], &[2], &[93]), second.refresh()), (0, 1), "{name}");

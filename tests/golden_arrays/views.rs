@@ -37,7 +37,7 @@ fn squeezed_and_expanded() {
     });
 }
 
-/// Other fixed metalayers forbid a view; writing through one of a sparse array changes the array.
+/// An array with other fixed metalayers has no views; a write through a view of a sparse array changes the array.
 #[test]
 fn views_and_bases() {
     everywhere(|library, store, path| {

@@ -35,7 +35,7 @@ fn lazy_chunks() {
         trailer.extend(position.to_le_bytes());
         trailer.extend(hex("00 04 00 00 00 04 00 00 00 04 00 00 a0 03 00 00"));
         assert_hex("trailer of lazy chunk 1", &stored[48..], &trailer);
-        // Decoded through the super-chunk's context, and by no other.
+        // Only the super-chunk's context can decode it.
         for (chunk, contents) in [(lazy, words(0..1000)), (stored, noise)] {
             let call = |context| {
                 with_destination(4000, |dest| {
@@ -78,7 +78,7 @@ fn lazy_chunks_of_variable_length_blocks() {
     });
 }
 
-/// A special chunk is whole, in any store; a repeated value is not flagged lazy.
+/// A special chunk is not lazy, in any store; a repeated value is not flagged lazy.
 #[test]
 fn lazy_special_chunks() {
     everywhere(&Store::ALL, |library, store, path| {

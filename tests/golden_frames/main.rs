@@ -1,5 +1,5 @@
-//! Golden frames and traces: bytes, counters and return codes that the documents give (frame.md 1.8, schunk.md 22
-//! and 23), from our library and from the reference (which proves the vectors), in every store they are given for.
+//! Golden frames and traces: bytes, counters and return codes stated in the documents (frame.md 1.8, schunk.md 22 and
+//! 23), from our library and from the reference (which verifies the vectors), in every store they are stated for.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -20,7 +20,7 @@ use support::library::Library;
 use support::super_chunk::scratch::{Scratch, files};
 use support::super_chunk::{Store, SuperChunk};
 
-/// Runs a test in these stores of every library; it gets a path of its own.
+/// Runs a test in these stores of every library, with a separate path for each.
 fn everywhere(stores: &[Store], test: impl Fn(&'static Library, Store, &Path)) {
     let scratch = Scratch::new();
     for library in support::all() {
@@ -34,22 +34,22 @@ fn typesize(typesize: i32) -> Params {
     Params { typesize, ..Params::default() }
 }
 
-/// int32 values as bytes.
+/// Converts int32 values to bytes.
 fn words(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
     values.into_iter().flat_map(i32::to_le_bytes).collect()
 }
 
-/// A chunk of its own, with a fresh context.
+/// Compresses a chunk with a fresh context.
 fn chunk_of(library: &Library, params: &Params, src: &[u8]) -> Vec<u8> {
     compress(library, params, src, 2 * src.len() + 1000).expect("a chunk")
 }
 
-/// A special chunk of 4000 bytes of int32.
+/// Returns a special chunk of 4000 bytes of int32.
 fn special(library: &Library, kind: Special) -> Vec<u8> {
     special_chunk(library, &typesize(4), kind, 4000, 36).expect("a special chunk")
 }
 
-/// The bytes of the frame: of the index file, for a directory.
+/// Returns the bytes of the frame; for a directory, those of the index file.
 fn frame_bytes(schunk: &SuperChunk, store: Store, path: &Path) -> Vec<u8> {
     match store {
         Store::File => fs::read(path).expect("the frame"),

@@ -27,7 +27,7 @@ fn t6_metalayers() {
             assert_eq!(schunk.meta_get(name).as_deref(), Some(content), "{what}");
             assert_eq!(again.meta_get(name).as_deref(), Some(content), "{what}");
         }
-        // Shorter: the rest stays. Longer: nothing, and it is called a success.
+        // Shorter: the rest is kept. Longer: nothing is written, and the call returns success.
         assert_eq!(schunk.meta_update("m1", b"xyz"), 0, "{what}");
         assert_eq!(schunk.meta_get("m1").as_deref(), Some(&b"xyzdef"[..]), "{what}");
         assert_eq!(schunk.change_tick(), 5, "{what}");
@@ -111,7 +111,7 @@ fn t7_copies() {
             let copy = schunk.copy_to(target, &scratch.fresh(), None).expect("a copy");
             assert_same(&copy);
             assert_eq!((copy.blocksize(), copy.nbytes()), (400, 8400), "{what}, to {target:?}");
-            // SAFETY: the storage and its parameters are there as long as the super-chunk.
+            // SAFETY: the storage and its parameters live as long as the super-chunk.
             let nthreads = unsafe { (*(*(*copy.raw()).storage).cparams).nthreads };
             assert_eq!(nthreads, 0, "{what}, to {target:?}");
         }

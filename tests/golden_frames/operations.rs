@@ -8,7 +8,7 @@ use crate::support::super_chunk::scratch::files;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::{chunk_of, everywhere, special, typesize, words};
 
-/// The column of a trace.
+/// Selects the column of a trace.
 fn column<T>(store: Store, memory: T, contiguous: T, directory: T) -> T {
     match store {
         Store::Memory => memory,
@@ -21,7 +21,7 @@ fn counters(schunk: &SuperChunk) -> (i64, i64, i64, i64) {
     (schunk.nchunks(), schunk.nbytes(), schunk.cbytes(), schunk.frame_len())
 }
 
-/// The handle, and what another one opened now finds, hold these chunks; `None` is any bytes.
+/// Checks that the handle, and a newly opened one, have these chunks; `None` matches any bytes.
 #[track_caller]
 fn assert_chunks(schunk: &SuperChunk, store: Store, path: &Path, expected: &[Option<Vec<u8>>]) {
     let check = |schunk: &SuperChunk, what: &str| {
@@ -87,7 +87,7 @@ fn t1_rows() -> Vec<Row> {
     ]
 }
 
-/// The chunk of that letter, and its contents if they are determined.
+/// Returns the chunk with that letter, and its contents if they are determined.
 fn t1_chunk(library: &Library, name: char) -> (Vec<u8>, Option<Vec<u8>>) {
     let series = |items: i32, factor: i32| {
         let src = words((0..items).map(|i| i * factor));
@@ -185,7 +185,7 @@ fn t1_every_operation() {
                 assert_eq!(schunk.offsets(), Some(offsets), "{what}");
             }
             assert_chunks(&schunk, store, path, &model);
-            // Refusals that change nothing.
+            // Rejected calls, which change nothing.
             if [3, 4, 22].contains(&number) {
                 let chunk = t1_chunk(library, 'A').0;
                 let before = counters(&schunk);

@@ -1,6 +1,5 @@
-//! Random sequences of calls leave the same bytes behind in both libraries: frames in memory, on disk, and the
-//! files of directories (frame.md 10.2). Chunks are compressed once, by the reference, so that only the frames
-//! are compared.
+//! Random sequences of calls produce the same bytes in both libraries: frames in memory, on disk, and the files of
+//! directories (frame.md 10.2). The reference compresses each chunk once, so that only the frames are compared.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use crate::support::super_chunk::scratch::{Scratch, files};
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::{chunk_of, frame_bytes, typesize, words};
 
-/// Chunks of 400 bytes (mostly), of every kind that can stand side by side.
+/// Returns chunks of (mostly) 400 bytes, of every kind that can be mixed in one super-chunk.
 fn chunks(library: &Library, sizes: bool) -> Vec<Vec<u8>> {
     let params = typesize(4);
     let mut chunks = vec![
@@ -22,7 +21,7 @@ fn chunks(library: &Library, sizes: bool) -> Vec<Vec<u8>> {
         special_chunk(library, &params, Special::Value(&[1, 2, 3, 4]), 400, 36).expect("a chunk"),
     ];
     if sizes {
-        // No special chunk among these: the reference cannot read it back (frame.md 9).
+        // No special chunk among these: the reference cannot read it (frame.md 9).
         chunks.push(chunk_of(library, &params, &words(0..30)));
         chunks.push(chunk_of(library, &params, &words(0..300)));
     } else {
@@ -42,7 +41,7 @@ fn variable_length_chunks(library: &Library) -> Vec<Vec<u8>> {
         .into()
 }
 
-/// One random call, the same in both; what it returned.
+/// Makes one random call, the same in both libraries; returns its name and its result.
 fn call(random: &mut Random, schunk: &SuperChunk, chunks: &[Vec<u8>]) -> (&'static str, Result<i64, i32>) {
     let nchunks = schunk.nchunks();
     let at = random.below(nchunks as usize + 2) as i64 - i64::from(random.one_in(20));
@@ -89,14 +88,14 @@ fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
         }
     }
     if variable {
-        // From the start: a fixed size and a reordered short chunk do not go together (schunk.md 10.5).
+        // From the start: a fixed size cannot be combined with a reordered short chunk (schunk.md 10.5).
         for chunk in [&chunks[0], chunks.last().expect("a chunk")] {
             assert_eq!(a.append_chunk(chunk), b.append_chunk(chunk), "seed {seed}");
         }
     }
     let mut random = Random::new(seed);
     for step in 0..120 {
-        // A frame that was emptied has a gap of undefined bytes in memory (frame.md 2.6).
+        // A frame in memory that was emptied has a gap of undefined bytes (frame.md 2.6).
         if store == Store::MemoryFrame && a.nchunks() == 1 {
             let chunk = &chunks[0];
             assert_eq!(a.append_chunk(chunk), b.append_chunk(chunk), "seed {seed} step {step}");
@@ -113,7 +112,7 @@ fn compare(store: Store, seed: u64, chunks: &[Vec<u8>], variable: bool) {
             crate::assert_hex(&what, &frame_bytes(&a, store, &ours_at), &frame_bytes(&b, store, &theirs_at));
         }
     }
-    // Each reads what the other wrote.
+    // Each library reads the output of the other one.
     if store.on_disk() {
         for (library, path) in [(ours, &theirs_at), (reference, &ours_at)] {
             let again = SuperChunk::open(library, path);

@@ -48,7 +48,7 @@ fn t8_slices() {
                 assert!(found.as_deref() == Ok(&all[4 * from..4 * to]), "{what}: {from}..{to}");
             }
         }
-        // Over the end.
+        // Past the end.
         assert_eq!(schunk.get_slice(2400, 2501, 404).err(), Some(-1), "{what}");
         assert_eq!(schunk.get_slice(0, 4000, 16_000).err(), Some(-1), "{what}");
         assert_eq!(schunk.slice_nchunks(2400, 9000), Ok((2..9).collect()), "{what}");
@@ -62,7 +62,7 @@ fn t8_slices() {
     });
 }
 
-/// Writing round the end of a short last chunk (schunk.md 12.2).
+/// Writes around the end of a short last chunk (schunk.md 12.2).
 #[test]
 fn writes_past_the_end() {
     let cases = [

@@ -7,7 +7,7 @@ use crate::support::library::Library;
 use crate::support::super_chunk::{Store, SuperChunk, locking_io};
 use crate::{chunk_of, everywhere, typesize, words};
 
-/// The number of exclusive locks so far, from the file beside the frame (frame.md 6.2).
+/// Returns the number of exclusive locks so far, from the lock file next to the frame (frame.md 6.2).
 fn counter(path: &Path) -> u64 {
     let mut sidecar = path.as_os_str().to_owned();
     sidecar.push(".b2lock");
@@ -15,7 +15,7 @@ fn counter(path: &Path) -> u64 {
     u64::from_ne_bytes(bytes[8..16].try_into().expect("eight bytes"))
 }
 
-/// Another chunk with as many bytes as the one of 0..1000.
+/// Returns another chunk with the same compressed size as the one of 0..1000, and its contents.
 fn equally_long(library: &Library) -> (Vec<u8>, Vec<u8>) {
     (1..1000)
         .map(|k| {
@@ -56,7 +56,7 @@ fn t9_two_handles() {
             assert_eq!((r.refresh(), r.change_tick(), r.nchunks()), (1, 2, 3), "{what}");
             assert_eq!(w.vlmeta_add("v", b"hello"), 0, "{what}");
             assert_eq!((r.vlmeta_exists("v"), r.change_tick(), r.nvlmetalayers()), (0, 3, 1), "{what}");
-            // The reference does not lock here, so that others cannot notice (schunk.md 25).
+            // The reference does not lock here, so that other handles cannot detect the change (schunk.md 25).
             let noticed = locking && !library.is_reference();
             assert_eq!(w.meta_update("m", b"new"), 0, "{what}");
             assert_eq!(r.refresh(), i32::from(noticed), "{what}");

@@ -17,7 +17,7 @@ const TWO_CHUNKS: &str = include_str!("two_chunks.hex");
 /// clevel 0, one metalayer, one chunk, one variable-length metalayer (schunk.md 23).
 const LEVEL_0: &str = include_str!("stored.hex");
 
-/// What the index file of a directory holds, from the cframe of the same calls: no payload, its own length.
+/// Returns the expected index file of a directory, from the cframe of the same calls: no payload, and its own length.
 fn as_sparse(frame: &[u8], payload: std::ops::Range<usize>) -> Vec<u8> {
     let mut index = [&frame[..payload.start], &frame[payload.end..]].concat();
     let len = index.len() as u64;
@@ -26,7 +26,7 @@ fn as_sparse(frame: &[u8], payload: std::ops::Range<usize>) -> Vec<u8> {
     index
 }
 
-/// The frame opens from both kinds of buffer, in every library, with these contents.
+/// Checks that the frame opens from both kinds of buffer, in every library, with these contents.
 fn assert_opens(frame: &[u8], contents: &[u8]) {
     for library in crate::support::all() {
         let mut frame = frame.to_vec();
@@ -44,7 +44,7 @@ fn a_empty() {
         let schunk = SuperChunk::create(library, store, path, &typesize(4));
         let mut expected = hex(EMPTY);
         match store {
-            // A copy, which is made without threads (schunk.md 23).
+            // A copy, which is created with nthreads 0 (schunk.md 23).
             Store::Memory => expected[0x40] = 0,
             Store::Directory => expected[0x1A] = 1,
             Store::MemoryFrame | Store::File => {}
@@ -208,7 +208,7 @@ fn level_0() {
         assert_hex("283 bytes", &frame_bytes(&schunk, store, path), &expected);
     });
     assert_opens(&frame, &(0..16).collect::<Vec<u8>>());
-    // Both frames take another chunk.
+    // A chunk can be appended to both frames.
     for library in crate::support::all() {
         for (text, before) in [(EMPTY, 0), (LEVEL_0, 1)] {
             let mut frame = hex(text);
@@ -219,7 +219,7 @@ fn level_0() {
     }
 }
 
-/// Chunks that a frame makes up from its offsets, and a metalayer's content (schunk.md 23).
+/// Chunks that a frame generates from its offsets, and a metalayer's content (schunk.md 23).
 #[test]
 fn made_up_chunks() {
     everywhere(&Store::FRAMES, |library, store, path| {
@@ -238,7 +238,7 @@ fn made_up_chunks() {
     });
 }
 
-/// The same calls give a directory the same chunks as a frame, each in its file.
+/// The same calls store the same chunks in a directory as in a frame, each in a separate file.
 #[test]
 fn directory_listing() {
     everywhere(&[Store::Directory], |library, store, path| {

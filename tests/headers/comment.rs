@@ -1,8 +1,10 @@
-//! Rust doc comments as C comments: references to the specification and Rust links go, paragraphs are wrapped.
+//! Converts Rust doc comments to C comments: removes references to the specification and Rust links, and wraps
+//! paragraphs.
 
 const WIDTH: usize = 98;
 
-/// The C comment for doc `lines` (without their markers), every line indented by `indent`. Empty without docs.
+/// Returns the C comment for doc `lines` (without their markers), every line indented by `indent`. Empty without
+/// docs.
 pub fn to_c(lines: &[String], indent: &str) -> String {
     let mut out = Vec::new();
     for paragraph in paragraphs(lines) {
@@ -51,10 +53,11 @@ fn paragraphs(lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// What a Rust `# Safety` section asks for, without what the introduction of `blosc2.h` says once for all functions.
+/// Converts a Rust `# Safety` section to C terms, without the rules that the introduction of `blosc2.h` states for
+/// all functions.
 fn in_terms_of_c(paragraph: &str) -> Option<String> {
     let Some(rules) = paragraph.strip_prefix("Safety: ") else { return Some(paragraph.to_string()) };
-    // The rules of a back-end's streams stand in its `open`; a function that looks at nothing has no rules.
+    // The rules for the streams of a back-end are at its `open`; a function that accesses nothing has no rules.
     if rules.starts_with("The rules of this module") || rules.starts_with("None:") {
         return None;
     }
@@ -64,7 +67,7 @@ fn in_terms_of_c(paragraph: &str) -> Option<String> {
     (!own.is_empty()).then(|| format!("Note: {own}"))
 }
 
-/// Drops parentheses that only send the reader to a page of the specification.
+/// Removes parentheses that only refer to a page of the specification.
 fn without_references(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

@@ -29,7 +29,7 @@ const CPP: Language = Language {
     standards: &["c++98", "c++11", "c++14", "c++17", "c++20"],
 };
 
-/// The source-compatibility modes, as what stands before the first header.
+/// The source-compatibility modes: the text before the first header.
 const MODES: [(&str, &str); 5] = [
     ("BLOSC1_COMPAT", "#define BLOSC1_COMPAT\n"),
     ("BLOSC_SHARED_LIBRARY", "#define BLOSC_SHARED_LIBRARY\n"),
@@ -64,7 +64,7 @@ impl Language {
         assert!(output.status.success(), "{what} as {standard}:\n{messages}");
     }
 
-    /// The standards that this compiler knows; says loudly which ones stay untested.
+    /// Returns the standards that this compiler supports; prints the ones that remain untested.
     fn known_standards(&self) -> Vec<&'static str> {
         let known = |standard: &&&str| {
             let knows = matches!(self.compile(standard, &[], ""), Ok(output) if output.status.success());
@@ -81,7 +81,7 @@ impl Language {
             names.map(|name| format!("#include \"{name}\"\n")).collect()
         };
         let together = include(&mut HEADERS.into_iter());
-        // The other order, and every guard once more.
+        // The reverse order, and every include guard twice.
         let reversed = include(&mut HEADERS.into_iter().rev().chain(HEADERS));
         for standard in self.known_standards() {
             for name in HEADERS {
@@ -109,7 +109,7 @@ fn headers_compile_as_cpp() {
     CPP.check();
 }
 
-/// Strict C99 knows no variadic macro whose variable part may be empty; nothing else is worth a warning.
+/// Strict C99 does not permit variadic macros whose variable part may be empty; there must be no other warning.
 #[test]
 fn pedantic_c99_only_minds_variadic_macros() {
     bless_if_asked();
@@ -125,7 +125,7 @@ fn pedantic_c99_only_minds_variadic_macros() {
     }
 }
 
-/// The registry headers need nothing and bring in nothing (`abi.md` 6.5).
+/// The registry headers need no other header and include none (`abi.md` 6.5).
 #[test]
 fn registry_headers_include_nothing() {
     bless_if_asked();

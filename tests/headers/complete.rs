@@ -1,10 +1,10 @@
-//! What the reference of the API has to say about every function, the inline ones too: its arguments, what comes back, units, errors, and who
-//! owns what. Reads `docs/api.md` as a stranger does.
+//! Completeness of the API reference for every function, including the inline ones: its arguments, return value,
+//! units, errors, and ownership. Reads `docs/api.md` without other sources.
 
 use crate::{bless_if_asked, root};
 use std::fs;
 
-/// Functions that return a number and cannot fail, or tell it otherwise than by an error code.
+/// Functions that return a number and cannot fail, or report failure otherwise than by an error code.
 const WITHOUT_ERRORS: [&str; 8] = [
     "blosc1_get_blocksize",
     "blosc2_free_resources",
@@ -16,12 +16,12 @@ const WITHOUT_ERRORS: [&str; 8] = [
     "blosc_elapsed_secs",
 ];
 
-/// A function as the page has it.
+/// A function of the page.
 struct Entry<'a> {
     name: &'a str,
-    /// What stands before the name.
+    /// The text before the name.
     result: &'a str,
-    /// Each parameter's type and name.
+    /// Type and name of each parameter.
     parameters: Vec<(String, String)>,
     text: &'a str,
 }
@@ -48,7 +48,7 @@ impl<'a> Entry<'a> {
         Entry { name, result: result.trim(), parameters, text }
     }
 
-    /// Whether a piece of code in the text names the parameter.
+    /// Returns whether a piece of code in the text names the parameter.
     fn names(&self, parameter: &str) -> bool {
         let is_word = |piece: &str| {
             piece.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == parameter)
@@ -64,7 +64,7 @@ impl<'a> Entry<'a> {
         self.result.ends_with("void")
     }
 
-    /// What the page leaves out.
+    /// Returns what the page does not state.
     fn gaps(&self) -> Vec<String> {
         let mut gaps = Vec::new();
         for (_, parameter) in &self.parameters {
@@ -116,7 +116,7 @@ fn the_page_tells_all_about_every_function() {
     let page = fs::read_to_string(root().join("docs/api.md")).expect("docs/api.md");
     let exported = names();
     assert_eq!(exported.len(), 164);
-    // The list has the inline functions, too.
+    // The list contains the inline functions, too.
     let list = page.split("\n## Functions by name\n").nth(1).expect("the list").split("\n#").next();
     let listed: Vec<_> = list.expect("a text").split('`').skip(1).step_by(2).collect();
     for name in &exported {
@@ -129,7 +129,7 @@ fn the_page_tells_all_about_every_function() {
         gaps.extend(entry.gaps().iter().map(|gap| format!("{name} {gap}")));
     }
     assert!(gaps.is_empty(), "{}", gaps.join("\n"));
-    // The numbers that the texts tell are in the table.
+    // The error codes that the texts mention are in the table.
     let codes = page.split("\n| -").skip(1).filter_map(|line| line.split(' ').next()?.parse::<i32>().ok());
     assert_eq!(codes.collect::<Vec<_>>(), (1..=37).collect::<Vec<_>>());
 }

@@ -1,5 +1,5 @@
-//! What the headers do without the library: the C programs check the known answers, and where the reference's
-//! headers are there, both sets have to do the same on many inputs (`abi.md` 6, 16.9-16.11).
+//! The code of the headers that works without the library: the C programs check known results, and if the reference's
+//! headers are available, both sets must give the same results for many inputs (`abi.md` 6, 16.9-16.11).
 
 use std::process::Command;
 
@@ -11,7 +11,7 @@ fn inline_functions_and_macros_do_as_specified() {
     let ours = stdout_of(&build("header_inlines.c", &root().join("include"), "ours", &[]));
     assert!(ours.lines().count() > 500);
     if let Some(include) = reference_include() {
-        // Their headers need a flag or two less.
+        // The reference's headers need fewer flags.
         let theirs = stdout_of(&build("header_inlines.c", &include, "theirs", &[]));
         for (ours, theirs) in ours.lines().zip(theirs.lines()) {
             assert_eq!(ours, theirs);

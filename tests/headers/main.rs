@@ -1,8 +1,8 @@
-//! Makes the C headers in `include/`, and the page `docs/api.md` from them, and keeps them true.
+//! Generates the C headers in `include/`, and from them the page `docs/api.md`, and checks that both are up to date.
 //!
 //! The committed headers are `include-src/` (hand-written: guards, inline functions, function-like macros, default
-//! objects, platform cases) with everything that mirrors Rust filled in: constants from `src/abi/constants`,
-//! types and prototypes by cbindgen from `src/abi` and `src/capi`. A function is declared when `src/capi` has it.
+//! objects, platform cases) with the declarations that mirror Rust filled in: constants from `src/abi/constants`,
+//! types and prototypes by cbindgen from `src/abi` and `src/capi`. A function is declared if `src/capi` defines it.
 //!
 //! `BLESS=1 cargo test --test headers` rewrites `include/`. Without it the test fails when a committed header
 //! is stale, when a Rust item has no place in a template, or when a header does not compile cleanly alone and
@@ -39,7 +39,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// All files below `dir`, sorted, so that the output does not depend on the file system.
+/// Returns all files below `dir`, sorted, so that the output does not depend on the file system.
 fn files_below(dir: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<_> = fs::read_dir(dir)
         .unwrap_or_else(|e| panic!("cannot list {}: {e}", dir.display()))
@@ -52,7 +52,7 @@ fn files_below(dir: &Path) -> Vec<PathBuf> {
 /// The headers that differ for programs built with the layout of SOVERSION 7, in `include-abi7/`; the rest is shared.
 const ABI7_HEADERS: [&str; 2] = ["blosc2.h", "b2nd.h"];
 
-/// Every committed header as it should be, with its path.
+/// Returns every committed header as generated, with its path.
 fn made() -> Vec<(PathBuf, String)> {
     let nine = made_for(Abi::Nine);
     let page = reference::page(nine.iter().map(|(name, text)| (*name, text.as_str())));
@@ -76,7 +76,7 @@ fn made_for(abi: Abi) -> Vec<(&'static str, String)> {
     made
 }
 
-/// Rewrites `include/` once per run when `BLESS` is set; every test calls it before it looks there.
+/// Rewrites `include/` once per run if `BLESS` is set; every test calls it before it reads the headers.
 fn bless_if_asked() {
     static DONE: Once = Once::new();
     DONE.call_once(|| {

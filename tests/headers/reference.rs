@@ -1,5 +1,5 @@
-//! The reference of the API, `docs/api.md`: what the headers say, as a page to read. Made from the headers themselves, so
-//! that it cannot tell anything else.
+//! The API reference, `docs/api.md`: the content of the headers as a page. It is generated from the headers, so that
+//! it cannot differ from them.
 
 use std::fmt::Write;
 
@@ -10,13 +10,13 @@ struct Item {
 }
 
 impl Item {
-    /// The declaration without preprocessor lines and attributes.
+    /// Returns the declaration without preprocessor lines and attributes.
     fn plain(&self) -> Vec<&str> {
         let is_plain = |line: &&str| !line.starts_with('#') && !line.starts_with("B2ND_DEPRECATED");
         self.code.iter().map(String::as_str).filter(is_plain).collect()
     }
 
-    /// The function that is declared, if it is one.
+    /// Returns the function that is declared, if it is one.
     fn function(&self) -> Option<&str> {
         if self.code.first().is_some_and(|line| line.starts_with("#define")) {
             return None;
@@ -30,7 +30,7 @@ impl Item {
         before.split(|c: char| !c.is_alphanumeric() && c != '_').rfind(|word| !word.is_empty())
     }
 
-    /// What a page calls the declaration.
+    /// Returns the name of the declaration in the page.
     fn name(&self) -> String {
         if let Some(function) = self.function() {
             return function.to_string();
@@ -60,14 +60,14 @@ impl Item {
         }
         let last = self.plain().last().map_or(last, |line| words(line));
         if last.is_empty() {
-            // A struct that is known by its tag.
+            // A struct that has only a tag.
             return first.last().cloned().unwrap_or_default();
         }
         last.last().cloned().unwrap_or_default()
     }
 }
 
-/// The comment's text without its marks; `line` begins it.
+/// Returns the text of a comment without its marks; `line` is its first line.
 fn comment<'a>(line: &str, lines: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut text = Vec::new();
     let mut line = line.trim().trim_start_matches("/**").to_string();
@@ -89,7 +89,7 @@ fn comment<'a>(line: &str, lines: &mut impl Iterator<Item = &'a str>) -> Vec<Str
     }
 }
 
-/// The declaration that begins with the next line, up to its end; bodies of inline functions are left out.
+/// Returns the declaration that begins with the next line, up to its end, without bodies of inline functions.
 fn declaration<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
     let mut code: Vec<String> = Vec::new();
     let (mut depth, mut conditions) = (0i32, 0i32);
@@ -130,7 +130,7 @@ fn declaration<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Vec<String> {
     code
 }
 
-/// A table of the error codes, by the numbers that the functions tell.
+/// Returns a table of the error codes.
 fn errors(header: &str) -> String {
     let mut table = String::from("| code | name | |\n|---|---|---|\n");
     let lines: Vec<_> = header.lines().map(str::trim).collect();
@@ -145,7 +145,7 @@ fn errors(header: &str) -> String {
     table
 }
 
-/// The page for these headers, each a name and its text.
+/// Returns the page for these headers, each given by name and text.
 pub fn page<'a>(headers: impl Iterator<Item = (&'a str, &'a str)>) -> String {
     let mut table = String::new();
     let mut body = String::new();

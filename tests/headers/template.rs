@@ -1,6 +1,6 @@
 //! Fills the directives of a hand-written header with Rust items.
 //!
-//! A directive is a line that begins with `@`, with names up to the end of the line, or, when the line ends with
+//! A directive is a line that begins with `@`, followed by names up to the end of the line, or, if the line ends with
 //! `:`, on the lines up to `@end`:
 //!
 //! | directive | becomes |
@@ -73,7 +73,7 @@ pub fn expand(header: &str, text: &str, items: &mut Items) -> String {
             _ => panic!("{header}: unknown directive {line}"),
         };
         if made.is_empty() && lines.clone().next() == Some("") {
-            lines.next(); // a section without functions leaves no gap
+            lines.next(); // a section without functions is followed by no blank line
         }
         out.push_str(&made);
     }
@@ -125,7 +125,7 @@ fn types(words: &[&str], items: &mut Items, rewrite: impl Fn(&str, &str) -> Stri
         .iter()
         .map(|name| {
             let item = items.type_(name);
-            // A struct without a typedef is named by its tag.
+            // A struct without a typedef is referred to by its tag.
             let text = item.text.replace(" chunk_cache_s chunk_cache;", " struct chunk_cache_s chunk_cache;");
             format!("{}{}", item.doc, rewrite(name, &text))
         })

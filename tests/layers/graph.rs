@@ -1,4 +1,4 @@
-//! The files of a crate and which of them import which.
+//! The files of a crate and their imports.
 
 use super::source::{Source, Use};
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ pub struct Graph {
     sources: BTreeMap<String, Source>,
     /// The module of each file.
     modules: BTreeMap<String, Module>,
-    /// The file of each module, also of those inside a file.
+    /// The file of each module, including modules inside a file.
     files: BTreeMap<Module, String>,
-    /// For each file those that define what it imports, with an example of a path.
+    /// For each file the files that define its imports, with an example of a path.
     edges: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 impl Graph {
-    /// Reads the files of a crate, given as path from `src` and text.
+    /// Reads the files of a crate, given as path relative to `src` and text.
     pub fn new(texts: &BTreeMap<String, String>) -> Graph {
         let mut graph = Graph {
             sources: BTreeMap::new(),
@@ -39,7 +39,7 @@ impl Graph {
         graph
     }
 
-    /// Adds a file and those of its modules.
+    /// Adds a file and the files of its modules.
     fn add(&mut self, file: &str, module: Module, texts: &BTreeMap<String, String>) {
         let source = Source::parse(&texts[file]);
         let (dir, name) = file.rsplit_once('/').unwrap_or(("", file));
@@ -64,7 +64,7 @@ impl Graph {
         }
     }
 
-    /// Returns all edges: the file that imports, the one that defines, and an example of a path.
+    /// Returns all edges: the importing file, the defining file, and an example of a path.
     pub fn edges(&self) -> impl Iterator<Item = (&str, &str, &str)> {
         self.edges.iter().flat_map(|(from, edges)| {
             edges.iter().map(move |(to, example)| (from.as_str(), to.as_str(), example.as_str()))
@@ -90,7 +90,7 @@ impl Graph {
                 if used.name.is_some() {
                     return None;
                 }
-                // A path in the code may begin with a module that is imported.
+                // A path in the code may begin with an imported module.
                 let mut imports =
                     self.sources[file].uses.iter().filter(|import| import.name.as_ref() == Some(first));
                 let imported = imports.find_map(|import| self.absolute(file, import))?;
@@ -99,14 +99,15 @@ impl Graph {
         }
     }
 
-    /// Returns the file that defines what an absolute path names; the file of its module where that is not found.
+    /// Returns the file that defines the item of an absolute path, or the file of its module if the item is not
+    /// found.
     fn resolve(&self, path: &[String]) -> Option<String> {
         if let Some(file) = self.find(path, &mut BTreeSet::new()) {
             return Some(file);
         }
         let known = self.module_of(path)?;
         if known == 1 {
-            // Exported macros stand at the root.
+            // Exported macros are defined at the root.
             let defines = |source: &Source| path.get(1).is_some_and(|name| source.definitions.contains(name));
             return self.sources.iter().find(|(_, source)| defines(source)).map(|(file, _)| file.clone());
         }
@@ -153,7 +154,7 @@ impl Graph {
         None
     }
 
-    /// Returns what breaks the rules, a line or more for each.
+    /// Returns the violations of the rules, one or more lines for each.
     pub fn violations(&self, layers: &[&[&str]]) -> Vec<String> {
         let mut found = Vec::new();
         let layer = |file: &str| layers.iter().position(|layer| layer.contains(&top_of(file)));

@@ -1,8 +1,9 @@
 //! Checks the graph of imports of `src`: the layers of the design depend downwards only, and files import each other in
 //! a cycle at most as a pair inside one folder.
 //!
-//! `source` reads what a file defines and imports, `graph` finds which file each import means and what breaks the rules.
-//! Tests and what only tests see are left out. Methods are no imports. `references` checks what comments cite.
+//! `source` reads the definitions and imports of a file, `graph` resolves each import to a file and finds violations
+//! of the rules. Tests and test-only items are excluded. Method calls do not count as imports. `references` checks
+//! the references in comments.
 
 mod graph;
 mod references;
@@ -52,7 +53,7 @@ fn layers_depend_downwards_and_cycles_are_pairs_in_one_folder() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-/// Returns what is wrong with a crate of these files and three layers, `high`, `low` and `base`.
+/// Returns the violations in a crate of these files and three layers, `high`, `low` and `base`.
 fn violations(files: &[(&str, &str)]) -> Vec<String> {
     let mut all = BTreeMap::from([("lib.rs".to_string(), "mod high; mod low; mod base;".to_string())]);
     for module in ["high", "low", "base"] {
@@ -84,7 +85,7 @@ fn an_upward_import_is_found() {
             "{import}: {found:?}"
         );
     }
-    // A re-export does not hide it: the import is one of the file that defines the item.
+    // A re-export does not hide the import: it counts as an import of the file that defines the item.
     let found = violations(&[
         ("base/mod.rs", "use crate::low::Item;"),
         ("low/mod.rs", "pub use crate::high::*;"),

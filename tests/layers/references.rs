@@ -8,12 +8,12 @@ use std::path::Path;
 /// The documents in `docs/format/`, without their extension.
 const DOCUMENTS: [&str; 7] = ["abi", "b2nd", "chunk", "codecs", "filters", "frame", "schunk"];
 
-/// Returns the number at the start of `text` (`2.3`, `D7`) and what is behind it.
+/// Returns the number at the start of `text` (`2.3`, `D7`) and the rest.
 fn number(text: &str) -> Option<(&str, &str)> {
     let letters = usize::from(text.starts_with(|c: char| c.is_ascii_uppercase()));
     let digits =
         text[letters..].find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len() - letters);
-    // A full stop ends the sentence.
+    // A full stop at the end belongs to the sentence.
     let number = text[..letters + digits].trim_end_matches('.');
     let is_number = number[letters..].starts_with(|c: char| c.is_ascii_digit());
     is_number.then(|| (number, &text[number.len()..]))
@@ -64,7 +64,7 @@ fn joined(source: &str) -> String {
         .join(" ")
 }
 
-/// Returns the numbers of the headings of a document: the first word, or of decisions the second.
+/// Returns the numbers of the headings of a document: the first word of a heading, or the second one for decisions.
 fn headings(document: &str) -> BTreeSet<String> {
     let titles =
         document.lines().filter(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());

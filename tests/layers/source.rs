@@ -1,4 +1,4 @@
-//! What a source file defines and imports, from its tokens.
+//! Extracts the definitions and imports of a source file from its tokens.
 
 use std::collections::BTreeSet;
 
@@ -8,16 +8,16 @@ pub struct Use {
     pub path: Vec<String>,
     /// The name that the import gives the item; `None` for a path in the code.
     pub name: Option<String>,
-    /// The modules inside the file in which the path stands.
+    /// The modules inside the file that contain the path.
     pub within: Vec<String>,
 }
 
-/// What a file defines and imports, without what only tests see.
+/// The definitions and imports of a file, without test-only items.
 #[derive(Default)]
 pub struct Source {
     /// The names of items.
     pub definitions: BTreeSet<String>,
-    /// The modules that have files of their own, with the modules inside this file around them.
+    /// The modules in separate files, each with the modules inside this file that contain it.
     pub children: Vec<Vec<String>>,
     /// The modules inside this file.
     pub inline: Vec<Vec<String>>,
@@ -91,8 +91,8 @@ fn is_word(token: &str) -> bool {
     token.starts_with(|c: char| c.is_alphabetic() || c == '_')
 }
 
-/// Splits a text into words, `::` and single characters. A literal of characters becomes `""`; comments and the names of
-/// lifetimes are left out.
+/// Splits a text into words, `::` and single characters. A string literal becomes `""`; comments and the names of
+/// lifetimes are omitted.
 fn tokens(text: &str) -> Vec<String> {
     let chars: Vec<char> = text.chars().collect();
     let starts = |at: usize, what: &str| what.chars().enumerate().all(|(n, c)| chars.get(at + n) == Some(&c));
@@ -122,7 +122,7 @@ fn tokens(text: &str) -> Vec<String> {
             at = end_of_quoted(&chars, at, '"');
             tokens.push("\"\"".to_string());
         } else if c == '\'' {
-            // A character, or a lifetime, which no quote ends.
+            // A character literal, or a lifetime, which has no closing quote.
             if chars.get(at + 1) == Some(&'\\') || chars.get(at + 2) == Some(&'\'') {
                 at = end_of_quoted(&chars, at, '\'');
                 tokens.push("\"\"".to_string());
@@ -163,7 +163,7 @@ fn word_len(chars: &[char]) -> usize {
     chars.iter().take_while(|c| c.is_alphanumeric() || **c == '_').count()
 }
 
-/// Returns the place behind the literal that begins at `at`.
+/// Returns the position after the literal that begins at `at`.
 fn end_of_quoted(chars: &[char], mut at: usize, quote: char) -> usize {
     at += 1;
     while at < chars.len() && chars[at] != quote {
@@ -172,7 +172,7 @@ fn end_of_quoted(chars: &[char], mut at: usize, quote: char) -> usize {
     at + 1
 }
 
-/// Leaves out the items with an attribute `cfg` that asks for `test`.
+/// Removes the items with an attribute `cfg` that requires `test`.
 fn without_tests(tokens: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -210,7 +210,7 @@ fn asks_for_test(attribute: &[String]) -> bool {
         && attribute.iter().any(|token| token == "test")
 }
 
-/// Returns the place behind the bracket that closes the one at `at`.
+/// Returns the position after the bracket that closes the one at `at`.
 fn end_of_group(tokens: &[String], mut at: usize) -> usize {
     let mut depth = 0;
     while at < tokens.len() {
@@ -227,7 +227,7 @@ fn end_of_group(tokens: &[String], mut at: usize) -> usize {
     at
 }
 
-/// Returns the place behind the item that begins at `at`.
+/// Returns the position after the item that begins at `at`.
 fn end_of_item(tokens: &[String], mut at: usize) -> usize {
     let is_use = tokens[at..].iter().take_while(|token| *token != ";").any(|token| token == "use")
         && !tokens[at..].iter().take_while(|token| *token != "use").any(|token| token == "{");
@@ -242,7 +242,7 @@ fn end_of_item(tokens: &[String], mut at: usize) -> usize {
     at
 }
 
-/// Reads a tree of imports up to its end or a comma, and shows each path with the name that it gets to `visit`.
+/// Reads a tree of imports up to its end or a comma, and calls `visit` with each path and its imported name.
 fn read_tree(tree: &mut &[String], prefix: &[String], visit: &mut impl FnMut(Vec<String>, String)) {
     let mut path = prefix.to_vec();
     let mut name = None;

@@ -1,5 +1,5 @@
-//! The memory that a thread keeps once it has worked on large chunks: no more than `docs/memory.md` says, and little when the
-//! super-chunks are freed.
+//! The memory that a thread keeps after it has worked on large chunks: at most the limit in `docs/memory.md`, and
+//! little once the super-chunks are freed.
 
 use std::ffi::CString;
 use std::ptr::null_mut;
@@ -16,17 +16,17 @@ use blosc2::capi::schunk_chunks::{
 };
 use blosc2::internals::limits::{PROCESS_AFTER_FREE, THREAD, THREAD_AFTER_FREE};
 
-/// Bytes of the large blocks that the process has from `malloc`, the allocator of chunks, buffers and Rust code alike.
+/// Returns the bytes in large blocks of the process from `malloc`, the allocator of chunks, buffers and Rust code.
 fn live_bytes() -> isize {
     // SAFETY: no arguments.
     let info = unsafe { libc::mallinfo2() };
     info.hblkhd as isize
 }
 
-/// Bytes of a chunk: a few buffers for such chunks are what a thread may keep.
+/// Size of a chunk in bytes: a thread may keep a few buffers for chunks of this size.
 const NBYTES: usize = THREAD / 4;
 
-/// Runs `work` in a thread of its own, and returns the bytes that it has allocated and not freed when `work` is done.
+/// Runs `work` in a separate thread, and returns the bytes that are allocated and not freed when `work` has returned.
 fn kept_after(work: impl FnOnce() + Send) -> isize {
     let run = || {
         let before = live_bytes();
@@ -36,7 +36,7 @@ fn kept_after(work: impl FnOnce() + Send) -> isize {
     std::thread::scope(|scope| scope.spawn(run).join().expect("a thread"))
 }
 
-/// A super-chunk in memory, or in a file.
+/// Creates a super-chunk in memory, or in a file.
 fn super_chunk(cparams: &mut blosc2_cparams, path: Option<&CString>) -> *mut blosc2_schunk {
     let mut dparams = blosc2_get_blosc2_dparams_defaults();
     let mut storage = blosc2_storage {
@@ -52,13 +52,13 @@ fn super_chunk(cparams: &mut blosc2_cparams, path: Option<&CString>) -> *mut blo
     schunk
 }
 
-/// Appends a chunk, reads it, and takes items of it.
+/// Appends a chunk, reads it, and reads items of it by coordinates.
 fn use_chunk(schunk: *mut blosc2_schunk, content: &[u8]) {
     let nbytes = content.len() as i32;
     let mut dest = vec![0u8; content.len()];
-    // Items of several blocks, or the ends of one.
+    // Items of several blocks, or the first and last items of one.
     let coords = [1, 2, content.len() as i64 - 1];
-    // SAFETY: a super-chunk of ours; buffers with their true lengths; coordinates of items that are there.
+    // SAFETY: a live super-chunk; buffers with their true lengths; coordinates of existing items.
     unsafe {
         assert_eq!(blosc2_schunk_append_buffer(schunk, content.as_ptr().cast(), nbytes), 1);
         assert_eq!(blosc2_schunk_decompress_chunk(schunk, 0, dest.as_mut_ptr().cast(), nbytes), nbytes);
@@ -85,7 +85,7 @@ fn a_thread_keeps_what_readme_says_and_frees_it_with_the_super_chunk() {
     let mut text: Vec<u8> = (0..NBYTES).map(|at| (at / 1000 % 251) as u8).collect();
     text[NBYTES / 2..].copy_from_slice(&noise[NBYTES / 2..]);
     let (mut at_work, mut after_free) = (0, 0);
-    // Every block above 128 KiB is mapped by itself, so that it is counted whichever thread has allocated it.
+    // Every block above 128 KiB is a separate mapping, so that it is counted whichever thread allocated it.
     // SAFETY: a parameter of glibc.
     assert_eq!(unsafe { libc::mallopt(libc::M_MMAP_THRESHOLD, 128 << 10) }, 1);
     blosc2_init();
@@ -93,7 +93,7 @@ fn a_thread_keeps_what_readme_says_and_frees_it_with_the_super_chunk() {
         let before = live_bytes();
         let defaults = blosc2_get_blosc2_cparams_defaults();
         let cparams = blosc2_cparams { typesize: 1, compcode: 1, filters: [0; 6], ..defaults };
-        // Small blocks, so that the buffers for chunks are most of what is kept; then one block as large as the chunk.
+        // Small blocks, so that buffers for chunks are most of the kept memory; then one block as large as the chunk.
         let mut small = blosc2_cparams { blocksize: 64 << 10, ..cparams };
         let mut large = blosc2_cparams { blocksize: NBYTES as i32, ..cparams };
         let schunks = [super_chunk(&mut small, Some(&path)), super_chunk(&mut large, None)];
@@ -101,16 +101,16 @@ fn a_thread_keeps_what_readme_says_and_frees_it_with_the_super_chunk() {
         use_chunk(schunks[1], &text);
         at_work = live_bytes() - before;
         for schunk in schunks {
-            // SAFETY: a super-chunk of ours, which nobody uses any more.
+            // SAFETY: a live super-chunk, which is not used afterwards.
             assert_eq!(unsafe { blosc2_schunk_free(schunk) }, 0);
         }
         after_free = live_bytes() - before;
         assert_eq!(blosc2_free_resources(), 0);
     });
     std::fs::remove_file(path.to_str().expect("a path in UTF-8")).expect("a file");
-    // What is small, and the state of the codec.
+    // Small allocations, and the state of the codec.
     let slack = 4 << 20;
-    // The chunk in memory is half noise; its only block may be kept decoded.
+    // Half of the chunk in memory is noise; its only block may be kept decoded.
     assert!(at_work >= (NBYTES / 2 + NBYTES) as isize, "{at_work} bytes: no buffer is kept");
     let chunks = NBYTES / 2 + NBYTES;
     assert!(at_work <= (chunks + THREAD + slack) as isize, "{at_work} bytes at work");

@@ -1,4 +1,4 @@
-//! Memory that the library takes besides the data: while it works, after a super-chunk is freed, and after
+//! Memory that the library allocates in addition to the data: during calls, after a super-chunk is freed, and after
 //! `blosc2_free_resources`. `docs/memory.md` states the limits.
 
 #[path = "../support/mod.rs"]

@@ -2,7 +2,8 @@
 
 use crate::usage::{CODECS, NTHREADS, Task, measure, run_task};
 
-/// Returns the limits that `docs/memory.md` states for `nthreads` threads, in bytes: of the peak, and after the free.
+/// Returns the limits that `docs/memory.md` states for `nthreads` threads, in bytes: for the peak, and for the memory
+/// after the free.
 fn limits(nthreads: i16) -> [usize; 2] {
     let document = include_str!("../../docs/memory.md");
     let row = document.lines().find(|line| line.starts_with(&format!("| {nthreads} thread")));
@@ -14,7 +15,7 @@ fn limits(nthreads: i16) -> [usize; 2] {
     })
 }
 
-/// Without a task in the environment, this test does nothing: it is the entry of the processes that `measure` starts.
+/// Entry point of the processes that `measure` starts. Without a task in the environment, this test does nothing.
 #[test]
 fn process_that_measures() {
     run_task();

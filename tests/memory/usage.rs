@@ -1,6 +1,6 @@
-//! Measures how much memory a library takes besides the data that a program gives it. Each measurement runs in a process of
-//! its own, which loads one library. The benchmark `memory` prints the figures of both libraries; the test `peak` compares
-//! those of this library with `docs/memory.md`.
+//! Measures the memory that a library allocates in addition to the data of the program. Each measurement runs in a
+//! separate process, which loads one library. The benchmark `memory` prints the figures of both libraries; the test
+//! `peak` compares those of this library with `docs/memory.md`.
 
 use std::env;
 use std::ffi::c_void;
@@ -17,7 +17,7 @@ use crate::support::super_chunk::functions::Functions;
 /// The environment variable that names the [`Task`] of a process.
 const TASK: &str = "BLOSC2_MEMORY_TASK";
 
-/// Bytes of a chunk.
+/// Size of a chunk in bytes.
 const CHUNKSIZE: usize = 4 << 20;
 
 /// Number of chunks of a super-chunk.
@@ -40,28 +40,28 @@ pub struct Task {
     pub nthreads: i16,
 }
 
-/// Resident memory, in bytes, beyond what the process had before it made a super-chunk.
+/// Resident memory, in bytes, in excess of the memory before the super-chunk was created.
 pub struct Usage {
-    /// Peak while chunks are appended and read, less the compressed chunks.
+    /// Peak while chunks are appended and read, minus the compressed chunks.
     pub peak: usize,
     /// After the super-chunk is freed.
     pub after_free: usize,
 }
 
-/// Starts this program again, with `args`, to do `task`.
+/// Starts this program again, with `args`, to perform `task`.
 pub fn measure(task: Task, args: &[&str]) -> Usage {
     let program = env::current_exe().expect("the path of this program");
     let text = format!("{} {} {}", u8::from(task.is_reference), task.codec, task.nthreads);
     let output = Command::new(program).args(args).env(TASK, text).output().expect("a process");
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{stdout}{}", String::from_utf8_lossy(&output.stderr));
-    // The test harness may print a name in front of it.
+    // The test harness may print a name before it.
     let result = stdout.lines().find_map(|line| line.split_once("usage: ")).expect("a result").1;
     let (peak, after_free) = result.split_once(' ').expect("two numbers");
     Usage { peak: peak.parse().expect("bytes"), after_free: after_free.parse().expect("bytes") }
 }
 
-/// Does the task of this process and prints the result for [`measure`]. Returns whether the process has a task.
+/// Performs the task of this process and prints the result for [`measure`]. Returns whether the process has a task.
 pub fn run_task() -> bool {
     let Ok(text) = env::var(TASK) else { return false };
     let numbers: Vec<i16> = text.split(' ').map(|number| number.parse().expect("a number")).collect();
@@ -116,7 +116,7 @@ fn fill_and_read(library: &'static Library, codec: u8, nthreads: i16) -> Usage {
     Usage { peak, after_free: resident().saturating_sub(before) }
 }
 
-/// Numbers of 4 bytes that compress to about half their size.
+/// Returns numbers of 4 bytes that compress to about half their size.
 fn content() -> Vec<u8> {
     let mut state = 1u64;
     let mut content = Vec::with_capacity(CHUNKSIZE);

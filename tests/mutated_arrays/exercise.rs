@@ -1,22 +1,22 @@
-//! Everything that can be done with an array, on one whose frame is damaged. Buffers are bounded: what an array
-//! claims to hold is not asked for as a whole.
+//! Calls all array functions on an array whose frame is damaged. Buffers are bounded: an array that claims to be huge
+//! is not read as a whole.
 
 use crate::support::array::{Array, Spec};
 use crate::support::random::Random;
 use crate::support::watchdog;
 
-/// The largest result that is asked for.
+/// The largest result that is requested, in bytes.
 const LARGEST: i64 = 1 << 18;
-/// The most chunks of an array of which lists of chunks are asked for, or that is changed.
+/// Maximum number of chunks of an array for lists of chunks and for changes.
 const MANY: i64 = 5000;
-/// A chunk or block of up to this many bytes may have to be decoded on the way.
+/// Maximum size in bytes of a chunk or block that a read may have to decode.
 const DECODABLE: i64 = 4 << 20;
 
 fn product(lengths: impl IntoIterator<Item = i64>) -> Option<i64> {
     lengths.into_iter().try_fold(1i64, |product, length| product.checked_mul(length))
 }
 
-/// A box of at most [`LARGEST`] bytes, mostly inside the shape.
+/// Draws a box of at most [`LARGEST`] bytes, mostly inside the shape.
 fn draw_box(random: &mut Random, array: &Array) -> (Vec<i64>, Vec<i64>, i64) {
     let typesize = array.typesize() as i64;
     let mut start = Vec::new();
@@ -73,7 +73,7 @@ pub fn read(random: &mut Random, array: &Array) {
         let coords: Vec<i64> =
             (0..4).map(|_| random.below(fields.nitems.clamp(1, 1 << 50) as usize) as i64).collect();
         let _ = array.get_sparse(&coords, 4 * typesize as usize, 4 * typesize);
-        // The reference takes no lists of no dimension, and reads behind the end of one (b2nd.md D8).
+        // The reference rejects lists of no dimension, and reads past the end of a list (b2nd.md D8).
         if array.ndim() > 0 && fields.nitems > 0 || !array.library.is_reference() {
             let lists: Vec<Vec<i64>> = array
                 .shape()
@@ -87,7 +87,7 @@ pub fn read(random: &mut Random, array: &Array) {
     watchdog::step();
     let _ = array.refresh();
     if array.schunk().nchunks() <= MANY {
-        // The reference frees what a view shares (b2nd.md D7).
+        // The reference frees data that a view shares (b2nd.md D7).
         if !array.library.is_reference()
             && let (_, Some(view)) = array.squeeze()
         {
@@ -116,7 +116,7 @@ pub fn read(random: &mut Random, array: &Array) {
     }
 }
 
-/// Changes; whatever they return, the array can be read and freed afterwards.
+/// Changes the array; whatever the calls return, the array can be read and freed afterwards.
 pub fn change(random: &mut Random, array: &Array) {
     let chunk_bytes = array.fields().extchunknitems.saturating_mul(array.typesize() as i64);
     if chunk_bytes > DECODABLE || array.schunk().nchunks() > MANY {

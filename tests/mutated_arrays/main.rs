@@ -1,6 +1,6 @@
-//! Damaged array frames: whatever the metalayer and the frame say, opening, reading and changing the array returns an
-//! error or a result that is consistent in itself. Nothing is read or written outside the buffers (which lie against
-//! inaccessible pages), nothing hangs or panics, and the memory in use grows by no more than
+//! Damaged array frames: for any content of the metalayer and the frame, opening, reading and changing the array
+//! returns an error or a result that is consistent in itself. No byte outside the buffers (which lie next to
+//! inaccessible pages) is read or written, no call hangs or panics, and the memory in use grows by no more than
 //! [`support::memory::allowance`].
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! runs that many mutants in all, half of them as buffers and half as files and directories;
-//! `BLOSC2_ARRAY_MUTANT_SEED` picks another sample and `BLOSC2_ARRAY_MUTANT_ONLY=<case>` replays one case of it.
+//! `BLOSC2_ARRAY_MUTANT_SEED` selects another sample and `BLOSC2_ARRAY_MUTANT_ONLY=<case>` replays one case of it.
 //! Ranges of cases run in child processes, so that a crash or a hang is a failed test that names its case.
 
 #[path = "../support/mod.rs"]
@@ -33,14 +33,14 @@ use support::watchdog;
 const FAMILY: Family = Family { prefix: "BLOSC2_ARRAY_MUTANT", seed: 23, mutants: 2000, forms: 2 };
 const CAPACITY: usize = 1 << 20;
 
-/// How a mutant reaches the library.
+/// How a mutant is passed to the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Buffer,
     Path,
 }
 
-/// The cases of one form, and where they are run.
+/// The cases of one form, and the directory in which they run.
 struct Cases {
     form: Form,
     originals: Vec<Original>,
@@ -49,7 +49,7 @@ struct Cases {
 }
 
 impl Mutants for Cases {
-    /// Which original it was made from, and its bytes.
+    /// The index of the original, and the bytes.
     type Mutant = (usize, Files);
 
     fn draw(&self, random: &mut Random) -> Self::Mutant {
@@ -148,7 +148,7 @@ fn mutants_as_paths() {
     in_children("mutants_as_paths", Form::Path);
 }
 
-/// What is done with the damaged arrays can be done with the valid ones.
+/// All calls on the damaged arrays also work on the valid ones.
 #[test]
 fn undamaged_arrays() {
     let scratch = Scratch::new();
@@ -159,7 +159,7 @@ fn undamaged_arrays() {
             let array = array.unwrap_or_else(|| panic!("{}: {rc}", original.name));
             exercise::read(random, &array);
             if !Library::ours().is_reference() {
-                // It divides by zero in some (b2nd.md D13).
+                // The reference divides by zero in some cases (b2nd.md D13).
                 exercise::change(random, &array);
             }
         }

@@ -1,4 +1,5 @@
-//! One change of an array: of a number of its metalayer, of all of them, of the frame's numbers, or of any byte.
+//! Makes one change of an array: of a number of its metalayer, of all of them, of the frame's numbers, or of any
+//! byte.
 
 use crate::originals::{Files, Original};
 use crate::support::random::Random;
@@ -46,7 +47,7 @@ const FRAME: [(usize, usize); 12] = [
     (58, 4),
 ];
 
-/// A number of `width` bytes, big-endian.
+/// Writes a number of `width` bytes, big-endian.
 fn put(bytes: &mut [u8], at: usize, width: usize, value: i64) {
     if let Some(place) = bytes.get_mut(at..at + width) {
         place.copy_from_slice(&value.to_be_bytes()[8 - width..]);
@@ -68,7 +69,7 @@ fn value(random: &mut Random, old: i64) -> i64 {
     }
 }
 
-/// Where the lengths of the metalayer are (b2nd.md 3): position and width.
+/// Returns position and width of the lengths in the metalayer (b2nd.md 3).
 fn lengths(original: &Original) -> Vec<(usize, usize)> {
     let (at, ndim) = (original.metalayer.0, original.ndim);
     let shape = (0..ndim).map(|dim| (at + 4 + 9 * dim + 1, 8));
@@ -77,7 +78,7 @@ fn lengths(original: &Original) -> Vec<(usize, usize)> {
     shape.chain(chunk).chain(block).collect()
 }
 
-/// The dtype: its format, marker and length.
+/// Changes the dtype: its format, marker or length.
 fn change_dtype(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let at = original.metalayer.0 + 6 + 19 * original.ndim;
     match random.below(4) {
@@ -90,7 +91,7 @@ fn change_dtype(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     }
 }
 
-/// Another valid-looking geometry of the same rank.
+/// Writes another valid geometry of the same rank.
 fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let places = lengths(original);
     let factor = 1i64 << random.below(31);
@@ -110,13 +111,13 @@ fn change_geometry(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     }
 }
 
-/// The rank, and at times the bytes of the metalayer that would go with it.
+/// Changes the rank, and sometimes the length of the metalayer accordingly.
 fn change_rank(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let at = original.metalayer.0;
     let ndim = random.below(20) as i64 - 1;
     put(bytes, at + 2, 1, ndim);
     if random.one_in(2) {
-        // As a shorter or longer metalayer: what follows is read as lengths.
+        // As a shorter or longer metalayer: the following bytes are read as lengths.
         put(bytes, at + 3, 1, 0x90 + ndim);
     }
 }
@@ -138,7 +139,7 @@ fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
     }
 }
 
-/// One change of the mutant.
+/// Makes one change of the mutant.
 pub fn mutate(random: &mut Random, original: &Original, files: &mut Files) {
     let others: Vec<String> = files.keys().filter(|name| name.ends_with(".chunk")).cloned().collect();
     if !others.is_empty() && random.one_in(4) {

@@ -1,4 +1,4 @@
-//! Valid array frames of every kind, to be damaged, by every library there is.
+//! Valid array frames of every kind, made by every available library, from which mutants are made.
 
 use std::collections::BTreeMap;
 
@@ -17,17 +17,17 @@ pub struct Original {
     pub name: String,
     pub files: Files,
     pub ndim: usize,
-    /// Where the content of its metalayer is in the frame or the index file, and how long.
+    /// Position and length of the content of the metalayer in the frame or the index file.
     pub metalayer: (usize, usize),
 }
 
 impl Original {
-    /// The name of the file with the header.
+    /// Returns the name of the file with the header.
     pub fn main_file(&self) -> &'static str {
         if self.files.contains_key("frame") { "frame" } else { "chunks.b2frame" }
     }
 
-    /// Where a mutant differs.
+    /// Describes the differences of a mutant.
     pub fn differences(&self, files: &Files) -> String {
         let mut text = format!("of {}, metalayer at {:#x}", self.name, self.metalayer.0);
         for (name, bytes) in files {
@@ -45,7 +45,7 @@ impl Original {
     }
 }
 
-/// Arrays of many ranks, partitions and pipelines; `caterva` has the older metalayer.
+/// Returns arrays of many ranks, partitions and pipelines; `caterva` has the older metalayer.
 fn specs() -> Vec<(&'static str, Spec)> {
     let codec = |mut spec: Spec, codec: u8, filter: u8| {
         spec.params.codec = codec;
@@ -78,7 +78,7 @@ fn make(library: &'static Library, store: Store, kind: &str, spec: &Spec, scratc
     let array = spec.filled(library, &items);
     array.schunk().vlmeta_add("short", b"abc");
     if spec.shape.len() == 1 {
-        // Chunks that are only in the index, and one that has moved.
+        // Chunks that exist only in the index, and one that was moved.
         assert_eq!(array.resize(&[1300], None), 0);
         assert_eq!(array.delete(0, 100, 100), 0);
     }
@@ -100,7 +100,7 @@ fn make(library: &'static Library, store: Store, kind: &str, spec: &Spec, scratc
     original
 }
 
-/// All of them: as one frame each, or in files and in directories.
+/// Returns all originals: as one frame each, or as files and directories.
 pub fn originals(buffers: bool) -> Vec<Original> {
     let scratch = Scratch::new();
     let stores = if buffers { &[Store::File][..] } else { &Store::ON_DISK };

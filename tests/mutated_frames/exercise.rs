@@ -1,5 +1,5 @@
-//! Everything that can be done with a super-chunk, on one whose frame is damaged. Sizes that a frame may honestly
-//! claim, but that would fill the memory, are left alone.
+//! Calls all super-chunk functions on a super-chunk whose frame is damaged. Sizes that a frame may validly claim, but
+//! that would exhaust the memory, are not requested.
 
 use std::ptr;
 
@@ -7,16 +7,16 @@ use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
 use crate::support::watchdog;
 
-/// The largest result that is asked for.
+/// The largest result that is requested, in bytes.
 const LARGEST: i64 = 1 << 20;
-/// The most chunks that functions over all chunks are called with.
+/// Maximum number of chunks for functions that process all chunks.
 const MANY: i64 = 2000;
-/// A chunk or block of up to this many bytes may have to be decoded on the way.
+/// Maximum size in bytes of a chunk or block that a read may have to decode.
 const DECODABLE: i32 = 4 << 20;
 
 pub struct Exercise;
 
-/// nbytes, blocksize and cbytes of a chunk header.
+/// Returns nbytes, blocksize and cbytes of a chunk header.
 fn sizes(chunk: &[u8]) -> [i32; 3] {
     [4, 8, 12].map(|at| match chunk.get(at..at + 4) {
         Some(bytes) => i32::from_le_bytes(bytes.try_into().expect("four bytes")),
@@ -39,7 +39,7 @@ impl Exercise {
         let mut limits = ([0i64; 32], [1i64; 32]);
         let mut found = ptr::null_mut();
         if nchunks <= MANY {
-            // SAFETY: limits for as many dimensions as an array can have, and an out-pointer.
+            // SAFETY: one limit for as many dimensions as an array can have, and an out-pointer.
             unsafe {
                 let count = (schunk.functions.blosc2_get_slice_nchunks)(
                     schunk.raw(),
@@ -63,7 +63,7 @@ impl Exercise {
         }
     }
 
-    /// True if every chunk seen is of a size that can be decoded on the way to an item.
+    /// Returns whether every chunk that was read has a size that can be decoded to read an item.
     fn read_chunks(&self, random: &mut Random, schunk: &SuperChunk) -> bool {
         let nchunks = schunk.nchunks();
         let mut numbers: Vec<i64> = (0..nchunks.min(12)).collect();
@@ -120,7 +120,7 @@ impl Exercise {
         }
     }
 
-    /// True if no variable-length metalayer claims a size that would fill the memory.
+    /// Returns whether no variable-length metalayer claims a size that would exhaust the memory.
     fn read_metadata(&self, schunk: &SuperChunk) -> bool {
         watchdog::step();
         for (name, _) in schunk.metas() {
@@ -150,7 +150,7 @@ impl Exercise {
         }
     }
 
-    /// Mutations; whatever they return, the super-chunk can be read and freed afterwards.
+    /// Changes the super-chunk; whatever the calls return, it can be read and freed afterwards.
     pub fn change(&self, random: &mut Random, schunk: &SuperChunk) {
         if schunk.nchunks() > MANY {
             return;

@@ -1,5 +1,5 @@
-//! Where the numbers of a valid frame are (frame.md 1): header, metalayer sections, index, chunk headers, trailer.
-//! Owns positions; what is put there is up to `mutation`.
+//! Positions of the numbers of a valid frame (frame.md 1): header, metalayer sections, index, chunk headers, trailer.
+//! `mutation` chooses the new values.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ impl Field {
         Field { at, width, big_endian: false }
     }
 
-    /// The value, or 0 beyond the end.
+    /// Returns the value, or 0 beyond the end.
     pub fn get(self, bytes: &[u8]) -> i64 {
         let Some(found) = bytes.get(self.at..self.at + self.width) else { return 0 };
         let fold = |value: i64, &byte: &u8| value << 8 | i64::from(byte);
@@ -50,12 +50,12 @@ pub const NBYTES: Field = Field { at: 30, width: 8, big_endian: true };
 pub const CBYTES: Field = Field { at: 39, width: 8, big_endian: true };
 pub const CHUNKSIZE: Field = Field { at: 58, width: 4, big_endian: true };
 
-/// A valid frame's parts.
+/// The parts of a valid frame.
 #[derive(Clone, Debug)]
 pub struct Layout {
-    /// Every number that is worth changing.
+    /// The numbers that mutations change.
     pub fields: Vec<Field>,
-    /// Where the index chunk is, and how long; `None` without chunks.
+    /// Position and length of the index chunk; `None` without chunks.
     pub index: Option<(usize, usize)>,
     pub trailer: usize,
 }
@@ -78,21 +78,21 @@ fn metalayer_section(bytes: &[u8], mut at: usize, fields: &mut Vec<Field>) {
     }
 }
 
-/// Of a chunk at this position (chunk.md 1.2).
+/// Returns the fields of a chunk at this position (chunk.md 1.2).
 pub fn chunk_fields(at: usize) -> Vec<Field> {
     let bytes = [0, 2, 3, 16, 21, 22, 23, 30, 31].map(|offset| Field::little(at + offset, 1));
     let words = [4, 8, 12, 32, 36, 40].map(|offset| Field::little(at + offset, 4));
     [&bytes[..], &words[..], &words[..3]].concat()
 }
 
-/// The parts of a valid frame, or of a directory's index file.
+/// Returns the parts of a valid frame, or of a directory's index file.
 pub fn layout(bytes: &[u8]) -> Layout {
     let mut fields = Vec::new();
     for at in [25, 26, 27, 28, 68, 70, 71, 75, 76, 77, 78, 85] {
         fields.push(Field::big(at, 1));
     }
     for (at, width) in [(11, 4), (16, 8), (30, 8), (39, 8), (48, 4), (53, 4), (58, 4), (63, 2), (66, 2)] {
-        // The numbers that everything depends on come up more often.
+        // The numbers that determine all others are drawn more often.
         fields.extend([Field::big(at, width); 3]);
     }
     metalayer_section(bytes, 0x58, &mut fields);
@@ -113,7 +113,8 @@ pub fn layout(bytes: &[u8]) -> Layout {
         (at, Field::little(at + 12, 4).get(bytes) as usize)
     });
     if bytes[26] == 0 && index.is_some() {
-        // Payload chunks follow each other unless there are holes; the first is enough then.
+        // Payload chunks follow each other without gaps, except in a frame with holes, for which the first chunk is
+        // enough.
         let mut at = header;
         let end = header + CBYTES.get(bytes) as usize;
         while at + 32 <= end {

@@ -1,13 +1,13 @@
-//! Damaged frames: whatever the bytes are, opening, reading and changing them returns an error or a result that is
-//! consistent in itself. Nothing is read or written outside the buffers (which lie against inaccessible pages),
-//! nothing hangs or panics, and the memory in use grows by no more than [`support::memory::allowance`].
+//! Damaged frames: for arbitrary bytes, opening, reading and changing them returns an error or a result that is
+//! consistent in itself. No byte outside the buffers (which lie next to inaccessible pages) is read or written, no
+//! call hangs or panics, and the memory in use grows by no more than [`support::memory::allowance`].
 //!
 //! ```text
 //! BLOSC2_MUTANTS=50000 cargo test --release --test mutated_frames
 //! ```
 //!
-//! runs that many mutants in all, a third of them as buffers, as files and as directories; `BLOSC2_MUTANT_SEED`
-//! picks another sample and `BLOSC2_MUTANT_ONLY=<case>` replays one case of it. Ranges of cases run in child
+//! runs that many mutants in all, a third of them each as buffers, as files and as directories; `BLOSC2_MUTANT_SEED`
+//! selects another sample and `BLOSC2_MUTANT_ONLY=<case>` replays one case of it. Ranges of cases run in child
 //! processes, so that a crash or a hang is a failed test that names its case.
 
 #[path = "../support/mod.rs"]
@@ -34,7 +34,7 @@ use support::watchdog;
 const FAMILY: Family = Family { prefix: "BLOSC2_MUTANT", seed: 17, mutants: 3000, forms: 3 };
 const CAPACITY: usize = 1 << 20;
 
-/// How a mutant reaches the library.
+/// How a mutant is passed to the library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Buffer,
@@ -42,7 +42,7 @@ enum Form {
     Directory,
 }
 
-/// The cases of one form, and where they are run.
+/// The cases of one form, and the directory in which they run.
 struct Cases {
     form: Form,
     originals: Vec<Original>,
@@ -51,7 +51,7 @@ struct Cases {
 }
 
 impl Mutants for Cases {
-    /// Which original it was made from, and its bytes.
+    /// The index of the original, and the bytes.
     type Mutant = (usize, Files);
 
     fn draw(&self, random: &mut Random) -> Self::Mutant {
@@ -99,7 +99,7 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
                 exercise.read(random, &schunk);
             }
             assert!(buffer == frame.as_slice(), "reading changed the buffer");
-            // SAFETY: a fresh block of that size. It is never freed here: the reference may have moved it.
+            // SAFETY: a new block of that size. It is not freed here, since the reference may have moved it.
             let owned = unsafe {
                 let owned = libc::malloc(frame.len().max(1)).cast::<u8>();
                 std::ptr::copy_nonoverlapping(frame.as_ptr(), owned, frame.len());
@@ -132,7 +132,7 @@ fn run_case(random: &mut Random, form: Form, files: &Files, scratch: &Scratch, g
     }
 }
 
-/// The original and where the mutant differs from it.
+/// Describes the original and the differences of the mutant.
 fn describe(original: &Original, files: &Files) -> String {
     let mut text = format!("of {}", original.name);
     for (name, bytes) in files {

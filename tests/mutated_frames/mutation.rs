@@ -1,5 +1,5 @@
-//! One change of a frame: of a number that the format gives a meaning, of the index's entries, of the length, or of
-//! any byte.
+//! Makes one change of a frame: of a number of the format, of the entries of the index, of the length, or of any
+//! byte.
 
 use crate::fields::{CBYTES, CHUNKSIZE, FRAME_LEN, Field, Files, HEADER_LEN, NBYTES, chunk_fields};
 use crate::originals::Original;
@@ -44,7 +44,7 @@ const INTERESTING: [i64; 36] = [
     i64::MIN,
 ];
 
-/// What can stand in an index (frame.md 1.4).
+/// Values that an index may contain (frame.md 1.4).
 const CODES: [u64; 10] = [
     0x81 << 56,
     0x82 << 56,
@@ -79,13 +79,13 @@ fn change_field(random: &mut Random, bytes: &mut [u8], fields: &[Field]) {
     field.set(bytes, value);
 }
 
-/// The header says how long the frame is.
+/// Writes the length of the frame to its header.
 fn restate_length(bytes: &mut [u8]) {
     let len = bytes.len() as i64;
     FRAME_LEN.set(bytes, len);
 }
 
-/// An index chunk of these entries, stored or of one value.
+/// Encodes an index chunk of these entries, uncompressed or as a repeated value.
 fn encode_index(random: &mut Random, entries: &[u64]) -> Vec<u8> {
     let nbytes = 8 * entries.len() as i32;
     let one_value = entries.len() > 1 && entries.iter().all(|&entry| entry == entries[0]);
@@ -103,7 +103,7 @@ fn encode_index(random: &mut Random, entries: &[u64]) -> Vec<u8> {
     chunk
 }
 
-/// Another index in the place of the valid one, its header right.
+/// Replaces the index by another one and updates the header accordingly.
 fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     let Some((at, len)) = original.layout.index else { return };
     if at + len > bytes.len() {
@@ -126,7 +126,7 @@ fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
         0 => entries.truncate(random.below(entries.len()) + 1),
         1 => entries.extend([0; 3]),
         2 => {
-            // Many chunks of one code, and a header that agrees.
+            // Many chunks with the same code, and a consistent header.
             let count = 1 << random.below(17);
             entries = vec![*random.pick(&CODES); count];
             let nbytes = CHUNKSIZE.get(bytes).saturating_mul(count as i64);
@@ -139,7 +139,7 @@ fn change_index(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     restate_length(bytes);
 }
 
-/// Sizes that agree with each other, and not with the chunks.
+/// Writes sizes that are consistent with each other, but not with the chunks.
 fn change_sizes(random: &mut Random, original: &Original, bytes: &mut [u8]) {
     let count = original.offsets.len() as i64;
     let chunksize = match random.below(4) {
@@ -183,7 +183,7 @@ fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
             }
         }
         _ => {
-            // Some bytes go, or come, in the middle.
+            // Removes or inserts some bytes in the middle.
             let at = random.below(len);
             let gone = random.below(40).min(len - at);
             let come = random.below(40);
@@ -195,7 +195,7 @@ fn any_bytes(random: &mut Random, bytes: &mut Vec<u8>) {
     }
 }
 
-/// The trailer somewhere else, or cut out.
+/// Moves or removes the trailer.
 fn move_trailer(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     let at = original.layout.trailer;
     if at > bytes.len() {
@@ -221,7 +221,7 @@ fn change_frame(random: &mut Random, original: &Original, bytes: &mut Vec<u8>) {
     }
 }
 
-/// One change of the mutant.
+/// Makes one change of the mutant.
 pub fn mutate(random: &mut Random, original: &Original, files: &mut Files) {
     let chunk_files: Vec<String> = files.keys().filter(|name| name.ends_with(".chunk")).cloned().collect();
     if chunk_files.is_empty() || random.one_in(2) {

@@ -1,4 +1,4 @@
-//! Valid frames of every kind, to be damaged, by every library there is.
+//! Valid frames of every kind, made by every available library, from which mutants are made.
 
 use crate::Form;
 use crate::fields::{Files, Layout, layout};
@@ -13,14 +13,14 @@ use crate::support::super_chunk::{Store, SuperChunk};
 pub struct Original {
     pub name: String,
     pub files: Files,
-    /// Of the frame or the index file.
+    /// The layout of the frame or of the index file.
     pub layout: Layout,
     /// The entries of its index.
     pub offsets: Vec<i64>,
 }
 
 impl Original {
-    /// The name of the file with the header.
+    /// Returns the name of the file with the header.
     pub fn main_file(&self) -> &'static str {
         if self.files.contains_key("frame") { "frame" } else { "chunks.b2frame" }
     }
@@ -57,7 +57,7 @@ fn params(kind: &str) -> Params {
     }
 }
 
-/// The metalayer of an array of 6 x 100 int32 in chunks of 2 x 100 (b2nd.md).
+/// Returns the metalayer of an array of 6 x 100 int32 in chunks of 2 x 100 (b2nd.md).
 fn array_metalayer() -> Vec<u8> {
     let mut content = vec![0x97, 0, 2, 0x92];
     for length in [6i64, 100] {
@@ -140,7 +140,7 @@ fn fill(library: &'static Library, kind: &str, schunk: &SuperChunk, params: &Par
     }
 }
 
-/// All of them in this form.
+/// Returns all originals in this form.
 pub fn originals(form: Form) -> Vec<Original> {
     let scratch = Scratch::new();
     let mut originals = Vec::new();

@@ -1,6 +1,6 @@
-//! The contents of the fixtures' chunks, by formula. Keep in step with `make_data` of `scripts/make-fixtures.py`.
+//! Formulas of the contents of the fixtures' chunks. They must match `make_data` of `scripts/make-fixtures.py`.
 
-/// Bytes of Knuth's 64-bit linear congruential generator: its top byte at each step.
+/// Returns the bytes of Knuth's 64-bit linear congruential generator: its top byte at each step.
 fn lcg(seed: usize) -> impl Iterator<Item = u8> {
     let mut state = seed as u64;
     std::iter::repeat_with(move || {
@@ -9,7 +9,7 @@ fn lcg(seed: usize) -> impl Iterator<Item = u8> {
     })
 }
 
-/// The bytes of a chunk, or `None` if they are not determined.
+/// Returns the bytes of a chunk, or `None` if they are not determined.
 pub fn expected_chunk(formula: &str, nbytes: usize, typesize: usize) -> Option<Vec<u8>> {
     if let Some(digits) = formula.strip_prefix("hex:") {
         return Some(crate::support::hex(digits));

@@ -1,6 +1,6 @@
-//! Frames that old releases of C-Blosc2 wrote (`capi-tests/fixtures/frames`, made by `scripts/make-fixtures.py`)
-//! open from files, directories and buffers, and hold what the description of each says. Owns the reading of
-//! the fixtures; the formulas of the data are in [`formulas`], older layouts in [`older`].
+//! Frames that old releases of C-Blosc2 wrote (`capi-tests/fixtures/frames`, made by `scripts/make-fixtures.py`) open
+//! from files, directories and buffers, with the contents that their descriptions state. The formulas of the data are
+//! in [`formulas`], older layouts in [`older`].
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -16,7 +16,7 @@ use support::library::Library;
 use support::super_chunk::SuperChunk;
 use support::super_chunk::scratch::Scratch;
 
-/// The files, by the release that wrote them, with the number of frames. Listed, so that a loss is noticed.
+/// The files, by the release that wrote them, with the number of frames. Listed, so that a missing one is detected.
 const RELEASES: [(&str, usize); 7] = [
     ("blosc2-2.0.0", 18),
     ("blosc2-2.3.2", 26),
@@ -30,14 +30,14 @@ const RELEASES: [(&str, usize); 7] = [
 /// Name and content of a metalayer.
 type Metalayer = (Vec<u8>, Vec<u8>);
 
-/// A frame and what it holds.
+/// A frame and its expected contents.
 struct Record {
     name: String,
-    /// `None` stands for any bytes, of that number.
+    /// `None` stands for arbitrary bytes of that number.
     chunks: Vec<(usize, Option<Vec<u8>>)>,
     metas: Vec<Metalayer>,
     vlmetas: Vec<Metalayer>,
-    /// One named `frame`, or those of a directory.
+    /// One file named `frame`, or the files of a directory.
     files: Vec<(String, Vec<u8>)>,
 }
 
@@ -66,7 +66,7 @@ impl Record {
         self.files[0].0 != "frame"
     }
 
-    /// The frame as a file or directory.
+    /// Writes the frame as a file or directory.
     fn write(&self, scratch: &Scratch) -> std::path::PathBuf {
         let path = scratch.fresh();
         if self.is_directory() {
@@ -80,7 +80,7 @@ impl Record {
         path
     }
 
-    /// Everything that the super-chunk holds.
+    /// Checks the whole contents of the super-chunk.
     fn check(&self, schunk: &SuperChunk, how: &str) {
         let what = format!("{}, {how}, {}", self.name, schunk.library.name);
         assert_eq!(schunk.nchunks(), self.chunks.len() as i64, "{what}");
@@ -105,7 +105,7 @@ impl Record {
         self.check_slices(schunk, &what);
     }
 
-    /// Parts of the whole, where chunks have one size and all bytes are determined.
+    /// Checks parts of the contents, if the chunks have one size and all bytes are determined.
     fn check_slices(&self, schunk: &SuperChunk, what: &str) {
         let whole: Option<Vec<u8>> = self
             .chunks
@@ -115,7 +115,7 @@ impl Record {
             .map(|chunks| chunks.concat());
         let (Some(whole), true) = (whole, schunk.chunksize() > 0 && schunk.flags2() & 1 == 0) else { return };
         if schunk.library.is_reference() && (schunk.filters().contains(&3) || schunk.use_dict() != 0) {
-            // Known to be wrong, or to crash (chunk.md 10.5, 10.6).
+            // The reference is known to return wrong data, or to crash (chunk.md 10.5, 10.6).
             return;
         }
         let typesize = schunk.typesize() as usize;
@@ -128,7 +128,15 @@ impl Record {
     }
 }
 
-/// `"B2FR" | u32 count | { u32 length | text | u32 files | { u32 length | name | u32 length | bytes } }`.
+/// Reads `"B2FR"
+/// u32 count
+/// { u32 length
+/// text
+/// u32 files
+/// { u32 length
+/// name
+/// u32 length
+/// bytes } }`.
 fn read_records(release: &str) -> Vec<Record> {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("capi-tests/fixtures/frames/{release}.bin"));
@@ -195,7 +203,7 @@ fn from_buffers() {
     });
 }
 
-/// They can be continued: what was there stays, what is added comes back from a new handle.
+/// The frames can be extended: the old chunks are kept, and a new handle reads the added ones.
 #[test]
 fn continue_on_disk() {
     each(|library, record, scratch| {
@@ -204,7 +212,7 @@ fn continue_on_disk() {
         let schunk = SuperChunk::open(library, &path).expect("a super-chunk");
         assert!(schunk.vlmeta_add("added", b"by a later release") >= 0, "{what}");
         let before = schunk.nchunks();
-        // Whole items; nothing can follow a short last chunk of a frame with special chunks (frame.md 9).
+        // Whole items; no chunk can follow a short last chunk of a frame with special chunks (frame.md 9).
         let special = record.name.contains("special") || record.name.contains("changed");
         let added = if schunk.flags2() & 1 != 0 || special {
             None

@@ -1,5 +1,5 @@
-//! Layouts of before the first stable release, and the bits of the present one that readers pass over
-//! (frame.md 1.6 and 1.7), made by hand from the empty frame and the one of two chunks.
+//! Layouts from before the first stable release, and the bits of the present one that readers ignore (frame.md 1.6
+//! and 1.7), made by hand from the empty frame and the one of two chunks.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use crate::support::super_chunk::SuperChunk;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::{all, hex};
 
-/// Header of a frame of int32 with one stored chunk of 0..8 (frame.md 1.1), no metalayers.
+/// Header of a frame of int32 with one uncompressed chunk of 0..8 (frame.md 1.1), no metalayers.
 const HEADER: &str = "9e a8 62 32 66 72 61 6d 65 00 d2 00 00 00 61 cf
     00 00 00 00 00 00 00 ec a4 12 00 50 03 d3 00 00
     00 00 00 00 00 20 d3 00 00 00 00 00 00 00 40 d2
@@ -23,7 +23,7 @@ const INDEX: &str = "05 01 07 08 08 00 00 00 08 00 00 00 28 00 00 00 00 00 00 00
 const TRAILER: &str = "94 01 93 cd 00 06 de 00 00 dc 00 00 ce 00 00 00 23 d8 00
     00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00";
 
-/// The frame of these parts, its length put right.
+/// Builds a frame of these parts and sets its length.
 fn assemble(header: &[u8], trailer: &[u8]) -> Vec<u8> {
     let mut frame = [header, &hex(PAYLOAD), &hex(INDEX), trailer].concat();
     let len = frame.len() as u64;
@@ -35,7 +35,7 @@ fn frame() -> Vec<u8> {
     assemble(&hex(HEADER), &hex(TRAILER))
 }
 
-/// Whether it opens from a file, from a borrowed buffer and from a copied one.
+/// Returns whether it opens from a file, from a borrowed buffer and from a copied one.
 fn opens(library: &'static Library, frame: &[u8]) -> [bool; 3] {
     let scratch = Scratch::new();
     let path = scratch.fresh();
@@ -105,7 +105,7 @@ fn what_readers_pass_over() {
     let mut longer = frame();
     longer.extend([1, 2, 3]);
     assert_opens("bytes behind", &longer, [true, false, false]);
-    // Between the index and the trailer, nobody looks.
+    // Readers ignore bytes between the index and the trailer.
     let mut slack = frame();
     slack.splice(len - 35..len - 35, [0xAB; 50]);
     slack[16..24].copy_from_slice(&(len as u64 + 50).to_be_bytes());
@@ -143,7 +143,7 @@ fn header_of_13_items() {
     for version in [0x10, 0x11, 0x12] {
         header[0x19] = version;
         assert_opens("13 items", &assemble(&header, &hex(TRAILER)), [false; 3]);
-        // Also when the header's length is right by luck.
+        // Also if the stated length of the header happens to be correct.
         let mut padded = [&header[..], &[0; 5]].concat();
         padded[11..15].copy_from_slice(&97i32.to_be_bytes());
         assert_opens("13 items and a gap", &assemble(&padded, &hex(TRAILER)), [false; 3]);
@@ -168,7 +168,7 @@ fn usermeta_trailer() {
     }
 }
 
-/// An index of 32-bit offsets: no release wrote one, and its length is wrong.
+/// An index of 32-bit offsets: no release wrote one, and its length is invalid.
 #[test]
 fn narrow_offsets() {
     let mut frame = frame();

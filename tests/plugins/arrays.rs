@@ -1,5 +1,5 @@
-//! Arrays of both libraries, made with the same parameters from the same items: the same codes, the same chunks from
-//! the plugin codecs, and the same items back, whoever reads whose frame.
+//! Arrays of both libraries, created with the same parameters from the same items: the same return codes, the same
+//! chunks from the plugin codecs, and each library reads the same items from the frames of both.
 
 use crate::support::array::{Array, Spec};
 use crate::support::calls::Params;
@@ -12,7 +12,7 @@ use crate::{
     pipeline,
 };
 
-/// What a point of the sample is.
+/// A point of the sample.
 #[derive(Debug)]
 struct Case {
     spec: Spec,
@@ -29,7 +29,8 @@ fn shapes(random: &mut Random, ndim: usize, least: i32) -> (Vec<i64>, Vec<i32>, 
     (shape, chunkshape, blockshape)
 }
 
-/// Whether a fixed rate takes less room than the data: else the reference corrupts its memory (codecs.md 18.3).
+/// Whether the stream of a fixed rate is smaller than the data: otherwise the reference corrupts its memory
+/// (codecs.md 18.3).
 fn rate_is_harmless(blockshape: &[i32], typesize: i32, meta: u8) -> bool {
     let cells: f64 = blockshape.iter().map(|extent| f64::from((extent + 3) / 4)).product();
     let items: f64 = blockshape.iter().copied().map(f64::from).product();
@@ -81,7 +82,7 @@ impl Case {
             5 => filters.push((NDMEAN, *random.pick(&[1, 2, 3, 4, 8, 100, 127]))),
             6 => filters.extend([(SHUFFLE, 0), (BYTEDELTA, *random.pick(&[0, typesize as u8]))]),
             7 => filters.push((INT_TRUNC, *random.pick(&[1, 5, 8, 0xff, 0xfd]))),
-            // Without bytes behind the streams, which the reference loses.
+            // Sizes without bytes after the streams, which the reference does not preserve.
             8 => filters.extend([(SHUFFLE, 0), (BYTEDELTA_BUGGY, typesize as u8)]),
             _ => {
                 filters.extend([(NDCELL, *random.pick(&[2, 3])), (*random.pick(&[SHUFFLE, 2, BYTEDELTA]), 0)])
@@ -98,7 +99,7 @@ impl Case {
         Case { spec, data }
     }
 
-    /// Whether the reference writes what nobody can read (filters.md 15, Q6).
+    /// Whether the reference writes chunks that no library can read (filters.md 15, Q6).
     fn is_broken_in_reference(&self) -> bool {
         let Params { filters, metas, .. } = self.spec.params;
         filters.iter().zip(metas).any(|(&id, meta)| {
@@ -130,8 +131,8 @@ fn both_libraries_make_and_read_the_same_arrays() {
             assert!(rc < 0 || mine.is_some_and(|mine| mine.to_cbuffer().is_ok()), "{what}");
             continue;
         }
-        // In a chunk that does not get shorter, what remains of its destination may be less than the reference's NDLZ asks
-        // for: it fails then, where ours stores the data as they are.
+        // In a chunk that does not get shorter, the rest of its destination may be less than the reference's NDLZ
+        // requires: it fails then, while ours stores the data uncompressed.
         if spec.params.codec == NDLZ && (rc, their_rc) == (0, -1) {
             assert!(mine.is_some_and(|mine| mine.to_cbuffer() == Ok(items)), "{what}");
             continue;
@@ -164,7 +165,7 @@ fn both_libraries_make_and_read_the_same_arrays() {
     assert!(made > 100 && refused > 5 && coded > 50, "{made} made, {refused} refused, {coded} coded");
 }
 
-/// Boxes of the arrays against the same boxes of their content.
+/// Compares boxes of the arrays with the same boxes of their content.
 fn boxes(random: &mut Random, what: &str, arrays: &[&Array], content: &[u8]) {
     for array in arrays {
         for _ in 0..4 {
@@ -185,7 +186,7 @@ fn boxes(random: &mut Random, what: &str, arrays: &[&Array], content: &[u8]) {
     }
 }
 
-/// A box of a buffer.
+/// Returns a box of a buffer.
 pub fn cut(content: &[u8], shape: &[i64], limits: &[(i64, i64)]) -> Vec<u8> {
     let Some(((&extent, rest), (&(start, stop), other))) = shape.split_first().zip(limits.split_first())
     else {

@@ -1,4 +1,5 @@
-//! Chunks through contexts: without a super-chunk where filters need none, and with the one of an array.
+//! Chunks compressed with contexts: without a super-chunk for filters that need none, and with the super-chunk of an
+//! array.
 
 use crate::support::array::Spec;
 use crate::support::calls::{
@@ -25,13 +26,15 @@ fn filters_without_a_super_chunk() {
             3 => &[(INT_TRUNC, 3)],
             _ => &[(BYTEDELTA, streams), (2, 0)],
         };
-        // Bytes that the reference loses are not there: 5040 is a multiple of all but the largest numbers of streams.
+        // Sizes without trailing bytes, which the reference does not preserve: 5040 is a multiple of all but the
+        // largest numbers of streams.
         let whole = 5040 * typesize as usize;
         let loses_tails = filters.iter().any(|&(id, _)| id == BYTEDELTA_BUGGY || id == INT_TRUNC);
         if loses_tails && (streams == 255 || typesize > 16) {
             continue;
         }
-        // Block sizes are multiples of the typesize: else the reference cannot read its own chunks (filters.md D10).
+        // Block sizes are multiples of the typesize: otherwise the reference cannot read its own chunks (filters.md
+        // D10).
         let blocksize = if typesize > 16 { 0 } else { *random.pick(&[0, 1008 * typesize]) };
         let nbytes = if loses_tails { whole } else { whole + random.below(100) };
         let (ids, metas) = pipeline(filters);
@@ -72,7 +75,7 @@ fn filters_without_a_super_chunk() {
     }
 }
 
-/// Contexts that were told of an array's super-chunk.
+/// Contexts with a reference to the super-chunk of an array.
 #[test]
 fn contexts_of_an_array() {
     let Some((ours, reference)) = crate::support::both() else { return };

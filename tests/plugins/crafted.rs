@@ -1,4 +1,4 @@
-//! Arrays whose metalayer was changed: an error or items, whatever it says, and nothing beyond the buffers.
+//! Arrays with a modified metalayer: any content gives an error or items, and no access outside the buffers.
 
 use crate::support::array::Spec;
 use crate::support::calls::Params;
@@ -8,7 +8,7 @@ use crate::support::random::Random;
 use crate::support::super_chunk::SuperChunk;
 use crate::{BYTEDELTA, NDCELL, NDLZ, NDMEAN, SHUFFLE, ZFP_ACC, ZFP_PREC, ZFP_RATE, pipeline};
 
-/// Where the blocks' shape is in the metalayer of an array of two dimensions, without the markers.
+/// Offsets of the shape of the blocks in the metalayer of an array of two dimensions, without the markers.
 const BLOCKSHAPE: [usize; 2] = [3 + 19 + 11 + 2, 3 + 19 + 11 + 7];
 
 #[test]
@@ -64,7 +64,7 @@ fn metalayers_that_lie() {
             }
             let typesize = typesize as i64;
             let _ = schunk.get_slice(7, 9, 2 * typesize as usize);
-            // And in the other direction.
+            // In the other direction.
             let _ = schunk.append(&whole[..chunk_len]);
             let _ = schunk.decompress_into(4, chunk_len);
         }

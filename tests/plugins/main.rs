@@ -1,7 +1,7 @@
-//! The codecs and filters of the library's own range (codecs.md 8 to 11, filters.md 8 to 11) from C: by id, through
-//! contexts, super-chunks and arrays, in both directions with the reference.
+//! The codecs and filters of the library's plugin range (codecs.md 8 to 11, filters.md 8 to 11) from C: by id,
+//! through contexts, super-chunks and arrays, in both directions with the reference.
 //!
-//! `PLUGIN_POINTS` is how many arrays are tried, `PLUGIN_SEED` where they begin.
+//! `PLUGIN_POINTS` is the number of arrays, `PLUGIN_SEED` the seed of the sample.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -25,12 +25,12 @@ const BYTEDELTA_BUGGY: u8 = 34;
 const BYTEDELTA: u8 = 35;
 const INT_TRUNC: u8 = 36;
 
-/// Bytes of which cells repeat.
+/// Returns bytes with repeated cells.
 fn cells(nbytes: usize) -> Vec<u8> {
     (0..nbytes).map(|at| (at / 4 % 3) as u8).collect()
 }
 
-/// A pipeline of one or two filters in the last slots.
+/// Returns a pipeline of one or two filters in the last slots.
 fn pipeline(filters: &[(u8, u8)]) -> ([u8; 6], [u8; 6]) {
     let (mut ids, mut metas) = ([0; 6], [0; 6]);
     for (slot, &(id, meta)) in (6 - filters.len()..).zip(filters) {

@@ -1,7 +1,7 @@
-//! Damaged chunks of the plugin codecs and filters, read through contexts of the array that they belong to: an error or
-//! a whole result, and nothing read or written outside the buffers, which lie against inaccessible pages.
+//! Damaged chunks of the plugin codecs and filters, read through contexts of their array: an error or a whole result,
+//! and no access outside the buffers, which lie next to inaccessible pages.
 //!
-//! `PLUGIN_MUTANTS` is how many there are for each codec, `PLUGIN_SEED` where they begin.
+//! `PLUGIN_MUTANTS` is their number for each codec, `PLUGIN_SEED` the seed of the sample.
 
 use crate::support::array::Spec;
 use crate::support::calls::{OwnedContext, Params, dparams};
@@ -40,7 +40,7 @@ fn damage(codec: u8, codec_meta: u8, filters: &[(u8, u8)], typesize: i32) {
         let (array, original) = random.pick(&originals);
         let mut bad = original.clone();
         for _ in 0..1 + random.below(4) {
-            // The header less often than the streams.
+            // The header is damaged less often than the streams.
             let from = if random.one_in(6) { 0 } else { 32 };
             let at = from + random.below(bad.len() - from);
             match random.below(4) {

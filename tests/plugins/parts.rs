@@ -1,4 +1,4 @@
-//! Items of arrays of a fixed rate, here and there and in a row: what the whole array has at their places.
+//! Reads items of fixed-rate arrays, single ones and runs, and compares them with the whole array.
 
 use crate::ZFP_RATE;
 use crate::support::array::Spec;
@@ -36,7 +36,7 @@ fn items_of_a_fixed_rate() {
                 let item = crate::arrays::cut(&content, shape, &limits);
                 assert_eq!(array.get(&at, &next), Ok(item), "{shape:?} {at:?}");
             }
-            // The padded chunks one after the other are what the super-chunk has.
+            // The contents of the super-chunk are the padded chunks one after the other.
             let contents = schunk.contents();
             let total = contents.len() / typesize as usize;
             for _ in 0..200 {

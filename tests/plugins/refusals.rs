@@ -1,4 +1,5 @@
-//! What codecs and filters refuse, with the reference's codes; and what they are called.
+//! Inputs that codecs and filters reject, with the return codes of the reference; and the names of codecs and
+//! filters.
 
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -10,7 +11,7 @@ use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::{BYTEDELTA, BYTEDELTA_BUGGY, INT_TRUNC, NDCELL, NDLZ, NDMEAN, ZFP_RATE, pipeline};
 
-/// Every number that the byte of a filter can be, without a super-chunk.
+/// Every value of the meta byte of a filter, without a super-chunk.
 #[test]
 fn filters_without_a_super_chunk_have_the_same_codes() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -28,7 +29,7 @@ fn filters_without_a_super_chunk_have_the_same_codes() {
     }
 }
 
-/// Codecs without a super-chunk, and chunks that need one for decoding.
+/// Codecs without a super-chunk, and chunks that need a super-chunk for decoding.
 #[test]
 fn codecs_without_a_super_chunk_have_the_same_codes() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -62,7 +63,7 @@ fn codecs_without_a_super_chunk_have_the_same_codes() {
     }
 }
 
-/// Every byte of the codecs, and shapes that they do not take, in arrays.
+/// Every meta byte of the codecs, and shapes that they reject, in arrays.
 #[test]
 fn arrays_have_the_same_codes() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -80,14 +81,14 @@ fn arrays_have_the_same_codes() {
                 spec.params =
                     Params { codec, codec_meta, typesize, filters, metas, splitmode, ..Params::default() };
                 let [mine, theirs] = [ours, reference].map(|library| spec.context(library).filled(&items).0);
-                // What remains of its destination may be less than the reference's encoder asks for.
+                // The rest of the destination may be less than the reference's encoder requires.
                 let is_short_of_room = codec == NDLZ && (mine, theirs) == (0, -1) && blockshape.len() == 2;
                 if !is_short_of_room {
                     assert_eq!(mine, theirs, "{:?} of {blockshape:?}", spec.params);
                 }
             };
             for codec in NDLZ..=ZFP_RATE {
-                // Larger ones write beyond the memory of the reference (codecs.md 18.3).
+                // Larger ones write outside the memory of the reference (codecs.md 18.3).
                 let metas: &[u8] =
                     if codec == ZFP_RATE { &[1, 10, 20] } else { &[0, 1, 4, 5, 8, 16, 127, 128, 255] };
                 for &meta in metas {
@@ -114,7 +115,7 @@ fn names_of_the_codecs() {
     let Some((ours, reference)) = crate::support::both() else { return };
     let info = |library: &Library, code: i32| {
         let (mut name, mut lib, mut version) = (ptr::null(), ptr::null_mut(), ptr::null_mut());
-        // SAFETY: places for the results; strings that the library says are ours to free.
+        // SAFETY: out-pointers; the caller frees the strings that the library passes to it.
         unsafe {
             let found = (library.blosc2_compcode_to_compname)(code, &mut name);
             if name.is_null() {
@@ -136,7 +137,7 @@ fn names_of_the_codecs() {
     }
 }
 
-/// A chunk of a codec or filter that is not there is refused with the code of unknown ones.
+/// A chunk with a codec or filter that is not available returns the code for unknown ones.
 #[test]
 fn unknown_ids() {
     for library in crate::support::all() {

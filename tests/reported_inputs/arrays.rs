@@ -27,7 +27,7 @@ const ZFP_RATE: u8 = 35;
 const NDCELL: u8 = 32;
 const NDMEAN: u8 = 33;
 
-/// A frame with one chunk of `nbytes` bytes by this codec, and the metalayer of an array.
+/// Returns a frame with one chunk of `nbytes` bytes encoded by this codec, and the metalayer of an array.
 fn frame(
     codec: u8,
     codec_meta: u8,
@@ -64,8 +64,8 @@ fn frame_of(
     .bytes()
 }
 
-/// Returns the code of opening the frame as an array from a file, which has to be that of opening it from a buffer against an
-/// inaccessible page.
+/// Returns the code of opening the frame as an array from a file; fails if opening it from a buffer next to an
+/// inaccessible page returns another code.
 fn open_array(library: &'static Library, frame: &[u8]) -> i32 {
     let scratch = Scratch::new();
     let path = scratch.fresh();
@@ -81,7 +81,7 @@ fn open_array(library: &'static Library, frame: &[u8]) -> i32 {
     code
 }
 
-/// The only chunk and ten items of it, by the super-chunk in a file.
+/// Reads the only chunk and ten items of it, through a super-chunk in a file.
 fn read_chunk(library: &'static Library, frame: &[u8], nbytes: usize, typesize: usize) -> (Outcome, Outcome) {
     let scratch = Scratch::new();
     let path = scratch.fresh();
@@ -169,7 +169,7 @@ fn c_blosc2_795_filters_of_blocks_of_zero_items_modulo_2_32() {
 fn c_blosc2_781_zfp_without_a_whole_metalayer() {
     alone("arrays::c_blosc2_781_zfp_without_a_whole_metalayer", || {
         let whole = array_metalayer(&[16; 2], &[16; 2], &[16; 2], "<f4");
-        // The marker of the shapes, three shapes with a marker each, of which the first has 64 bits for each extent.
+        // The marker of the shapes, and three shapes with a marker each; the first has 64 bits for each extent.
         let shapes = 3 + (1 + 2 * 9) + 2 * (1 + 2 * 5);
         for len in 0..=whole.len() {
             for codec in [ZFP_ACCURACY, ZFP_RATE] {
@@ -191,7 +191,7 @@ fn c_blosc2_781_zfp_without_a_whole_metalayer() {
                     }
                     let expected = match len {
                         0 => NULL_POINTER,
-                        // Old arrays have no data type behind the shapes.
+                        // Old arrays have no data type after the shapes.
                         _ if len == shapes || len == whole.len() => 0,
                         _ => FAILURE,
                     };

@@ -1,4 +1,4 @@
-//! Chunks and frames put together by hand, field by field (chunk.md 1, frame.md 1).
+//! Builds chunks and frames by hand, field by field (chunk.md 1, frame.md 1).
 
 /// Bits 5-7 of a chunk's flags.
 pub const BLOSCLZ: u8 = 0;
@@ -6,16 +6,16 @@ pub const ZLIB: u8 = 3;
 pub const REGISTERED: u8 = 6;
 /// Flags: the header has 32 bytes.
 const EXTENDED: u8 = 0x05;
-/// Flags: the content is stored as it is.
+/// Flags: the content is stored uncompressed.
 const STORED: u8 = 0x02;
 /// Flags: one stream in each block.
 const NOT_SPLIT: u8 = 0x10;
-/// The length of a chunk's header.
+/// The length of a chunk's header in bytes.
 pub const CHUNK_HEADER: usize = 32;
-/// The length of a frame's header without metalayers.
+/// The length of a frame's header without metalayers, in bytes.
 const FRAME_HEADER: usize = 97;
 
-/// A chunk with this body behind its header of 32 bytes.
+/// Returns a chunk with this body after its header of 32 bytes.
 fn with_header(flags: u8, typesize: u8, sizes: [i32; 2], body: &[u8]) -> Vec<u8> {
     let mut chunk = vec![5, 1, EXTENDED | flags, typesize];
     let [nbytes, blocksize] = sizes;
@@ -47,7 +47,7 @@ pub fn of_streams(format: u8, typesize: u8, sizes: [i32; 2], streams: &[&[u8]]) 
 
 /// Returns a BloscLZ stream of `len` bytes 7: a literal, a match at distance 1, a literal.
 pub fn sevens(len: usize) -> Vec<u8> {
-    // A match of 9 bytes, and what the bytes of its length add.
+    // A match of 9 bytes, and the additional length bytes.
     let more = len - 2 - 9;
     let mut stream = vec![0x20, 7, 0xE0];
     stream.resize(stream.len() + more / 255, 255);
@@ -55,7 +55,7 @@ pub fn sevens(len: usize) -> Vec<u8> {
     stream
 }
 
-/// A chunk whose content is stored as it is.
+/// Returns a chunk whose content is stored uncompressed.
 pub fn stored(typesize: u8, blocksize: i32, content: &[u8]) -> Vec<u8> {
     with_header(STORED, typesize, [content.len() as i32, blocksize], content)
 }
@@ -63,18 +63,18 @@ pub fn stored(typesize: u8, blocksize: i32, content: &[u8]) -> Vec<u8> {
 /// A value in the index of a frame.
 #[derive(Clone, Copy)]
 pub enum Entry {
-    /// The offset of a chunk behind the header.
+    /// The offset of a chunk relative to the end of the header.
     At(i64),
-    /// A chunk of zeros, which has no bytes.
+    /// A chunk of zeros, which has no payload.
     Zeros,
 }
 
 /// A contiguous frame.
 pub struct Frame {
     pub typesize: i32,
-    /// The size of each chunk but the last one.
+    /// The uncompressed size of each chunk but the last one.
     pub chunksize: i32,
-    /// The size of all chunks.
+    /// The total uncompressed size.
     pub nbytes: i64,
     pub codec: u8,
     pub codec_meta: u8,
@@ -96,8 +96,8 @@ impl Frame {
         self.with_data(0, &self.payload)
     }
 
-    /// Returns the bytes of `chunks.b2frame` in the directory of a sparse frame, whose chunks have files of their own. An
-    /// entry of the index is the number of a file.
+    /// Returns the bytes of `chunks.b2frame` in the directory of a sparse frame, whose chunks are in separate files.
+    /// An entry of the index is the number of a file.
     pub fn index_file(&self) -> Vec<u8> {
         self.with_data(1, &[])
     }
@@ -150,7 +150,7 @@ impl Frame {
         header.extend((7 + map as u16).to_be_bytes());
         header.push(0xDE);
         header.extend(count);
-        // The contents begin behind the map and the marker with their number.
+        // The contents follow the map and the marker with their number.
         let mut at = header.len() + map + 3;
         for (name, content) in &self.metalayers {
             header.push(0xA0 | name.len() as u8);
@@ -169,7 +169,7 @@ impl Frame {
     }
 }
 
-/// The metalayer `b2nd` of an array of floats or bytes (b2nd.md 2).
+/// Returns the metalayer `b2nd` of an array of floats or bytes (b2nd.md 2).
 pub fn array_metalayer(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], dtype: &str) -> Vec<u8> {
     let ndim = shape.len() as u8;
     let mut content = vec![0x97, 0, ndim, 0x90 | ndim];

@@ -14,18 +14,18 @@ const READ_BUFFER: i32 = -5;
 /// `BLOSC2_ERROR_INVALID_HEADER`
 const INVALID_HEADER: i32 = -11;
 
-/// Size in bytes of each of the two good blocks before a bad one: enough for threads, which start at 64 KiB.
+/// Size in bytes of each of the two valid blocks before an invalid one: enough for threads, which start at 64 KiB.
 const GOOD: i32 = 40_000;
 
-/// A match whose length overflows 32 bits, and one whose length modulo 2^32 exactly fills the block.
+/// A match length that overflows 32 bits, and one whose value modulo 2^32 exactly fills the block.
 #[test]
 fn c_blosc2_801_blosclz_match_length() {
     alone("chunks::c_blosc2_801_blosclz_match_length", || {
-        // What follows the match: a literal, after which the stream ends, or two runs of 32 literals, so that enough
-        // bytes follow for the fast loop of the decoder.
+        // After the match: a literal, after which the stream ends, or two runs of 32 literals, so that enough bytes
+        // follow for the fast loop of the decoder.
         let runs = [vec![0x1F; 33], vec![0x1F; 33]].concat();
         for (extensions, last, nbytes) in [
-            // 255 * 8,421,505 is the least multiple above 2^31.
+            // 255 * 8,421,505 is the smallest multiple above 2^31.
             (8_421_504, 0, 1000),
             (8_421_505, 0, 1000),
             (8_421_505, 0, 9 << 20),
@@ -75,12 +75,13 @@ fn c_blosc_229_zeros_behind_the_version() {
     });
 }
 
-/// Returns `len` bytes of a slow ramp in items of 4 bytes, whose lowest 12 bits are 0: the filter of the precision changes none.
+/// Returns `len` bytes of a slow ramp in items of 4 bytes, whose lowest 12 bits are 0: the precision filter changes
+/// none of them.
 fn ramp(len: usize) -> Vec<u8> {
     (0..len as u32 / 4).flat_map(|i| ((i / 3) << 12).to_le_bytes()).collect()
 }
 
-/// Returns the chunk that this library makes of the content.
+/// Returns the chunk that this library produces for the content.
 fn compressed(params: Params, content: &[u8]) -> Vec<u8> {
     let params = Params { typesize: 4, ..params };
     compress(Library::ours(), &params, content, content.len() + 4096).expect("a chunk")
@@ -130,7 +131,7 @@ fn c_blosc_261_destination_longer_than_the_content() {
 /// The streams of [`blosc1_chunk`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Streams {
-    /// As long as their blocks: the content itself.
+    /// As long as their blocks: the uncompressed content.
     Stored,
     /// BloscLZ.
     Coded,
@@ -166,8 +167,8 @@ fn blosc1_chunk(blocksize: usize, streams: Streams) -> Vec<u8> {
     chunk
 }
 
-/// The chunk is cut at every length (a long one around the borders of its parts), with the header as it was and with one
-/// that states the new length.
+/// The chunk is truncated to every length (a long one only around the boundaries of its parts), with the original
+/// header and with one that states the new length.
 #[test]
 fn numcodecs_228_blocks_of_a_truncated_blosc1_chunk() {
     alone("chunks::numcodecs_228_blocks_of_a_truncated_blosc1_chunk", || {
@@ -198,7 +199,7 @@ fn check_truncated(blocksize: usize, streams: Streams, whole: &[u8], second: usi
         for library in support::all() {
             let what = format!("{}: {streams:?} of {blocksize} bytes, {len} bytes", library.name);
             assert_eq!(decompress(library, 1, chunk, nbytes), Err(all), "{what}");
-            // The code is that of the block which a thread finds first.
+            // The code is that of the invalid block that a thread decodes first.
             let threads = support::calls::decompress(library, 4, chunk, nbytes);
             let one_of = [all, second, first.clone().err().unwrap_or(all)];
             assert!(threads.is_err_and(|code| one_of.contains(&code)), "{what}, threads");
@@ -212,7 +213,7 @@ fn check_truncated(blocksize: usize, streams: Streams, whole: &[u8], second: usi
     check(&chunk, INVALID_HEADER, Err(INVALID_HEADER), INVALID_HEADER);
     chunk[12..16].copy_from_slice(&(len as i32).to_le_bytes());
     let (all, first, second) = match len {
-        // The starts of the blocks are cut.
+        // The block starts are truncated.
         16..24 => (READ_BUFFER, Err(READ_BUFFER), READ_BUFFER),
         // The first block starts at the end.
         24 => (DATA, Err(DATA), DATA),

@@ -28,15 +28,15 @@ const FILE_READ: i32 = -13;
 /// `BLOSC2_ERROR_FILE_OPEN`
 const FILE_OPEN: i32 = -15;
 
-/// Uncompressed bytes of each chunk.
+/// Uncompressed size of each chunk in bytes.
 const CHUNKSIZE: usize = 400;
 
-/// Content number `number`: 100 items of 4 bytes.
+/// Returns content number `number`: 100 items of 4 bytes.
 fn content(number: i32) -> Vec<u8> {
     (0..100i32).flat_map(|i| (i * number).to_le_bytes()).collect()
 }
 
-/// A frame of these chunks, each of [`CHUNKSIZE`] bytes.
+/// Returns a frame of these chunks, each of [`CHUNKSIZE`] bytes.
 fn frame(payload: Vec<u8>, index: &[Entry]) -> Frame {
     Frame {
         typesize: 4,
@@ -50,7 +50,7 @@ fn frame(payload: Vec<u8>, index: &[Entry]) -> Frame {
     }
 }
 
-/// How a frame reaches a library.
+/// How a frame is passed to a library.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Copy,
@@ -60,11 +60,11 @@ enum Form {
 
 impl Form {
     const ALL: [Form; 3] = [Form::Copy, Form::Borrowed, Form::File];
-    /// Those in which the reference survives a chunk that it refuses.
+    /// The forms in which the reference does not crash on an invalid chunk.
     const LAZY: [Form; 2] = [Form::Borrowed, Form::File];
 }
 
-/// Opens the frame, which lies against an inaccessible page or in a file, and calls `check` with the super-chunk.
+/// Opens the frame, which lies next to an inaccessible page or in a file, and calls `check` with the super-chunk.
 fn open(library: &'static Library, form: Form, frame: &[u8], check: impl FnOnce(Option<SuperChunk>)) {
     let mut guarded = GuardedBuffer::new(frame.len());
     let buffer = guarded.ending(frame.len());
@@ -85,8 +85,8 @@ fn open(library: &'static Library, form: Form, frame: &[u8], check: impl FnOnce(
     assert!(buffer == frame, "{}: {form:?}: the frame was written to", library.name);
 }
 
-/// Writes these chunks to the directory of a sparse frame, each to a file with its position as number, and an index of `ids`.
-/// Opens it and calls `check` with the super-chunk.
+/// Writes these chunks to the directory of a sparse frame, each to a file numbered by its position, and an index of
+/// `ids`. Opens it and calls `check` with the super-chunk.
 fn open_directory(
     library: &'static Library,
     chunks: &[Vec<u8>],
@@ -104,7 +104,7 @@ fn open_directory(
     check(SuperChunk::open(library, &path));
 }
 
-/// How the blocks of a zlib stream are coded: the number in their headers.
+/// The encoding of the blocks of a zlib stream: the number in their headers.
 #[derive(Clone, Copy, Debug)]
 enum Block {
     Stored = 0,
@@ -138,7 +138,7 @@ impl Block {
     }
 }
 
-/// Returns the zlib stream of one block that is stored as it is.
+/// Returns the zlib stream of one uncompressed block.
 fn zlib_stored(content: &[u8]) -> Vec<u8> {
     let len = content.len() as u16;
     let mut stream = vec![0x78, 0x01, 0x01];
@@ -163,12 +163,13 @@ fn c_blosc2_639_zlib_stream_that_ends_early() {
             for cut in 0..stream.len() {
                 let (kept, cut_off) = stream.split_at(stream.len() - cut);
                 if kept.len() == CHUNKSIZE {
-                    // A stream as long as its block counts as stored and is not decoded.
+                    // A stream as long as its block counts as uncompressed and is not decoded.
                     continue;
                 }
                 let bad = of_stream(ZLIB, 4, CHUNKSIZE as i32, kept);
                 let second = Entry::At(good.len() as i64);
-                // The rest of the stream follows the chunk: a decoder that reads on would succeed.
+                // The rest of the stream follows the chunk: a decoder that reads past the end of the chunk would
+                // succeed.
                 let payload = [&good[..], &bad, cut_off].concat();
                 let frame = frame(payload, &[Entry::At(0), second]).bytes();
                 for library in support::all() {
@@ -231,7 +232,7 @@ fn three_chunks(offsets: [i64; 3]) -> Vec<u8> {
     frame(chunks().concat(), &offsets.map(Entry::At)).bytes()
 }
 
-/// Checks that the chunks of the super-chunk have the contents of these numbers.
+/// Checks that the chunks of the super-chunk have the contents with these numbers.
 #[track_caller]
 fn check_order(schunk: Option<SuperChunk>, numbers: [i32; 3], what: &str) {
     let schunk = schunk.unwrap_or_else(|| panic!("{what}: NULL"));
@@ -258,8 +259,8 @@ fn c_blosc2_736_offsets_out_of_order() {
     }
 }
 
-/// Opening a copy returns NULL. Other forms open if every offset leaves room for a 32-byte header. The reference crashes when
-/// it copies such a frame or reads the chunk.
+/// Opening a copy returns NULL. Other forms open if a 32-byte header fits after every offset. The reference crashes
+/// when it copies such a frame or reads the chunk.
 #[test]
 fn c_blosc2_750_offsets_beyond_the_end() {
     alone("frames::c_blosc2_750_offsets_beyond_the_end", || {
@@ -281,7 +282,7 @@ fn c_blosc2_750_offsets_beyond_the_end() {
                 open(ours, Form::Copy, &frame, |schunk| assert!(schunk.is_none(), "{offsets:?}"));
                 for form in Form::LAZY {
                     let what = format!("{form:?}, {offsets:?}");
-                    // Opening reads the first chunk, which must be one.
+                    // Opening reads the first chunk, which must be valid.
                     let opens = opens && place > 0;
                     open(ours, form, &frame, |schunk| {
                         assert_eq!(schunk.is_some(), opens, "{what}");
@@ -293,7 +294,7 @@ fn c_blosc2_750_offsets_beyond_the_end() {
                                 if good { Ok(content(nchunk as i32 + 1)) } else { Err(INVALID_HEADER) };
                             assert_eq!(found, expected, "{what}: chunk {nchunk}");
                             assert_eq!(schunk.get_chunk(nchunk).is_ok(), good, "{what}: chunk {nchunk}");
-                            // The chunk of a buffer is handed out as it is, that of a file is checked.
+                            // The chunk of a buffer is returned unchecked, that of a file is checked.
                             let code = if form == Form::File { INVALID_HEADER } else { READ_BUFFER };
                             let lazy = schunk.get_lazychunk(nchunk);
                             assert!(good && lazy.is_ok() || lazy == Err(code), "{what}: chunk {nchunk}");
@@ -349,7 +350,7 @@ fn add(bytes: &mut [u8], at: usize, more: i32) {
     *field = i32::from_le_bytes(*field).saturating_add(more).to_le_bytes();
 }
 
-/// The lazy chunk of a sound file is changed between two calls: the length of the chunk, and that of its block.
+/// A lazy chunk of a valid file is changed between two calls: the length of the chunk, and that of its block.
 #[test]
 fn c_blosc2_771_lengths_of_a_lazy_chunk() {
     alone("frames::c_blosc2_771_lengths_of_a_lazy_chunk", || {
@@ -359,7 +360,7 @@ fn c_blosc2_771_lengths_of_a_lazy_chunk() {
         for (chunk, cases) in [
             (
                 &coded,
-                // The block is read up to the length that the trailer states: the header's is not used for it.
+                // The block is read up to the length in the trailer; the length in the header is not used for it.
                 &[
                     (0, 0, FINE),
                     (1, 0, FINE),
@@ -368,7 +369,7 @@ fn c_blosc2_771_lengths_of_a_lazy_chunk() {
                     (0, 1, FINE),
                     // The file ends there.
                     (100, 100, READ_BUFFER),
-                    // More than a block can have.
+                    // More bytes than a block can have.
                     (0, 1000, INVALID_HEADER),
                     (1000, 1000, INVALID_HEADER),
                     (0, i32::MAX, INVALID_HEADER),
@@ -393,7 +394,7 @@ fn c_blosc2_771_lengths_of_a_lazy_chunk() {
                         assert_eq!(whole, expected, "{what}");
                         let items_expected = match expected {
                             FINE => 40,
-                            // The reference calls it a buffer that is too small.
+                            // The reference returns the code for a destination that is too small.
                             DATA if library.is_reference() => -6,
                             code => code,
                         };
@@ -405,8 +406,8 @@ fn c_blosc2_771_lengths_of_a_lazy_chunk() {
     });
 }
 
-/// Decompresses the lazy chunk and reads ten items of it with the super-chunk's context, between inaccessible pages. What
-/// comes out must be sevens.
+/// Decompresses the lazy chunk and reads ten items of it with the super-chunk's context, between inaccessible pages.
+/// The output must be sevens.
 fn read_lazy(schunk: &SuperChunk, lazy: &[u8]) -> (i32, i32) {
     let (mut source, mut dest) = (GuardedBuffer::new(lazy.len()), GuardedBuffer::new(CHUNKSIZE));
     let source = source.ending(lazy.len());
@@ -428,7 +429,7 @@ fn read_lazy(schunk: &SuperChunk, lazy: &[u8]) -> (i32, i32) {
     (whole, items)
 }
 
-/// The chunk itself, in the frame, claims more bytes than there are. The reference crashes when it copies such a frame.
+/// The chunk in the frame claims more bytes than exist. The reference crashes when it copies such a frame.
 #[test]
 fn c_blosc2_771_length_of_a_chunk_in_a_frame() {
     alone("frames::c_blosc2_771_length_of_a_chunk_in_a_frame", || {
@@ -475,7 +476,7 @@ fn c_blosc2_771_length_of_a_chunk_in_a_directory() {
             let code = if more < 0 { DATA } else { FILE_READ };
             assert_eq!(schunk.decompress_into(1, CHUNKSIZE), Err(code), "{what}");
             assert_eq!(schunk.decompress_into(2, CHUNKSIZE), Ok(content(3)), "{what}");
-            // The bytes of the file, if it has enough.
+            // The contents of the file, if it is long enough.
             let expected = if more < 0 { Ok(chunks[1].clone()) } else { Err(FILE_READ) };
             assert_eq!(schunk.get_chunk(1), expected, "{what}");
             assert_eq!(schunk.get_slice(0, 300, 3 * CHUNKSIZE), Err(FAILURE), "{what}");
@@ -483,7 +484,7 @@ fn c_blosc2_771_length_of_a_chunk_in_a_directory() {
     }
 }
 
-/// The lazy chunk of a sound directory is changed between two calls, as in the test with a file.
+/// A lazy chunk of a valid directory is changed between two calls, as in the test with a file.
 #[test]
 fn c_blosc2_771_lengths_of_a_lazy_chunk_in_a_directory() {
     alone("frames::c_blosc2_771_lengths_of_a_lazy_chunk_in_a_directory", || {
@@ -498,7 +499,7 @@ fn c_blosc2_771_lengths_of_a_lazy_chunk_in_a_directory() {
                 // The file ends there.
                 (0, 1, READ_BUFFER),
                 (100, 100, READ_BUFFER),
-                // More than a block can have.
+                // More bytes than a block can have.
                 (0, 1000, INVALID_HEADER),
                 (0, i32::MAX, INVALID_HEADER),
             ] {

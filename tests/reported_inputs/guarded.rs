@@ -1,11 +1,11 @@
-//! Reading chunks between inaccessible pages: behind source and destination, then before them.
+//! Reads chunks next to inaccessible pages: behind source and destination, then before them.
 
 use crate::support::calls::{BEFORE, Outcome, OwnedContext, dparams};
 use crate::support::guard::GuardedBuffer;
 use crate::support::library::Library;
 
-/// Calls `call` with the chunk and a destination of `destsize` bytes. The outcome must not depend on the side of the pages, and
-/// bytes behind the result must be untouched.
+/// Calls `call` with the chunk and a destination of `destsize` bytes. The outcome must not depend on the side of the
+/// pages, and bytes behind the result must be unchanged.
 #[track_caller]
 fn read(chunk: &[u8], destsize: usize, mut call: impl FnMut(&[u8], &mut [u8]) -> i32) -> Outcome {
     let mut source = GuardedBuffer::new(chunk.len());
@@ -40,8 +40,8 @@ pub fn getitem(library: &Library, chunk: &[u8], start: i32, nitems: i32, size: u
     read(chunk, nitems as usize * size, |chunk, dest| context.getitem(chunk, start, nitems, dest))
 }
 
-/// Decompresses the whole chunk with the function of Blosc 1, which reads the length of the chunk from its header: that must
-/// be its length.
+/// Decompresses the whole chunk with the function of Blosc 1, which reads the length of the chunk from its header:
+/// the header must state the true length.
 #[track_caller]
 pub fn blosc1_decompress(library: &Library, chunk: &[u8], destsize: usize) -> Outcome {
     read(chunk, destsize, |chunk, dest| {

@@ -1,6 +1,7 @@
-//! Inputs that were reported against the C libraries and programs that use them, one test each, named after the report. The
-//! inputs are put together by hand from the documents of the formats ([`build`]). Each test says which code comes out;
-//! sources and destinations lie against inaccessible pages. The reference runs beside this library where it survives.
+//! Inputs that were reported against the C libraries and programs that use them, one test each, named after the
+//! report. The inputs are built by hand from the format documents ([`build`]). Each test states the expected return
+//! code; sources and destinations lie next to inaccessible pages. The reference runs the same inputs if it does not
+//! crash.
 
 #[path = "../upstream_defects/alone.rs"]
 mod alone;

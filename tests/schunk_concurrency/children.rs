@@ -1,27 +1,27 @@
-//! Parts of a test that run in processes of their own: the test starts this program again for just that test, with a
-//! variable that says which part it is to play.
+//! Runs parts of a test in separate processes: the test starts this program again for only that test, with an
+//! environment variable that selects the part.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Which part a child plays.
+/// The environment variable that selects the part of a child.
 const PART: &str = "BLOSC2_CONCURRENCY_PART";
 
-/// Much longer than any part takes, also with ten thousand appends.
+/// Time limit: much longer than any part needs, also with ten thousand appends.
 const TOO_LONG: Duration = Duration::from_secs(900);
 
-/// The part of this process; `None` in the test itself.
+/// Returns the part of this process; `None` in the test itself.
 pub fn part() -> Option<String> {
     std::env::var(PART).ok()
 }
 
-/// A setting that the parent gave to this child.
+/// Returns a setting that the parent passed to this child.
 pub fn setting(name: &str) -> String {
     std::env::var(name).unwrap_or_else(|_| panic!("{name} is not set"))
 }
 
-/// Starts test `name` again, to play `part`.
+/// Starts test `name` again, to run `part`.
 pub fn start(name: &str, part: &str, variables: &[(&str, &str)]) -> Child {
     let mut again = Command::new(std::env::current_exe().expect("path of the test executable"));
     again
@@ -31,14 +31,14 @@ pub fn start(name: &str, part: &str, variables: &[(&str, &str)]) -> Child {
         .env_remove("BLOSC_LOCKING")
         .envs(variables.iter().copied())
         .env(PART, part);
-    // A Rust program registers every thread for its stack overflow report, under a lock that a fork can catch taken; one
-    // that finds these signals taken care of does not.
-    // SAFETY: `signal` and `prctl` are async-signal-safe, which is what may be called between fork and exec.
+    // A Rust program registers every thread for its stack overflow report, under a lock that may be held during a
+    // fork. It does not if these signals already have handlers.
+    // SAFETY: `signal` and `prctl` are async-signal-safe, as is required between fork and exec.
     unsafe {
         again.pre_exec(|| {
             libc::signal(libc::SIGSEGV, libc::SIG_IGN);
             libc::signal(libc::SIGBUS, libc::SIG_IGN);
-            // Nobody is left behind when the test is stopped.
+            // The kernel ends the child when the test process ends.
             libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
             Ok(())
         })
@@ -46,7 +46,7 @@ pub fn start(name: &str, part: &str, variables: &[(&str, &str)]) -> Child {
     again.spawn().expect("a child")
 }
 
-/// Waits until every child has ended well.
+/// Waits until every child has exited successfully.
 #[track_caller]
 pub fn join(children: Vec<(&str, Child)>) {
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! What the super-chunks of these tests hold, so that any answer can be checked; and making them, in every place where
-//! one can live.
+//! The contents of the super-chunks of these tests, which are computable so that any result can be checked; and the
+//! creation of super-chunks in every kind of storage.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -12,32 +12,32 @@ use crate::support::library::Library;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
-/// Bytes of an item.
+/// Size of an item in bytes.
 pub const ITEM: usize = 4;
-/// Items of a chunk: five blocks, the last of them short.
+/// Items per chunk: five blocks, the last of them short.
 pub const CHUNK: usize = 4_500;
-/// Bytes of a block.
+/// Size of a block in bytes.
 pub const BLOCK: i32 = 4_096;
 /// The largest prime below a million: the period of the series.
 const PERIOD: usize = 999_983;
 
-/// Item `index`: a slowly rising series with steps, compressible with every codec.
+/// Returns item `index`: a slowly increasing series with steps, compressible with every codec.
 pub fn item(index: usize) -> [u8; ITEM] {
     let index = index % PERIOD;
     ((index * 3 + index / 64 % 7) as i32).to_le_bytes()
 }
 
-/// Items from `start` on.
+/// Returns `len` items from `start` on.
 pub fn items(start: usize, len: usize) -> Vec<u8> {
     (start..start + len).flat_map(item).collect()
 }
 
-/// The content of chunk `nchunk`.
+/// Returns the content of chunk `nchunk`.
 pub fn chunk(nchunk: usize) -> Vec<u8> {
     items(nchunk * CHUNK, CHUNK)
 }
 
-/// Content of the metalayer of variable length in its version `version`.
+/// Returns the content of version `version` of the variable-length metalayer.
 pub fn note(version: u64) -> Vec<u8> {
     vec![version as u8; 10 + (version % 90) as usize]
 }
@@ -50,7 +50,7 @@ pub const NOTE: &str = "note";
 pub struct Coding {
     pub codec: u8,
     pub delta: bool,
-    /// Of the decompression context.
+    /// Number of threads of the decompression context.
     pub nthreads: i16,
 }
 
@@ -61,7 +61,7 @@ impl Coding {
     }
 }
 
-/// BloscLZ, LZ4 and Zstandard, with and without delta, read by one thread and by four.
+/// Returns BloscLZ, LZ4 and Zstandard, with and without delta, read by one thread and by four.
 pub fn codings() -> Vec<Coding> {
     let mut all = Vec::new();
     for codec in [0, 1, 5] {
@@ -74,7 +74,7 @@ pub fn codings() -> Vec<Coding> {
     all
 }
 
-/// Where a super-chunk lives, and how it is reached.
+/// The storage of a super-chunk, and how it is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     Kept(Store),
@@ -91,7 +91,7 @@ impl Place {
         Place::Mapped,
     ];
 
-    /// Whether chunks are handed out as pointers into the super-chunk, good until it changes.
+    /// Whether chunks are returned as pointers into the super-chunk, which are valid until it changes.
     pub fn lends_chunks(self) -> bool {
         matches!(self, Place::Kept(Store::Memory | Store::MemoryFrame) | Place::Mapped)
     }
@@ -100,11 +100,11 @@ impl Place {
 /// A super-chunk that threads share.
 pub struct Shared {
     schunk: SuperChunk,
-    /// What the mapping was asked for, and its state; outlives the super-chunk.
+    /// The parameters and the state of the mapping; it must outlive the super-chunk.
     _mapping: Option<Box<blosc2_stdio_mmap>>,
 }
 
-// SAFETY: that threads may share it is what is tested.
+// SAFETY: the tests check that threads may share it.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -120,7 +120,7 @@ impl Deref for Shared {
 fn mapping(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
     Box::new(blosc2_stdio_mmap {
         mode: mode.as_ptr(),
-        // So small that the mapping moves as the file grows.
+        // Small, so that the mapping moves as the file grows.
         initial_mapping_size: 1,
         needs_free: CBool::FALSE,
         addr: ptr::null_mut(),
@@ -135,11 +135,11 @@ fn mapping(mode: &'static std::ffi::CStr) -> Box<blosc2_stdio_mmap> {
     })
 }
 
-/// Another number of threads for reading: C programs replace the context, too.
+/// Sets another number of threads for reading by replacing the context, as C programs do.
 pub fn read_with(schunk: &SuperChunk, nthreads: i16) {
     let mut dparams = dparams(nthreads);
     dparams.schunk = schunk.raw().cast();
-    // SAFETY: a live super-chunk that nobody else uses yet; its old context is freed once.
+    // SAFETY: a live super-chunk that no other thread uses yet; its old context is freed once.
     unsafe {
         let dctx = (schunk.library.blosc2_create_dctx)(dparams);
         assert!(!dctx.is_null());
@@ -148,7 +148,8 @@ pub fn read_with(schunk: &SuperChunk, nthreads: i16) {
     }
 }
 
-/// `nchunks` chunks and the metalayers, ready to be shared. A mapped one can be changed if `writable`.
+/// Creates a super-chunk with `nchunks` chunks and the metalayers, for several threads. A mapped one can be changed
+/// if `writable`.
 pub fn filled(
     library: &'static Library,
     place: Place,
@@ -188,7 +189,7 @@ pub fn filled(
     shared
 }
 
-/// How long threads work on one kind of super-chunk, in milliseconds.
+/// Returns how long threads work on one kind of super-chunk; the environment sets it in milliseconds.
 pub fn duration() -> std::time::Duration {
     match std::env::var("BLOSC2_CONCURRENCY_SECONDS") {
         Ok(text) => std::time::Duration::from_secs(text.trim().parse().expect("a number of seconds")),
@@ -196,7 +197,7 @@ pub fn duration() -> std::time::Duration {
     }
 }
 
-/// A line on the terminal, past the capture of the test runner, in long runs.
+/// Prints a line to the terminal in long runs, bypassing the capture of the test runner.
 pub fn say(text: &str) {
     use std::io::Write;
     let is_long = std::env::vars().any(|(name, _)| name.starts_with("BLOSC2_CONCURRENCY_"));

@@ -1,4 +1,4 @@
-//! Copies of a super-chunk whose metalayers another thread changes meanwhile.
+//! Copies of a super-chunk while another thread changes its metalayers.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::thread;
@@ -9,13 +9,12 @@ use crate::support::random::from_environment;
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::Scratch;
 
-/// Metalayers that change: as many as a frame can have; more without a frame, so that a copy
-/// takes a while.
+/// Number of metalayers that change: the maximum of a frame; more without a frame, so that a copy takes longer.
 fn nlayers(store: Store) -> usize {
     if store == Store::Memory { 200 } else { 12 }
 }
 
-/// Ends the changes when the copies end, well or not.
+/// Ends the changes when the copies end, also after a panic.
 struct Over<'a>(&'a AtomicBool);
 
 impl Drop for Over<'_> {

@@ -1,4 +1,5 @@
-//! More frames open at once than the process may have descriptors, and what is left open afterwards (`frame.md` 5.4).
+//! Opens more frames at once than the process may have descriptors, and checks for leaked ones afterwards (`frame.md`
+//! 5.4).
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Descriptors that the process may have.
+/// Maximum number of descriptors of the process.
 const LIMIT: u64 = 256;
 const READERS: &str = "BLOSC_MAX_CACHED_READERS";
 
@@ -20,12 +21,12 @@ fn limit_descriptors() {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) }, 0);
 }
 
-/// Descriptors that are open, but for the one that counts them.
+/// Returns the number of open descriptors, without the one used for counting.
 fn open_descriptors() -> usize {
     fs::read_dir("/proc/self/fd").expect("the descriptors").count() - 1
 }
 
-/// Two chunks.
+/// Creates a super-chunk of two chunks.
 fn make(store: Store, path: &Path) {
     let schunk = SuperChunk::create(
         Library::ours(),
@@ -61,7 +62,7 @@ fn check(schunk: &SuperChunk) {
     assert_eq!(schunk.vlmeta_get("v").as_deref(), Ok(&b"content"[..]));
 }
 
-/// Opens so many frames of each kind at once, and reads and changes them; `kept` handles stay open.
+/// Opens `frames` frames of each kind at once, and reads and changes them; `kept` handles keep their descriptors.
 fn open_many(frames: usize, kept: usize) {
     limit_descriptors();
     let scratch = Scratch::new();
@@ -103,7 +104,7 @@ fn open_many(frames: usize, kept: usize) {
 #[test]
 fn more_frames_than_descriptors() {
     if part().is_some() {
-        // A 16th of the descriptors is for handles that are kept.
+        // A 16th of the descriptors is for handles whose files stay open.
         return open_many(from_environment("BLOSC2_CONCURRENCY_FRAMES", 400) as usize, LIMIT as usize / 16);
     }
     let child = start("descriptors::more_frames_than_descriptors", "open", &[]);
@@ -123,7 +124,7 @@ fn the_number_of_kept_handles() {
     }
 }
 
-/// Handles that fail, and those with a lock, leave nothing open either.
+/// Handles that fail to open, and handles with a lock, leak no descriptor either.
 #[test]
 fn nothing_is_left_open() {
     if part().is_none() {

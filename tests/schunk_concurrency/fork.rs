@@ -1,4 +1,4 @@
-//! Forks: the child and the parent go on with the super-chunks that were open, each for itself.
+//! Forks: child and parent continue with the open super-chunks independently.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -16,9 +16,9 @@ use crate::support::super_chunk::{Store, SuperChunk};
 const NCHUNKS: usize = 5;
 const CODING: Coding = Coding { codec: 5, delta: false, nthreads: 4 };
 
-/// Forks; the child does `work` and ends with its result. An alarm ends a child that hangs.
+/// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
 fn forked(work: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: what the child may do after a fork is what is tested.
+    // SAFETY: the test is about the calls that a child may make after a fork.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
     if pid == 0 {
@@ -35,7 +35,7 @@ fn forked(work: impl FnOnce()) -> libc::pid_t {
 #[track_caller]
 fn assert_ends_well(pid: libc::pid_t) {
     let mut status = -1;
-    // SAFETY: a child of this process; `status` is written only.
+    // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     assert_eq!(status, 0, "the child (14: it hung)");
 }
@@ -65,7 +65,7 @@ fn change(schunk: &SuperChunk) {
     read(schunk);
 }
 
-/// A new super-chunk for compression by four threads, too.
+/// Creates a super-chunk; compression uses four threads, too.
 fn make(path: &Path, place: Place) -> Shared {
     let schunk = filled(Library::ours(), place, path, CODING, NCHUNKS, true);
     let params = crate::support::calls::Params { nthreads: 4, ..CODING.params() };
@@ -87,13 +87,13 @@ fn the_child_goes_on_with_its_own() {
     let scratch = Scratch::new();
     for round in 0..3 {
         let mut opened: Vec<_> = Place::ALL.map(|place| make(&scratch.fresh(), place)).into();
-        // The workers are there, and handles and caches are filled.
+        // The workers are started, and handles and caches are filled.
         opened.iter().for_each(|schunk| read(schunk));
         let (own, path) = (scratch.fresh(), scratch.fresh());
         drop(make(&path, Place::Kept(Store::File)));
         let child = forked(|| {
             opened.iter().for_each(|schunk| read(schunk));
-            // What is in memory is a copy of its own; files it makes, or opens anew.
+            // Super-chunks in memory are copies of the child; files are created or opened by the child.
             opened[..2].iter().for_each(|schunk| change(schunk));
             for place in [Place::Kept(Store::File), Place::Kept(Store::Directory)] {
                 let mine = make(&own.with_extension(format!("{place:?}")), place);
@@ -127,7 +127,7 @@ fn the_child_goes_on_with_its_own() {
     }
 }
 
-/// Both append to the same file, each with a handle of its own.
+/// Both processes append to the same file, each with a separate handle.
 #[test]
 fn both_append() {
     if part().is_none() {
@@ -148,7 +148,7 @@ fn both_append() {
         let child = forked(appends);
         appends();
         assert_ends_well(child);
-        // A handle from before the fork sees it all.
+        // A handle from before the fork reads all chunks.
         assert_eq!((before.refresh(), before.nchunks()), (1, NCHUNKS as i64 + 60));
         for n in NCHUNKS..NCHUNKS + 60 {
             assert!(before.decompress_into(n as i64, CHUNK * ITEM) == Ok(chunk(7)));
@@ -157,7 +157,7 @@ fn both_append() {
     }
 }
 
-/// One puts chunks of another size in the place of the first, the other opens the file again and again.
+/// One process replaces the first chunk by chunks of another size, the other one opens the file again and again.
 #[test]
 fn one_changes_one_opens() {
     if part().is_none() {
@@ -182,7 +182,7 @@ fn one_changes_one_opens() {
             }
         });
         let is_over = || {
-            // SAFETY: looks at a child of this process, and leaves it there; the struct is one of numbers.
+            // SAFETY: reads the state of a child of this process without reaping it; the struct consists of numbers.
             unsafe {
                 let mut info: libc::siginfo_t = std::mem::zeroed();
                 let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT;
@@ -201,7 +201,7 @@ fn one_changes_one_opens() {
     }
 }
 
-/// A fork in the middle of what other threads do: the child opens what it needs.
+/// A fork while other threads are in calls: the child opens its own handles.
 #[test]
 fn while_other_threads_read() {
     if part().is_none() {

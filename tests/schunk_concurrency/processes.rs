@@ -1,5 +1,5 @@
-//! Processes that share a frame, each with its own handle: with the lock between processes, and without it. Each of ours
-//! has the reference for its partner, in both roles.
+//! Processes that share a frame, each with its own handle: with the lock between processes, and without it. Each test
+//! runs our library together with the reference, in both roles.
 
 use std::path::Path;
 use std::process::Child;
@@ -35,7 +35,7 @@ fn content(writer: u32, number: u32) -> Vec<u8> {
     [number, writer].into_iter().chain(series).flat_map(u32::to_le_bytes).collect()
 }
 
-/// Who wrote a chunk, and as which of its own; every byte is checked.
+/// Returns the process that wrote a chunk, and the number that this process gave it; checks every byte.
 #[track_caller]
 fn origin(bytes: &[u8]) -> (u32, u32) {
     assert_eq!(bytes.len(), NBYTES, "a chunk");
@@ -57,7 +57,7 @@ fn open() -> SuperChunk {
     if setting(LOCKING) == "1" {
         return SuperChunk::open_locking(library(), Path::new(&path)).expect("a super-chunk");
     }
-    // What is being written just now may be no frame.
+    // While a change is being written, the file may be an invalid frame.
     for _ in 0..10_000 {
         if let Some(schunk) = SuperChunk::open(library(), Path::new(&path)) {
             return schunk;
@@ -71,14 +71,14 @@ fn coding() -> Coding {
     Coding { codec: 1, delta: false, nthreads: 1 }
 }
 
-/// A frame with one chunk, for the others to open.
+/// Creates a frame with one chunk, which the other processes open.
 fn create(library: &'static Library, store: Store, path: &Path) {
     let schunk = SuperChunk::create(library, store, path, &coding().params());
     assert_eq!(schunk.append(&content(0, 0)), Ok(1));
     assert_eq!(schunk.vlmeta_add("progress", &[0; 4]), 0);
 }
 
-/// Appends as many chunks as it is asked to.
+/// Appends the number of chunks that the settings state.
 fn append() {
     let schunk = open();
     let (count, writer) =
@@ -90,11 +90,11 @@ fn append() {
         assert!(nchunks > before, "{nchunks} chunks after {before}");
         before = nchunks;
         if number % 3 == 0 {
-            // So that the others see many states.
+            // Gives the other processes time to read many states.
             std::thread::sleep(Duration::from_micros(100));
         }
         if setting(LOCKING) == "1" && number % 50 == 49 {
-            // Half of a bracket is never seen by the others.
+            // Other processes never read half of a locked section.
             assert_eq!(schunk.lock(), 0);
             assert!(schunk.vlmeta_update("progress", &number.to_le_bytes()) >= 0);
             assert!(schunk.vlmeta_update("progress", &(number + 1).to_le_bytes()) >= 0);
@@ -104,12 +104,12 @@ fn append() {
     std::fs::write(done(), "").expect("a file");
 }
 
-/// A file that is there once the process that appends has ended.
+/// Returns the name of a file that exists once the appending process has ended.
 fn done() -> String {
     setting(PATH) + ".done"
 }
 
-/// Reads while others append, until all is there.
+/// Reads while other processes append, until all chunks are there.
 fn follow() {
     let schunk = open();
     let (locking, all) = (setting(LOCKING) == "1", setting(COUNT).parse::<i64>().expect("a number"));
@@ -121,14 +121,14 @@ fn follow() {
         assert!(started.elapsed() < Duration::from_secs(600), "{seen} chunks of {all}");
         let is_over = !locking && std::fs::exists(done()).expect("a look at a file");
         let rc = schunk.refresh();
-        // Without the lock, what is being written may make no sense.
+        // Without the lock, a partly written change may be invalid.
         assert!(rc >= 0 || !locking, "refresh: {rc}");
         refreshes += u64::from(rc == 1);
         let nchunks = schunk.nchunks();
         assert!(nchunks >= seen, "{nchunks} chunks after {seen}");
         seen = nchunks;
         if is_over && rc == 0 {
-            // Without the lock, a change that leaves the length as it was is not noticed.
+            // Without the lock, a change that keeps the length is not detected.
             break;
         }
         for nchunk in [0, nchunks - 1, random.below(nchunks as usize) as i64] {
@@ -167,7 +167,7 @@ fn decoded(schunk: &SuperChunk, nchunk: i64) -> Outcome {
     support::calls::decompress(schunk.library, 1, &chunk, NBYTES)
 }
 
-/// What a child does, if this is one.
+/// Runs the part of a child; returns whether this process is one.
 fn played() -> bool {
     match part().as_deref() {
         None => return false,
@@ -200,7 +200,7 @@ impl Scene<'_> {
     }
 }
 
-/// Every chunk that was appended is there, those of each process in their order; both libraries say so.
+/// Checks with both libraries that every appended chunk exists, and that the chunks of each process are in order.
 fn assert_nothing_lost(libraries: &[&'static Library], path: &Path, counts: &[usize]) {
     for library in libraries {
         let schunk = SuperChunk::open(library, path).expect("a super-chunk");
@@ -216,7 +216,7 @@ fn assert_nothing_lost(libraries: &[&'static Library], path: &Path, counts: &[us
     }
 }
 
-/// One appends, another reads: ours and the reference, and reversed.
+/// One process appends, another reads: ours and the reference, and reversed.
 fn one_appends_one_reads(test: &str, store: Store, locking: bool) {
     if played() {
         return;
@@ -240,7 +240,7 @@ fn one_appends_one_reads(test: &str, store: Store, locking: bool) {
     }
 }
 
-/// Several append to the same frame, others read.
+/// Several processes append to the same frame, others read.
 fn all_append(test: &str, store: Store) {
     if played() {
         return;
@@ -276,7 +276,7 @@ fn a_directory_with_the_lock() {
     one_appends_one_reads("processes::a_directory_with_the_lock", Store::Directory, true);
 }
 
-/// A single writer, and readers that look again when what they see makes no sense (`frame.md` 6.3, 6.4).
+/// A single writer, and readers that read again when they get invalid data (`frame.md` 6.3, 6.4).
 #[test]
 fn a_file_without_the_lock() {
     one_appends_one_reads("processes::a_file_without_the_lock", Store::File, false);
@@ -297,8 +297,8 @@ fn appending_in_turn_to_a_directory() {
     all_append("processes::appending_in_turn_to_a_directory", Store::Directory);
 }
 
-/// Eight threads of one process read all the time, each under the lock that they share; another process gets its turn to
-/// append.
+/// Eight threads of one process read continuously, each under the lock that they share; another process must still be
+/// able to append.
 #[test]
 fn readers_do_not_keep_another_process_out() {
     let test = "processes::readers_do_not_keep_another_process_out";
@@ -343,5 +343,5 @@ fn readers_do_not_keep_another_process_out() {
 /// A super-chunk that threads share.
 struct Readers(SuperChunk);
 
-// SAFETY: that threads may share it is what is tested.
+// SAFETY: the tests check that threads may share it.
 unsafe impl Sync for Readers {}

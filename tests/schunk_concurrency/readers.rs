@@ -17,7 +17,7 @@ const NTHREADS: u64 = 8;
 const NCHUNKS: usize = 6;
 const NITEMS: usize = NCHUNKS * CHUNK;
 
-/// One thread's reads.
+/// The reads of one thread.
 struct Reader<'a> {
     schunk: &'a Shared,
     expected: &'a [u8],
@@ -33,7 +33,7 @@ impl Reader<'_> {
         assert!(got.as_deref() == Ok(wanted), "items {start}..+{len}: {:?}", got.map(|bytes| bytes.len()));
     }
 
-    /// A chunk as it is stored, or lazily, decoded by a context of this thread alone.
+    /// Reads a stored or a lazy chunk, and decodes it with a context that only this thread uses.
     fn by_itself(&mut self, nchunk: usize, lazily: bool) {
         let chunk = match lazily {
             true => self.schunk.get_lazychunk(nchunk as i64),
@@ -54,7 +54,7 @@ impl Reader<'_> {
         match self.random.below(12) {
             0..3 => self.slice(self.random.clone().below(NITEMS), 1),
             3 => {
-                // Neighbours, which find the last block.
+                // Adjacent items, which are in the cached last block.
                 let start = self.random.below(NITEMS - 30);
                 (start..start + 30).for_each(|at| self.slice(at, 1));
             }
@@ -94,7 +94,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads for a while; how many reads that were.
+/// Reads for `time`; returns the number of reads.
 fn read_for(schunk: &Shared, coding: Coding, time: Duration) -> u64 {
     let expected = items(0, NITEMS);
     let reads = AtomicU64::new(0);

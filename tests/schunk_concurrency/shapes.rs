@@ -1,5 +1,5 @@
-//! Threads and processes that change the shape of one array, and write and read its items meanwhile: no row that is
-//! appended is lost, and every item stays in its place.
+//! Threads and processes that change the shape of one array, and write and read its items at the same time: no
+//! appended row is lost, and every item keeps its position.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -14,7 +14,7 @@ use crate::support::super_chunk::{Store, c_path};
 
 const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
 
-/// Items of a row, of four bytes each.
+/// Items per row, of four bytes each.
 const COLUMNS: usize = 6;
 const ITEM: usize = 4;
 
@@ -22,17 +22,17 @@ fn nrows(short: u64) -> u32 {
     from_environment("BLOSC2_CONCURRENCY_APPENDS", short) as u32
 }
 
-/// Row `number` of a writer.
+/// Returns row `number` of a writer.
 fn row(writer: u32, number: u32) -> Vec<u8> {
     (0..COLUMNS as u32).flat_map(|column| (writer << 24 | number << 8 | column).to_le_bytes()).collect()
 }
 
 struct Shared(Array);
 
-// SAFETY: that threads may share it is what is tested.
+// SAFETY: the tests check that threads may share it.
 unsafe impl Sync for Shared {}
 
-/// Fails unless the array has the rows of all writers, each once, and those of a writer in their order.
+/// Fails unless the array has the rows of all writers, each once, and those of each writer in order.
 #[track_caller]
 fn assert_all_there(array: &Array, nwriters: u32, nrows: u32) {
     assert_eq!(array.shape(), [i64::from(nwriters * nrows), COLUMNS as i64]);
@@ -51,7 +51,7 @@ fn empty(store: Store, path: &Path) -> Array {
     Spec::new(&[0, COLUMNS as i64], &[4, 3], &[2, 3], ITEM as i32).stored(store, path).zeros(Library::ours())
 }
 
-/// Every other writer appends arrays of one row.
+/// Appends rows; every other writer appends arrays of one row.
 fn append_rows(array: &Array, writer: u32, nrows: u32) {
     for number in 0..nrows {
         let items = row(writer, number);
@@ -65,7 +65,7 @@ fn append_rows(array: &Array, writer: u32, nrows: u32) {
     }
 }
 
-/// Two arrays that are put behind each other, many times and by two threads at once.
+/// Two threads concatenate two arrays many times, in opposite orders, without a deadlock.
 #[test]
 fn arrays_that_are_put_behind_each_other_do_not_wait_for_each_other() {
     let scratch = Scratch::new();
@@ -134,7 +134,7 @@ fn rows_that_processes_append_to_a_directory_are_all_there() {
     );
 }
 
-/// Columns that come and go change the number of every chunk but those of the first row of chunks.
+/// Adding and removing columns changes the number of every chunk except those of the first row of chunks.
 #[test]
 fn items_stay_in_their_places_while_columns_come_and_go() {
     const ROWS: usize = 8;
@@ -145,7 +145,7 @@ fn items_stay_in_their_places_while_columns_come_and_go() {
         let shared = &Shared(spec.stored(store, &scratch.fresh()).filled(Library::ours(), &items));
         let (is_over, is_over_too) = (&AtomicBool::new(false), &AtomicBool::new(false));
         thread::scope(|scope| {
-            // A writer of every second row.
+            // Writes every second row.
             let writer = scope.spawn(move || {
                 for number in 1..=rounds {
                     for at in (0..ROWS).step_by(2) {

@@ -1,5 +1,6 @@
-//! Slices over several chunks are read and written as one: a reader never sees a part of what another thread or handle
-//! writes. And filters are told the chunk that they work on, whatever other threads read meanwhile.
+//! Slices over several chunks are read and written atomically: a reader never gets a part of a write of another
+//! thread or handle. And filters get the number of the chunk that they process, whatever other threads read
+//! meanwhile.
 
 use std::ptr;
 use std::sync::Mutex;
@@ -19,7 +20,7 @@ use crate::support::super_chunk::{Store, SuperChunk};
 /// A super-chunk that threads share.
 struct Shared(SuperChunk);
 
-// SAFETY: that threads may share it is what is tested.
+// SAFETY: the tests check that threads may share it.
 unsafe impl Sync for Shared {}
 // SAFETY: as above.
 unsafe impl Send for Shared {}
@@ -27,7 +28,7 @@ unsafe impl Send for Shared {}
 const NCHUNKS: i32 = 4;
 const ITEMS: i64 = 250 * NCHUNKS as i64;
 
-/// All items of the same value.
+/// Returns all items with the same value.
 fn all(value: i32) -> Vec<u8> {
     value.to_le_bytes().repeat(ITEMS as usize)
 }
@@ -52,7 +53,7 @@ fn write_and_read(writer: &Shared, reader: &Shared, what: &str) {
                 scope.spawn(move || {
                     let mut reads = 0;
                     while !over.load(Relaxed) || reads == 0 {
-                        // Not along the bounds of chunks either.
+                        // The boundaries are not those of chunks either.
                         let (start, stop) = (100 * n, ITEMS - 33 * n);
                         let got = reader.0.get_slice(start, stop, 4 * (stop - start) as usize);
                         let got = got.unwrap_or_else(|code| panic!("{what}: error {code}"));
@@ -96,9 +97,9 @@ fn locking_handles_see_whole_slices() {
 
 static TOLD: Mutex<Vec<i64>> = Mutex::new(Vec::new());
 
-/// Copies the block, and notes for which chunk it is called.
+/// Copies the block, and records the number of the chunk.
 unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
-    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    // SAFETY: the library passes a block of the source and a buffer of the same size to fill.
     unsafe {
         TOLD.lock().expect("the list").push((*params).nchunk);
         ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);

@@ -1,4 +1,4 @@
-//! Seven threads read one super-chunk while the eighth changes it: each answer has to be one that was true at some time
+//! Seven threads read one super-chunk while the eighth changes it: each result must have been correct at some time
 //! between the call and its return.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
@@ -14,14 +14,15 @@ use crate::support::random::Random;
 use crate::support::super_chunk::Store;
 use crate::support::super_chunk::scratch::Scratch;
 
-/// These chunks are always there.
+/// Number of chunks that always exist.
 const BASE: usize = 4;
-/// More are never there.
+/// Maximum number of chunks.
 const MOST: usize = 12;
-/// The chunk whose items all hold the number of its version.
+/// The chunk whose items all contain the number of its version.
 const VERSIONED: usize = 1;
 
-/// The numbers that readers compare what they see with: a version is begun before it is written, done after.
+/// The version numbers with which readers compare their results: one counter is incremented before a version is
+/// written, one after.
 #[derive(Default)]
 struct Versions {
     begun: AtomicU64,
@@ -29,7 +30,7 @@ struct Versions {
 }
 
 impl Versions {
-    /// Runs `read`, which returns a version, and checks that it is one of those that were there meanwhile.
+    /// Runs `read`, which returns a version, and checks that this version existed during the read.
     fn check(&self, what: &str, read: impl FnOnce() -> u64) {
         let earliest = self.done.load(SeqCst);
         let seen = read();
@@ -52,7 +53,7 @@ fn versioned(version: u64, nitems: usize) -> Vec<u8> {
     (version as u32).to_le_bytes().repeat(nitems)
 }
 
-/// The version that items hold, which all have to be the same.
+/// Returns the version that the items contain, which must all be equal.
 fn version_of(bytes: &[u8]) -> u64 {
     let (first, rest) = bytes.split_at(ITEM);
     assert!(rest.chunks(ITEM).all(|other| other == first), "a chunk of two versions");
@@ -93,7 +94,7 @@ fn write(schunk: &Shared, state: &State, mut random: Random) -> u64 {
                 has_short_end = false;
             }
             4 => {
-                // The same content, in other bytes.
+                // The same content, with other compressed bytes.
                 let at = if random.one_in(2) { 0 } else { 2 };
                 let bytes = match random.one_in(2) {
                     true => compressed(&mut cctx, &chunk(at)),
@@ -125,7 +126,7 @@ fn write(schunk: &Shared, state: &State, mut random: Random) -> u64 {
                 state.chunk.done.store(version, SeqCst);
             }
         }
-        // Readers need a turn, too.
+        // Gives readers time to run.
         if changes % 4 == 0 {
             thread::yield_now();
         }
@@ -140,7 +141,7 @@ fn read(place: Place, schunk: &Shared, state: &State, mut random: Random, nthrea
         reads += 1;
         match random.below(10) {
             0 | 1 => {
-                // Neighbours in a chunk whose content does not change.
+                // Adjacent items in a chunk whose content does not change.
                 let start = 2 * CHUNK + random.below(CHUNK - 20);
                 for at in start..start + 20 {
                     let got = schunk.get_slice(at as i64, at as i64 + 1, ITEM);
@@ -154,7 +155,7 @@ fn read(place: Place, schunk: &Shared, state: &State, mut random: Random, nthrea
                 assert!(got == Ok(items(start, len)), "items {start}..+{len}");
             }
             3 => {
-                // What may be there or not.
+                // Chunks that may or may not exist.
                 let start = BASE * CHUNK + random.below((MOST - BASE) * CHUNK);
                 let len = 1 + random.below(10);
                 match schunk.get_slice(start as i64, (start + len) as i64, len * ITEM) {
@@ -192,7 +193,7 @@ fn read(place: Place, schunk: &Shared, state: &State, mut random: Random, nthrea
             7 => state.note.check("the metalayer", || {
                 let got = schunk.vlmeta_get(NOTE).expect("the metalayer");
                 let earliest = state.note.begun.load(SeqCst);
-                // The content tells its version modulo 256 and modulo 90.
+                // The content determines its version modulo 256 and modulo 90.
                 let version = (0..=earliest).rev().take(2000).find(|&version| note(version) == got);
                 version.unwrap_or_else(|| panic!("the metalayer has {} bytes of {}", got.len(), got[0]))
             }),
@@ -246,7 +247,7 @@ fn readers_and_a_writer(place: Place) {
             reads += readers.into_iter().map(|reader| reader.join().expect("a reader")).sum::<u64>();
             changes += writer.join().expect("the writer");
         });
-        // What is left is whole.
+        // The remaining chunks are complete.
         let nchunks = schunk.nchunks() as usize;
         for n in (0..nchunks).filter(|&n| n != VERSIONED) {
             let got = schunk.decompress(n as i64).expect("a chunk");
@@ -257,7 +258,7 @@ fn readers_and_a_writer(place: Place) {
     say(&format!("{place:?}: {reads} reads by 7 threads during {changes} changes by one, all right"));
 }
 
-/// Ends the test for the others when a thread ends, well or not.
+/// Ends the test for the other threads when a thread ends, also after a panic.
 struct Over<'a>(&'a State);
 
 impl Drop for Over<'_> {

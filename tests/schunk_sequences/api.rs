@@ -1,5 +1,5 @@
-//! The super-chunk functions of a loaded library, as typed pointers. Owns loading them and nothing else: the
-//! chunk-level functions of the same library are in `support::library`.
+//! The super-chunk functions of a loaded library, as typed pointers. The chunk-level functions of the same library
+//! are in `support::library`.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -26,8 +26,8 @@ macro_rules! functions {
             Api {
                 library,
                 $($name: {
-                    // SAFETY: the symbol, if present, is the function of that name of the ABI, and its type
-                    // is written down in abi.md 2.
+                    // SAFETY: the symbol, if present, is the function of that name of the ABI, with the type stated
+                    // in abi.md 2.
                     let symbol = unsafe {
                         loaded.get::<unsafe extern "C" fn($($arg),*) $(-> $ret)?>(stringify!($name))
                     };
@@ -86,17 +86,17 @@ functions! {
 }
 
 fn load(library: &'static Library, path: &Path) -> Api {
-    // SAFETY: `library` is this object already, loaded and initialised: nothing new runs.
+    // SAFETY: `library` is this object, loaded and initialised already: no initialiser runs.
     let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
         .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
     let api = resolve(library, path, &loaded);
-    // The pointers must stay valid for the rest of the process.
+    // Never unloaded: the function pointers must stay valid for the rest of the process.
     std::mem::forget(loaded);
     api
 }
 
 impl Api {
-    /// Ours and the reference, in this order; the caller has seen that the reference is there.
+    /// Returns our library and the reference, in this order; the caller has checked that the reference is available.
     pub fn both() -> [&'static Api; 2] {
         static BOTH: OnceLock<[Api; 2]> = OnceLock::new();
         let [ours, reference] = BOTH.get_or_init(|| {
@@ -109,7 +109,7 @@ impl Api {
         [ours, reference]
     }
 
-    /// The same library on both sides, as when the driver itself is tested.
+    /// Returns whether the same library is on both sides, as in tests of the driver.
     pub fn twins() -> bool {
         static TWINS: OnceLock<bool> = OnceLock::new();
         *TWINS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! One sequence, in a child process.
+//! Runs one sequence in a child process.
 
 use crate::FAMILY;
 use crate::api::Api;
@@ -37,14 +37,14 @@ fn sequence(apis: [&'static Api; 2], task: &Task, journal: Journal, tally: &mut 
             tally.add(format!("{:?}{}", step.kind, if done { "" } else { " left out" }), 1);
             if let Some(kind) = harm.as_deref().filter(|_| !harmed && at > 8) {
                 harmed = sabotage::strike(&mut world, kind, random);
-                // As after any step; the next one might put it right again.
+                // Checked as after any step, since the next step might hide the difference.
                 world.check(&Touched::All, true).map_err(|stop| format!("{stop:?}"))?;
             }
         }
         steps::finish(&mut world)
     });
     if let Err((true, _)) = outcome {
-        // What the libraries hold is unknown.
+        // The state of the libraries is unknown.
         world.sides.iter_mut().for_each(|side| side.forget());
     }
     tally.add(format!("end as {:?}", world.store), 1);

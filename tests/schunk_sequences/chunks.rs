@@ -1,5 +1,5 @@
-//! The chunks that both libraries are fed: each is compressed once, by one of the two, so that what is stored has
-//! to be equal to the byte. Never makes a chunk that the reference could not read (`support::known_defects`).
+//! The chunks that both libraries get: each is compressed once, by one of the two, so that the stored bytes must be
+//! equal. Never creates a chunk that the reference could not read (`support::known_defects`).
 
 use std::rc::Rc;
 
@@ -13,16 +13,16 @@ use crate::support::known_defects::{self as defects, Verdict};
 use crate::support::library::Library;
 use crate::support::random::Random;
 
-/// A chunk, and what the test knows of it.
+/// A chunk, and its properties.
 pub type Made = (Vec<u8>, Rc<Chunk>);
 
-/// Parameters with which the reference makes no mistake.
+/// Returns parameters for which the reference has no known defect.
 pub fn plain(typesize: i32) -> Params {
     Params { typesize, ..Params::default() }
 }
 
-/// Data of `nbytes` bytes for items of `typesize` bytes. All zeros only where items are whole: such a chunk has
-/// no payload in a frame, which then cannot store its size.
+/// Draws `nbytes` bytes for items of `typesize` bytes. All zeros only if the items are whole: such a chunk has no
+/// payload in a frame, which then cannot store its size.
 pub fn draw_data(random: &mut Random, typesize: i32, nbytes: usize) -> Vec<u8> {
     loop {
         let kind = *random.pick(&Data::ALL);
@@ -33,7 +33,7 @@ pub fn draw_data(random: &mut Random, typesize: i32, nbytes: usize) -> Vec<u8> {
     }
 }
 
-/// Compresses with a fresh context into a roomy destination. `Err`: what the reference would do wrong.
+/// Compresses with a fresh context into a large enough destination. `Err`: the known defect of the reference.
 pub fn compress_once(maker: &Library, params: &Params, data: &[u8]) -> Result<Made, Verdict> {
     compress_into(maker, params, data, defects::roomy(params, data.len() as i32))
 }
@@ -68,7 +68,7 @@ pub fn compress_into(
     Ok((chunk, Rc::new(made)))
 }
 
-/// A chunk of `nbytes` bytes: of data or, now and then, a special one.
+/// Draws a chunk of `nbytes` bytes: mostly of data, sometimes a special one.
 pub fn draw(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
     let maker = random.pick(&apis).library;
     let typesize = likely.typesize;
@@ -113,14 +113,14 @@ fn draw_special(maker: &Library, params: &Params, special: Special, nbytes: usiz
     let content = match special {
         Special::Uninit => None,
         Special::Value(_) if !defects::of_value_chunk(params, &header).is_right() => return None,
-        // Not-a-numbers have 4 or 8 bytes, others are an error.
+        // NaNs have 4 or 8 bytes, other sizes are an error.
         _ => decompress(maker, 1, &chunk, nbytes).ok(),
     };
     let made = Chunk { header, params: params.clone(), content, blocks: None, differs: false };
     Some((chunk, Rc::new(made)))
 }
 
-/// A chunk of variable-length blocks whose sizes add up to `nbytes`.
+/// Draws a chunk of variable-length blocks whose sizes add up to `nbytes`.
 pub fn draw_vl(apis: [&'static Api; 2], random: &mut Random, likely: &Params, nbytes: usize) -> Made {
     let maker = random.pick(&apis).library;
     let mut left = nbytes.max(1);

@@ -1,4 +1,4 @@
-//! Comparison of frames as bytes: memory frames, files and directories, without the part that no writer defines
+//! Compares frames byte by byte: memory frames, files and directories, without the part that no writer defines
 //! (frame.md 2.6). Index chunks stay far below the 2048 entries from which their bytes may vary (frame.md 1.4).
 
 use std::collections::BTreeMap;
@@ -8,7 +8,7 @@ use super::setup::{Backend, Store};
 use super::world::{Done, World, wrong};
 use crate::support::value::difference;
 
-/// The frames of the two sides.
+/// Compares the frames of the two sides.
 pub fn compare(world: &mut World) -> Done {
     match world.store {
         Store::MemorySparse => Ok(()),
@@ -49,7 +49,7 @@ fn report(what: &str, ours: &[u8], theirs: &[u8]) -> Done {
     }
 }
 
-/// The counter in the sidecar (frame.md 6.2).
+/// Compares the counters in the lock files (frame.md 6.2).
 fn compare_locks(world: &World, locks: &[Option<Vec<u8>>; 2]) -> Done {
     if world.backend != Backend::Locking || world.counter_unknown || locks[0] == locks[1] {
         return Ok(());
@@ -57,7 +57,7 @@ fn compare_locks(world: &World, locks: &[Option<Vec<u8>>; 2]) -> Done {
     Err(wrong!("sidecar: ours {:02x?}, the reference {:02x?}", locks[0], locks[1]))
 }
 
-/// Zeros over the undefined part of the frame at `start`.
+/// Overwrites the undefined part of the frame at `start` with zeros.
 pub fn blank(bytes: &mut [u8], start: usize, world: &World) {
     let start = start.min(bytes.len());
     let frame = &mut bytes[start..];

@@ -1,16 +1,17 @@
 //! Random sequences of operations on super-chunks, run on this library and on the reference side by side: all four
 //! stores, all back-ends, fixed and variable chunk sizes. After each operation everything observable is compared,
-//! to the byte as long as nothing was compressed differently inside; then each library opens, reads and changes
-//! what the other wrote. What the reference is known to get wrong is left out by name (`known_defects`).
+//! byte by byte as long as the libraries did not compress anything differently themselves; then each library opens,
+//! reads and changes the output of the other one. Known defects of the reference are skipped by name
+//! (`known_defects`).
 //!
 //! ```text
 //! BLOSC2_SEQ_COUNT=2000 cargo test --test schunk_sequences
 //! ```
 //!
-//! runs that many sequences; `BLOSC2_SEQ_SEED` picks other ones, `BLOSC2_SEQ_OPS` their length,
-//! `BLOSC2_SEQ_ONLY=<number>` replays one, and `BLOSC2_SEQ_STEPS=<list>` only those steps of it. A failure tells
-//! the seed, the number and the operations, and is shrunk by leaving out steps. The sequences run in child
-//! processes, so that a crash or a hang is a failure of its sequence.
+//! runs that many sequences; `BLOSC2_SEQ_SEED` selects other ones, `BLOSC2_SEQ_OPS` sets their length,
+//! `BLOSC2_SEQ_ONLY=<number>` replays one, and `BLOSC2_SEQ_STEPS=<list>` only those steps of it. A failure prints the
+//! seed, the number and the operations, and is shrunk by omitting steps. The sequences run in child processes, so
+//! that a crash or a hang is a failure of its sequence.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -37,13 +38,13 @@ fn sequences() {
         return child::run();
     }
     if support::both().is_some() {
-        // A function that is missing is told here, once.
+        // A missing function is reported here, once.
         api::Api::both();
         parent::run(&FAMILY, "sequences");
     }
 }
 
-/// The driver notices when one of the libraries does something else.
+/// The driver detects a difference between the libraries.
 #[test]
 fn a_difference_is_found() {
     if FAMILY.is_child() {

@@ -1,5 +1,6 @@
-//! What a super-chunk has to hold: the list of its chunks and its chunksize, changed by the rules of schunk.md 10
-//! without any library. Predicts which changes are refused and which would meet a known defect of the reference.
+//! The expected contents of a super-chunk: the list of its chunks and its chunksize, changed by the rules of
+//! schunk.md 10 without a library. Predicts which changes are rejected and which would trigger a known defect of the
+//! reference.
 
 use std::rc::Rc;
 
@@ -7,17 +8,17 @@ use super::known_defects::KnownDefect::{self, *};
 use super::setup::Store;
 use crate::support::calls::{Header, Params};
 
-/// A chunk as far as the test knows it.
+/// The properties of a chunk that the test uses.
 #[derive(Clone, Debug)]
 pub struct Chunk {
     /// The header that the reference wrote.
     pub header: Header,
     pub params: Params,
-    /// What it decodes to; `None` where that is undefined or an error.
+    /// The decoded content; `None` if it is undefined or decoding fails.
     pub content: Option<Vec<u8>>,
-    /// Sizes of the blocks of a chunk of variable-length blocks.
+    /// Block sizes of a chunk of variable-length blocks.
     pub blocks: Option<Vec<usize>>,
-    /// The libraries compressed it themselves, and differently.
+    /// The libraries compressed the chunk themselves, with different bytes.
     pub differs: bool,
 }
 
@@ -26,7 +27,7 @@ impl Chunk {
         i64::from(self.header.nbytes)
     }
 
-    /// Kept in the index of a frame, without payload (frame.md 0).
+    /// Stored in the index of a frame only, without payload (frame.md 0).
     pub fn payload_free(&self) -> bool {
         matches!(self.header.special(), 1 | 2 | 4)
     }
@@ -36,19 +37,19 @@ impl Chunk {
     }
 }
 
-/// See the module.
+/// See the module documentation.
 #[derive(Clone, Debug, Default)]
 pub struct Model {
     pub chunks: Vec<Rc<Chunk>>,
     pub chunksize: i64,
 }
 
-/// What has to come of a change.
+/// The expected result of a change.
 pub enum Predicted {
     Next(Model),
     /// An error, and no change.
     Refused,
-    /// Not to be tried.
+    /// The change must not be made, because it triggers a defect of the reference.
     Defect(KnownDefect),
 }
 
@@ -57,7 +58,7 @@ impl Model {
         Model { chunks: Vec::new(), chunksize: -1 }
     }
 
-    /// Whether a frame of items of `typesize` bytes would lose the size of one of the chunks.
+    /// Whether a frame of items of `typesize` bytes could not store the size of one of the chunks.
     pub fn has_uneven_special(&self, typesize: i64) -> bool {
         self.chunks.iter().any(|chunk| chunk.payload_free() && chunk.nbytes() % typesize != 0)
     }
@@ -70,7 +71,7 @@ impl Model {
         self.chunks.len()
     }
 
-    /// The contents one after the other, where all are defined.
+    /// Returns the concatenated contents, if all are defined.
     pub fn whole(&self) -> Option<Vec<u8>> {
         let mut whole = Vec::new();
         for chunk in &self.chunks {
@@ -79,7 +80,7 @@ impl Model {
         Some(whole)
     }
 
-    /// Why the reference could not keep this in a frame.
+    /// Returns the defect that prevents the reference from storing this in a frame.
     pub fn defect_in(&self, store: Store) -> Option<KnownDefect> {
         if !store.has_frame() || self.chunks.is_empty() {
             return None;
@@ -113,7 +114,7 @@ impl Model {
         }
     }
 
-    /// Appends (`at` = number of chunks) or inserts.
+    /// Predicts appending (`at` = number of chunks) or inserting.
     pub fn insert(&self, store: Store, at: usize, chunk: &Rc<Chunk>) -> Predicted {
         if self.chunks.first().is_some_and(|first| first.vl() != chunk.vl()) {
             return Predicted::Refused;
@@ -172,13 +173,13 @@ impl Model {
         next.checked(store)
     }
 
-    /// What a copy into `store` becomes, chunk after chunk (schunk.md 8.1).
+    /// Predicts a copy into `store`, chunk by chunk (schunk.md 8.1).
     pub fn copied(&self, store: Store) -> Predicted {
         let mut copy = Model { chunks: Vec::new(), chunksize: self.chunksize };
         for chunk in &self.chunks {
             match copy.insert(store, copy.len(), chunk) {
                 Predicted::Next(next) => copy = next,
-                // The copy fails half-way: see what it left behind elsewhere.
+                // The copy fails in the middle; the state that it leaves is another defect.
                 Predicted::Refused => return Predicted::Defect(FailedWriteState),
                 defect => return defect,
             }

@@ -1,4 +1,4 @@
-//! Harm done to one side on purpose, to show that the comparison finds it. Only in the child processes of
+//! Deliberate changes on one side that the comparison must detect. Used only in the child processes of
 //! `a_difference_is_found`.
 
 use std::os::unix::fs::FileExt;
@@ -9,13 +9,13 @@ use crate::support::random::Random;
 use crate::support::sequences::parent::run_range;
 use crate::world::World;
 
-/// Chooses the harm, by one of [`KINDS`].
+/// The environment variable that selects the change, one of [`KINDS`].
 pub const VARIABLE: &str = "BLOSC2_SEQ_SABOTAGE";
 
-/// One byte of what is stored; one chunk less; a metalayer more; two chunks in the wrong order; a crash.
+/// One stored byte; one chunk less; an additional metalayer; two swapped chunks; a crash.
 pub const KINDS: [&str; 5] = ["byte", "chunk", "metalayer", "order", "crash"];
 
-/// Harms our side; false if there was nothing to harm yet.
+/// Changes our side; returns false if there was nothing to change yet.
 pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
     let count = world.model.len();
     let store = world.store;
@@ -30,7 +30,7 @@ pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
             }
             Store::MemoryFrame => {
                 let (mut frame, mut free) = (std::ptr::null_mut::<u8>(), false.into());
-                // SAFETY: a live memory frame hands out its own buffer, of the length returned.
+                // SAFETY: a live memory frame returns its own buffer, of the length returned.
                 unsafe {
                     let len = (ours.api.blosc2_schunk_to_buffer)(ours.schunk, &mut frame, &mut free);
                     *frame.add(len as usize - 1) ^= 1;
@@ -60,7 +60,7 @@ pub fn strike(world: &mut World, kind: &str, random: &mut Random) -> bool {
     }
 }
 
-/// Each kind of sabotage is found in every sequence that it hits.
+/// Checks that each kind of change is found in every sequence in which it is made.
 pub fn expect_failures(test: &str) {
     for kind in KINDS {
         let mut found = 0;

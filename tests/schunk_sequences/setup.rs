@@ -1,4 +1,4 @@
-//! What a sequence starts from: the store, the back-end, the compression parameters and the sizes. Drawn from
+//! The initial setup of a sequence: the store, the back-end, the compression parameters and the sizes. It depends on
 //! the seed alone.
 
 use crate::support::calls::Params;
@@ -29,7 +29,7 @@ impl Store {
     }
 }
 
-/// How a file is reached (frame.md 5).
+/// The back-end of a file (frame.md 5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backend {
     /// Files, back-end 0.
@@ -38,9 +38,9 @@ pub enum Backend {
     Locking,
     /// Memory mapping, back-end 1; contiguous frames only.
     Mapped { initial: usize },
-    /// A user-defined one that fills buffers.
+    /// A user-defined back-end that fills buffers.
     Fills,
-    /// A user-defined one that hands out pointers.
+    /// A user-defined back-end that returns pointers.
     Points,
 }
 
@@ -56,26 +56,26 @@ impl Backend {
         }
     }
 
-    /// What it reads stays its own memory.
+    /// Reads return pointers to memory of the back-end.
     pub fn points(self) -> bool {
         matches!(self, Backend::Mapped { .. } | Backend::Points)
     }
 
-    /// Files that other handles may open as well.
+    /// Other handles may open the files as well.
     pub fn shares(self) -> bool {
         matches!(self, Backend::Native | Backend::Locking)
     }
 }
 
-/// Everything that the seed decides before the first step.
+/// All choices that are drawn before the first step.
 #[derive(Clone, Debug)]
 pub struct Setup {
     pub store: Store,
     pub backend: Backend,
     pub params: Params,
-    /// Threads of the decompression context.
+    /// Number of threads of the decompression context.
     pub dthreads: i16,
-    /// `blosc2_set_nthreads`, which opened handles take over.
+    /// `blosc2_set_nthreads`, which applies to opened handles.
     pub global_threads: i16,
     /// Uncompressed bytes of an ordinary chunk.
     pub chunksize: i32,
@@ -83,11 +83,12 @@ pub struct Setup {
     pub variable: bool,
     /// Chunks with blocks of variable length.
     pub vl: bool,
-    /// Every chunk is read after every step, not only those that the step touched.
+    /// Every chunk is read after every step, not only those that the step changed.
     pub thorough: bool,
     /// The path begins with `file:///`.
     pub prefixed: bool,
-    /// Small mappings move while the file grows; no variable-length metalayers then (frame.md 9, mmap).
+    /// Small mappings move while the file grows; the sequence has no variable-length metalayers then (frame.md 9,
+    /// mmap).
     pub moving_map: bool,
 }
 
@@ -118,9 +119,9 @@ impl Setup {
     }
 }
 
-/// Compression parameters for items of `typesize` bytes.
+/// Draws compression parameters for items of `typesize` bytes.
 pub fn draw_params(random: &mut Random, typesize: i32) -> Params {
-    // Nothing lossy: what a chunk holds must not depend on whether it was compressed or stored.
+    // Only lossless filters: the contents of a chunk must not depend on whether it was compressed or stored.
     let filters = *random.pick(&[
         [0, 0, 0, 0, 0, 1],
         [0, 0, 0, 0, 0, 1],

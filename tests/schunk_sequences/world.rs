@@ -1,5 +1,5 @@
-//! The two libraries side by side in one sequence, with the model of what they hold. Owns the comparison of
-//! everything observable after each step; the steps themselves are in `steps`.
+//! The two libraries side by side in one sequence, with the model of their contents. Compares everything observable
+//! after each step; the steps are in `steps`.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -17,20 +17,20 @@ use crate::support::sequences::journal::Journal;
 use crate::support::value::{Bytes, difference};
 use crate::support::watchdog;
 
-/// Why a step ends early.
+/// Reason why a step ends early.
 #[derive(Debug)]
 pub enum Stop {
-    /// Left out: a known defect of the reference.
+    /// Skipped because of a known defect of the reference.
     Skip(KnownDefect),
-    /// Left out: there is nothing for the step to do.
+    /// Skipped because the step has nothing to do.
     Idle,
-    /// The libraries disagree, or are both wrong.
+    /// The results of the libraries differ, or both are wrong.
     Wrong(String),
 }
 
 pub type Done<T = ()> = Result<T, Stop>;
 
-/// Which chunks a step changed.
+/// The chunks that a step changed.
 #[derive(Clone, Debug)]
 pub enum Touched {
     None,
@@ -38,29 +38,29 @@ pub enum Touched {
     All,
 }
 
-/// See the module.
+/// See the module documentation.
 pub struct World {
     pub sides: [Side; 2],
     pub apis: [&'static Api; 2],
     pub setup: Setup,
     pub store: Store,
     pub backend: Backend,
-    /// Where the frame starts in its file.
+    /// Offset of the frame in its file.
     pub offset: i64,
     pub model: Model,
     pub metalayers: Vec<(std::ffi::CString, Vec<u8>)>,
     pub vlmetalayers: Vec<(std::ffi::CString, Vec<u8>)>,
-    /// Nothing that the libraries compressed differently has been put in: every byte has to be equal.
+    /// True as long as the libraries did not compress any content differently themselves: every byte must be equal.
     pub strict: bool,
     /// Bytes at the start of the data section that no writer has defined (frame.md 2.6).
     pub gap: i64,
     pub lock_depth: u32,
-    /// The second handle has not seen the last change.
+    /// The second handle has not read the last change.
     pub overtaken: bool,
-    /// `data_len` is not what it should be in the reference (`DataLenOfCopiedFrame`).
+    /// `data_len` is wrong in the reference (`DataLenOfCopiedFrame`).
     pub data_len_unknown: bool,
-    /// After `meta_update` of a locking handle, which the reference does not count (schunk.md 25), and `set_slice` over
-    /// several chunks, each of which it counts.
+    /// True after `meta_update` of a locking handle, which the reference does not count (schunk.md 25), and after
+    /// `set_slice` over several chunks, each of which it counts.
     pub counter_unknown: bool,
     pub current_unknown: bool,
     files: usize,
@@ -118,14 +118,14 @@ impl World {
         self.check(&Touched::All, true)
     }
 
-    /// A file name that no side has used yet.
+    /// Returns a file name that no side has used yet.
     pub fn fresh_name(&mut self) -> String {
         self.files += 1;
         let ending = *["", ".b2frame", ".b2nd"].get(self.files % 3).expect("below 3");
         format!("f{}{ending}", self.files)
     }
 
-    /// Calls `call` on both sides; the results have to be equal.
+    /// Calls `call` on both sides; the results must be equal.
     pub fn same<T: PartialEq + Debug>(
         &mut self,
         what: &str,
@@ -140,7 +140,7 @@ impl World {
         Err(wrong!("{what}: ours gives {ours:?}, the reference {theirs:?}"))
     }
 
-    /// The side of the reference, whose state decides what is safe to try.
+    /// The side of the reference, whose state determines which calls are safe.
     pub fn reference(&self) -> &Side {
         &self.sides[1]
     }
@@ -153,17 +153,17 @@ impl World {
         i64::from(self.setup.params.typesize)
     }
 
-    /// A change happened: a second handle is out of date.
+    /// Records a change: a second handle is out of date.
     pub fn changed(&mut self) {
         self.overtaken = true;
     }
 
-    /// Compares what can be observed; `deep` reads every chunk and the bytes of the frame as well.
+    /// Compares everything observable; `deep` includes every chunk and the bytes of the frame.
     pub fn check(&mut self, touched: &Touched, deep: bool) -> Done {
         if self.sides[0].schunk.is_null() {
             return Ok(());
         }
-        // It stays unknown until something sets it on both sides.
+        // The value is undefined until a call sets it on both sides.
         let [ours, theirs] = self.sides.each_ref().map(|side| side.fields().current_nchunk);
         self.current_unknown &= ours != theirs;
         let ignore_current = self.current_unknown;
@@ -211,7 +211,7 @@ impl World {
         Ok(())
     }
 
-    /// The stored and the decoded bytes of one chunk.
+    /// Compares the stored and the decoded bytes of one chunk.
     fn check_chunk(&mut self, at: usize) -> Done {
         watchdog::step();
         let [ours, theirs] = self.sides.each_ref().map(|side| side.get_chunk(at as i64));
@@ -235,7 +235,7 @@ impl World {
         self.compare_content(at, rc, &bytes)
     }
 
-    /// What a whole chunk decoded to, against the model.
+    /// Compares the decoded bytes of a whole chunk with the model.
     pub fn compare_content(&self, at: usize, rc: i32, bytes: &Bytes) -> Done {
         let chunk = &self.model.chunks[at];
         match &chunk.content {
@@ -283,8 +283,8 @@ impl World {
         Ok(())
     }
 
-    /// A chunk that both libraries compressed themselves: its bytes may differ, and then so may all that depends
-    /// on them.
+    /// Records that both libraries compressed a chunk themselves: its bytes may differ, and so may all data that
+    /// depend on them.
     pub fn note_compressed(&mut self, at: usize) -> Done {
         let [ours, theirs] = self.sides.each_ref().map(|side| side.get_chunk(at as i64));
         if ours.0 >= 0 && theirs.0 >= 0 && ours.1 != theirs.1 {
@@ -295,7 +295,7 @@ impl World {
         Ok(())
     }
 
-    /// From here on bytes and sizes need not be equal, unless it is the same library on both sides.
+    /// From now on bytes and sizes need not be equal, unless the same library is on both sides.
     fn differently(&mut self, what: &str) -> Done {
         self.strict = false;
         // Several threads store the blocks in the order in which they finish.
@@ -306,7 +306,7 @@ impl World {
         }
     }
 
-    /// Reads everything of another super-chunk with the same contents.
+    /// Reads all of another super-chunk with the same contents.
     pub fn read_all(&self, side: &Side, schunk: Schunk, what: &str) -> Done {
         watchdog::step();
         // SAFETY: a live super-chunk of this side.
@@ -344,7 +344,7 @@ impl World {
     }
 }
 
-/// What has to be equal in the headers of chunks that the libraries compressed differently.
+/// Returns the header fields that must be equal in chunks that the libraries compressed differently.
 fn shape(header: &Header) -> (u8, i32, u8, u8) {
     (header.typesize, header.nbytes, header.flags2, header.special())
 }

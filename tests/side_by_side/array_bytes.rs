@@ -1,4 +1,4 @@
-//! What of arrays needs no array: the bytes of the metalayer, copies of boxes, and the chunks that a slice touches
+//! Array functions that take no array: the bytes of the metalayer, copies of boxes, and the chunks of a slice
 //! (b2nd.md 3, 6.8, 6.17).
 
 use std::ffi::{CString, c_char};
@@ -11,7 +11,7 @@ use crate::support::random::Random;
 use crate::support::super_chunk::{Store, SuperChunk};
 
 const DIMS: usize = 16;
-/// The code of special chunks of zeros.
+/// The kind number of special chunks of zeros.
 const ZEROS: i32 = 1;
 
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Meta {
 
     fn serialize(&self, library: &Library) -> Result<Vec<u8>, i32> {
         let mut smeta = ptr::null_mut();
-        // SAFETY: shapes of as many numbers, a string or NULL, and a place for the result.
+        // SAFETY: shapes of as many numbers, a string or NULL, and an out-pointer.
         unsafe {
             let len = (library.b2nd_serialize_meta)(
                 self.shape.len() as i8,
@@ -64,7 +64,7 @@ impl Meta {
     }
 }
 
-/// All that `b2nd_deserialize_meta` leaves behind.
+/// All outputs of `b2nd_deserialize_meta`.
 #[derive(Debug, PartialEq)]
 struct Told {
     rc: i32,
@@ -89,7 +89,8 @@ fn deserialize(library: &Library, bytes: &[u8], len: i32, with_dtype: bool, with
     };
     let stale: *mut c_char = ptr::dangling_mut();
     let mut dtype = stale;
-    // SAFETY: bytes of at least that length, room for the most dimensions, and places or NULL.
+    // SAFETY: a buffer of at least the stated length, arrays for the maximum number of dimensions, and out-pointers
+    // or NULL.
     unsafe {
         told.rc = (library.b2nd_deserialize_meta)(
             bytes.as_ptr(),
@@ -143,7 +144,7 @@ fn metalayers_have_the_same_bytes_and_are_read_alike() {
     }
 }
 
-/// Every length of one metalayer, and what is NULL.
+/// Every length of one metalayer, and NULL arguments.
 #[test]
 fn cut_metalayers_and_null_pointers_have_the_same_codes() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -160,7 +161,7 @@ fn cut_metalayers_and_null_pointers_have_the_same_codes() {
             let (mut ndim, mut shape, mut extents) = (0i8, [0i64; DIMS], [0i32; DIMS]);
             let mut other = extents;
             let unless = |number: usize| missing != number;
-            // SAFETY: places with room, or NULL, which is refused.
+            // SAFETY: large enough outputs, or NULL, which is rejected.
             unsafe {
                 (library.b2nd_deserialize_meta)(
                     if unless(0) { bytes.as_ptr() } else { ptr::null() },
@@ -178,7 +179,7 @@ fn cut_metalayers_and_null_pointers_have_the_same_codes() {
     }
 }
 
-/// What the reference does not check, or crashes on (b2nd.md 10, D17).
+/// Arguments that the reference does not check, or crashes on (b2nd.md 10, D17).
 #[test]
 fn arguments_out_of_range_are_refused() {
     let ours = Library::ours();
@@ -187,7 +188,7 @@ fn arguments_out_of_range_are_refused() {
     }
     let mut smeta = ptr::null_mut();
     let (wide, narrow) = ([1i64; 17], [1i32; 17]);
-    // SAFETY: shapes that are long enough, or NULL, which is refused.
+    // SAFETY: shapes that are long enough, or NULL, which is rejected.
     unsafe {
         let serialize = |ndim, shape: *const i64, smeta: *mut *mut u8| {
             let narrow = narrow.as_ptr();
@@ -214,7 +215,7 @@ fn arguments_out_of_range_are_refused() {
         assert_eq!(copy(1, 1, &[5], src.as_ptr()), -12);
         assert_eq!(copy(1, 1, &[-5], src.as_ptr()), -12);
         assert_eq!(copy(1, 1, &zeros, ptr::null()), -32);
-        // An empty box needs nothing; no dimensions are one item.
+        // An empty box accesses nothing; zero dimensions are one item.
         assert_eq!(copy(1, 1, &[1], ptr::null()), 0);
         assert_eq!(copy(0, 4, &zeros, src.as_ptr()), 0);
         assert_eq!(dst, src);
@@ -299,10 +300,10 @@ fn boxes_are_copied_alike() {
     }
 }
 
-/// What `blosc2_get_slice_nchunks` says with vectors.
+/// Calls `blosc2_get_slice_nchunks` and returns a vector.
 fn slice_nchunks(schunk: &SuperChunk, start: &mut [i64], stop: &mut [i64]) -> Result<Vec<i64>, i64> {
     let mut numbers: *mut i64 = ptr::null_mut();
-    // SAFETY: a live super-chunk, numbers for the most dimensions, and a place for the result.
+    // SAFETY: a live super-chunk, arrays for the maximum number of dimensions, and an out-pointer.
     unsafe {
         let count = (schunk.functions.blosc2_get_slice_nchunks)(
             schunk.raw(),
@@ -355,7 +356,7 @@ fn slices_of_arrays_touch_the_same_chunks() {
         if random.one_in(10) {
             bytes.truncate(random.below(bytes.len()));
         }
-        // The reference has room for the numbers of as many chunks as there are.
+        // The reference allocates an array for as many numbers as there are chunks.
         let along = |dim: usize| {
             u64::try_from(meta.shape[dim]).unwrap_or(0).div_ceil(meta.chunkshape[dim].max(1) as u64)
         };
@@ -376,7 +377,7 @@ fn slices_of_arrays_touch_the_same_chunks() {
                 let most = meta.shape[dim].max(0) as usize + 3;
                 start[dim] = random.below(most) as i64;
                 stop[dim] = if random.one_in(6) { start[dim] } else { random.below(most + 2) as i64 };
-                // Beyond the last chunk the reference tells chunks of the next row.
+                // Beyond the last chunk the reference returns chunks of the next row.
                 stop[dim] = stop[dim].min(along(dim) as i64 * i64::from(meta.chunkshape[dim].max(1)));
                 if random.one_in(2) {
                     (start[dim], stop[dim]) = (0, meta.shape[dim]);
@@ -387,7 +388,7 @@ fn slices_of_arrays_touch_the_same_chunks() {
             counts += found.as_ref().map_or(0, Vec::len);
             assert_eq!(found, slice_nchunks(&theirs, &mut start, &mut stop), "{what}");
         }
-        // SAFETY: NULL is refused, or not looked at.
+        // SAFETY: NULL is rejected, or not used.
         let [a, b] = [&mine, &theirs].map(|schunk| unsafe {
             let mut numbers: *mut i64 = ptr::null_mut();
             let mut zeros = [0i64; DIMS];
@@ -403,7 +404,8 @@ fn slices_of_arrays_touch_the_same_chunks() {
     assert!(counts > 5000, "{counts} chunks in all");
 }
 
-/// A metalayer may claim what is not there: nothing is made of that size, and numbers outside are no chunks.
+/// A metalayer may claim chunks that do not exist: no memory of that size is allocated, and numbers outside the grid
+/// are not returned.
 #[test]
 fn claims_of_a_metalayer_are_not_believed() {
     let ours = Library::ours();

@@ -1,5 +1,5 @@
-//! The functions of the I/O back-ends, called as a plug-in would, and their registry (abi.md 2.8, 2.10, 9.5,
-//! frame.md 5): the same steps with both libraries, the same results and the same files.
+//! The functions of the I/O back-ends, called as a plug-in would call them, and their registry (abi.md 2.8, 2.10,
+//! 9.5, frame.md 5): the same steps with both libraries give the same results and the same files.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::fmt::Debug;
@@ -11,7 +11,7 @@ use blosc2::abi::{BLOSC2_STDIO_MMAP_DEFAULTS, CBool, blosc2_io_cb, blosc2_stdio_
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 
-/// A library, a directory for it, and what it did there.
+/// A library, its directory, and a record of its results.
 struct Scene<'a> {
     library: &'a Library,
     dir: TempDir,
@@ -38,7 +38,7 @@ fn both_tell(scenario: impl Fn(&mut Scene)) {
     assert_eq!(mine.len(), theirs.len());
 }
 
-/// Sizes, numbers and positions of which many make no sense.
+/// Sizes, numbers and positions, many of them invalid.
 const NUMBERS: [i64; 12] = [0, 1, 2, 3, 5, 10, 11, -1, -2, i64::MAX, i64::MIN, (1 << 62) + 1];
 
 #[test]
@@ -86,7 +86,7 @@ fn plain_files() {
                 let mut buffer = [b'.'; 128];
                 let mut ptr: *mut c_void = buffer.as_mut_ptr().cast();
                 let before = ptr;
-                // SAFETY: an open stream; a product of `size` and `nitems` that makes sense fits the buffer.
+                // SAFETY: an open stream; a valid product of `size` and `nitems` fits the buffer.
                 let read = unsafe { (library.blosc2_stdio_read)(&mut ptr, size, nitems, position, stream) };
                 scene.tell(("read", what), (read, ptr == before, String::from_utf8_lossy(&buffer)));
             }
@@ -113,7 +113,7 @@ fn plain_files() {
     });
 }
 
-/// Arguments of a read or a write. Products that make sense are small.
+/// Returns arguments of a read or a write. Valid products are small.
 fn combinations() -> impl Iterator<Item = (i64, i64, i64)> {
     NUMBERS
         .into_iter()
@@ -164,7 +164,7 @@ fn plain_files_without_a_stream() {
     });
 }
 
-/// A mapping with its own parameters, told in every step.
+/// A mapping with its own parameters, which are recorded in every step.
 struct Mapped {
     params: Box<blosc2_stdio_mmap>,
 }
@@ -184,13 +184,13 @@ impl Mapped {
         (&raw mut *self.params).cast()
     }
 
-    /// The fields, of pointers only whether they are there.
+    /// Returns the fields; for pointers only whether they are set.
     fn fields(&self) -> impl Debug + use<> {
         let p = &self.params;
         let there =
             [p.mode.is_null(), p.addr.is_null(), p.urlpath.is_null(), p.file.is_null()].map(|null| !null);
         let numbers = [p.initial_mapping_size, p.file_size, p.mapping_size];
-        // What is left there without a mapping says nothing.
+        // Without a mapping these fields have no meaning.
         let mapped = there[1].then_some((p.is_memory_only.get(), p.fd >= 0, p.access_flags, p.map_flags));
         (there, numbers, mapped)
     }
@@ -213,12 +213,12 @@ impl Mapped {
 
     fn read(&mut self, scene: &mut Scene, size: i64, nitems: i64, position: i64) {
         let mut ptr: *mut c_void = self.raw();
-        // SAFETY: a place for a pointer, and a struct.
+        // SAFETY: an out-pointer, and a struct.
         let read =
             unsafe { (scene.library.blosc2_stdio_mmap_read)(&mut ptr, size, nitems, position, self.raw()) };
         let bytes = match size.checked_mul(nitems) {
             Some(len) if read > 0 && len > 0 => {
-                // SAFETY: so many bytes are there.
+                // SAFETY: `len` bytes are mapped there.
                 unsafe { std::slice::from_raw_parts(ptr.cast::<u8>(), len as usize) }.to_vec()
             }
             _ => Vec::new(),
@@ -239,7 +239,7 @@ impl Mapped {
     }
 
     fn destroy(&mut self, scene: &mut Scene) {
-        // SAFETY: a struct that is not to be freed.
+        // SAFETY: a struct that must not be freed.
         let result = unsafe { (scene.library.blosc2_stdio_mmap_destroy)(self.raw()) };
         scene.tell("destroy", (result, self.fields()));
     }
@@ -264,7 +264,7 @@ fn mapped_files_of_every_mode() {
                         mapped.open(scene, name);
                         mapped.open(scene, "another");
                         for (size, nitems, position) in combinations() {
-                            // Whether no items have an address is nobody's business.
+                            // The address returned for zero items is not compared.
                             if size != 0 && nitems != 0 || position < 0 {
                                 mapped.read(scene, size, nitems, position);
                             }
@@ -320,7 +320,7 @@ fn mapped_files_grow_and_shrink() {
                 mapped.write(scene, "kl", 8);
                 mapped.destroy(scene);
                 scene.told.extend(scene.dir.listing());
-                // Used again, with a mode of its own again.
+                // The struct is used again, with its initial mode.
                 mapped.params.mode = c"r".as_ptr();
                 assert!(mapped.open(scene, "file"));
                 mapped.read(scene, 1, 10, 0);
@@ -356,7 +356,7 @@ fn mapped_files_without_a_stream() {
         let path = scene.dir.c_path("file");
         fs::write(scene.dir.join("file"), "0123456789").unwrap();
         let mut mapped = Mapped::new(c"r+", 100);
-        // SAFETY: NULL where it is refused, otherwise a struct and strings.
+        // SAFETY: NULL where it is rejected, otherwise a struct and strings.
         unsafe {
             let open = library.blosc2_stdio_mmap_open;
             scene.tell("open", open(path.as_ptr(), c"rb".as_ptr(), null_mut()).is_null());
@@ -422,11 +422,11 @@ fn the_registry() {
                 truncate: None,
                 destroy: Some(destroy_nothing),
             };
-            // SAFETY: a struct, which is copied, and a name that lives for ever.
+            // SAFETY: a struct, which is copied, and a static name.
             unsafe { (library.blosc2_register_io_cb)(&io) }
         };
         let entry = |id: u8| {
-            // SAFETY: any id may be asked for; an entry is initialised and stays.
+            // SAFETY: any id may be passed; an entry is initialised and never freed.
             unsafe { (library.blosc2_get_io_cb)(id).as_ref() }.map(|io| {
                 let functions = [
                     io.open.is_some(),
@@ -477,7 +477,7 @@ fn the_registry() {
             );
         }
         // The program may change an entry.
-        // SAFETY: an entry that is initialised, and that nobody uses meanwhile.
+        // SAFETY: an initialised entry that is not used meanwhile.
         unsafe { (*(library.blosc2_get_io_cb)(170)).is_allocation_necessary = CBool::FALSE };
         scene.tell(170, entry(170));
         // SAFETY: as above.

@@ -103,7 +103,7 @@ fn functions_without_a_context() {
                 );
             }
             (Err(mine), Err(theirs)) => assert_eq!(mine, theirs, "{what}"),
-            // Only where it is a question of how well the codec does.
+            // Only if the result depends on the efficiency of the codec.
             _ => assert!(
                 destsize < nbytes + 32,
                 "{:?} {:?} {what}",
@@ -147,7 +147,7 @@ fn functions_without_a_context() {
     }
 }
 
-/// The raw shuffle functions, every typesize, lengths around the interesting multiples.
+/// The raw shuffle functions, every typesize, lengths around multiples of the vector and block sizes.
 #[test]
 fn raw_shuffles_are_byte_equal() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -180,13 +180,14 @@ fn raw_shuffles_are_byte_equal() {
     }
 }
 
-/// One context for many sizes: the block size sticks, and every chunk decodes (chunk.md 11.8, 11.9, 11.11).
+/// One context for many sizes: the context keeps the block size, and every chunk decodes (chunk.md 11.8, 11.9,
+/// 11.11).
 #[test]
 fn a_context_is_reused() {
     let random = &mut Random::new(9);
     let ours = Library::ours();
     if ours.is_reference() {
-        // Its block sizes are wrong here (chunk.md 10.1).
+        // The reference writes wrong block sizes here (chunk.md 10.1).
         return;
     }
     for round in 0..60 {

@@ -1,4 +1,4 @@
-//! Random points of the grid: one compression by each library, and every way to read the two chunks.
+//! Random points of the grid: one compression by each library, and every function that reads the two chunks.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -61,12 +61,12 @@ impl Point {
     }
 }
 
-/// What the whole run adds up to.
+/// Totals of the run.
 #[derive(Default)]
 struct Totals {
     /// Per codec: bytes in, bytes out of ours, bytes out of the reference.
     sizes: [(u64, u64, u64); 6],
-    /// How often each known defect kept a comparison from being made.
+    /// Number of comparisons skipped because of each known defect.
     skipped: std::collections::BTreeMap<KnownDefect, usize>,
     compared: usize,
 }
@@ -91,8 +91,8 @@ impl Totals {
     }
 }
 
-/// The fields that both libraries must write alike (all but cbytes; the block size where the reference
-/// has it right; the memcpyed bit where it depends on how well the codec did).
+/// Compares the fields that must be equal in both libraries (all but cbytes; the block size if the reference writes
+/// it correctly; the memcpyed bit unless it depends on the efficiency of the codec).
 fn assert_headers_agree(point: &Point, mine: &Header, theirs: &Header, blocksize_is_right: bool) {
     let mut expected = Header { cbytes: mine.cbytes, ..theirs.clone() };
     if !blocksize_is_right {
@@ -112,7 +112,7 @@ fn assert_headers_agree(point: &Point, mine: &Header, theirs: &Header, blocksize
     assert_eq!(*mine, expected, "header of ours (left) and of the reference (right)");
 }
 
-/// Partial reads of `chunk` by `library` against the decoded bytes.
+/// Compares partial reads of `chunk` by `library` with the decoded bytes.
 fn check_getitem(
     library: &Library,
     point: &Point,
@@ -128,7 +128,7 @@ fn check_getitem(
     let mut reads =
         vec![(0, nitems), (0, 0), (nitems, 0), (0, nitems.min(1)), (nitems - nitems.min(1), nitems.min(1))];
     for _ in 0..4 {
-        // Around a block border, and anywhere.
+        // Around a block boundary, and anywhere.
         let border = block_items * random.below((nitems / block_items) as usize + 1) as i32;
         let start = (border + random.below(5) as i32 - 2).clamp(0, nitems);
         let len = *random.pick(&[1, 2, 3, block_items, block_items + 1, 2 * block_items, nitems]);
@@ -154,7 +154,7 @@ fn check_getitem(
         assert_decodes(&what, getitem_bytes(library, chunk, from, len, len as usize), expected);
         totals.compared += 2;
     }
-    // Refused before anything is decoded (chunk.md 4.5).
+    // Rejected before anything is decoded (chunk.md 4.5).
     for (start, count, destsize, code) in [
         (0, -1, 100, -12),
         (-1, 1, 300, -12),
@@ -168,7 +168,7 @@ fn check_getitem(
     }
 }
 
-/// Whether the reference is right about everything that [`run_point`] asks of our library.
+/// Returns whether the reference gives correct results for all calls that [`run_point`] makes with our library.
 fn may_stand_in(point: &Point, src: &[u8]) -> bool {
     let params = &point.params;
     defects::of_compression(params, src.len() as i32, point.destsize).is_right()
@@ -195,7 +195,7 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
         assert!(again == mine, "the chunk depends on the number of threads");
     }
 
-    // Reading our own chunk is the yardstick for lossy filters.
+    // The data decoded from our own chunk are the expected result for lossy filters.
     let decoded_mine = mine.as_ref().ok().map(|chunk| {
         assert_eq!(chunk.len() as i32, Header::of(chunk).cbytes, "ours: cbytes in the header");
         let decoded = decompress(ours, 1, chunk, src.len())
@@ -217,7 +217,7 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
         decoded
     });
 
-    // Theirs reads ours.
+    // The reference reads our chunk.
     if let (Ok(chunk), Some(decoded)) = (&mine, &decoded_mine) {
         let header = Header::of(chunk);
         for nthreads in [1, 4] {
@@ -259,7 +259,8 @@ fn run_point(ours: &Library, reference: &Library, point: &Point, src: &[u8], tot
         sizes.2 += theirs.len() as u64;
     }
 
-    // Ours reads theirs. A chunk that a known defect spoiled must still do no harm.
+    // Our library reads the reference's chunk. A chunk that is invalid because of a known defect must not cause a
+    // crash.
     let of_chunk = defects::of_chunk(params, &theirs);
     if !(totals.note(of_chunk) && right) {
         let _ = decompress(ours, 1, &theirs, src.len());

@@ -1,4 +1,4 @@
-//! Chunks of LZ4 and LZ4HC with a dictionary: each library reads the other's, and ours are not more than 1 % longer.
+//! Chunks of LZ4 and LZ4HC with a dictionary: each library reads the other's, and ours are at most 1 % longer.
 
 use crate::support::calls::{Params, compress, decompress};
 use crate::support::data::Data;
@@ -6,8 +6,8 @@ use crate::support::known_defects as defects;
 use crate::support::random::Random;
 use crate::{BITSHUFFLE, SHUFFLE, assert_decodes};
 
-/// Runs of up to three of five bytes, and numbers of which small ones are frequent: there, with little room for a dictionary, matches
-/// are short.
+/// Runs of up to three of five bytes, and numbers of which small ones are frequent: with a small dictionary, matches
+/// in these data are short.
 fn short_matches(random: &mut Random, len: usize) -> [Vec<u8>; 2] {
     let mut runs = Vec::new();
     while runs.len() < len {

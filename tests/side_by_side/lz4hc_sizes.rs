@@ -1,4 +1,5 @@
-//! Streams of LZ4HC are not more than 1 % longer than the reference's. Each case is a kind of data for which they once were.
+//! Streams of LZ4HC are at most 1 % longer than the reference's. Each case is a kind of data for which they were
+//! longer once.
 
 use crate::support::calls::{Params, compress, decompress};
 use crate::support::data::Data;
@@ -26,8 +27,8 @@ fn params(clevel: u8, (filter, typesize): Filter, src: &[u8]) -> Params {
     }
 }
 
-/// Compresses `src` with both libraries at these levels, and compares the sizes. Chunks of less than 1 KiB may be longer: in
-/// those 1 % is a few bytes.
+/// Compresses `src` with both libraries at these levels, and compares the sizes. Chunks of less than 1 KiB are
+/// exempt: for them 1 % is a few bytes.
 fn check(src: &[u8], filters: &[Filter], levels: impl Iterator<Item = u8> + Clone) {
     let Some((ours, reference)) = crate::support::both() else { return };
     for &filter in filters {
@@ -49,12 +50,12 @@ fn check(src: &[u8], filters: &[Filter], levels: impl Iterator<Item = u8> + Clon
     }
 }
 
-/// `count` items, one after the other.
+/// Returns `count` items, one after the other.
 fn items<const N: usize>(count: usize, item: impl FnMut(usize) -> [u8; N]) -> Vec<u8> {
     (0..count).map(item).collect::<Vec<_>>().concat()
 }
 
-/// `len` bytes of up to `longest` repetitions of values of `width` bytes each, of which there are `values`.
+/// Returns `len` bytes of runs: up to `longest` repetitions of one of `values` values of `width` bytes each.
 fn runs(longest: usize, values: usize, width: usize, len: usize) -> Vec<u8> {
     let random = &mut Random::new(3);
     let values: Vec<Vec<u8>> = (0..values).map(|_| random.bytes(width)).collect();
@@ -67,7 +68,7 @@ fn runs(longest: usize, values: usize, width: usize, len: usize) -> Vec<u8> {
     out
 }
 
-/// Words of a vocabulary of five.
+/// Returns words of a vocabulary of five.
 fn words(len: usize) -> Vec<u8> {
     let random = &mut Random::new(1);
     let vocabulary: Vec<Vec<u8>> = (0..5)
@@ -87,7 +88,8 @@ fn words(len: usize) -> Vec<u8> {
     out
 }
 
-/// Rounded samples of a sine, with eight zeros behind each: an array of complex numbers without an imaginary part.
+/// Returns rounded samples of a sine, each followed by eight zeros: an array of complex numbers without an imaginary
+/// part.
 fn rounded_samples(count: usize, step: f64) -> Vec<u8> {
     items(count, |n| {
         let sample = ((n as f64 * step).sin() * 10.0).round() / 10.0;
@@ -95,7 +97,8 @@ fn rounded_samples(count: usize, step: f64) -> Vec<u8> {
     })
 }
 
-/// Where matches overlap, one that was given up for a longer one is taken again if the next leaves the longer one less room.
+/// If matches overlap, a match that was discarded for a longer one is used again when the next match shortens the
+/// longer one.
 #[test]
 fn matches_that_overlap_share_their_bytes_well() {
     check(&words(4000), &[(SHUFFLE, 4)], 3..=9);
@@ -104,7 +107,8 @@ fn matches_that_overlap_share_their_bytes_well() {
     check(&runs(6, 10, 2, 32_000), &[NO_FILTER, (SHUFFLE, 2)], 3..=9);
 }
 
-/// The records have a short period, but few of their bytes show it: runs of zeros and rare numbers are between them.
+/// The records have a short period, but few bytes repeat with it: there are runs of zeros and rare numbers between
+/// them.
 #[test]
 fn a_period_of_records_is_found_behind_runs() {
     let random = &mut Random::new(4);
@@ -144,7 +148,7 @@ fn long_runs_of_few_values() {
     check(&runs(1000, 4, 1, 92_000), &[(SHUFFLE, 8)], 1..=9);
 }
 
-/// The first bytes are zeros: an empty place of a table of positions is none of these.
+/// The first bytes are zeros: an empty entry of a table of positions must not be taken for one of their positions.
 #[test]
 fn bytes_at_the_start_are_no_match_of_everything_like_them() {
     let counter = items(1432, |n| (n / 8 * 482).to_le_bytes());
@@ -164,7 +168,7 @@ fn a_period_with_changed_bytes_goes_on_behind_them() {
     }
 }
 
-/// Of more than 1 KiB.
+/// For streams of more than 1 KiB.
 #[test]
 fn streams_of_the_lowest_levels_are_the_reference_s() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -184,7 +188,8 @@ fn streams_of_the_lowest_levels_are_the_reference_s() {
     }
 }
 
-/// Where nothing has repeated for long, some positions are left out: of runs the same ones, if they are as long as the step.
+/// After a long section without matches, the encoder skips some positions: in runs always the same ones, if the run
+/// length equals the step.
 #[test]
 fn short_runs_behind_noise_are_found_whatever_their_length() {
     for (noise, run) in

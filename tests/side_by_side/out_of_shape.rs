@@ -1,16 +1,18 @@
 //! Slices that reach beyond the shape of an array, drawn at random, with both libraries (b2nd.md 6.4, 6.5, 6.8).
 //!
-//! The C library walks over the chunks of a grid without end: it counts the number of a chunk outside the array's grid
-//! as if the grid went on, so that it is the number of another chunk of the array, until the numbers run out (-1). Items
-//! outside the shape are zero when read, and are not stored. Nothing is touched if the box begins outside the shape in any
-//! dimension. Programs rely on that, so our library gives the same codes and the same items, but for two cases:
+//! The C library treats the grid of chunks as infinite: it computes the number of a chunk outside the array's grid as
+//! if the grid continued, which gives the number of another chunk of the array, or none (-1). Items outside the shape
+//! are zero when read, and are not stored. No item is accessed if the box begins outside the shape in any dimension.
+//! Programs rely on that, so our library returns the same codes and the same items, with two exceptions:
 //!
-//! - A write that covers all items of such a chunk replaces the other chunk, which has its number, by zeros in the C
-//!   library. Here the other chunk stays as it is.
-//! - A negative start makes the C library read or write at addresses before those of the chunk, or in other chunks. Most of
-//!   these calls return -1; here all do.
+//! - A write that covers all items of a chunk outside the grid replaces the other chunk, which has its number, by
+//! zeros in the
+//! C library. In this library the other chunk is unchanged.
+//! - A negative start makes the C library read or write at addresses before those of the chunk, or in other chunks.
+//! Most
+//! of these calls return -1; in this library all do.
 //!
-//! `BLOSC2_ARRAY_COUNT` is the number of boxes, `BLOSC2_ARRAY_SEED` starts another sample.
+//! `BLOSC2_ARRAY_COUNT` is the number of boxes, `BLOSC2_ARRAY_SEED` selects another sample.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +21,7 @@ use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
 
-/// A box, and the array that it is of.
+/// A box, and its array.
 #[derive(Clone, Debug)]
 struct Case {
     shape: Vec<i64>,
@@ -30,13 +32,13 @@ struct Case {
     stop: Vec<i64>,
 }
 
-/// What the C library does with the chunks that a box touches.
+/// The chunks that the C library accesses for a box.
 struct Walk {
-    /// Numbers of the chunks of the array that are reached.
+    /// Numbers of the accessed chunks of the array.
     reached: BTreeSet<i64>,
-    /// Whether a chunk outside the grid has the number of another.
+    /// Whether a chunk outside the grid has the number of another one.
     is_aliased: bool,
-    /// Whether the numbers run out.
+    /// Whether a computed number exceeds the number of chunks.
     runs_out: bool,
 }
 
@@ -55,7 +57,7 @@ impl Case {
             let extent = 1 + random.below(8);
             let chunk = 1 + random.below(extent + 1);
             let block = if random.one_in(3) { chunk } else { 1 + random.below(chunk) };
-            // Mostly inside the shape, some way over its end.
+            // Mostly inside the shape, sometimes past its end.
             let (over, longest) = (*random.pick(&[0, 0, 0, 4]), *random.pick(&[3, 9]));
             let start = random.below(extent + over);
             let stop = start + 1 + random.below(longest);
@@ -82,7 +84,7 @@ impl Case {
         self.start.iter().zip(&self.stop).map(|(start, stop)| stop - start).collect()
     }
 
-    /// Bytes of the items of an array, none of which is zero.
+    /// Returns the bytes of the items of an array, none of which is zero.
     fn items(&self) -> Vec<u8> {
         (0..self.nbytes(&self.shape)).map(|at| 1 + (at % 251) as u8).collect()
     }
@@ -96,7 +98,7 @@ impl Case {
         (self.shape[dim] as u64).div_ceil(self.chunkshape[dim] as u64) as i64
     }
 
-    /// Walks over all chunks that the box would touch if the grid of chunks had no end.
+    /// Visits all chunks that the box would intersect in an infinite grid of chunks.
     fn walk(&self) -> Walk {
         let mut walk = Walk { reached: BTreeSet::new(), is_aliased: false, runs_out: false };
         if self.start.iter().zip(&self.shape).any(|(start, extent)| start >= extent) {
@@ -123,7 +125,8 @@ impl Case {
         }
     }
 
-    /// The items of the array once those that `walk` reaches are taken from `source`, the buffer of the box.
+    /// Returns the items of the array after those in the chunks of `walk` are replaced by items of `source`, the
+    /// buffer of the box.
     fn written(&self, walk: &Walk, source: &[u8]) -> Vec<u8> {
         let mut items = self.items();
         let (extents, typesize) = (self.extents(), self.typesize as usize);
@@ -216,7 +219,7 @@ fn new_arrays_of_slices_beyond_the_shape() {
     });
 }
 
-/// The slice that a program took (and that was refused once).
+/// A slice that a program used, and that an earlier version of this library rejected.
 #[test]
 fn a_slice_at_the_end_of_the_last_dimension() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -254,13 +257,13 @@ fn negative_starts() {
             assert_eq!(spec.context(library).get_slice(&array, &start, &stop).0, -1, "{}", library.name);
         }
     }
-    // The chunk of these has the number of another in the C library.
+    // In the C library their chunk has the number of another chunk.
     let array = spec.filled(ours, &items);
     for (start, stop) in [([4, -1], [5, 3]), ([4, -4], [5, 3]), ([3, i64::MIN], [4, i64::MIN + 1])] {
         assert_eq!(array.get(&start, &stop), Err(-1), "{start:?}..{stop:?}");
         assert_eq!(array.set(&start, &stop, &[9; 7]), -1, "{start:?}..{stop:?}");
     }
-    // Nothing is read where another dimension begins outside the shape.
+    // Nothing is read if the box begins outside the shape in another dimension.
     for library in [ours, reference] {
         let array = spec.filled(library, &items);
         assert_eq!(array.get(&[5, -3], &[6, -1]), Ok(vec![0; 2]), "{}", library.name);

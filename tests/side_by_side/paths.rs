@@ -7,10 +7,11 @@ use std::os::unix::fs::symlink;
 use crate::support::files::{TempDir, c_path};
 use crate::support::library::Library;
 
-/// What a scenario tells: its steps with their results.
+/// The steps of a scenario with their results.
 type Told = Vec<String>;
 
-/// The same steps in a fresh directory each; the same results and the same files are left.
+/// Runs the same steps with both libraries, each in a new directory; the results and the remaining files must be
+/// equal.
 fn both_tell(scenario: impl Fn(&Library, &TempDir, &mut Told)) {
     let Some((ours, reference)) = crate::support::both() else { return };
     let [mine, theirs] = [ours, reference].map(|library| {

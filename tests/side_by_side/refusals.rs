@@ -1,4 +1,4 @@
-//! What is refused, and with which code: bad parameters, cut chunks, headers that break one rule.
+//! Rejected inputs and their return codes: invalid parameters, truncated chunks, headers that violate one rule.
 
 use crate::CODECS;
 use crate::support::calls::{
@@ -7,7 +7,7 @@ use crate::support::calls::{
 use crate::support::data::Data;
 use crate::support::random::Random;
 
-/// Refusals of the compressor (chunk.md 3.1, 3.12), with the code and that the reference gives it too.
+/// Inputs that the compressor rejects (chunk.md 3.1, 3.12), with the code and whether the reference returns it too.
 #[test]
 fn compression_refusals() {
     let src = vec![7u8; 5000];
@@ -75,7 +75,7 @@ fn compression_refusals() {
     for library in crate::support::all() {
         for (name, params, src, destsize, expected) in &cases {
             if library.is_reference() && *name == "largest typesize" {
-                // Its scratch size overflows, and it crashes.
+                // The scratch size overflows in the reference, and it crashes.
                 continue;
             }
             let got = compress(library, params, src, *destsize);
@@ -98,7 +98,7 @@ fn compression_refusals() {
         let chunk = compress(library, &base(), &src, 6000).expect("a chunk");
         let mut writer = OwnedContext::compressing(library, base().cparams()).expect("a context");
         assert_eq!(with_destination(6000, |dest| writer.decompress(&chunk, dest)).0, -12);
-        // Threads below one mean serial.
+        // Thread numbers below one select serial execution.
         for nthreads in [0, -1, -5] {
             let params = Params { nthreads, typesize: 4, blocksize: 512, ..base() };
             let chunk = compress(library, &params, &noise, 16_000).expect("a chunk");
@@ -107,7 +107,7 @@ fn compression_refusals() {
     }
 }
 
-/// Chunks cut short at every length: the same code from both, and no byte read past the end.
+/// Chunks truncated to every length: the same code from both, and no byte read past the end.
 #[test]
 fn truncated_chunks() {
     let Some((ours, reference)) = crate::support::both() else { return };
@@ -132,8 +132,8 @@ fn truncated_chunks() {
     }
 }
 
-/// The header rules of chunk.md 2.1 and 2.2 one by one: our code is the one written there, and the
-/// reference's is too wherever it has the rule.
+/// The header rules of chunk.md 2.1 and 2.2 one by one: our library returns the code stated there, and so does the
+/// reference wherever it has the rule.
 #[test]
 fn header_rules() {
     let libraries = crate::support::all();
@@ -145,14 +145,14 @@ fn header_rules() {
     let regular = compress(libraries[0], &params, &src, 500).expect("regular");
     let word = |value: i32| value.to_le_bytes().to_vec();
     enum Only {
-        /// Rules the reference lacks (chunk.md 2.4).
+        /// Rules that the reference lacks (chunk.md 2.4).
         Ours,
-        /// Its `getitem` lacks the rule and returns the item (chunk.md 2.4).
+        /// The reference's `getitem` lacks the rule and returns the item (chunk.md 2.4).
         OursInItems,
         Both,
     }
     use Only::{Both, Ours, OursInItems};
-    /// Name, chunk, changed bytes, code of decompress, code of getitem(0, 1), whose rule.
+    /// Name, chunk, changed bytes, code of decompress, code of getitem(0, 1), and the library that has the rule.
     type Case<'a> = (&'a str, &'a [u8], Vec<(usize, Vec<u8>)>, i32, i32, Only);
     #[rustfmt::skip]
     let cases: Vec<Case> = vec![

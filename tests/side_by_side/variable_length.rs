@@ -7,7 +7,7 @@ use crate::support::library::Library;
 use crate::support::random::{Random, from_environment};
 use crate::{CODECS, DELTA, TRUNC_PREC, TYPESIZES, over_points, pick_filters, selected_points};
 
-/// A list of buffers for a variable-length chunk.
+/// Draws a list of buffers for a variable-length chunk.
 fn pick_vl_blocks(random: &mut Random, data: Data, width: usize) -> Vec<Vec<u8>> {
     let nblocks = *random.pick(&[1, 2, 3, 7, 8, 16, 64]);
     let largest = *random.pick(&[4, 100, 1000, 5000]);
@@ -107,7 +107,7 @@ fn variable_length_chunks() {
             let many = Params { nthreads: 5 - params.nthreads, ..params.clone() };
             let again = vlcompress(ours, &many, &blocks, needed + (40 << 10));
             assert!(again.as_ref() == Ok(chunk), "depends on the number of threads: {}", context());
-            // Less and less room: refused or right, never beyond the destination.
+            // Decreasing destination sizes: rejected or correct, never a write beyond the destination.
             for destsize in [31, 32, 40, needed / 2, needed - 1, needed] {
                 match vlcompress(ours, &params, &blocks, destsize) {
                     Ok(small) => check_reads(ours, &small, &decoded, true),

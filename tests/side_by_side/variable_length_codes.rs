@@ -1,5 +1,5 @@
-//! Return codes of the functions for variable-length chunks (chunk.md 3.11, 4.6): dictionaries with codecs that have none,
-//! and lazy chunks whose trailer is damaged.
+//! Return codes of the functions for variable-length chunks (chunk.md 3.11, 4.6): dictionaries with codecs that do
+//! not support them, and lazy chunks with a damaged trailer.
 
 use std::ffi::{c_int, c_void};
 
@@ -11,7 +11,7 @@ use crate::support::library::Library;
 use crate::support::random::Random;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Registered with both libraries by the test that uses it, in this process alone.
+/// Registered with both libraries by the test that uses it; no other test of this process uses the id.
 const USER_CODEC: u8 = 231;
 
 unsafe extern "C" fn copy_half(
@@ -48,7 +48,7 @@ unsafe extern "C" fn copy_twice(
     output_len
 }
 
-/// Blocks whose second half is as the first, that compress with every codec.
+/// Returns blocks whose second half equals the first, which are compressible with every codec.
 fn blocks(count: usize, len: usize) -> Vec<Vec<u8>> {
     let half = |n: usize| (0..len / 2).map(move |at| ((at * at / 7 + n) & 0x1F) as u8);
     (0..count).map(|n| half(n).chain(half(n)).collect()).collect()
@@ -66,7 +66,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
             encoder: Some(copy_half),
             decoder: Some(copy_twice),
         };
-        // SAFETY: an initialised struct, which is copied; the name lives for ever.
+        // SAFETY: an initialised struct, which is copied; the name is static.
         assert_eq!(unsafe { (library.blosc2_register_codec)(&mut codec) }, 0);
     }
     for codec in [0, 4, USER_CODEC] {
@@ -75,7 +75,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                 // The C library crashes (`support::known_defects`, `VlBloscLzLevel0`).
                 continue;
             }
-            // Without samples enough for a dictionary, and with them.
+            // With too few samples for a dictionary, and with enough of them.
             for (count, len) in [(1, 1000), (3, 1000), (10, 5000), (40, 500)] {
                 let blocks = blocks(count, len);
                 let params = Params { codec, clevel, use_dict: true, typesize: 1, ..Params::default() };
@@ -99,7 +99,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                         );
                     }
                 }
-                // The parameter stays, but for level 0, as in every compression.
+                // The parameter is kept, except at level 0, as in every compression.
                 let remembered = [ours, reference].map(|library| {
                     let mut context =
                         OwnedContext::compressing(library, params.cparams()).expect("a context");
@@ -108,7 +108,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
                     context.cparams().use_dict
                 });
                 assert_eq!(remembered[0], remembered[1], "{what}");
-                // A buffer is refused as before.
+                // A single buffer is rejected as before.
                 let buffers = [ours, reference].map(|library| {
                     let mut context =
                         OwnedContext::compressing(library, params.cparams()).expect("a context");
@@ -120,7 +120,7 @@ fn variable_length_chunks_of_codecs_without_dictionaries() {
     }
 }
 
-/// A lazy chunk of variable-length blocks of a frame in `store`.
+/// A lazy chunk of variable-length blocks from a frame in `store`.
 struct LazyChunk {
     schunk: SuperChunk,
     chunk: Vec<u8>,
@@ -139,7 +139,7 @@ impl LazyChunk {
                 if noise { random.bytes(len) } else { (0..len).map(run).collect() }
             })
             .into();
-        // Two chunks, so that there are bytes behind the first one.
+        // Two chunks, so that bytes follow the first one.
         for _ in 0..2 {
             let chunk = vlcompress(library, &params, &blocks, 10_000).expect("a chunk");
             schunk.append_chunk(&chunk).expect("appended");
@@ -149,7 +149,7 @@ impl LazyChunk {
         LazyChunk { schunk, chunk, blocks }
     }
 
-    /// Where the trailer has the length of block `nblock`.
+    /// Returns the position of the length of block `nblock` in the trailer.
     fn length_at(nblock: usize) -> usize {
         32 + 4 * 4 + 12 + 4 * nblock
     }
@@ -158,7 +158,7 @@ impl LazyChunk {
         i32::from_le_bytes(self.chunk[at..at + 4].try_into().expect("four bytes"))
     }
 
-    /// Decodes a block of the chunk with another number at `at`.
+    /// Decodes a block of the chunk after writing `value` at `at`.
     fn decode(&self, nblock: usize, at: usize, value: i32) -> Outcome {
         let mut chunk = self.chunk.clone();
         chunk[at..at + 4].copy_from_slice(&value.to_le_bytes());
@@ -179,14 +179,14 @@ fn lengths_in_the_trailer_of_a_lazy_chunk() {
                 let at = LazyChunk::length_at(nblock);
                 let right = mine.field(at);
                 assert_eq!(mine.decode(nblock, at, right).as_ref(), Ok(&mine.blocks[nblock]));
-                // Far from what can be right, and each value up to beyond the longest block.
+                // Values that are certainly invalid, and each value up to beyond the longest block.
                 let wild = [i32::MIN, -1000, 10_000, 1 << 20, i32::MAX];
                 for length in wild.into_iter().chain(-3..900) {
                     let theirs = theirs.decode(nblock, at, length);
                     let what =
                         format!("{store:?}, noise {noise}: block {nblock} of {length} bytes for {right}");
                     assert_eq!(mine.decode(nblock, at, length), theirs, "{what}");
-                    // The lengths of other blocks do not matter.
+                    // The lengths of other blocks have no effect.
                     let other = (nblock + 1) % 4;
                     let block = mine.decode(other, at, length);
                     assert_eq!(block.as_ref(), Ok(&mine.blocks[other]), "{what}");

@@ -1,5 +1,5 @@
-//! Safe calls on a loaded library: slices in, vectors out, contexts freed, and a canary behind every
-//! destination. Knows nothing about what the right answer is.
+//! Safe wrappers for the chunk functions of a loaded library: they take slices, return vectors, free contexts, and
+//! place a canary after every destination. They do not check results.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -8,7 +8,7 @@ use blosc2::abi::{CBool, blosc2_cparams, blosc2_dparams};
 
 use super::library::{Context, Library};
 
-/// What `blosc2_cparams` says, without the pointers.
+/// The fields of `blosc2_cparams` except the pointers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Params {
     pub codec: u8,
@@ -66,7 +66,7 @@ impl Params {
     }
 }
 
-/// `blosc2_dparams` for so many threads.
+/// Returns `blosc2_dparams` with `nthreads` threads.
 pub fn dparams(nthreads: i16) -> blosc2_dparams {
     blosc2_dparams {
         nthreads,
@@ -77,10 +77,10 @@ pub fn dparams(nthreads: i16) -> blosc2_dparams {
     }
 }
 
-/// Negative: the library's error code. Zero, where bytes were wanted: they do not fit.
+/// The bytes, or the return code: negative for an error of the library, zero if the destination was too small.
 pub type Outcome = Result<Vec<u8>, i32>;
 
-/// Length as the ABI counts it.
+/// The length of a slice in the ABI's type.
 pub fn len32(bytes: &[u8]) -> i32 {
     i32::try_from(bytes.len()).expect("a test buffer below 2 GiB")
 }
@@ -92,9 +92,10 @@ pub struct OwnedContext<'a> {
 }
 
 impl<'a> OwnedContext<'a> {
-    /// For compression; `None` where the library refuses the parameters.
+    /// Creates a compression context; returns `None` if the library rejects the parameters.
     pub fn compressing(library: &'a Library, cparams: blosc2_cparams) -> Option<OwnedContext<'a>> {
-        // SAFETY: a struct by value whose pointers are NULL or valid (the caller's prefilter parameters).
+        // SAFETY: a struct by value whose pointers are NULL or valid (the caller ensures this for prefilter
+        // parameters).
         let raw = unsafe { (library.blosc2_create_cctx)(cparams) };
         (!raw.is_null()).then(|| OwnedContext { library, raw })
     }
@@ -187,7 +188,7 @@ impl<'a> OwnedContext<'a> {
         }
     }
 
-    /// All blocks of a variable-length chunk, or the error code.
+    /// Returns all blocks of a variable-length chunk, or the error code.
     pub fn vldecompress(&mut self, chunk: &[u8], maxblocks: usize) -> Result<Vec<Vec<u8>>, i32> {
         let mut dests = vec![ptr::null_mut::<c_void>(); maxblocks];
         let mut sizes = vec![-77i32; maxblocks];
@@ -211,7 +212,7 @@ impl<'a> OwnedContext<'a> {
         Ok((0..rc as usize).map(|i| take_malloced(dests[i].cast(), sizes[i])).collect())
     }
 
-    /// One block of a variable-length chunk, or the error code.
+    /// Returns one block of a variable-length chunk, or the error code.
     pub fn vldecompress_block(&mut self, chunk: &[u8], nblock: i32) -> Outcome {
         let mut dest = ptr::null_mut::<u8>();
         let mut size = -77i32;
@@ -233,7 +234,7 @@ impl<'a> OwnedContext<'a> {
         Ok(take_malloced(dest, size))
     }
 
-    /// The parameters as the library reports them back.
+    /// Returns the parameters that the library reports for the context.
     pub fn cparams(&self) -> blosc2_cparams {
         let mut cparams = Params::default().cparams();
         // SAFETY: a live context and a valid out-pointer.
@@ -261,7 +262,7 @@ impl Drop for OwnedContext<'_> {
 /// Copies a buffer that a library allocated with `malloc`, and frees it.
 fn take_malloced(data: *mut u8, size: i32) -> Vec<u8> {
     assert!(!data.is_null() && size >= 0, "a result buffer: {data:?}, {size} bytes");
-    // SAFETY: the library returned `size` bytes at `data`, ours to free.
+    // SAFETY: the library allocated `size` bytes at `data` and passed the ownership to the caller.
     unsafe {
         let bytes = std::slice::from_raw_parts(data, size as usize).to_vec();
         libc::free(data.cast());
@@ -271,7 +272,7 @@ fn take_malloced(data: *mut u8, size: i32) -> Vec<u8> {
 
 const CANARY: u8 = 0xA5;
 const CANARY_LEN: usize = 256;
-/// What a destination holds before a call.
+/// Fill byte of a destination before a call.
 pub const BEFORE: u8 = 0xCC;
 
 /// Calls `call` with a destination of `destsize` bytes and checks the bytes behind it.
@@ -297,8 +298,8 @@ fn outcome(result: (i32, Vec<u8>)) -> Outcome {
     Ok(dest)
 }
 
-/// One compression with a fresh context. `Err(0)`: it does not fit. The library gets a copy of `src`;
-/// one that is changed by the call is a failure, unless `may_change_source`.
+/// Compresses once with a fresh context. `Err(0)`: the destination was too small. The library gets a copy of `src`; a
+/// call that changes the copy fails the test unless `may_change_source`.
 pub fn compress_copy(
     library: &Library,
     params: &Params,
@@ -317,18 +318,18 @@ pub fn compress_copy(
     }
 }
 
-/// [`compress_copy`], and the source must stay as it is.
+/// As [`compress_copy`]; the source must not be changed.
 pub fn compress(library: &Library, params: &Params, src: &[u8], destsize: usize) -> Outcome {
     compress_copy(library, params, src, destsize, false)
 }
 
-/// One decompression with a fresh context.
+/// Decompresses once with a fresh context.
 pub fn decompress(library: &Library, nthreads: i16, chunk: &[u8], destsize: usize) -> Outcome {
     let mut context = OwnedContext::decompressing(library, dparams(nthreads));
     outcome(with_destination(destsize, |dest| context.decompress(chunk, dest)))
 }
 
-/// One partial read with a fresh decompression context.
+/// Reads a part of a chunk once with a fresh decompression context.
 pub fn getitem(
     library: &Library,
     nthreads: i16,
@@ -341,13 +342,13 @@ pub fn getitem(
     outcome(with_destination(destsize, |dest| context.getitem(chunk, start, nitems, dest)))
 }
 
-/// As [`getitem`], counted in bytes.
+/// As [`getitem`], with start and length in bytes.
 pub fn getitem_bytes(library: &Library, chunk: &[u8], start: i32, nbytes: i32, destsize: usize) -> Outcome {
     let mut context = OwnedContext::decompressing(library, dparams(1));
     outcome(with_destination(destsize, |dest| context.getitem_bytes(chunk, start, nbytes, dest)))
 }
 
-/// One variable-length compression with a fresh context. `Err(0)`: it does not fit.
+/// Compresses a variable-length chunk once with a fresh context. `Err(0)`: the destination was too small.
 pub fn vlcompress(library: &Library, params: &Params, blocks: &[Vec<u8>], destsize: usize) -> Outcome {
     let mut context = OwnedContext::compressing(library, params.cparams())
         .unwrap_or_else(|| panic!("{}: no context for {params:?}", library.name));
@@ -358,7 +359,7 @@ pub fn vlcompress(library: &Library, params: &Params, blocks: &[Vec<u8>], destsi
     }
 }
 
-/// Which special chunk, with its value where it has one.
+/// The kind of a special chunk, with the repeated value if there is one.
 #[derive(Clone, Copy, Debug)]
 pub enum Special<'a> {
     Zeros,
@@ -367,7 +368,7 @@ pub enum Special<'a> {
     Value(&'a [u8]),
 }
 
-/// A special chunk (chunk.md 3.12).
+/// Creates a special chunk (chunk.md 3.12).
 pub fn special_chunk(
     library: &Library,
     params: &Params,
@@ -378,7 +379,7 @@ pub fn special_chunk(
     let cparams = params.cparams();
     outcome(with_destination(destsize, |dest| {
         let (out, len) = (dest.as_mut_ptr().cast::<c_void>(), dest.len() as i32);
-        // SAFETY: a destination of its stated length; a value of `typesize` bytes (the caller's).
+        // SAFETY: a destination of its stated length; a value of `typesize` bytes (ensured by the caller).
         unsafe {
             match special {
                 Special::Zeros => (library.blosc2_chunk_zeros)(cparams, nbytes, out, len),

@@ -1,4 +1,4 @@
-//! Generators of test data: the kinds of bytes that scientific programs compress, and the extremes.
+//! Generators of test data: kinds of bytes that are typical of scientific programs, and extreme cases.
 
 use super::random::Random;
 
@@ -7,9 +7,9 @@ use super::random::Random;
 pub enum Data {
     /// All bytes zero.
     Zeros,
-    /// One byte value everywhere.
+    /// One byte value, repeated.
     Constant,
-    /// Integers of the element width that go up by a constant step.
+    /// Integers of the element width that increase by a constant step.
     Ramp,
     /// f32 or f64 samples of a smooth curve.
     SmoothFloats,
@@ -17,13 +17,13 @@ pub enum Data {
     Noise,
     /// Words of a small vocabulary.
     Text,
-    /// Bytes of a few values only.
+    /// Random bytes of a few different values.
     LowEntropy,
-    /// The same record again and again, with a counter inside.
+    /// The same record repeated, with a counter in it.
     Records,
-    /// Stretches of the other kinds.
+    /// Sections of the other kinds, one after the other.
     Mixed,
-    /// Zeros but for a byte here and there.
+    /// Zeros with a few other bytes.
     Sparse,
 }
 
@@ -41,7 +41,7 @@ impl Data {
         Data::Sparse,
     ];
 
-    /// `len` bytes of this kind for elements of `width` bytes.
+    /// Returns `len` bytes of this kind for elements of `width` bytes.
     pub fn generate(self, random: &mut Random, width: usize, len: usize) -> Vec<u8> {
         let mut out = Vec::with_capacity(len + width + 64);
         match self {

@@ -1,11 +1,11 @@
-//! Directories that tests may fill.
+//! Temporary directories for tests.
 
 use std::ffi::{CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A fresh directory; removed with all that is in it when dropped.
+/// A new directory; it is removed with its contents when dropped.
 pub struct TempDir(PathBuf);
 
 impl TempDir {
@@ -25,12 +25,12 @@ impl TempDir {
         self.0.join(name)
     }
 
-    /// The path of something inside, for C.
+    /// Returns the path of an entry of the directory as a C string.
     pub fn c_path(&self, name: &str) -> CString {
         c_path(&self.join(name))
     }
 
-    /// Names and contents of what is inside, sorted; directories end with a slash.
+    /// Returns names and contents of all entries, sorted; the names of directories end with a slash.
     pub fn listing(&self) -> Vec<String> {
         let mut names: Vec<String> = std::fs::read_dir(&self.0)
             .expect("a readable directory")

@@ -15,7 +15,7 @@ unsafe impl Send for GuardedBuffer {}
 
 impl GuardedBuffer {
     pub fn new(capacity: usize) -> GuardedBuffer {
-        // SAFETY: asks for a constant of the system.
+        // SAFETY: reads a constant of the system.
         let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) } as usize;
         let capacity = capacity.max(1).div_ceil(page) * page;
         // SAFETY: a fresh private anonymous mapping at an address of the system's choice.
@@ -38,7 +38,7 @@ impl GuardedBuffer {
         GuardedBuffer { base, page, capacity }
     }
 
-    /// The last `len` bytes: the byte after them is inaccessible.
+    /// The last `len` bytes of the buffer: the byte after them is inaccessible.
     pub fn ending(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.capacity);
         // SAFETY: the accessible part is `capacity` bytes from `base + page`, zeroed by the system when
@@ -46,14 +46,14 @@ impl GuardedBuffer {
         unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page + self.capacity - len), len) }
     }
 
-    /// The first `len` bytes: the byte before them is inaccessible.
+    /// The first `len` bytes of the buffer: the byte before them is inaccessible.
     pub fn starting(&mut self, len: usize) -> &mut [u8] {
         assert!(len <= self.capacity);
         // SAFETY: as in `ending`.
         unsafe { std::slice::from_raw_parts_mut(self.base.add(self.page), len) }
     }
 
-    /// `len` bytes flush against the end, or against the start.
+    /// `len` bytes at the end of the buffer, or at its start.
     pub fn flush(&mut self, len: usize, at_end: bool) -> &mut [u8] {
         if at_end { self.ending(len) } else { self.starting(len) }
     }

@@ -1,10 +1,10 @@
-//! The one list of what the reference is known to get wrong, by name and section of the spec, and the
-//! conditions under which it happens. The comparisons ask here before they call the reference or trust
-//! its answer; a wrong answer that is not in this list fails the test.
+//! The list of the known defects of the reference, by name and section of the specification, and the conditions under
+//! which each occurs. The comparisons consult it before they call the reference or rely on its result; a wrong result
+//! that is not in the list fails the test.
 
 use super::calls::{Header, Params};
 
-/// A defect of the reference, none of which is to be reproduced.
+/// A defect of the reference. This library reproduces none of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KnownDefect {
     /// chunk.md 10.1: the header gets the requested block size, not the effective one.
@@ -16,7 +16,7 @@ pub enum KnownDefect {
     DictionaryOnRawCopy,
     /// chunk.md 10.3 (b): less than 32 bytes with a dictionary: wrong flags, writes past the end.
     DictionaryOfSmallBuffer,
-    /// chunk.md 10.3 (c), (e): training overruns a destination that is not roomy.
+    /// chunk.md 10.3 (c), (e): training writes past the end of a destination that is not much larger than the source.
     DictionaryOverrun,
     /// chunk.md 10.4: a read that starts inside a block and is as long as a later block.
     StraddlingGetitem,
@@ -30,7 +30,7 @@ pub enum KnownDefect {
     DeltaWithThreads,
     /// filters.md 16 D6: delta reads and writes a whole word of a shorter first block.
     DeltaOnShortBlock,
-    /// filters.md 16 D2: delta and trunc_prec do not write the bytes after the last whole word.
+    /// filters.md 16 D2: delta and trunc_prec do not write the bytes after the last complete word.
     LostTail,
     /// chunk.md 10.29: split blocks that are smaller than the typesize.
     EmptyStreams,
@@ -41,17 +41,17 @@ pub enum KnownDefect {
     VlDelta,
     /// chunk.md 10.3 (d): variable-length chunks get a dictionary that the codec cannot use.
     VlUselessDictionary,
-    /// codecs.md 18.18: BloscLZ at level 0, which only variable-length chunks reach, crashes.
+    /// codecs.md 18.18: BloscLZ crashes at level 0, which is reachable only with variable-length chunks.
     VlBloscLzLevel0,
 }
 
-/// Whether the reference may be called, and whether its answer counts.
+/// Whether the reference may be called, and whether its result is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Right,
-    /// May be called; the answer is not to be trusted.
+    /// The reference may be called; its result is not compared.
     Wrong(KnownDefect),
-    /// May crash, hang or write outside its buffers: never call.
+    /// The reference may crash, hang or write outside its buffers: it is not called.
     Unsafe(KnownDefect),
 }
 
@@ -71,12 +71,12 @@ use Verdict::{Right, Unsafe, Wrong};
 const DELTA: u8 = 3;
 const TRUNC_PREC: u8 = 4;
 
-/// The typesize that the pipeline works with (chunk.md 1.8).
+/// The typesize that the filter pipeline uses (chunk.md 1.8).
 pub fn capped_typesize(params: &Params) -> i32 {
     if params.typesize > 255 { 1 } else { params.typesize }
 }
 
-/// Word width of delta (filters.md 6).
+/// Word width of delta in bytes (filters.md 6).
 pub fn delta_width(typesize: i32) -> i32 {
     match typesize {
         1 | 2 | 4 | 8 => typesize,
@@ -93,7 +93,7 @@ pub fn has_filter(params: &Params, id: u8) -> bool {
     params.filters.contains(&id)
 }
 
-/// The block size where it does not come from the automatic table (chunk.md 3.3).
+/// Returns the block size, or `None` if it comes from the automatic table (chunk.md 3.3).
 pub fn forced_blocksize(params: &Params, nbytes: i32) -> Option<i32> {
     if nbytes < params.typesize {
         return Some(1);
@@ -105,12 +105,12 @@ pub fn forced_blocksize(params: &Params, nbytes: i32) -> Option<i32> {
     Some(if blocksize > params.typesize { blocksize / params.typesize * params.typesize } else { blocksize })
 }
 
-/// Stored as it is, decided before any block is encoded.
+/// Whether the chunk is stored uncompressed by a decision made before any block is encoded.
 pub fn plain_from_the_start(params: &Params, nbytes: i32) -> bool {
     params.clevel == 0 || nbytes < 32
 }
 
-/// Whether the block size field of the reference's header is right.
+/// Whether the block size field in the header that the reference writes is correct.
 pub fn header_blocksize_is_right(params: &Params, nbytes: i32) -> bool {
     let Some(effective) = forced_blocksize(params, nbytes) else { return true };
     let written = if params.blocksize > 0 { params.blocksize } else { effective };
@@ -118,7 +118,7 @@ pub fn header_blocksize_is_right(params: &Params, nbytes: i32) -> bool {
     written == effective
 }
 
-/// The reference compressing `nbytes` bytes.
+/// Verdict for the reference compressing `nbytes` bytes.
 pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict {
     let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
     if params.use_dict && dictionary_codec {
@@ -139,7 +139,7 @@ pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict 
         return Unsafe(DeltaOnShortBlock);
     }
     if params.splitmode == 1 && effective.is_some_and(|blocksize| blocksize < capped_typesize(params)) {
-        // A worker's buffer has no room for so many lengths: with threads the heap is overwritten.
+        // The buffer of a worker is too small for the stream lengths: with threads the heap is overwritten.
         return if params.nthreads > 1 { Unsafe(EmptyStreams) } else { Wrong(EmptyStreams) };
     }
     if active_filters(params) >= 3 && (delta || params.use_dict) {
@@ -157,7 +157,7 @@ pub fn of_compression(params: &Params, nbytes: i32, destsize: usize) -> Verdict 
     Right
 }
 
-/// The chunk that the reference made, where [`of_compression`] found nothing.
+/// Verdict for a chunk that the reference produced, if [`of_compression`] found no defect.
 pub fn of_chunk(params: &Params, chunk: &[u8]) -> Verdict {
     let header = Header::of(chunk);
     if header.memcpyed() {
@@ -175,7 +175,7 @@ pub fn of_chunk(params: &Params, chunk: &[u8]) -> Verdict {
     Right
 }
 
-/// The reference decompressing a whole, valid chunk of this pipeline.
+/// Verdict for the reference decompressing a whole valid chunk with the pipeline of `params`.
 pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verdict {
     if header.memcpyed() || header.special() != 0 || !has_filter(params, DELTA) {
         return Right;
@@ -204,12 +204,12 @@ pub fn of_decompression(params: &Params, header: &Header, nthreads: i16) -> Verd
     Right
 }
 
-/// The reference decoding a chunk of one repeated value.
+/// Verdict for the reference decoding a chunk of one repeated value.
 pub fn of_value_chunk(params: &Params, header: &Header) -> Verdict {
     if header.blocksize % params.typesize != 0 { Wrong(ValueBlocksize) } else { Right }
 }
 
-/// The reference reading `len` bytes at `start` of a valid chunk.
+/// Verdict for the reference reading `len` bytes at offset `start` of a valid chunk.
 pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Verdict {
     if header.memcpyed() || header.special() != 0 {
         return Right;
@@ -223,7 +223,7 @@ pub fn of_getitem(params: &Params, header: &Header, start: i32, len: i32) -> Ver
     if straddles(header, start, len) { Wrong(StraddlingGetitem) } else { Right }
 }
 
-/// Whether the reference takes `len` bytes at `start` for a whole block, if it reads them block by block.
+/// Whether the reference, reading block by block, treats `len` bytes at `start` as a whole block.
 pub fn straddles(header: &Header, start: i32, len: i32) -> bool {
     let blocksize = header.blocksize.min(header.nbytes).max(1);
     let leftover = header.nbytes % blocksize;
@@ -232,7 +232,8 @@ pub fn straddles(header: &Header, start: i32, len: i32) -> bool {
     start % blocksize != 0 && later_blocks && (len == blocksize || len == leftover)
 }
 
-/// The reference compressing a list of buffers into a variable-length chunk, destination roomy.
+/// Verdict for the reference compressing a list of buffers into a variable-length chunk, with a large enough
+/// destination.
 pub fn of_vlcompression(params: &Params, sizes: &[usize]) -> Verdict {
     let dictionary_codec = matches!(params.codec, 1 | 2 | 5);
     if params.codec == 0 && params.clevel == 0 {
@@ -261,7 +262,8 @@ pub fn of_vlcompression(params: &Params, sizes: &[usize]) -> Verdict {
     Right
 }
 
-/// The reference reading a variable-length chunk block by block (`vldecompress*`), `nthreads` threads.
+/// Verdict for the reference reading a variable-length chunk block by block (`vldecompress*`) with `nthreads`
+/// threads.
 pub fn of_vldecompression(params: &Params, sizes: &[usize], nthreads: i16) -> Verdict {
     if !has_filter(params, DELTA) {
         return Right;
@@ -277,7 +279,7 @@ pub fn of_vldecompression(params: &Params, sizes: &[usize], nthreads: i16) -> Ve
     of_decompression(params, &header, 1)
 }
 
-/// A destination in which everything fits, whatever the codec makes of the data.
+/// A destination size that is enough for every codec, whatever the data.
 pub fn roomy(params: &Params, nbytes: i32) -> usize {
     let blocksize = forced_blocksize(params, nbytes).unwrap_or(8192).max(1);
     let nblocks = (nbytes as usize).div_ceil(blocksize as usize);

@@ -1,6 +1,5 @@
-//! A libblosc2 shared object, loaded by path, with typed pointers to the chunk-level functions
-//! (abi.md 2.1-2.4, 2.9). Two of them live side by side in one process: each is loaded with local
-//! visibility and resolves its own symbols. Owns loading and nothing else.
+//! A libblosc2 shared object, loaded by path, with typed pointers to the chunk-level functions (abi.md 2.1-2.4, 2.9).
+//! Two of them can be loaded in one process: each is loaded with local visibility and resolves its own symbols.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -20,19 +19,19 @@ macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         /// A loaded library: one typed pointer per function.
         pub struct Library {
-            /// What messages call it: `ours` or `reference`.
+            /// Name in messages: `ours` or `reference`.
             pub name: &'static str,
             $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
         }
 
         impl Library {
-            /// Resolves every function; one that is missing is a failure of the test, by name.
+            /// Resolves every function; panics with the name of the function if one is missing.
             fn resolve(name: &'static str, path: &Path, loaded: &Loaded) -> Library {
                 Library {
                     name,
                     $($name: {
-                        // SAFETY: the symbol, if present, is the function of that name of the ABI,
-                        // and its type is written down in abi.md 2.
+                        // SAFETY: the symbol, if present, is the function of that name of the ABI, with the type
+                        // stated in abi.md 2.
                         let symbol = unsafe {
                             loaded.get::<unsafe extern "C" fn($($arg),*) $(-> $ret)?>(stringify!($name))
                         };
@@ -138,18 +137,17 @@ functions! {
 
 impl Library {
     fn load(name: &'static str, path: &Path) -> Library {
-        // SAFETY: neither library runs anything observable when it is loaded (abi.md 1).
+        // SAFETY: neither library has observable initialisers (abi.md 1).
         let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
             .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
         let library = Library::resolve(name, path, &loaded);
-        // The pointers must stay valid for the rest of the process.
+        // Never unloaded: the function pointers must stay valid for the rest of the process.
         std::mem::forget(loaded);
         library
     }
 
-    /// The library that cargo built for this test run. `BLOSC2_UNDER_TEST` puts another shared object
-    /// in its place, so that the tests themselves can be tested: with the reference on both sides, its
-    /// known defects are left out on both.
+    /// Returns the library that cargo built for this test run. `BLOSC2_UNDER_TEST` selects another shared object,
+    /// which serves to test the tests: with the reference on both sides, its known defects are excluded on both.
     pub fn ours() -> &'static Library {
         static OURS: OnceLock<Library> = OnceLock::new();
         OURS.get_or_init(|| {
@@ -160,17 +158,17 @@ impl Library {
         })
     }
 
-    /// [`Library::ours`] without `blosc2_init()`: for a child process that observes the start of life.
+    /// As [`Library::ours`], without `blosc2_init()`: for child processes that test the state before the first call.
     pub fn ours_uninitialised() -> Library {
         Library::load(name_of_ours(), &path_of_ours())
     }
 
-    /// True for the reference, in whichever role.
+    /// Returns whether this is the reference, in either role.
     pub fn is_reference(&self) -> bool {
         self.name == "reference"
     }
 
-    /// The reference library, if it has been fetched.
+    /// Returns the reference library, if it has been fetched.
     pub fn reference() -> Option<&'static Library> {
         static REFERENCE: OnceLock<Option<Library>> = OnceLock::new();
         REFERENCE
@@ -183,13 +181,13 @@ impl Library {
             .as_ref()
     }
 
-    /// [`Library::reference`] without `blosc2_init()`.
+    /// As [`Library::reference`], without `blosc2_init()`.
     pub fn reference_uninitialised() -> Option<Library> {
         Some(Library::load("reference", &path_of_reference()?))
     }
 }
 
-/// `libblosc2.so` beside the test executable: in `target/<profile>/deps/`, or its parent.
+/// The path of `libblosc2.so` in the directory of the test executable, `target/<profile>/deps/`, or in its parent.
 pub fn path_of_ours() -> PathBuf {
     if let Some(path) = std::env::var_os("BLOSC2_UNDER_TEST") {
         return PathBuf::from(path);
@@ -204,7 +202,7 @@ pub fn path_of_ours() -> PathBuf {
         .unwrap_or_else(|| panic!("no libblosc2.so beside {}", executable.display()))
 }
 
-/// The file that `BLOSC2_REFERENCE` names, or the one that `scripts/fetch-reference.sh` fetched.
+/// The file named by `BLOSC2_REFERENCE`, or the file that `scripts/fetch-reference.sh` fetched.
 pub fn path_of_reference() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("BLOSC2_REFERENCE") {
         let path = PathBuf::from(path);
@@ -215,8 +213,9 @@ pub fn path_of_reference() -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Whether the library of that name (`ours` or `reference`) has the plugins that a feature of the package stands for. Ours
-/// was built as this test was, unless `BLOSC2_UNDER_TEST` names another: then `BLOSC2_FEATURES` tells, with commas between.
+/// Returns whether the library called `name` (`ours` or `reference`) has the plugins of a cargo feature. Our library
+/// was built with the features of this test, unless `BLOSC2_UNDER_TEST` names another one: then `BLOSC2_FEATURES`
+/// lists its features, separated by commas.
 pub fn has_feature(name: &str, feature: &str) -> bool {
     if name == "reference" {
         return true;

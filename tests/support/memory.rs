@@ -1,23 +1,24 @@
-//! How much memory a case may use, and how much it did: the peak of the process, from the system's counters.
+//! Limits and measures the memory that a test case uses: the peak of the process, from counters of the system.
 
 use std::{env, fs};
 
-/// 64 MiB, and 4096 bytes for each byte of the frame: more than any honest frame of these tests needs, and far below
-/// what their length fields can claim.
+/// 64 MiB, plus 4096 bytes per byte of the frame: more than any valid frame of these tests needs, and much less than
+/// damaged length fields can claim.
 pub fn allowance(frame_bytes: usize) -> usize {
     (64 << 20) + 4096 * frame_bytes
 }
 
-/// No more address space than this, so that a wild allocation fails instead of taking the machine down.
+/// Limit of the address space in bytes, so that an excessive allocation fails instead of exhausting the memory of the
+/// machine.
 const ADDRESS_SPACE: u64 = 4 << 30;
 
-/// Returns whether the memory of this process is limited and measured: not with `BLOSC2_MUTANT_MEMORY=unlimited`, for
-/// AddressSanitizer, which maps terabytes and keeps freed memory.
+/// Returns whether the memory of this process is limited and measured. `BLOSC2_MUTANT_MEMORY=unlimited` switches both
+/// off for AddressSanitizer, which maps terabytes and keeps freed memory.
 fn is_limited() -> bool {
     env::var_os("BLOSC2_MUTANT_MEMORY").is_none_or(|value| value != "unlimited")
 }
 
-/// From here on, allocations beyond the limit fail.
+/// Sets the limit of the address space: allocations beyond it fail from now on.
 pub fn limit_address_space() {
     if !is_limited() {
         return;
@@ -27,31 +28,32 @@ pub fn limit_address_space() {
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &limit) }, 0);
 }
 
-/// A counter of the process, in bytes.
+/// Returns a counter of the process, in bytes.
 fn status(name: &str) -> usize {
     let text = fs::read_to_string("/proc/self/status").expect("the counters of the process");
     let line = text.lines().find(|line| line.starts_with(name)).expect("a counter");
     line.split_whitespace().nth(1).expect("a value").parse::<usize>().expect("a number") << 10
 }
 
-/// Resident memory of the process, in bytes.
+/// Returns the resident memory of the process, in bytes.
 pub fn resident() -> usize {
     status("VmRSS:")
 }
 
-/// Resident memory at the start of a case.
+/// The resident memory at the start of a case.
 pub struct Gauge {
     before: usize,
 }
 
 impl Gauge {
     pub fn start() -> Gauge {
-        // 5: the peak starts anew.
+        // Writing 5 resets the peak.
         fs::write("/proc/self/clear_refs", "5").expect("a peak to reset");
         Gauge { before: resident() }
     }
 
-    /// The peak since then, beyond what there was; 0 if memory is not limited.
+    /// Returns by how many bytes the peak since the start exceeds the memory at the start; 0 if memory is not
+    /// limited.
     pub fn grown(&self) -> usize {
         if !is_limited() {
             return 0;

@@ -1,5 +1,5 @@
-//! What the tests against loaded libraries share: loading, safe calls, random numbers, data, guard pages.
-// Each test crate uses its own part of this.
+//! Shared code of the tests that load libraries: loading, safe calls, random numbers, data, guard pages.
+// Each test crate uses a part of this module.
 #![allow(dead_code)]
 
 pub mod array;
@@ -21,18 +21,18 @@ pub mod watchdog;
 
 use library::Library;
 
-/// Both libraries, or `None` after saying loudly that the test was skipped. With
-/// `BLOSC2_REQUIRE_REFERENCE=1` a missing reference is a failure.
+/// Returns both libraries, or `None` after printing that the test was skipped. With `BLOSC2_REQUIRE_REFERENCE=1` a
+/// missing reference is a failure.
 pub fn both() -> Option<(&'static Library, &'static Library)> {
     let Some(reference) = Library::reference() else {
         let required = std::env::var("BLOSC2_REQUIRE_REFERENCE").is_ok_and(|value| value != "0");
         assert!(!required, "no reference library (run scripts/fetch-reference.sh)");
         thread_local! {
-            // A test is a thread.
+            // Each test runs in its own thread, so the message appears once per test.
             static SAID: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
         }
         if !SAID.replace(true) {
-            // Past the capture of the test runner, so that it is seen.
+            // Writes to stderr directly: the test runner captures the output of the print macros.
             use std::io::Write;
             let text = "SKIPPED: no reference library (run scripts/fetch-reference.sh)";
             let _ = writeln!(std::io::stderr(), "{text}");
@@ -42,7 +42,7 @@ pub fn both() -> Option<(&'static Library, &'static Library)> {
     Some((Library::ours(), reference))
 }
 
-/// Every library there is: ours, and the reference when it has been fetched.
+/// Returns all libraries: ours, and the reference if it has been fetched.
 pub fn all() -> Vec<&'static Library> {
     match both() {
         Some((ours, reference)) => vec![ours, reference],
@@ -50,7 +50,7 @@ pub fn all() -> Vec<&'static Library> {
     }
 }
 
-/// Bytes from hexadecimal text; blanks are ignored.
+/// Converts hexadecimal text to bytes; blanks are ignored.
 pub fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text
         .bytes()
@@ -61,7 +61,7 @@ pub fn hex(text: &str) -> Vec<u8> {
     digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()
 }
 
-/// CRC-32 (IEEE).
+/// Returns the CRC-32 (IEEE) of `bytes`.
 pub fn crc32(bytes: &[u8]) -> u32 {
     let mut crc = u32::MAX;
     for &byte in bytes {

@@ -1,6 +1,6 @@
-//! Damaged input by the thousand, in child processes: dealing cases out, replaying one, and noticing crashes, hangs,
-//! panics inside the library and memory that is out of proportion. What a case is is up to the test that defines
-//! [`Mutants`].
+//! Runs thousands of damaged inputs in child processes: assigns cases to children, replays one case, and detects
+//! crashes, hangs, panics inside the library and excessive memory. The test that defines [`Mutants`] defines what a
+//! case is.
 
 use std::fmt::Debug;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,20 +12,20 @@ use super::memory;
 use super::random::{Random, from_environment};
 use super::watchdog;
 
-/// Cases of one child.
+/// Number of cases per child process.
 const RANGE: u64 = 2000;
-/// After so many crashes there is nothing to learn from the next.
+/// The run stops after this number of failures.
 const ENOUGH: usize = 8;
 
 /// A family of cases, run in several forms.
 pub struct Family {
-    /// How the variables begin that the family is told by: `…S` has a number of mutants, `…_SEED` picks another sample,
-    /// `…_ONLY` replays a case.
+    /// Prefix of the environment variables of the family: `…S` is the number of mutants, `…_SEED` selects another
+    /// sample, `…_ONLY` replays one case.
     pub prefix: &'static str,
     pub seed: u64,
-    /// Mutants in all, unless more are asked for.
+    /// Default of the total number of mutants.
     pub mutants: u64,
-    /// In so many forms, each with its share.
+    /// Number of forms; the mutants are divided among them.
     pub forms: u64,
 }
 
@@ -33,16 +33,16 @@ pub struct Family {
 pub trait Mutants {
     type Mutant;
 
-    /// A mutant.
+    /// Draws a mutant.
     fn draw(&self, random: &mut Random) -> Self::Mutant;
 
-    /// Its size in bytes.
+    /// Returns its size in bytes.
     fn size(&self, mutant: &Self::Mutant) -> usize;
 
-    /// Uses it; a failed check panics.
+    /// Passes it to the library; a failed check panics.
     fn run(&mut self, random: &mut Random, mutant: &Self::Mutant);
 
-    /// What it was made from, and how it differs.
+    /// Describes the original of the mutant, and the difference.
     fn describe(&self, mutant: &Self::Mutant) -> String;
 }
 
@@ -78,7 +78,7 @@ impl Family {
             let failed = catch_unwind(AssertUnwindSafe(|| mutants.run(random, &mutant))).is_err();
             let grown = gauge.grown();
             let said = stderr.take();
-            // A panic inside the library is caught at its border and looks like an error code.
+            // A panic inside the library is caught at the ABI boundary and returned as an error code.
             let panicked = said.contains("panicked") || said.contains("defect of the library");
             let greedy = grown > memory::allowance(size);
             if failed || panicked || greedy {
@@ -96,8 +96,9 @@ impl Family {
         assert_eq!(failures, 0);
     }
 
-    /// Runs the test `name` of this executable again, as children that do the work, range by range; a range goes on
-    /// behind a case that ended its child. `make` prepares the cases of form `form` in a child.
+    /// Runs the test `name` of this executable in child processes, one range of cases per child; after a case that
+    /// ended its child, the next child starts with the following case. In the child, `make` prepares the cases of
+    /// form `form`.
     pub fn run<M: Mutants>(&self, name: &str, form: impl Debug, number: u64, make: impl FnOnce() -> M) {
         let child = self.variable("_CHILD");
         if let Ok(range) = std::env::var(&child) {
@@ -107,7 +108,7 @@ impl Family {
         }
         let only = std::env::var(self.variable("_ONLY"));
         if Library::ours().is_reference() && only.is_err() {
-            // It is known to crash on damaged frames (b2nd.md 10, frame.md 9).
+            // The reference is known to crash on damaged frames (b2nd.md 10, frame.md 9).
             return;
         }
         let (mut first, end) = match only {
@@ -124,7 +125,7 @@ impl Family {
             let output = Command::new(std::env::current_exe().expect("path of the test executable"))
                 .args([name, "--exact", "--nocapture", "--test-threads=1"])
                 .env(&child, format!("{first}..{last}"))
-                // Errors are put into words, and panics inside are told.
+                // The library prints error messages and its own panics.
                 .env("BLOSC_TRACE", "1")
                 .stdin(Stdio::null())
                 .output()

@@ -1,7 +1,7 @@
-//! A small deterministic random generator (xoshiro256** seeded by splitmix64): the same seed gives the
-//! same test case on every machine. Owns the numbers; what they mean is up to the caller.
+//! A small deterministic random generator (xoshiro256** seeded by splitmix64): the same seed gives the same test case
+//! on every machine.
 
-/// The next value of splitmix64; also a good way to derive one seed from another.
+/// Returns the next value of splitmix64. Also used to derive one seed from another.
 pub fn splitmix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -22,7 +22,7 @@ impl Random {
         Random { state: std::array::from_fn(|_| splitmix(&mut state)) }
     }
 
-    /// The generator of item `index` of the run `seed`: items can be replayed one by one.
+    /// The generator of item `index` of the run `seed`: single items can be replayed.
     pub fn of_item(seed: u64, index: u64) -> Random {
         let mut state = seed ^ index.wrapping_mul(0xD134_2543_DE82_EF95);
         Random::new(splitmix(&mut state))
@@ -45,12 +45,12 @@ impl Random {
         (self.next() >> 56) as u8
     }
 
-    /// A value of `0..bound` (`bound > 0`).
+    /// Returns a value of `0..bound` (`bound > 0`).
     pub fn below(&mut self, bound: usize) -> usize {
         ((self.next() as u128 * bound as u128) >> 64) as usize
     }
 
-    /// True once in `n` calls on average.
+    /// Returns true once in `n` calls on average.
     pub fn one_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
@@ -69,7 +69,7 @@ impl Random {
     }
 }
 
-/// A number from the environment, or the default.
+/// Returns a number from the environment, or the default.
 pub fn from_environment(name: &str, default: u64) -> u64 {
     match std::env::var(name) {
         Ok(text) => text.trim().parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")),

@@ -1,8 +1,9 @@
-//! Chunks with a 16-byte header, made from chunks with a 32-byte one.
+//! Converts chunks with a 32-byte header to chunks with a 16-byte header.
 
 use super::calls::Header;
 
-/// The same streams behind a 16-byte header (chunk.md 1.15); `None` where it cannot say the same.
+/// Returns the same streams after a 16-byte header (chunk.md 1.15), or `None` if that header cannot represent the
+/// chunk.
 pub fn with_short_header(chunk: &[u8]) -> Option<Vec<u8>> {
     let header = Header::of(chunk);
     let expressible = match header.filters {

@@ -1,6 +1,5 @@
-//! Two user-defined I/O back-ends over plain files (frame.md 5.2): one that fills the caller's buffer, one that
-//! points the caller at memory of its own. They count what is opened, closed and destroyed. Owns the callbacks
-//! and their registration.
+//! Two user-defined I/O back-ends over plain files (frame.md 5.2): the `read` of one fills the caller's buffer, that
+//! of the other returns a pointer to its own memory. Both count the calls that open, close and destroy.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -14,12 +13,12 @@ use blosc2::abi::{CBool, blosc2_io, blosc2_io_cb};
 
 use super::library::Library;
 
-/// Id of the back-end that fills buffers.
+/// Id of the back-end that fills the caller's buffer.
 pub const FILLS: u8 = 160;
-/// Id of the back-end that hands out pointers.
+/// Id of the back-end that returns pointers.
 pub const POINTS: u8 = 161;
 
-/// The `params` of a `blosc2_io` of these back-ends: counters, and the memory that was handed out.
+/// The `params` of a `blosc2_io` of these back-ends: counters, and the memory to which pointers were returned.
 #[derive(Default)]
 pub struct Counters {
     pub opens: AtomicI64,
@@ -33,7 +32,7 @@ struct Stream {
     counters: *const Counters,
 }
 
-/// Makes both back-ends known to a library; again is harmless (frame.md 5.1).
+/// Registers both back-ends with a library; a repeated call has no effect (frame.md 5.1).
 pub fn register(library: &Library) {
     let fills = blosc2_io_cb {
         id: FILLS,
@@ -121,7 +120,7 @@ unsafe extern "C" fn write(
     }
 }
 
-/// As many whole items as the file has from `position` on.
+/// Returns the number of whole items that the file has from `position` on, after reading them.
 fn read_items(stream: &Stream, dest: &mut [u8], size: i64, position: i64) -> i64 {
     let mut filled = 0;
     while filled < dest.len() {
@@ -173,7 +172,7 @@ unsafe extern "C" fn read_pointing(
     if found.is_null() {
         return 0;
     }
-    // Valid until the counters go, at the end of the sequence.
+    // Stays valid until the counters are dropped, at the end of the sequence.
     counters.handed_out.lock().expect("the list").push(bytes);
     read
 }

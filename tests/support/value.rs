@@ -1,10 +1,10 @@
-//! Byte strings in messages: their length, a checksum and a few bytes, and where two of them part.
+//! Byte strings in messages: length, checksum and a few bytes, and the position of the first difference.
 
 use std::fmt;
 
 use crate::support::crc32;
 
-/// Bytes that print short.
+/// Bytes with a short debug representation.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -15,7 +15,7 @@ impl fmt::Debug for Bytes {
     }
 }
 
-/// Where two byte strings part, in words; `None` where they are equal.
+/// Describes the first difference of two byte strings; returns `None` if they are equal.
 pub fn difference(a: &[u8], b: &[u8]) -> Option<String> {
     if a == b {
         return None;

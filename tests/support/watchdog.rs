@@ -1,5 +1,5 @@
-//! Tells which test case was running when the library under test hangs, crashes or panics inside. Lives in
-//! child processes only: it ends the process, and takes its stderr.
+//! Reports the running test case when the library under test hangs, crashes or panics. Used only in child processes:
+//! it ends the process and redirects its stderr.
 
 use std::fs::File;
 use std::io::{Read, Seek, Write};
@@ -10,7 +10,7 @@ use std::time::Duration;
 static RUN: AtomicU64 = AtomicU64::new(0);
 static CASE: AtomicU64 = AtomicU64::new(0);
 static STEP: AtomicU64 = AtomicU64::new(0);
-/// Where the line about a crash goes.
+/// File descriptor for the report of a crash.
 static REPORT: AtomicI32 = AtomicI32::new(2);
 
 /// Starts watching a run: a case that takes longer than `limit`, or that raises a fatal signal, ends the
@@ -35,13 +35,13 @@ pub fn start(run: u64, limit: Duration) {
     });
 }
 
-/// Case `case` begins.
+/// Records the start of case `case`.
 pub fn case(case: u64) {
     CASE.store(case, Relaxed);
     STEP.store(0, Relaxed);
 }
 
-/// The next call of the case.
+/// Records the next call of the case.
 pub fn step() {
     STEP.fetch_add(1, Relaxed);
 }
@@ -55,7 +55,7 @@ extern "C" fn on_signal(signal: libc::c_int) {
     }
 }
 
-/// `<what> in run <seed> case <index> step <n>` on stderr, without allocating.
+/// Writes `<what> in run <seed> case <index> step <n>` to stderr, without allocating.
 fn say(what: &[u8]) {
     let mut line = [0u8; 160];
     let mut len = 0;
@@ -84,8 +84,8 @@ fn say(what: &[u8]) {
     unsafe { libc::write(REPORT.load(Relaxed), line.as_ptr().cast(), len) };
 }
 
-/// What anybody in this process writes to stderr: with `BLOSC_TRACE` set, the library's errors and its own
-/// panics.
+/// Captures everything that this process writes to stderr: with `BLOSC_TRACE` set, the error messages of the library
+/// and its panics.
 pub struct Stderr {
     real: File,
     caught: File,
@@ -103,17 +103,17 @@ impl Stderr {
         }
     }
 
-    /// The text since the last call.
+    /// Returns the text written since the previous call.
     pub fn take(&mut self) -> String {
         let mut text = Vec::new();
         self.caught.rewind().expect("the caught text");
         self.caught.read_to_end(&mut text).expect("the caught text");
-        // Descriptor 2 writes at the position that it shares with this file.
+        // Descriptor 2 shares its file position with this file.
         self.caught.set_len(0).and_then(|()| self.caught.rewind()).expect("the caught text");
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// A line on the real stderr.
+    /// Writes a line to the original stderr.
     pub fn say(&mut self, text: &str) {
         writeln!(self.real, "{text}").expect("the real stderr");
     }

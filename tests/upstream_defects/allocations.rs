@@ -1,8 +1,8 @@
-//! Small buffers cost no memory per call: once a thread has compressed and decompressed something of the kind,
+//! Compression and decompression of small buffers allocate no memory per call: after the first calls of a thread
 //! nothing is allocated any more, neither by Rust nor by the C codecs, and no worker is woken (filters.md D11).
 //!
-//! It calls the functions of the crate itself, not of the shared library, so that they use this program's
-//! allocator; and it puts counting functions in the place of the C library's, which both languages use.
+//! The tests call the functions of the crate, not of the shared library, so that they use the allocator of this
+//! program, and they replace the allocation functions of the C library, which both languages use, by counting ones.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -20,7 +20,7 @@ use blosc2::capi::process::{blosc1_set_compressor, blosc2_set_nthreads};
 static ALLOCATIONS: AtomicUsize = AtomicUsize::new(0);
 
 thread_local! {
-    /// Whether this thread's requests are counted. (The test harness has threads, too.)
+    /// Whether the allocations of this thread are counted: the test harness has threads of its own.
     static COUNTED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -37,58 +37,63 @@ unsafe extern "C" {
     fn __libc_memalign(alignment: usize, size: usize) -> *mut c_void;
 }
 
-/// The C library's function, counted.
+/// Counts the call and calls the C library's function.
 ///
 /// # Safety
-/// As that function.
+///
+/// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn malloc(size: usize) -> *mut c_void {
     note();
-    // SAFETY: passed on as it is.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_malloc(size) }
 }
 
-/// The C library's function, counted.
+/// Counts the call and calls the C library's function.
 ///
 /// # Safety
-/// As that function.
+///
+/// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     note();
-    // SAFETY: passed on as it is.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_calloc(count, size) }
 }
 
-/// The C library's function, counted.
+/// Counts the call and calls the C library's function.
 ///
 /// # Safety
-/// As that function.
+///
+/// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn realloc(at: *mut c_void, size: usize) -> *mut c_void {
     note();
-    // SAFETY: passed on as it is.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_realloc(at, size) }
 }
 
-/// The C library's function, counted.
+/// Counts the call and calls the C library's function.
 ///
 /// # Safety
-/// As that function.
+///
+/// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn aligned_alloc(alignment: usize, size: usize) -> *mut c_void {
     note();
-    // SAFETY: passed on as it is.
+    // SAFETY: the arguments are passed on unchanged.
     unsafe { __libc_memalign(alignment, size) }
 }
 
-/// The C library's function, counted.
+/// Counts the call and calls the C library's function.
 ///
 /// # Safety
-/// As that function.
+///
+/// The contract of the C library's function.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, size: usize) -> c_int {
     note();
-    // SAFETY: `place` is writable by the caller's word.
+    // SAFETY: the caller guarantees that `place` is writable.
     unsafe {
         let at = __libc_memalign(alignment, size);
         if at.is_null() {
@@ -99,7 +104,7 @@ unsafe extern "C" fn posix_memalign(place: *mut *mut c_void, alignment: usize, s
     0
 }
 
-/// The allocations that this thread makes in `work`.
+/// Returns the number of allocations that this thread makes in `work`.
 fn allocations_of(work: impl FnOnce()) -> usize {
     let before = ALLOCATIONS.load(Relaxed);
     COUNTED.set(true);
@@ -108,11 +113,11 @@ fn allocations_of(work: impl FnOnce()) -> usize {
     ALLOCATIONS.load(Relaxed) - before
 }
 
-/// Builds with debug assertions keep a list of the parts of a destination that are lent to workers: one
-/// allocation for a decompression. Others have no such list.
+/// Builds with debug assertions keep a list of the parts of a destination that workers borrow: one allocation per
+/// decompression. Other builds have no list.
 const OVERLAP_CHECK: usize = if cfg!(debug_assertions) { 1 } else { 0 };
 
-/// The allocations of a decompression, without the overlap check's.
+/// Returns the allocations of a decompression, without the allocation of the overlap check.
 fn decompression(work: impl FnOnce()) -> usize {
     allocations_of(work).saturating_sub(OVERLAP_CHECK)
 }
@@ -120,7 +125,7 @@ fn decompression(work: impl FnOnce()) -> usize {
 const CODECS: [(u8, &std::ffi::CStr); 5] =
     [(0, c"blosclz"), (1, c"lz4"), (2, c"lz4hc"), (4, c"zlib"), (5, c"zstd")];
 
-/// Bytes that compress, but not to nothing.
+/// Returns bytes that compress, but not to a special chunk.
 fn source(len: usize) -> Vec<u8> {
     (0..len / 4).flat_map(|i| ((i as f32 * 0.01).sin() * 100.0 + (i * i % 7) as f32).to_le_bytes()).collect()
 }
@@ -136,7 +141,7 @@ impl Buffers {
         Buffers { src: source(len), chunk: vec![0; 2 * len + 10_000], out: vec![0; len] }
     }
 
-    /// Compresses, decompresses and reads items with two contexts; the allocations.
+    /// Compresses, decompresses and reads items with two contexts; returns the number of allocations.
     fn with_contexts(&mut self, writer: *mut blosc2_context, reader: *mut blosc2_context) -> usize {
         let (nbytes, room) = (self.src.len() as i32, self.chunk.len() as i32);
         let src = self.src.as_ptr().cast();
@@ -185,7 +190,8 @@ fn filters_d11_small_buffers_allocate_nothing() {
     let workers = blosc2::internals::pool::workers();
     let sizes = [512, 4 << 10, 32 << 10];
     let mut buffers = sizes.map(Buffers::new);
-    // It does count: a context, and what a thread needs when it begins, the C codecs' state included.
+    // Checks that the counter works: a context and the per-thread state, including that of the C codecs, are
+    // allocated.
     let counted = allocations_of(|| drop(std::hint::black_box(vec![0u8; 1000])));
     assert_eq!(counted, 1);
     for (codec, name) in CODECS {
@@ -222,7 +228,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
                     unsafe { assert_eq!(blosc1_set_compressor(name.as_ptr()), c_int::from(codec)) };
                     let what = format!("{name:?}, level {clevel}, filter {shuffle}, {nthreads} threads");
                     for buffers in &mut buffers {
-                        // The block size of one call sticks to a context; this begins afresh.
+                        // A context keeps the block size of a call as the request for the next one; reset it.
                         // SAFETY: a live context, and the offset of its block size (abi.md 4.3).
                         unsafe { writer.byte_add(36).cast::<i32>().write(0) };
                         let mut round = || {
@@ -230,15 +236,15 @@ fn filters_d11_small_buffers_allocate_nothing() {
                                 + buffers.without_context(c_int::from(clevel), c_int::from(shuffle))
                         };
                         round();
-                        // A zstd context gives back, once, what 128 streams in a row had no use for: here what
-                        // longer buffers or higher levels have left behind.
+                        // A zstd context shrinks once its workspace was too large for 128 streams in a row: here it
+                        // is too large after longer buffers or higher levels.
                         let given_back = if codec == 5 { 66 } else { 0 };
                         let counts = (0..given_back + 10).map(|_| round()).collect::<Vec<_>>();
                         let resizes = counts.iter().filter(|&&count| count > 0).count();
                         assert!(resizes <= usize::from(codec == 5), "{what}: {counts:?}");
                     }
                     assert_eq!(blosc2::internals::pool::workers(), workers, "{what}: workers");
-                    // SAFETY: both are live and not used any more.
+                    // SAFETY: both are live and not used afterwards.
                     unsafe {
                         blosc2_free_ctx(writer);
                         blosc2_free_ctx(reader);
@@ -247,7 +253,7 @@ fn filters_d11_small_buffers_allocate_nothing() {
             }
         }
     }
-    // With workers at hand, small buffers still leave them alone and allocate nothing.
+    // With running workers, small buffers are still processed by the calling thread, without allocations.
     assert_eq!(blosc2_set_nthreads(4), 1);
     let started = blosc2::internals::pool::workers();
     assert_eq!(started, 3);

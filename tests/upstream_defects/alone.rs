@@ -1,22 +1,22 @@
-//! Running a test in a process of its own, with a time limit: for settings of the whole process, for what may
-//! hang, and for what may crash.
+//! Runs a test in a separate process with a time limit: for process-wide settings, and for tests that may hang or
+//! crash.
 
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The variable that tells a child that it is one.
+/// The environment variable that marks a child process.
 const ALONE: &str = "BLOSC2_DO_BETTER_ALONE";
 
-/// Much longer than any of these tests takes.
+/// Time limit; much longer than any of these tests needs.
 const TOO_LONG: Duration = Duration::from_secs(600);
 
-/// Runs `scenario` in a fresh process that does nothing else; `name` is the test's own name.
+/// Runs `scenario` in a new process; `name` is the name of the calling test.
 pub fn alone(name: &str, scenario: impl FnOnce()) {
     alone_with(name, &[], scenario);
 }
 
-/// As [`alone`], with these variables in the environment of the child.
+/// As [`alone`], with additional environment variables for the child.
 pub fn alone_with(name: &str, variables: &[(&str, &str)], scenario: impl FnOnce()) {
     if std::env::var_os(ALONE).is_some() {
         return scenario();
@@ -28,9 +28,9 @@ pub fn alone_with(name: &str, variables: &[(&str, &str)], scenario: impl FnOnce(
         .stdout(Stdio::null())
         .envs(variables.iter().copied())
         .env(ALONE, "1");
-    // A Rust program registers every thread for its stack overflow report, under a lock that a fork can catch
-    // taken; one that finds these signals taken care of does not.
-    // SAFETY: `signal` is async-signal-safe, which is what may be called between fork and exec.
+    // A Rust program registers every thread for its stack overflow report, under a lock that may be held during a
+    // fork. It does not if these signals already have handlers.
+    // SAFETY: `signal` is async-signal-safe, as is required between fork and exec.
     unsafe {
         again.pre_exec(|| {
             libc::signal(libc::SIGSEGV, libc::SIG_IGN);

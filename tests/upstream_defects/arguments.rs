@@ -1,5 +1,5 @@
-//! Arguments that make no sense: an error code, never a crash or garbage (chunk.md 10.11, 10.20, 10.23, filters.md
-//! D4, codecs.md 18.1, 18.2, abi.md 14).
+//! Invalid arguments return an error code; they cause neither a crash nor wrong output (chunk.md 10.11, 10.20, 10.23,
+//! filters.md D4, codecs.md 18.1, 18.2, abi.md 14).
 
 use std::ffi::{CStr, c_void};
 use std::ptr;
@@ -30,7 +30,7 @@ fn chunk_10_11_typesize_0_and_below() {
                 }
             }
             let (rc, _) = with_destination(5000, |dest| {
-                // SAFETY: a source and a destination of their true lengths.
+                // SAFETY: a source and a destination with their true lengths.
                 unsafe {
                     let value = 5u64;
                     let cparams = Params { typesize, ..Params::default() }.cparams();
@@ -79,11 +79,11 @@ fn chunk_10_11_negative_sizes() {
         }
         for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(&[1; 8])] {
             let outcome = special_chunk(ours(), &Params::default(), special, size, 100);
-            // Also no multiple of the item size.
+            // The size is not a multiple of the item size either.
             let expected = if size % 8 != 0 && !matches!(special, Special::Zeros) { -3 } else { -12 };
             assert_eq!(outcome, Err(expected), "{special:?}, {size} bytes");
         }
-        // A destination of less than nothing.
+        // A destination of negative size.
         let mut context = OwnedContext::compressing(ours(), Params::default().cparams()).expect("a context");
         let chunk = compressed(&Params::default(), &src);
         let reader = OwnedContext::decompressing(ours(), dparams(1));
@@ -119,7 +119,7 @@ fn chunk_10_11_sizes_beyond_31_bits() {
                     let rc = (ours().blosc1_compress)(5, 1, typesize, 1000, from, to, 5000);
                     assert_eq!(rc, -12, "{typesize}");
                 }
-                // The destination may be said to be larger than any chunk.
+                // The stated destination size may exceed the maximum size of a chunk.
                 (ours().blosc1_compress)(5, 1, 4, 1000, from, to, 5000)
             }
         });
@@ -155,7 +155,7 @@ fn chunk_10_20_null_buffers() {
         let (packed, len) = (chunk.as_ptr().cast::<c_void>(), chunk.len() as i32);
         let (none, nowhere) = (ptr::null::<c_void>(), ptr::null_mut::<c_void>());
         let refused = |rc: i32, what: &str| assert!(rc == -32 || rc == -12, "{what}: {rc}");
-        // SAFETY: what is not NULL is valid; NULL is what is being tested.
+        // SAFETY: pointers that are not NULL are valid; the test is about NULL.
         unsafe {
             refused((library.blosc2_compress_ctx)(ptr::null_mut(), from, 1000, to, 2000), "context");
             refused((library.blosc2_compress_ctx)(writer.raw(), none, 1000, to, 2000), "source");
@@ -181,7 +181,7 @@ fn chunk_10_20_null_buffers() {
             refused((library.blosc2_getitem)(packed, len, 0, 1, nowhere, 8), "destination");
             refused((library.blosc1_getitem)(none, 0, 1, to), "chunk");
             refused((library.blosc1_getitem)(packed, 0, 1, nowhere), "destination");
-            // Nothing to read, nowhere to write, nothing wrong.
+            // Nothing to read or to write is not an error.
             assert_eq!((library.blosc2_compress_ctx)(writer.raw(), none, 0, to, 2000), 32);
             assert_eq!((library.blosc2_getitem)(packed, len, 0, 0, nowhere, 0), 0);
 
@@ -238,7 +238,7 @@ fn chunk_10_20_abi_14_null_contexts_and_parameters() {
         let reader = OwnedContext::decompressing(library, dparams(1));
         let (mut cparams, mut told) = (Params::default().cparams(), dparams(1));
         let refused = |rc: i32, what: &str| assert!(rc == -32 || rc == -12, "{what}: {rc}");
-        // SAFETY: what is not NULL is valid; NULL is what is being tested.
+        // SAFETY: pointers that are not NULL are valid; the test is about NULL.
         unsafe {
             (library.blosc2_free_ctx)(ptr::null_mut());
             refused((library.blosc2_ctx_get_cparams)(ptr::null_mut(), &mut cparams), "context");
@@ -261,7 +261,7 @@ fn chunk_10_20_abi_14_null_contexts_and_parameters() {
             let mut given = dparams(1);
             given.postfilter = Some(after);
             assert!((library.blosc2_create_dctx)(given).is_null());
-            // Parameters without a function are of no use, and do no harm.
+            // Parameters without a function are ignored.
             let (mut pre, mut post) = (preparams(), postparams());
             let mut given = Params::default().cparams();
             given.preparams = &mut pre;
@@ -277,7 +277,7 @@ fn chunk_10_20_abi_14_null_contexts_and_parameters() {
 fn codecs_18_01_02_abi_14_null_names_and_structs() {
     alone("arguments::codecs_18_01_02_abi_14_null_names_and_structs", || {
         let library = ours();
-        // SAFETY: what is not NULL is valid; NULL is what is being tested.
+        // SAFETY: pointers that are not NULL are valid; the test is about NULL.
         unsafe {
             assert_eq!((library.blosc2_register_codec)(ptr::null_mut()), -12);
             assert_eq!((library.blosc2_register_filter)(ptr::null_mut()), -12);
@@ -334,7 +334,7 @@ fn filters_d4_abi_14_shuffle_arguments() {
             for (typesize, len) in
                 [(0, 64), (-1, 64), (i32::MIN, 64), (4, -1), (4, -64), (4, i32::MIN), (0, 0)]
             {
-                // SAFETY: buffers that are long enough; bad sizes must be refused.
+                // SAFETY: the buffers are large enough; invalid sizes must be rejected.
                 let rc = unsafe { function(typesize, len, src.as_ptr().cast(), dest.as_mut_ptr().cast()) };
                 assert_eq!(rc, -12, "function {index}: {typesize}, {len}");
             }
@@ -351,7 +351,7 @@ fn filters_d4_abi_14_shuffle_arguments() {
     });
 }
 
-/// Codecs that nobody has: what needs none still works (codecs.md 1.2).
+/// Codecs that are not registered: calls that need no codec still work (codecs.md 1.2).
 #[test]
 fn chunk_10_23_unknown_codecs() {
     let noise = data(Data::Noise, 4, 4000);
@@ -393,7 +393,7 @@ fn chunk_10_23_unknown_filters() {
             let context = OwnedContext::compressing(ours(), params.cparams());
             match id {
                 5..=31 | 37..=159 => assert!(context.is_none(), "filter {id}"),
-                // The plugins come with the filters document's own issue; user filters are other tests' own.
+                // Filters of the plugin range are tested with filters.md; user filters are registered by other tests.
                 200.. => {
                     let (rc, _) = with_destination(5000, |dest| context.expect("one").compress(&src, dest));
                     assert_eq!(rc, -18, "filter {id}");

@@ -1,4 +1,4 @@
-//! Arrays that change their shape, are copied and joined: b2nd.md 10 D2, D4, D11 to D14, D22, D24.
+//! Changing the shape of arrays, copying and concatenating them: b2nd.md 10 D2, D4, D11 to D14, D22, D24.
 
 use crate::alone::alone;
 use crate::checks::ours;
@@ -12,7 +12,7 @@ fn counted(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
 }
 
-/// Opens what ours wrote with every library there is.
+/// All libraries; each opens the files that ours wrote.
 fn readers() -> Vec<&'static Library> {
     crate::support::all()
 }
@@ -44,7 +44,7 @@ fn b2nd_10_d2_wide_items_are_saved() {
     }
 }
 
-/// Appending as many bytes as a chunk has is appending those items.
+/// Appending as many bytes as a chunk has appends those items.
 #[test]
 fn b2nd_10_d4_appending_a_chunk_of_bytes() {
     alone("array_changes::b2nd_10_d4_appending_a_chunk_of_bytes", || {
@@ -79,7 +79,7 @@ fn b2nd_10_d4_appending_a_chunk_of_bytes() {
     });
 }
 
-/// Every field that a change of the shape writes.
+/// Returns every field that a change of the shape writes.
 fn state(array: &Array) -> (Vec<i64>, Vec<i64>, [i64; 6]) {
     let fields = array.fields();
     let schunk = array.schunk();
@@ -152,7 +152,7 @@ fn b2nd_10_d12_lengths_and_places_that_make_no_sense() {
                 assert_eq!(array.resize(&[shape], Some(&[start])), -12, "{store:?}: {shape} {start}");
             }
             let source = [0u8; 3];
-            // SAFETY: a live array and a buffer that is not read.
+            // SAFETY: a live array; the buffer is not read.
             unsafe {
                 let f = array.functions;
                 assert_eq!((f.b2nd_insert)(array.raw(), source.as_ptr().cast(), -3, 0, 9), -12);
@@ -219,7 +219,7 @@ fn b2nd_10_d14_concatenations_of_other_partitions() {
                 );
                 assert_eq!(joined.schunk().chunksize(), joined.fields().extchunknitems as i32);
             }
-            // An array behind itself.
+            // Appends an array to itself.
             for shape in [8, 7] {
                 let spec = Spec::new(&[shape, 3], &[4, 2], &[2, 2], 1).stored(store, &scratch.fresh());
                 let once = items(shape as usize * 3, 1);
@@ -231,7 +231,8 @@ fn b2nd_10_d14_concatenations_of_other_partitions() {
     });
 }
 
-/// The shape of an old array is written where it was read, or nothing is changed.
+/// Resizing an array of the old caterva format writes the shape back to the metalayer it was read from, or changes
+/// nothing.
 #[test]
 fn b2nd_10_d22_resizing_a_caterva_array() {
     let scratch = Scratch::new();
@@ -275,7 +276,7 @@ fn b2nd_10_d22_resizing_a_caterva_array() {
     }
 }
 
-/// The stored shape follows the array whatever the dtype of the context was.
+/// The stored shape is that of the array, whatever the length of the dtype in the context.
 #[test]
 fn b2nd_10_d24_shapes_after_a_copy_with_a_longer_dtype() {
     let scratch = Scratch::new();
@@ -313,7 +314,7 @@ fn b2nd_10_d24_shapes_after_a_copy_with_a_longer_dtype() {
     }
 }
 
-/// A shape that promises chunks without end is not gone through, chunk by chunk.
+/// Opening an array whose shape claims a huge number of chunks does not iterate over them.
 #[test]
 fn b2nd_a_shape_of_more_chunks_than_are_stored() {
     alone("array_changes::b2nd_a_shape_of_more_chunks_than_are_stored", || {
@@ -322,7 +323,7 @@ fn b2nd_a_shape_of_more_chunks_than_are_stored() {
         let stored = [&[0xd3][..], &6i64.to_be_bytes()].concat();
         let at = frame.windows(9).position(|bytes| bytes == stored).expect("the stored shape");
         frame[at + 1..at + 9].copy_from_slice(&(1i64 << 31).to_be_bytes());
-        // Whether it opens is not asked here.
+        // Opening may succeed or fail.
         let Some(array) = Array::from_copy(ours(), &mut frame).1 else { return };
         assert!(array.delete(0, 2, 2) < 0);
         assert!(array.resize(&[4], None) < 0);

@@ -1,4 +1,4 @@
-//! Making and freeing arrays: b2nd.md 10 D15 to D17.
+//! Creating and freeing arrays: b2nd.md 10 D15 to D17.
 
 use std::fs;
 use std::ptr::{null, null_mut};
@@ -25,7 +25,7 @@ fn b2nd_10_d15_null_where_the_reference_crashes() {
         let raw = array.raw();
         let (mut out, mut item) = (null_mut(), 0u8);
         let buffer = std::ptr::from_mut(&mut item).cast();
-        // SAFETY: live arrays and contexts, valid out-pointers; what is NULL has to be refused.
+        // SAFETY: live arrays and contexts, valid out-pointers; NULL must be rejected.
         unsafe {
             assert_eq!((f.b2nd_get_slice)(null_mut(), &mut out, raw, [0].as_ptr(), [1].as_ptr()), -32);
             assert_eq!((f.b2nd_copy)(null_mut(), raw, &mut out), -32);
@@ -49,14 +49,14 @@ fn b2nd_10_d15_null_where_the_reference_crashes() {
     });
 }
 
-/// No array, no file and no memory is left behind by what fails.
+/// A failed call leaves no array, no file and no allocated memory.
 #[test]
 fn b2nd_10_d16_failures_leave_nothing() {
     alone("array_contexts::b2nd_10_d16_failures_leave_nothing", || {
         let scratch = Scratch::new();
         let f = functions();
         for store in Store::ALL {
-            // Too many bytes in a chunk; an overflow; a metalayer that is there already; too many chunks.
+            // A chunk of too many bytes; an overflow; a metalayer name that is in use; too many chunks.
             let mut doubled = Spec::new(&[5], &[3], &[2], 1);
             doubled.metalayers.push((c"b2nd".to_owned(), vec![1]));
             let specs = [
@@ -96,7 +96,7 @@ fn b2nd_10_d16_failures_leave_nothing() {
                 assert!(rc < 0 && out.is_null(), "{rc} and {out:?}");
             }
         }
-        // Failures in great number do not fill the memory.
+        // Many failures do not exhaust the memory.
         let path = scratch.fresh();
         let array = Spec::new(&[1 << 20], &[1 << 16], &[1 << 12], 1).stored(Store::File, &path).zeros(ours());
         let mut frame = array.to_cframe().expect("a frame").0;
@@ -137,7 +137,7 @@ fn b2nd_10_d17_numbers_out_of_range() {
             .collect();
         let (shape, part) = ([5i64; 32], [2i32; 32]);
         let create = |ndim: i8, count: i32| {
-            // SAFETY: lists of so many dimensions and metalayers.
+            // SAFETY: the lists have as many entries as dimensions and metalayers are passed.
             unsafe {
                 let context = (f.b2nd_create_ctx)(
                     null(),
@@ -162,7 +162,7 @@ fn b2nd_10_d17_numbers_out_of_range() {
         }
         for ndim in [17, 127, -1, -128] {
             let mut out = null_mut();
-            // SAFETY: lists of more dimensions than are stored.
+            // SAFETY: the lists have more dimensions than the array stores.
             let rc = unsafe {
                 (f.b2nd_serialize_meta)(
                     ndim,

@@ -1,4 +1,4 @@
-//! Threads that read one array: any number of them may, at the same time (design of this library).
+//! Any number of threads may read one array at the same time (design of this library).
 
 use std::ffi::{c_int, c_void};
 use std::mem::ManuallyDrop;
@@ -15,7 +15,7 @@ use crate::support::super_chunk::scratch::Scratch;
 
 const NTHREADS: u64 = 8;
 
-/// Calls `read` on eight threads, each with a handle on the same array and its number.
+/// Calls `read` on eight threads, each with a handle to the same array and its thread number.
 fn on_threads(array: &Array, read: impl Fn(&Array, u64) + Sync) {
     let address = array.raw().expose_provenance();
     std::thread::scope(|scope| {
@@ -29,7 +29,7 @@ fn on_threads(array: &Array, read: impl Fn(&Array, u64) + Sync) {
     });
 }
 
-/// Each thread reads in every way, as many times as the environment says.
+/// Each thread uses every read function; the environment sets the number of repetitions.
 #[test]
 fn threads_that_read_one_array_get_the_right_items() {
     let nreads = from_environment("BLOSC2_ARRAY_READS", 50);
@@ -50,13 +50,13 @@ fn threads_that_read_one_array_get_the_right_items() {
     }
 }
 
-/// The threads that are inside a read.
+/// Released when all threads of the test are inside a read.
 static INSIDE: OnceLock<Barrier> = OnceLock::new();
 static CALLS: AtomicU64 = AtomicU64::new(0);
 
 type Job = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// Waits until all threads of the test have jobs to run, that is, are inside a read; then runs the jobs of this one.
+/// Threads callback: waits until all threads of the test are inside a read, then runs the jobs of this thread.
 unsafe extern "C" fn wait_for_all(
     _data: *mut c_void,
     job: Job,
@@ -67,12 +67,12 @@ unsafe extern "C" fn wait_for_all(
     CALLS.fetch_add(1, Relaxed);
     INSIDE.get_or_init(|| Barrier::new(NTHREADS as usize)).wait();
     for n in 0..numjobs as usize {
-        // SAFETY: by the contract of the callback `jobs` has `numjobs` records of `elsize` bytes, each for one call.
+        // SAFETY: by the contract of the callback, `jobs` has `numjobs` records of `elsize` bytes, each for one call.
         unsafe { job.expect("a job")(jobs.byte_add(n * elsize)) };
     }
 }
 
-/// A read that kept another one out would wait for ever.
+/// The test would hang if one read excluded another.
 #[test]
 fn threads_read_one_array_at_the_same_time() {
     alone("array_readers::threads_read_one_array_at_the_same_time", || {
@@ -84,7 +84,7 @@ fn threads_read_one_array_at_the_same_time() {
                 Spec::new(&[NITEMS as i64], &[NITEMS as i32], &[1000], 1).stored(store, &scratch.fresh());
             spec.dthreads = 2;
             let array = spec.filled(ours(), &items);
-            // SAFETY: the callback keeps to its contract and uses no data.
+            // SAFETY: the callback follows the contract and uses no data.
             unsafe { (ours().blosc2_set_threads_callback)(Some(wait_for_all), ptr::null_mut()) };
             CALLS.store(0, Relaxed);
             on_threads(&array, |array, _| {
@@ -102,7 +102,7 @@ fn threads_read_one_array_at_the_same_time() {
     });
 }
 
-/// One read of a kind that is drawn, against the items that went in.
+/// Compares one read, by a function chosen at random, with the original items.
 fn read_once(random: &mut Random, array: &Array, items: &[u8]) {
     let item = |at: [i64; 3]| &items[(at[0] * 1500 + at[1] * 30 + at[2]) as usize * 4..][..4];
     let draw = |random: &mut Random| -> [i64; 3] { [40, 50, 30].map(|length| random.below(length) as i64) };

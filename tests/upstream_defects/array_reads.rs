@@ -17,12 +17,12 @@ fn layout_a() -> Array {
     Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).filled(ours(), &counted(35))
 }
 
-/// Every way to read a part, with DELTA in the pipeline.
+/// All functions that read a part, with DELTA in the pipeline.
 #[test]
 fn b2nd_10_d1_partial_reads_with_delta() {
     alone("array_reads::b2nd_10_d1_partial_reads_with_delta", || {
         let scratch = Scratch::new();
-        // Such as compress, since what is stored is not filtered.
+        // Compressible items, since chunks that are stored uncompressed are not filtered.
         let items: Vec<u8> = (0..301u32).flat_map(|at| (1000 + at / 3).to_le_bytes()).collect();
         for store in Store::ALL {
             for (dthreads, filters) in [
@@ -77,7 +77,7 @@ fn b2nd_10_d3_whole_chunks_into_wider_buffers() {
     assert_eq!(first.to_cbuffer(), Ok(counted(11)));
 }
 
-/// Items that nobody wrote are zeros, not what was in memory.
+/// Items that were never written read as zeros, not as old memory contents.
 #[test]
 fn b2nd_10_d5_uninitialised_items() {
     let scratch = Scratch::new();
@@ -85,7 +85,7 @@ fn b2nd_10_d5_uninitialised_items() {
         let spec = Spec::new(&[40, 40], &[16, 16], &[4, 4], 4).stored(store, &scratch.fresh());
         let array = spec.context(ours()).uninit().1.expect("an array");
         for _ in 0..3 {
-            // So that there is something to see in freed memory.
+            // Fills memory that is then freed, so that reading old contents would be detected.
             drop(std::hint::black_box(vec![0xEEu8; 1024]));
             assert_eq!(array.get(&[1, 1], &[20, 39]), Ok(vec![0; 19 * 38 * 4]), "{store:?}");
             assert_eq!(array.get(&[3, 3], &[4, 4]), Ok(vec![0; 4]), "{store:?}");
@@ -97,8 +97,8 @@ fn b2nd_10_d5_uninitialised_items() {
     }
 }
 
-/// The same where a box is a whole chunk that is decompressed right into a program's buffer: zeros for what nobody wrote,
-/// and for blocks that are masked.
+/// The same for a box that is a whole chunk, which is decompressed directly into the caller's buffer: zeros for items
+/// that were never written, and for masked blocks.
 #[test]
 fn b2nd_10_d5_whole_chunks_leave_nothing_behind() {
     let scratch = Scratch::new();
@@ -109,7 +109,7 @@ fn b2nd_10_d5_whole_chunks_leave_nothing_behind() {
         assert_eq!(read(), (0, vec![0; 16]), "{store:?}");
         assert_eq!(array.set(&[4, 0], &[8, 4], &counted(16)), 0);
         assert_eq!(read(), (0, counted(16)), "{store:?}");
-        // SAFETY: the context of a live array; the mask is as long as is said, and copied.
+        // SAFETY: the context of a live array; the mask has the stated length and is copied.
         let masked =
             unsafe { (ours().blosc2_set_maskout)((*array.fields().sc).dctx, [1, 0].as_mut_ptr(), 2) };
         assert_eq!(masked, 0);
@@ -132,7 +132,7 @@ fn b2nd_10_d8_orthogonal_limits() {
         let f = array.functions;
         let (mut list, mut sizes, mut shape) = ([0i64], [1i64, 1], [1i64, 1]);
         let mut lists = [list.as_mut_ptr(), list.as_mut_ptr()];
-        // SAFETY: a live array, two lists of one coordinate; what is NULL has to be refused.
+        // SAFETY: a live array, two lists of one coordinate; NULL must be rejected.
         unsafe {
             let (a, lists, sizes, shape) =
                 (array.raw(), lists.as_mut_ptr(), sizes.as_mut_ptr(), shape.as_mut_ptr());
@@ -148,7 +148,7 @@ fn b2nd_10_d8_orthogonal_limits() {
                 -32
             );
         }
-        // Coordinates that are further apart than 32 bits can tell, in chunks that hold nothing.
+        // Coordinates whose difference exceeds 32 bits, in chunks without content.
         let far = Spec::new(&[1 << 33], &[1 << 26], &[1 << 16], 1).zeros(ours());
         let places = [0, (1 << 32) + 5, 7, 1 << 31, (1 << 33) - 1, (1 << 32) + 5];
         assert_eq!(far.set_orthogonal(&[vec![7]], &[3], &[1], 1), 0);
@@ -161,9 +161,9 @@ fn b2nd_10_d8_orthogonal_limits() {
     });
 }
 
-/// A box that reaches beyond the chunks of the array touches no items but its own: the C library takes a chunk outside the
-/// grid for another one, reads before the first chunk, and replaces chunks by zeros. Nothing is what a box that ends before
-/// it starts holds.
+/// A box that extends beyond the chunks of the array affects only its own items: the C library uses another chunk for
+/// one outside the grid, reads before the first chunk, and replaces chunks by zeros. A box that ends before it starts
+/// is empty.
 #[test]
 fn b2nd_10_d9_slices_out_of_range() {
     alone("array_reads::b2nd_10_d9_slices_out_of_range", || {
@@ -188,7 +188,7 @@ fn b2nd_10_d9_slices_out_of_range() {
             ] {
                 let array = make();
                 let what = format!("{store:?}: {start:?}..{stop:?}");
-                // What the box has of the array, and what the array becomes.
+                // The part of the box that lies in the array, and the expected array after the write.
                 let mut read = vec![0; 1600];
                 let mut written = counted(35);
                 for (index, item) in counted(35).into_iter().enumerate() {
@@ -229,7 +229,7 @@ fn b2nd_10_d10_point_into_a_short_buffer() {
     assert_eq!(point.to_cbuffer_sized(8, 7).0, -12);
 }
 
-/// After a read that failed the next one is as if nothing had been.
+/// A failed read does not affect the next one.
 #[test]
 fn b2nd_10_d18_reads_after_a_failed_read() {
     let mut spec = Spec::new(&[64], &[32], &[4], 4);
@@ -241,7 +241,7 @@ fn b2nd_10_d18_reads_after_a_failed_read() {
     let schunk = SuperChunk::create(ours(), Store::Memory, "".as_ref(), &params);
     assert_eq!(schunk.meta_add("b2nd", &layer), 0);
     let mut broken = source.schunk().get_chunk(1).expect("a chunk");
-    // Every stream starts behind the end, or is nonsense where the chunk was stored.
+    // Every stream starts behind the end of the chunk, or is invalid if the chunk was stored uncompressed.
     let special = broken[31];
     assert_eq!(special >> 4, 0, "an ordinary chunk");
     broken[2] &= !2;
@@ -258,11 +258,11 @@ fn b2nd_10_d18_reads_after_a_failed_read() {
     }
 }
 
-/// The last item that is touched has to be inside the buffer.
+/// The last item of the box must lie inside the buffer.
 #[test]
 fn b2nd_10_d19_buffers_too_short_for_their_shape() {
     let array = layout_a();
-    // 3 x 4 items in rows of 5: the last one is the fourteenth.
+    // 3 x 4 items in rows of 5: the last item is the fourteenth.
     for (size, right) in [(12, -12), (13, -12), (14, 0), (20, 0)] {
         let (rc, dest) = array.get_slice_cbuffer(&[1, 2], &[4, 6], &[4, 5], size, size as i64);
         assert_eq!((rc, dest.len()), (right, size), "{size} bytes");
@@ -277,7 +277,7 @@ fn b2nd_10_d19_buffers_too_short_for_their_shape() {
     assert_eq!(array.get_slice_cbuffer(&[0, 0], &[5, 7], &[5, i64::MAX], 35, 35).0, -12);
 }
 
-/// More rows than 32 bits count, of no width.
+/// More rows than fit into 32 bits, each of width zero.
 #[test]
 fn b2nd_10_d20_copies_of_many_dimensions() {
     let f = Functions::of(ours());
@@ -301,7 +301,7 @@ fn b2nd_10_d20_copies_of_many_dimensions() {
     };
     assert!(rc == 0 && dest == src);
     stop[3] = 0;
-    // SAFETY: nothing is touched.
+    // SAFETY: no memory is accessed.
     let rc = unsafe {
         (f.b2nd_copy_buffer2)(
             16,
@@ -318,7 +318,7 @@ fn b2nd_10_d20_copies_of_many_dimensions() {
     assert_eq!(rc, 0);
 }
 
-/// Chunks of nearly as many bytes as 32 bits count, in a metalayer that lies: an error, and nothing of that size.
+/// Chunks of almost 2^31 bytes that a damaged metalayer claims: an error, without an allocation of that size.
 #[test]
 fn b2nd_10_d20_chunks_of_two_gigabytes() {
     alone("array_reads::b2nd_10_d20_chunks_of_two_gigabytes", || {
@@ -343,7 +343,7 @@ fn b2nd_10_d20_chunks_of_two_gigabytes() {
     });
 }
 
-/// A chunk that is shorter than it has to be is an error, not a part of what was in memory.
+/// A chunk that is shorter than required is an error; uninitialised memory is not returned.
 #[test]
 fn b2nd_10_d23_short_chunks() {
     let source = Spec::new(&[12], &[6], &[3], 4).filled(ours(), &counted(48));

@@ -8,7 +8,7 @@ use crate::support::super_chunk::scratch::Scratch;
 const INVALID_PARAM: i32 = -12;
 const INVALID_INDEX: i32 = -33;
 
-/// Items of a byte each, counted from 1 on.
+/// Items of one byte, numbered from 1.
 fn bytes(nitems: usize) -> Vec<u8> {
     (1..=nitems as u8).collect()
 }
@@ -58,7 +58,7 @@ fn d7_views_leave_what_they_share() {
         let view = made(array.squeeze());
         let again = made(view.expand_dims(&[false, true, true, false]));
         assert_eq!(view.schunk().vlmeta_get("note"), Ok(b"a content".to_vec()));
-        // What the array does with its metalayers does not reach into the view.
+        // Changes of the metalayers of the array do not affect the view.
         assert!(array.schunk().vlmeta_delete("note") >= 0);
         assert_eq!(again.schunk().vlmeta_get("note"), Ok(b"a content".to_vec()));
         assert_eq!(view.free(), 0);
@@ -76,7 +76,7 @@ fn d7_items_are_set_through_views() {
         let view = made(array.squeeze());
         let mut model = bytes(35);
         for round in 0..3u8 {
-            // A single item, so that its block is remembered.
+            // Reads a single item, so that its block is cached.
             assert_eq!(view.get(&[1, 1], &[2, 2]), Ok(vec![model[8]]), "{store:?}");
             model[8] = 100 + round;
             assert_eq!(array.set(&[1, 0, 1], &[2, 1, 2], &[model[8]]), 0);
@@ -119,7 +119,7 @@ fn d7_views_refuse_what_would_corrupt() {
     }
 }
 
-/// A view whose array has grown, shrunk or gone has chunks that are there, or an error.
+/// After the array has grown, shrunk or been freed, a read through the view returns chunks that exist, or an error.
 #[test]
 fn d7_views_look_at_what_there_is() {
     let scratch = Scratch::new();
@@ -159,7 +159,7 @@ fn d8_an_array_without_dimensions_is_one_item() {
     assert_eq!(array.to_cbuffer(), Ok(vec![5, 6, 7, 8]));
 }
 
-/// Coordinates whose difference does not fit 32 bits.
+/// Coordinates whose difference does not fit into 32 bits.
 #[test]
 fn d8_coordinates_far_apart() {
     let chunk = 1 << 30;
@@ -168,13 +168,13 @@ fn d8_coordinates_far_apart() {
     assert_eq!(array.get_orthogonal(&[far], &[5], 5, 5), (0, vec![0; 5]));
 }
 
-/// Items whose places in the buffer overlap come one by one.
+/// Items whose positions in the buffer overlap are copied one by one.
 #[test]
 fn d8_buffers_that_are_too_narrow() {
     let array = Spec::new(&[5, 7], &[3, 4], &[2, 2], 1).filled(ours(), &bytes(35));
     let selection = [vec![0, 4], vec![0, 1, 2]];
     let (rc, found) = array.get_orthogonal(&selection, &[2, 0], 6, 6);
-    // Both rows begin at the same place, and what is behind them is not touched.
+    // Both rows begin at the same position; the bytes behind them are not written.
     let first = [1, 2, 3];
     let second = [29, 30, 31];
     assert!(rc == 0 && found[..3].iter().zip(first).zip(second).all(|((x, a), b)| *x == a || *x == b));

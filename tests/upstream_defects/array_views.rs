@@ -10,7 +10,7 @@ fn counted(len: usize) -> Vec<u8> {
     (1..=len).map(|value| value as u8).collect()
 }
 
-/// A view that could not be read is not made.
+/// A view that could not be read is not created.
 #[test]
 fn b2nd_10_d6_views_that_share_no_chunks() {
     alone("array_views::b2nd_10_d6_views_that_share_no_chunks", || {
@@ -23,7 +23,7 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
                 assert_eq!(array.squeeze_index(&[true, false]).0, -12, "{store:?}: {chunk:?} {block:?}");
                 assert_eq!(array.to_cbuffer(), Ok(counted(5)));
             }
-            // Of nothing there is nothing to share.
+            // An empty selection has no chunks to share.
             for chunk in [[2, 3], [0, 3], [1, 0]] {
                 let block = chunk.map(|length: i32| length.min(2));
                 let spec = Spec::new(&[1, 0], &chunk, &block, 1).stored(store, &scratch.fresh());
@@ -50,7 +50,8 @@ fn b2nd_10_d6_views_that_share_no_chunks() {
     });
 }
 
-/// The base keeps its metalayers when a view goes, and its chunks when a view is written to or resized.
+/// Freeing a view does not free the metalayers of the base; writing to or resizing a view does not free the chunks of
+/// the base.
 #[test]
 fn b2nd_10_d7_bases_outlive_views() {
     alone("array_views::b2nd_10_d7_bases_outlive_views", || {
@@ -70,7 +71,7 @@ fn b2nd_10_d7_bases_outlive_views() {
                 assert_eq!(array.schunk().vlmeta_get("second"), Ok(vec![7; 300]));
             }
             let view = array.squeeze().1.expect("a view");
-            // Written through to every chunk, or refused.
+            // The write changes every chunk of the base, or is rejected.
             let mut right = counted(10);
             for round in 0..3u8 {
                 let more: Vec<u8> = (0..8).map(|at| 100 + 10 * round + at).collect();

@@ -1,4 +1,4 @@
-//! The functions of the I/O back-ends where the reference crashes or corrupts (frame.md 9, abi.md 14).
+//! The functions of the I/O back-ends in cases where the reference crashes or corrupts data (frame.md 9, abi.md 14).
 
 use std::ffi::{CStr, c_void};
 use std::fs;
@@ -11,7 +11,7 @@ use crate::checks::ours;
 use crate::support::files::TempDir;
 use crate::support::library::Library;
 
-/// A file of ours, mapped.
+/// A mapped file of one of the libraries.
 struct Mapped {
     library: &'static Library,
     params: Box<blosc2_stdio_mmap>,
@@ -50,21 +50,21 @@ impl Mapped {
         // SAFETY: a struct with a mapping.
         let len = unsafe { (self.library.blosc2_stdio_mmap_size)(self.stream()) };
         let mut ptr = null_mut();
-        // SAFETY: as above, and a place for a pointer.
+        // SAFETY: as above, and an out-pointer.
         assert_eq!(unsafe { (self.library.blosc2_stdio_mmap_read)(&mut ptr, 1, len, 0, self.stream()) }, len);
-        // SAFETY: so many bytes are there.
+        // SAFETY: `len` bytes are mapped there.
         unsafe { std::slice::from_raw_parts(ptr.cast(), len as usize) }.to_vec()
     }
 }
 
 impl Drop for Mapped {
     fn drop(&mut self) {
-        // SAFETY: a struct with a mapping, which is not to be freed.
+        // SAFETY: a struct with a mapping; the struct itself is not freed.
         unsafe { (self.library.blosc2_stdio_mmap_destroy)(self.stream()) };
     }
 }
 
-/// The reference enlarges `file_size`, or writes into pages that are only for reading.
+/// The reference increases `file_size`, or writes to read-only pages.
 #[test]
 fn a_mapping_for_reading_is_not_written() {
     alone("back_ends::a_mapping_for_reading_is_not_written", || {
@@ -85,7 +85,7 @@ fn a_mapping_for_reading_is_not_written() {
     });
 }
 
-/// The reference faults beyond the last page of the file.
+/// The reference faults behind the last page of the file.
 #[test]
 fn a_private_mapping_grows_beyond_the_file() {
     alone("back_ends::a_private_mapping_grows_beyond_the_file", || {
@@ -108,7 +108,7 @@ fn a_private_mapping_grows_beyond_the_file() {
     });
 }
 
-/// The reference leaves the mapping too small, and reads past its end.
+/// The reference does not extend the mapping, and reads past its end.
 #[test]
 fn extending_a_mapped_file_extends_the_mapping() {
     alone("back_ends::extending_a_mapped_file_extends_the_mapping", || {
@@ -125,7 +125,7 @@ fn extending_a_mapped_file_extends_the_mapping() {
     });
 }
 
-/// In the reference the source is gone once the mapping has moved.
+/// In the reference the source becomes invalid when the mapping moves.
 #[test]
 fn a_mapped_file_is_appended_to_itself() {
     alone("back_ends::a_mapped_file_is_appended_to_itself", || {
@@ -136,7 +136,7 @@ fn a_mapped_file_is_appended_to_itself() {
             let mut mapped = Mapped::open(&dir, mode, 1);
             for _ in 0..10 {
                 let (ptr, len) = (mapped.params.addr, mapped.params.file_size as i64);
-                // SAFETY: a source within the mapping, which the function takes care of.
+                // SAFETY: a source within the mapping, which the function supports.
                 let written =
                     unsafe { (ours().blosc2_stdio_mmap_write)(ptr.cast(), 1, len, len, mapped.stream()) };
                 assert_eq!(written, len);
@@ -147,7 +147,7 @@ fn a_mapped_file_is_appended_to_itself() {
     });
 }
 
-/// The reference reads through the NULL.
+/// The reference dereferences NULL.
 #[test]
 fn streams_that_are_null() {
     alone("back_ends::streams_that_are_null", || {
@@ -155,7 +155,7 @@ fn streams_that_are_null() {
         let mut byte = 7u8;
         let mut no_file = blosc2_stdio_file { file: null_mut() };
         let no_file: *mut c_void = (&raw mut no_file).cast();
-        // SAFETY: streams that are NULL or have no file, otherwise a buffer of a byte.
+        // SAFETY: streams that are NULL or have no file; otherwise a buffer of one byte.
         unsafe {
             let byte: *mut c_void = (&raw mut byte).cast();
             for stream in [null_mut(), no_file] {
@@ -177,12 +177,12 @@ fn streams_that_are_null() {
     });
 }
 
-/// The reference knows no back-end before its first use.
+/// The reference has no registered back-end before its first use.
 #[test]
 fn back_ends_are_there_from_the_start() {
     alone("back_ends::back_ends_are_there_from_the_start", || {
         let library = Library::ours_uninitialised();
-        // SAFETY: any id may be asked for, and an entry is initialised.
+        // SAFETY: any id may be passed; returned entries are initialised.
         unsafe {
             for (id, name, allocates) in [(0, c"filesystem", true), (1, c"filesystem_mmap", false)] {
                 let io = (library.blosc2_get_io_cb)(id).as_ref().expect("an entry");
@@ -210,7 +210,7 @@ fn the_name_of_a_back_end_is_copied() {
             truncate: None,
             destroy: None,
         };
-        // SAFETY: a struct with a name; nothing uses its functions.
+        // SAFETY: a struct with a name; its functions are not called.
         unsafe {
             assert_eq!((ours().blosc2_register_io_cb)(&io), 0);
             name.copy_from_slice(b"gone\0");

@@ -1,4 +1,5 @@
-//! What the themes share: who decodes a chunk, and whether every part of it can be read alone.
+//! Shared checks of the tests: that our library and the reference decode a chunk, and that every part of it can be
+//! read.
 
 use blosc2::abi::{CBool, blosc2_postfilter_params, blosc2_prefilter_params};
 
@@ -8,7 +9,7 @@ use crate::support::library::{Context, Library};
 use crate::support::random::Random;
 
 pub const CODECS: [u8; 5] = [0, 1, 2, 4, 5];
-/// The codecs that take dictionaries.
+/// The codecs that support dictionaries.
 pub const DICTIONARY_CODECS: [u8; 3] = [1, 2, 5];
 pub const SHUFFLE: u8 = 1;
 pub const BITSHUFFLE: u8 = 2;
@@ -19,24 +20,24 @@ pub fn ours() -> &'static Library {
     Library::ours()
 }
 
-/// `nbytes` bytes of that kind for items of `typesize` bytes, the same in every run.
+/// Returns `nbytes` bytes of that kind for items of `typesize` bytes, the same in every run.
 pub fn data(kind: Data, typesize: usize, nbytes: usize) -> Vec<u8> {
     kind.generate(&mut Random::new(nbytes as u64 + 77), typesize, nbytes)
 }
 
-/// A destination in which everything fits.
+/// A destination size in which every chunk fits.
 pub fn roomy(nbytes: usize) -> usize {
     16 * nbytes + 100_000
 }
 
-/// The slots of a pipeline: `ids` in the last ones.
+/// Returns the slots of a pipeline, with `ids` in the last slots.
 pub fn pipeline(ids: &[u8]) -> [u8; 6] {
     let mut filters = [0; 6];
     filters[6 - ids.len()..].copy_from_slice(ids);
     filters
 }
 
-/// Compresses with our library in a roomy destination.
+/// Compresses with our library into a large enough destination.
 #[track_caller]
 pub fn compressed(params: &Params, src: &[u8]) -> Vec<u8> {
     let chunk = crate::support::calls::compress(ours(), params, src, roomy(src.len()));
@@ -55,7 +56,7 @@ pub fn assert_outcome(what: &str, outcome: Outcome, expected: &[u8]) {
     }
 }
 
-/// Our library decodes the chunk, with one thread and with four.
+/// Checks that our library decodes the chunk, with one thread and with four.
 #[track_caller]
 pub fn assert_ours_decodes(chunk: &[u8], expected: &[u8]) {
     for nthreads in [1, 4] {
@@ -64,7 +65,7 @@ pub fn assert_ours_decodes(chunk: &[u8], expected: &[u8]) {
     }
 }
 
-/// So does the reference, if it is there.
+/// Checks that the reference decodes the chunk, if it is available.
 #[track_caller]
 pub fn assert_reference_decodes(chunk: &[u8], expected: &[u8]) {
     if let Some(reference) = Library::reference() {
@@ -81,7 +82,7 @@ pub fn assert_all_decode(chunk: &[u8], expected: &[u8]) {
     assert_reference_decodes(chunk, expected);
 }
 
-/// Reads `count` parts of the chunk with `context`, those that begin and end at block borders among them.
+/// Reads `count` parts of the chunk with `context`, including parts that begin or end at block boundaries.
 #[track_caller]
 pub fn assert_items(
     context: &mut OwnedContext<'_>,
@@ -114,7 +115,7 @@ pub fn assert_items(
     }
 }
 
-/// Reads parts of the chunk with fresh contexts and one that is used again, of one thread and of four.
+/// Reads parts of the chunk with new contexts and with a reused one, with one thread and with four.
 #[track_caller]
 pub fn assert_items_everywhere(chunk: &[u8], decoded: &[u8]) {
     let random = &mut Random::new(decoded.len() as u64);
@@ -128,19 +129,19 @@ pub fn assert_items_everywhere(chunk: &[u8], decoded: &[u8]) {
     }
 }
 
-/// A field of a context, at an offset of the layout that abi.md 4.3 promises.
+/// Reads a field of a context, at an offset of the layout in abi.md 4.3.
 pub fn field<T: Copy>(context: Context, offset: usize) -> T {
-    // SAFETY: the context lives, the layout has a field of that type there, and nobody writes it now.
+    // SAFETY: a live context; the layout has a field of that type at the offset, and no thread writes it now.
     unsafe { context.byte_add(offset).cast::<T>().read() }
 }
 
 /// Writes a field of a context.
 pub fn set_field<T: Copy>(context: Context, offset: usize, value: T) {
-    // SAFETY: as in `field`; programs and tuners may write there between calls and in hooks.
+    // SAFETY: as in `field`; programs and tuners may write the field between calls and in hooks.
     unsafe { context.byte_add(offset).cast::<T>().write(value) }
 }
 
-/// Parameters of a prefilter with nothing in them.
+/// Returns empty prefilter parameters.
 pub fn preparams() -> blosc2_prefilter_params {
     blosc2_prefilter_params {
         user_data: std::ptr::null_mut(),
@@ -159,7 +160,7 @@ pub fn preparams() -> blosc2_prefilter_params {
     }
 }
 
-/// Parameters of a postfilter with nothing in them.
+/// Returns empty postfilter parameters.
 pub fn postparams() -> blosc2_postfilter_params {
     blosc2_postfilter_params {
         user_data: std::ptr::null_mut(),

@@ -1,5 +1,6 @@
-//! Delta in every arrangement: above and below other filters, with threads, masks, prefilters, postfilters,
-//! variable-length blocks, and on what is shorter than a word (chunk.md 10.13, 10.15, filters.md 16 D2, D3, D6).
+//! Delta at every position of the pipeline: above and below other filters, with threads, masks, prefilters,
+//! postfilters, variable-length blocks, and on blocks shorter than a word (chunk.md 10.13, 10.15, filters.md 16 D2,
+//! D3, D6).
 
 use std::ffi::c_int;
 
@@ -20,7 +21,7 @@ use crate::support::library::Library;
 use crate::support::memory::Gauge;
 use crate::support::random::Random;
 
-/// All pipelines of up to four filters with a delta in them, and some longer ones.
+/// Returns all pipelines of up to four filters that contain delta, and some longer ones.
 fn arrangements() -> Vec<Vec<u8>> {
     let mut all: Vec<Vec<u8>> = vec![vec![]];
     let mut longest: Vec<Vec<u8>> = vec![vec![]];
@@ -42,7 +43,7 @@ fn params(filters: &[u8]) -> Params {
 
 #[test]
 fn chunk_10_15_filters_d3_every_arrangement() {
-    // Large enough for threads; a last block that ends in half an item.
+    // Large enough for threads; the last block ends with half an item.
     let src = data(Data::SmoothFloats, 4, 90_002);
     let random = &mut Random::new(15);
     for filters in arrangements() {
@@ -83,7 +84,7 @@ fn chunk_10_15_word_widths() {
     }
 }
 
-/// The first block is masked out, the others come out right; nobody waits for ever.
+/// With the first block masked out, the other blocks are correct and no thread waits for ever.
 #[test]
 fn chunk_10_13_first_block_masked() {
     alone("delta::chunk_10_13_first_block_masked", || {
@@ -114,7 +115,7 @@ fn chunk_10_13_first_block_masked() {
     });
 }
 
-/// The first block is damaged: everybody gets the error, and soon.
+/// With a damaged first block, all threads return the error without delay.
 #[test]
 fn chunk_10_13_first_block_damaged() {
     alone("delta::chunk_10_13_first_block_damaged", || {
@@ -183,7 +184,7 @@ fn chunk_10_15_filters_d3_with_a_postfilter() {
             let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
             assert!(rc == src.len() as i32 && dest == inverted, "{filters:?}, {nthreads}: {rc}");
             assert_items(&mut context, &chunk, &inverted, &mut Random::new(3), 20);
-            // With the first block left out.
+            // With the first block masked out.
             let mut mask = vec![0; src.len().div_ceil(8000)];
             mask[0] = 1;
             assert_eq!(context.set_maskout(&mut mask), 0);
@@ -194,7 +195,7 @@ fn chunk_10_15_filters_d3_with_a_postfilter() {
     }
 }
 
-/// The chunk decodes to what the prefilter made, also in the reference.
+/// The chunk decodes to the output of the prefilter, also in the reference.
 #[test]
 fn chunk_10_15_filters_d3_with_a_prefilter() {
     let src = data(Data::SmoothFloats, 4, 90_000);
@@ -223,7 +224,7 @@ fn chunk_10_15_filters_d3_with_a_prefilter() {
     }
 }
 
-/// Each block is its own reference, for every reader (also chunk.md 10.10).
+/// Each variable-length block is its own delta reference, for every reader (also chunk.md 10.10).
 #[test]
 fn chunk_10_15_filters_d3e_variable_length_blocks() {
     let random = &mut Random::new(5);
@@ -254,7 +255,7 @@ fn chunk_10_15_filters_d3e_variable_length_blocks() {
     }
 }
 
-/// The bytes behind the last whole word survive, in every block.
+/// The bytes after the last complete word are preserved in every block.
 #[test]
 fn chunk_10_15_filters_d2_tails() {
     for typesize in [2, 3, 4, 8, 12, 16, 24] {
@@ -266,7 +267,7 @@ fn chunk_10_15_filters_d2_tails() {
                     let chunk = compressed(&params, &src);
                     assert_ours_decodes(&chunk, &src);
                     if filters.len() < 3 {
-                        // The reference leaves the tail alone when it undoes delta.
+                        // The reference does not change the tail when it undoes delta.
                         assert_all_decode_serially(&chunk, &src);
                     }
                 }
@@ -289,7 +290,7 @@ fn chunk_10_15_filters_d2_tails() {
                 let whole = src.len() - tail;
                 assert_eq!(decoded[whole..], src[whole..], "{filters:?}");
                 assert_ne!(decoded[..whole], src[..whole], "{filters:?}");
-                // Nothing of earlier blocks leaks into the chunk.
+                // The chunk contains no bytes of earlier blocks.
                 assert_all_decode_serially(chunk, &decoded);
             }
         }
@@ -303,7 +304,7 @@ fn assert_all_decode_serially(chunk: &[u8], expected: &[u8]) {
     }
 }
 
-/// Blocks that are shorter than a word, at the very end of readable memory.
+/// Blocks shorter than a word, at the end of readable memory.
 #[test]
 fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
     alone("delta::chunk_10_15_filters_d6_blocks_shorter_than_a_word", || {
@@ -333,7 +334,7 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
                     let mut reader = OwnedContext::decompressing(ours(), dparams(1));
                     let block = reader.vldecompress_block(&dest, 0);
                     assert_eq!(block.as_deref(), Ok(&bytes[..len]), "typesize {typesize}");
-                    // Tiny blocks of a chunk.
+                    // Small blocks of a chunk.
                     let src = guarded.flush(66, at_end);
                     src.copy_from_slice(&bytes[..66]);
                     let params = Params { blocksize: len as i32, ..params.clone() };
@@ -341,7 +342,7 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
                     let (rc, dest) = with_destination(roomy(66), |dest| context.compress(src, dest));
                     assert!(rc > 0 && !Header::of(&dest).memcpyed(), "{rc}");
                     assert_ours_decodes(&dest[..rc as usize], &bytes[..66]);
-                    // And a destination that ends there.
+                    // A destination that ends at the end of writable memory.
                     let decoded = guarded.flush(66, at_end);
                     let chunk = &dest[..rc as usize];
                     assert_eq!(reader.decompress(chunk, decoded), 66);
@@ -353,7 +354,7 @@ fn chunk_10_15_filters_d6_blocks_shorter_than_a_word() {
     });
 }
 
-/// The classic pipelines are read by the reference, with threads where it can.
+/// The reference reads the common pipelines, with threads where it supports them.
 #[test]
 fn chunk_10_15_classic_delta_in_the_reference() {
     let src = data(Data::SmoothFloats, 8, 200_000);
@@ -363,14 +364,14 @@ fn chunk_10_15_classic_delta_in_the_reference() {
     }
 }
 
-/// A chunk of 62 bytes claims blocks of 512 MiB. Items of its second block need the first one, whose stream is bad: memory
-/// for a block is allocated, but not touched.
+/// A chunk of 62 bytes claims blocks of 512 MiB. Items of its second block depend on the first block, whose stream is
+/// invalid: memory for a block is allocated, but not written.
 #[test]
 fn filters_6_claimed_size_of_the_first_block() {
     alone("delta::filters_6_claimed_size_of_the_first_block", || {
         const BLOCKSIZE: i32 = 536_866_816;
         for format in [0u8, 1, 3, 4] {
-            // An extended header, streams that are not split.
+            // An extended header; the streams are not split.
             let mut chunk = vec![5, 1, 0x15 | 0x08 | format << 5, 4];
             for field in [2 * BLOCKSIZE, BLOCKSIZE, 62] {
                 chunk.extend(field.to_le_bytes());

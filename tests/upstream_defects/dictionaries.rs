@@ -50,8 +50,8 @@ fn chunk_10_03b_small_buffers_are_plain() {
     }
 }
 
-/// No destination is too small to be safe, and none that is large enough is refused. `with_destination` guards
-/// the bytes behind it.
+/// Every destination size is safe, and every size that is large enough succeeds. `with_destination` checks the bytes
+/// behind the destination.
 #[test]
 fn chunk_10_03c_10_03e_codecs_18_15_any_destination() {
     for kind in [Data::Text, Data::Ramp, Data::Noise, Data::Zeros] {
@@ -73,7 +73,7 @@ fn chunk_10_03c_10_03e_codecs_18_15_any_destination() {
                                 assert_ours_decodes(&chunk, &src);
                             }
                             Err(code) => assert!(
-                                // Zeros need room for their runs before they become a special chunk.
+                                // Zeros need space for their encoded runs before they become a special chunk.
                                 code == 0
                                     && !fitted
                                     && (kind == Data::Zeros || destsize < full.len().min(nbytes + 32)),
@@ -96,7 +96,7 @@ fn chunk_10_03d_variable_length_blocks_without_a_codec_with_dictionaries() {
     for codec in CODECS {
         let outcome = vlcompress(ours(), &params(codec, 1), &blocks, 100_000);
         if !DICTIONARY_CODECS.contains(&codec) {
-            // The C library puts a dictionary of Zstandard into the chunk, which no codec uses.
+            // The C library puts a Zstandard dictionary into the chunk, which no codec uses.
             let chunk = outcome.expect("a chunk");
             assert!(!Header::of(&chunk).uses_dictionary(), "codec {codec}");
             assert_all_decode(&chunk, &blocks.concat());
@@ -112,13 +112,13 @@ fn chunk_10_03d_variable_length_blocks_without_a_codec_with_dictionaries() {
     }
 }
 
-/// Check 13: the mark is there exactly if a dictionary is.
+/// Check 13: the flag is set exactly if the chunk contains a dictionary.
 #[test]
 fn chunk_10_03_mark_and_dictionary_go_together() {
     for (nbytes, expected) in [(16, false), (31, false), (4999, false), (5119, false), (5120, true)] {
         let src = data(Data::Text, 4, nbytes);
         for codec in DICTIONARY_CODECS {
-            // zstd's own trainer may find too little in short data.
+            // The trainer of zstd may find too little content in short data.
             let chunk = compressed(&Params { blocksize: 1000, ..params(codec, 1) }, &src);
             let marked = Header::of(&chunk).uses_dictionary();
             assert!(marked == expected || codec == 5 && !marked, "codec {codec}, {nbytes} bytes");
@@ -147,7 +147,7 @@ fn chunk_10_06_getitem_loads_the_dictionary_of_its_chunk() {
                 assert_items(&mut context, &chunks[1], &other, random, 2);
                 let (rc, _) = with_destination(one.len(), |dest| context.decompress(&chunks[0], dest));
                 assert_eq!(rc, one.len() as i32);
-                // The dictionary of the chunk before is not that of this one.
+                // The dictionary of the previous chunk is not used for this one.
                 assert_items(&mut context, &chunks[1], &other, random, 2);
                 assert_items(&mut context, &plain, &one, random, 2);
                 assert_items(&mut context, &chunks[0], &one, random, 2);
@@ -155,7 +155,7 @@ fn chunk_10_06_getitem_loads_the_dictionary_of_its_chunk() {
         }
         // Without a context, and with one for compression.
         let mut item = [BEFORE; 8];
-        // SAFETY: chunk and destination with their true lengths.
+        // SAFETY: a chunk and a destination with their true lengths.
         let rc = unsafe {
             (ours().blosc2_getitem)(
                 chunks[0].as_ptr().cast(),
@@ -173,14 +173,14 @@ fn chunk_10_06_getitem_loads_the_dictionary_of_its_chunk() {
     }
 }
 
-/// The memory of a chunk that was read before may be gone.
+/// The memory of a previously read chunk may have been freed.
 #[test]
 fn chunk_10_06_no_dictionary_outlives_its_chunk() {
     let src = data(Data::Text, 4, 50_000);
     for codec in DICTIONARY_CODECS {
         let mut context = OwnedContext::decompressing(ours(), dparams(1));
         for round in 0..20 {
-            // A chunk at another address each time, freed right after it was read.
+            // A chunk at a different address in each round, freed directly after it was read.
             let chunk = compressed(&Params { blocksize: 4096 + 4 * round, ..params(codec, 1) }, &src);
             let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
             assert!(rc == src.len() as i32 && dest == src);
@@ -191,7 +191,7 @@ fn chunk_10_06_no_dictionary_outlives_its_chunk() {
     }
 }
 
-/// A damaged dictionary is an error, not a crash.
+/// A damaged dictionary returns an error; it causes no crash.
 #[test]
 fn chunk_10_06_damaged_dictionaries() {
     let src = data(Data::Text, 4, 50_000);

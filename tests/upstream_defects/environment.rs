@@ -1,4 +1,5 @@
-//! What the environment changes (chunk.md 10.12, 10.22, codecs.md 18 and abi.md 13.4), each in a child process.
+//! Effects of environment variables (chunk.md 10.12, 10.22, codecs.md 18 and abi.md 13.4), each tested in a child
+//! process.
 
 use std::ffi::CStr;
 
@@ -9,7 +10,7 @@ use crate::support::data::Data;
 
 fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i32> {
     let (rc, mut dest) = with_destination(roomy(src.len()), |dest| {
-        // SAFETY: a source and a destination of their true lengths.
+        // SAFETY: a source and a destination with their true lengths.
         unsafe {
             let (len, room) = (src.len() as i32, dest.len() as i32);
             (ours().blosc2_compress)(
@@ -30,7 +31,7 @@ fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i3
     Ok(dest)
 }
 
-/// Without the lock, parameters are not cut to 8 bits, and the forced block size is not forgotten.
+/// With BLOSC_NOLOCK, parameters are not truncated to 8 bits, and the forced block size is kept.
 #[test]
 fn chunk_10_12_no_lock() {
     alone_with("environment::chunk_10_12_no_lock", &[("BLOSC_NOLOCK", "1")], || {
@@ -56,7 +57,7 @@ fn chunk_10_12_no_lock() {
         assert_eq!(Header::of(&chunk).blocksize, 1200);
         assert_all_decode(&chunk, &src);
         let (rc, dest) = with_destination(src.len(), |dest| {
-            // SAFETY: a chunk and a destination of their true lengths.
+            // SAFETY: a chunk and a destination with their true lengths.
             unsafe {
                 let (len, room) = (chunk.len() as i32, dest.len() as i32);
                 (ours().blosc2_decompress)(chunk.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
@@ -66,7 +67,7 @@ fn chunk_10_12_no_lock() {
     });
 }
 
-/// The unlocked path writes what the usual one does, the default shuffle of single bytes apart.
+/// The unlocked path writes the same chunks as the locked one, except for the default shuffle of single bytes.
 #[test]
 fn chunk_10_12_no_lock_writes_the_usual_chunks() {
     alone("environment::chunk_10_12_no_lock_writes_the_usual_chunks", || {
@@ -92,8 +93,8 @@ fn chunk_10_12_no_lock_writes_the_usual_chunks() {
     });
 }
 
-/// An unknown name is refused and, as abi.md 13.4 has it and its vectors demand, no other codec steps in: nothing
-/// is compressed with a codec that nobody asked for, until a known name is set.
+/// An unknown name is rejected, and no other codec replaces it (abi.md 13.4 and its vectors): compression with a
+/// codec fails until a known name is set.
 #[test]
 fn chunk_10_22_abi_13_04_unknown_compressor() {
     alone("environment::chunk_10_22_abi_13_04_unknown_compressor", || {
@@ -114,7 +115,7 @@ fn chunk_10_22_abi_13_04_unknown_compressor() {
             assert_eq!(set(bad), -1);
             assert_eq!(name(), None);
             assert_eq!(global_compress(5, 4, &src), Err(-7));
-            // What needs no codec works.
+            // Calls that need no codec work.
             assert_all_decode(&global_compress(0, 4, &src).expect("a plain chunk"), &src);
             assert_all_decode(&global_compress(5, 4, &[3; 5000]).expect("runs"), &[3; 5000]);
             assert_eq!(set(c"zfp_acc"), -7);
@@ -136,7 +137,7 @@ fn chunk_10_22_unknown_compressor_in_the_environment() {
         assert_eq!(global_compress(5, 4, &src), Err(-7));
         // SAFETY: no arguments.
         assert!(unsafe { (ours().blosc1_get_compressor)() }.is_null());
-        // A context says 255, and fails in the same way.
+        // A context reports 255, and fails in the same way.
         let params = Params { typesize: 4, codec: 1, ..Params::default() };
         let context = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
         assert_eq!(context.cparams().compcode, 255);
@@ -149,7 +150,7 @@ fn chunk_10_22_unknown_compressor_in_the_environment() {
     });
 }
 
-/// Settings that make no sense neither crash nor stick (checks 16 and 44, abi.md 16.25).
+/// Invalid settings neither crash nor stay in effect (checks 16 and 44, abi.md 16.25).
 #[test]
 fn chunk_10_12_values_that_make_no_sense() {
     alone("environment::chunk_10_12_values_that_make_no_sense", || {
@@ -165,7 +166,7 @@ fn chunk_10_12_values_that_make_no_sense() {
             ("BLOSC_CLEVEL", &["-1", "99999999999999999999", "-99999999999999999999"]),
         ] {
             for value in values {
-                // SAFETY: one thread besides the workers, which do not read the environment.
+                // SAFETY: the only other threads are the workers, which do not read the environment.
                 unsafe { std::env::set_var(variable, value) };
                 if let Ok(chunk) = global_compress(5, 4, &src) {
                     assert_eq!(decompress(ours(), 1, &chunk, src.len()).as_deref(), Ok(&src[..]));
@@ -178,7 +179,7 @@ fn chunk_10_12_values_that_make_no_sense() {
                 // SAFETY: as above.
                 unsafe { std::env::remove_var(variable) };
             }
-            // SAFETY: plain setters, as at the start.
+            // SAFETY: plain setters; they restore the initial values.
             unsafe {
                 (ours().blosc1_set_blocksize)(0);
                 (ours().blosc2_set_nthreads)(1);
@@ -186,7 +187,7 @@ fn chunk_10_12_values_that_make_no_sense() {
             }
             assert!(global_compress(5, 4, &src).as_ref() == Ok(&usual), "after {variable}");
         }
-        // SAFETY: plain setters with values that are refused.
+        // SAFETY: plain setters with values that are rejected.
         unsafe {
             assert_eq!((ours().blosc2_set_nthreads)(4), 1);
             for nthreads in [0, -3, i16::MIN] {

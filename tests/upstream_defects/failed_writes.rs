@@ -1,8 +1,8 @@
-//! Changes of frames on disk that fail in the middle, at any byte, as on a full disk: the call says so, and the handle,
-//! a new one and the reference find what was there before (frame.md 9, schunk.md 25).
+//! Changes of frames on disk that fail at any byte, as on a full disk: the call returns an error, and the handle, a
+//! new handle and the reference find the state before the change (frame.md 9, schunk.md 25).
 //!
-//! The process may not write beyond a certain byte of a file; that byte is moved through all places that a change
-//! writes to.
+//! The size limit of the process for files (`RLIMIT_FSIZE`) makes the writes fail; the limit runs through all
+//! positions that a change writes to.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::support::random::Random;
 use crate::support::super_chunk::scratch::{Scratch, files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Everything that a handle tells.
+/// All data that a handle returns.
 #[derive(PartialEq, Debug)]
 struct Seen {
     state: crate::stored::State,
@@ -38,7 +38,7 @@ fn seen_by(library: &'static Library, path: &Path) -> Seen {
     seen(&SuperChunk::open(library, path).unwrap_or_else(|| panic!("{} cannot open it", library.name)))
 }
 
-/// All bytes on disk.
+/// Returns the contents of all files of the store.
 fn bytes_of(store: Store, path: &Path) -> Vec<(String, Vec<u8>)> {
     match store {
         Store::Directory => files(path).into_iter().collect(),
@@ -56,10 +56,10 @@ fn write_bytes(store: Store, path: &Path, bytes: &[(String, Vec<u8>)]) {
     }
 }
 
-/// Runs `work` while files must not grow beyond, nor be written behind, byte `limit`.
+/// Runs `work` with `RLIMIT_FSIZE` set to `limit`: writes behind byte `limit` of a file fail.
 fn limited<R>(limit: u64, work: impl FnOnce() -> R) -> R {
     let mut before = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: valid structs, and a signal that is ignored.
+    // SAFETY: valid structs; the signal is ignored.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         assert_eq!(libc::getrlimit(libc::RLIMIT_FSIZE, &mut before), 0);
@@ -67,15 +67,16 @@ fn limited<R>(limit: u64, work: impl FnOnce() -> R) -> R {
         assert_eq!(libc::setrlimit(libc::RLIMIT_FSIZE, &limited), 0);
     }
     let result = work();
-    // SAFETY: what was there before.
+    // SAFETY: restores the previous limit.
     assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_FSIZE, &before) }, 0);
     result
 }
 
-/// A change; whether it succeeded.
+/// A change of a super-chunk; returns whether it succeeded.
 type Change<'a> = &'a dyn Fn(&SuperChunk) -> bool;
 
-/// Has `change` fail at every `step`th byte of the files of a super-chunk that `make` filled; how often it failed.
+/// Makes `change` fail at every `step`th byte of the files of a super-chunk that `make` filled; returns the number of
+/// failures.
 fn fail_everywhere(
     what: &str,
     store: Store,
@@ -127,13 +128,13 @@ fn remove(store: Store, path: &Path) {
     removed.expect("removed");
 }
 
-/// `count` random words: they do not compress.
+/// Returns `count` random words, which are incompressible.
 fn noise(seed: u64, count: usize) -> Vec<u8> {
     let mut random = Random::new(seed);
     words((0..count).map(|_| random.next() as i32))
 }
 
-/// Chunks of 80 and in the end 50 words, and metalayers of both kinds.
+/// Appends chunks of 80 words and a last one of 50 words, and adds metalayers of both kinds.
 fn fill(schunk: &SuperChunk) {
     assert_eq!(schunk.meta_add("fixed", b"some content"), 0);
     for number in 0..5 {
@@ -143,7 +144,7 @@ fn fill(schunk: &SuperChunk) {
     assert_eq!(schunk.vlmeta_add("variable", &[7; 30]), 0);
 }
 
-/// As [`fill`], but one chunk is special.
+/// As [`fill`], with one special chunk.
 fn fill_with_special(schunk: &SuperChunk) {
     fill(schunk);
     schunk.update_chunk(4, &zeros(320)).expect("updated");
@@ -153,7 +154,7 @@ fn zeros(nbytes: i32) -> Vec<u8> {
     special_chunk(ours(), &int32(), Special::Zeros, nbytes, 32).expect("a chunk")
 }
 
-/// A chunk of 80 words that takes few bytes.
+/// Returns a chunk of 80 words with a small compressed size.
 fn small() -> Vec<u8> {
     chunk(&words(std::iter::repeat_n(1..=2, 40).flatten()))
 }
@@ -203,8 +204,8 @@ fn frame_9_changes_that_fail_anywhere() {
     });
 }
 
-/// A frame that turns to chunks of different sizes has its special chunks rewritten first, one by one: those stay
-/// rewritten, with the same contents.
+/// When a frame changes to chunks of different sizes, its special chunks are rewritten first, one by one. Chunks that
+/// were rewritten before the failure stay rewritten, with the same contents.
 #[test]
 fn frame_9_conversions_that_fail_anywhere() {
     alone("failed_writes::frame_9_conversions_that_fail_anywhere", || {
@@ -228,7 +229,7 @@ fn frame_9_conversions_that_fail_anywhere() {
     });
 }
 
-/// Updates that make a short chunk longer: what is behind it moves up.
+/// Updates that make a short chunk longer and move the following chunks.
 #[test]
 fn frame_9_growing_updates_that_fail_anywhere() {
     alone("failed_writes::frame_9_growing_updates_that_fail_anywhere", || {
@@ -246,7 +247,7 @@ fn frame_9_growing_updates_that_fail_anywhere() {
     });
 }
 
-/// Frames with nothing in them, with one chunk, and with none any more.
+/// Frames that are empty, that have one chunk, and whose last chunk is deleted.
 #[test]
 fn frame_9_first_and_last_changes_that_fail_anywhere() {
     alone("failed_writes::frame_9_first_and_last_changes_that_fail_anywhere", || {
@@ -272,7 +273,7 @@ fn frame_9_first_and_last_changes_that_fail_anywhere() {
     });
 }
 
-/// More bytes are moved than fit into one segment.
+/// A move of more bytes than one segment has.
 #[test]
 fn frame_9_large_moves_that_fail_anywhere() {
     alone("failed_writes::frame_9_large_moves_that_fail_anywhere", || {
@@ -299,7 +300,7 @@ fn frame_9_large_moves_that_fail_anywhere() {
     });
 }
 
-/// What follows a frame in its file stays when a change of that frame fails.
+/// A failed change of a frame preserves the data that follow the frame in its file.
 #[test]
 fn frame_9_failed_changes_leave_what_follows() {
     alone("failed_writes::frame_9_failed_changes_leave_what_follows", || {

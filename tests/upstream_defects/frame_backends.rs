@@ -1,5 +1,5 @@
-//! An I/O back-end of the program's own: every stream that is opened is closed, and the parameters are released
-//! once, whatever happens (frame.md 5.2 and 10.16, abi.md 14).
+//! A user-defined I/O back-end: every opened stream is closed, and the parameters are released once, also after
+//! errors (frame.md 5.2 and 10.16, abi.md 14).
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::fs::{File, OpenOptions};
@@ -22,7 +22,7 @@ use crate::support::super_chunk::{Store, SuperChunk, c_path};
 static OPENED: AtomicI32 = AtomicI32::new(0);
 static CLOSED: AtomicI32 = AtomicI32::new(0);
 static DESTROYED: AtomicI32 = AtomicI32::new(0);
-/// Fails so many writes from now on.
+/// Number of the following writes that fail.
 static FAILING_WRITES: AtomicU32 = AtomicU32::new(0);
 
 unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, _: *mut c_void) -> *mut c_void {
@@ -42,7 +42,7 @@ unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, _: *mut c_vo
             Box::into_raw(Box::new(file)).cast()
         }
         Err(error) => {
-            // SAFETY: the thread's own error number.
+            // SAFETY: errno of this thread.
             unsafe { *libc::__errno_location() = error.raw_os_error().unwrap_or(libc::EIO) };
             ptr::null_mut()
         }
@@ -51,14 +51,14 @@ unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, _: *mut c_vo
 
 unsafe extern "C" fn close(stream: *mut c_void) -> c_int {
     CLOSED.fetch_add(1, SeqCst);
-    // SAFETY: a stream of `open`, closed once.
+    // SAFETY: a stream from `open`, closed once.
     drop(unsafe { Box::from_raw(stream.cast::<File>()) });
     0
 }
 
-/// The file behind a stream.
+/// Returns the file of a stream.
 unsafe fn file<'a>(stream: *mut c_void) -> &'a File {
-    // SAFETY: a stream of `open` that is not closed yet.
+    // SAFETY: a stream from `open` that is not closed yet.
     unsafe { &*stream.cast::<File>() }
 }
 
@@ -81,7 +81,7 @@ unsafe extern "C" fn write(
     if size * nitems == 0 {
         return nitems;
     }
-    // SAFETY: so many bytes to write, and an open stream.
+    // SAFETY: `size * nitems` readable bytes, and an open stream.
     let (bytes, file) =
         unsafe { (std::slice::from_raw_parts(at.cast::<u8>(), (size * nitems) as usize), file(stream)) };
     if file.write_all_at(bytes, position as u64).is_ok() { nitems } else { 0 }
@@ -94,7 +94,7 @@ unsafe extern "C" fn read(
     position: i64,
     stream: *mut c_void,
 ) -> i64 {
-    // SAFETY: a buffer of so many bytes, and an open stream.
+    // SAFETY: a buffer of `size * nitems` bytes, and an open stream.
     let (bytes, file) = unsafe {
         (std::slice::from_raw_parts_mut((*at).cast::<u8>(), (size * nitems) as usize), file(stream))
     };
@@ -118,7 +118,7 @@ unsafe extern "C" fn destroy(_: *mut c_void) -> c_int {
     0
 }
 
-/// Registers the back-end under this number.
+/// Registers the back-end under the id `id`.
 fn register(library: &Library, id: u8, with_destroy: bool) -> blosc2_io {
     let backend = blosc2_io_cb {
         id,
@@ -176,7 +176,7 @@ fn frame_10_16_streams_and_parameters() {
             assert_handle(&again, "reopened", &model);
             drop(again);
             assert_eq!(DESTROYED.load(SeqCst), before + 2, "{store:?}");
-            // A frame that cannot be opened: released all the same.
+            // A frame that cannot be opened: its parameters are released, too.
             let main = if store == Store::File { path.clone() } else { path.join("chunks.b2frame") };
             let good = std::fs::read(&main).expect("a frame");
             for len in [0, 50, 100, good.len() - 1] {
@@ -189,7 +189,7 @@ fn frame_10_16_streams_and_parameters() {
     });
 }
 
-/// Writes fail one after the other: the counters stay, nothing leaks a stream, and the frame can be used after all.
+/// After failed writes the counters are unchanged, no stream is leaked, and the frame can still be used.
 #[test]
 fn frame_9_failing_writes_of_a_backend() {
     alone("frame_backends::frame_9_failing_writes_of_a_backend", || {
@@ -203,7 +203,7 @@ fn frame_9_failing_writes_of_a_backend() {
                 assert!(schunk.append(&numbered(number)).is_ok(), "{store:?}");
             }
             let before = crate::stored::state(&schunk);
-            // The first write of each call is refused, before it could do harm.
+            // The first write of each call fails, before the frame is changed.
             let calls: [&dyn Fn() -> bool; 4] = [
                 &|| schunk.append(&numbered(5)).is_err(),
                 &|| schunk.insert_chunk(1, &crate::stored::chunk(&numbered(5))).is_err(),
@@ -240,7 +240,7 @@ fn abi_14_backend_without_destroy() {
     });
 }
 
-/// A super-chunk that outlives the library still releases its parameters.
+/// A super-chunk that is freed after `blosc2_destroy()` releases its parameters.
 #[test]
 fn abi_14_freed_after_the_library() {
     alone("frame_backends::abi_14_freed_after_the_library", || {
@@ -250,14 +250,14 @@ fn abi_14_freed_after_the_library() {
         let schunk =
             SuperChunk::try_create(ours(), Store::File, &path, &int32(), Some(&io)).expect("a super-chunk");
         assert_eq!(schunk.append(&numbered(0)), Ok(1));
-        // SAFETY: no call is under way.
+        // SAFETY: no call is in progress.
         unsafe { (ours().blosc2_destroy)() };
         assert_eq!(schunk.free(), 0);
         assert_eq!(DESTROYED.load(SeqCst), 1);
     });
 }
 
-/// Frames need no `blosc2_init()`, and none after `blosc2_destroy()`.
+/// Frames work without `blosc2_init()`, also after `blosc2_destroy()`.
 #[test]
 fn abi_9_frames_without_initialisation() {
     alone("frame_backends::abi_9_frames_without_initialisation", || {
@@ -265,7 +265,7 @@ fn abi_9_frames_without_initialisation() {
             if ours().is_reference() { ours() } else { Box::leak(Box::new(Library::ours_uninitialised())) };
         let scratch = Scratch::new();
         for _ in 0..2 {
-            // SAFETY: no call is under way.
+            // SAFETY: no call is in progress.
             unsafe { (library.blosc2_destroy)() };
             for store in Store::ALL {
                 let path = scratch.fresh();

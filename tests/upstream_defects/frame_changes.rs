@@ -45,7 +45,7 @@ fn frame_9_metalayer_after_special_chunks() {
     });
 }
 
-/// A frame with special chunks becomes one of variable sizes.
+/// A frame with special chunks is converted to one of variable chunk sizes.
 #[test]
 fn frame_9_special_chunks_of_variable_size() {
     alone("frame_changes::frame_9_special_chunks_of_variable_size", || {
@@ -59,7 +59,7 @@ fn frame_9_special_chunks_of_variable_size() {
                 assert_eq!(schunk.append(&numbered(0)), Ok(4), "{store:?}");
                 let mut model = vec![bytes.clone(), bytes.clone(), bytes[..2000].to_vec(), numbered(0)];
                 assert_chunks(&schunk, store, &path, &model);
-                // Any special chunk, of any size, anywhere.
+                // Any special chunk, of any size, at any position.
                 for (at, nbytes) in [(0, 400), (2, 4000), (6, 8)] {
                     let special = if kind == 1 { Special::Zeros } else { Special::Nans };
                     let special = special_chunk(ours(), &int32(), special, nbytes, 32).expect("a chunk");
@@ -78,8 +78,8 @@ fn frame_9_special_chunks_of_variable_size() {
     });
 }
 
-/// Refused without a trace, or there to stay.
-/// The reference stores them as special chunks, whose sizes are whole numbers of items, and cannot read them any more.
+/// Zeros that are not whole items: the call fails and changes nothing, or the chunk can be read afterwards. The
+/// reference stores them as special chunks, whose sizes are whole numbers of items, and cannot read them.
 #[test]
 fn frame_1_4_zeros_that_are_no_whole_items() {
     alone("frame_changes::frame_1_4_zeros_that_are_no_whole_items", || {
@@ -97,7 +97,7 @@ fn frame_1_4_zeros_that_are_no_whole_items() {
             let mut model = vec![zeros.clone(), data(3), zeros.clone()];
             assert_chunks(&schunk, store, &path, &model);
             if store != Store::Memory {
-                // There is no such way out for what is no zeros.
+                // Chunks of other values than zero cannot be converted.
                 let nans = special_chunk(ours(), &int32(), Special::Nans, 1608, 32).expect("a chunk");
                 assert!(schunk.append_chunk(&nans).is_err(), "{store:?}");
                 assert!(schunk.update_chunk(1, &nans).is_err(), "{store:?}");
@@ -108,14 +108,14 @@ fn frame_1_4_zeros_that_are_no_whole_items() {
             assert_eq!(schunk.append(&zeros[..1000]), Ok(5), "{store:?}");
             model = vec![zeros.clone(), data(5), zeros.clone(), zeros.clone(), zeros[..1000].to_vec()];
             assert_chunks(&schunk, store, &path, &model);
-            // Chunks of other sizes, and then a short one that is not the last any more.
+            // Chunks of other sizes, and then a short chunk that is not the last one any more.
             assert_eq!(schunk.append(&zeros[..40]), Ok(6), "{store:?}");
             model.push(zeros[..40].to_vec());
             assert_chunks(&schunk, store, &path, &model);
             assert_eq!(schunk.delete_chunk(0), Ok(5), "{store:?}");
             assert_chunks(&schunk, store, &path, &model[1..]);
         }
-        // What was fine in memory has to be so in a frame.
+        // A super-chunk that is valid in memory must be valid as a frame.
         let (plain, path) = (scratch.fresh(), scratch.fresh());
         let schunk = SuperChunk::create(ours(), Store::Memory, &plain, &params);
         assert_eq!((schunk.append(&data(7)), schunk.append(&zeros)), (Ok(1), Ok(2)));
@@ -124,7 +124,7 @@ fn frame_1_4_zeros_that_are_no_whole_items() {
             let file = SuperChunk::open(library, &path).expect("a super-chunk");
             assert_handle(&file, library.name, &[data(7), zeros.clone()]);
         }
-        // What the reference has written so is still there.
+        // Files that the reference wrote in this way can still be read.
         if let Some(reference) = Library::reference() {
             for store in Store::FRAMES {
                 let path = scratch.fresh();
@@ -153,7 +153,7 @@ fn frame_9_empty_chunks() {
                 let path = scratch.fresh();
                 let schunk = with_chunks(store, &path, before);
                 let check = |schunk: &SuperChunk, model: &[Vec<u8>]| match store {
-                    // That is no frame yet.
+                    // This super-chunk is not a frame yet.
                     Store::Memory => assert_handle(schunk, "memory", model),
                     _ => assert_chunks(schunk, store, &path, model),
                 };
@@ -178,7 +178,7 @@ fn frame_9_empty_chunks() {
     });
 }
 
-/// The file is gone: the calls fail, and the handle stays as it was.
+/// After its file was removed, the calls fail and the handle is unchanged.
 #[test]
 fn frame_9_failed_writes_change_nothing() {
     alone("frame_changes::frame_9_failed_writes_change_nothing", || {
@@ -204,7 +204,7 @@ fn frame_9_failed_writes_change_nothing() {
     });
 }
 
-/// The first chunk does not get in, so that the super-chunk is still one that never had any.
+/// The first append fails, so the super-chunk is still one that never had a chunk.
 #[test]
 fn frame_9_failed_first_append_changes_nothing() {
     alone("frame_changes::frame_9_failed_first_append_changes_nothing", || {
@@ -223,7 +223,7 @@ fn frame_9_failed_first_append_changes_nothing() {
     });
 }
 
-/// A chunk that is handed over is the caller's again when the call fails.
+/// Without a copy the library takes ownership of a chunk; if the call fails, the caller keeps it.
 #[test]
 fn frame_9_failed_writes_leave_the_chunk() {
     alone("frame_changes::frame_9_failed_writes_leave_the_chunk", || {
@@ -233,7 +233,7 @@ fn frame_9_failed_writes_leave_the_chunk() {
         fs::remove_file(&path).expect("a file");
         let src = chunk(&numbered(5));
         for call in 0..3 {
-            // SAFETY: a block of that size, which the library may take over; it does not, as the call fails.
+            // SAFETY: a block of that size, of which the library may take ownership; it does not, as the call fails.
             unsafe {
                 let block = libc::malloc(src.len()).cast::<u8>();
                 std::ptr::copy_nonoverlapping(src.as_ptr(), block, src.len());
@@ -271,7 +271,7 @@ fn frame_9_seventeen_variable_length_metalayers() {
     });
 }
 
-/// A frame with 17 of them opens; what is done to it next does not ruin it.
+/// A frame with 17 variable-length metalayers opens; later changes do not corrupt it.
 #[test]
 fn frame_9_opened_with_seventeen_variable_length_metalayers() {
     alone("frame_changes::frame_9_opened_with_seventeen_variable_length_metalayers", || {
@@ -300,7 +300,7 @@ fn frame_9_opened_with_seventeen_variable_length_metalayers() {
     });
 }
 
-/// A trailer with so many variable-length metalayers `n0`, `n1`, ... that hold "hello" (frame.md 1.5).
+/// Returns a trailer with `count` variable-length metalayers `n0`, `n1`, ... with the content "hello" (frame.md 1.5).
 fn trailer_of(count: u16) -> Vec<u8> {
     let content = crate::support::hex(
         "05 01 07 08 05 00 00 00 01 00 00 00 25 00 00 00 00 00 00 00 00 01 00 00 00 00 00 00 00 00 00 00
@@ -362,7 +362,7 @@ fn schunk_25_names_of_metalayers() {
     });
 }
 
-/// 8192 in memory, and no more.
+/// At most 8192 variable-length metalayers in memory.
 #[test]
 fn abi_14_too_many_variable_length_metalayers() {
     alone("frame_changes::abi_14_too_many_variable_length_metalayers", || {
@@ -376,7 +376,7 @@ fn abi_14_too_many_variable_length_metalayers() {
     });
 }
 
-/// The numbers of chunk files go up, the compressed size goes down.
+/// The numbers of chunk files increase, while the compressed size decreases.
 #[test]
 fn frame_9_directory_with_high_numbers() {
     alone("frame_changes::frame_9_directory_with_high_numbers", || {
@@ -398,7 +398,7 @@ fn frame_9_directory_with_high_numbers() {
     });
 }
 
-/// Such a directory as the reference writes it.
+/// A directory of this kind as the reference writes it.
 #[test]
 fn frame_9_directory_with_high_numbers_of_others() {
     alone("frame_changes::frame_9_directory_with_high_numbers_of_others", || {
@@ -408,7 +408,7 @@ fn frame_9_directory_with_high_numbers_of_others() {
         let payload = files(&path)["00000000.chunk"].clone();
         let index_file = path.join("chunks.b2frame");
         let mut index = fs::read(&index_file).expect("the index");
-        // The only entry, in a stored chunk behind the header.
+        // The only entry, in an uncompressed chunk behind the header.
         assert_eq!((index[97], index[99] & 0x02), (5, 2));
         for id in [payload.len() as u32, 0xFFFF_FFFF] {
             index[129..137].copy_from_slice(&u64::from(id).to_le_bytes());
@@ -420,7 +420,7 @@ fn frame_9_directory_with_high_numbers_of_others() {
     });
 }
 
-/// The index has entries of 8 bytes, whatever the environment says about the data.
+/// The index has entries of 8 bytes, whatever typesize the environment sets for the data.
 #[test]
 fn frame_9_typesize_from_the_environment() {
     for value in ["1", "4", "16"] {
@@ -447,7 +447,7 @@ fn frame_9_typesize_from_the_environment() {
     }
 }
 
-/// The header has the block size that was used (schunk.md 25), also where a chunk is not whole items.
+/// The header contains the block size that was used (schunk.md 25), also if a chunk does not consist of whole items.
 #[test]
 fn schunk_25_blocksize_of_uneven_chunks() {
     let scratch = Scratch::new();

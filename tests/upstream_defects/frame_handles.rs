@@ -1,4 +1,5 @@
-//! Several handles on one file: what one writes, another neither loses nor misses (frame.md 9, schunk.md 25).
+//! Several handles of one file: changes made through one handle are neither lost nor missed by another (frame.md 9,
+//! schunk.md 25).
 
 use std::fs;
 use std::path::Path;
@@ -37,8 +38,8 @@ fn frame_9_metalayer_update_of_a_stale_handle() {
     });
 }
 
-/// The handle that writes a slice knows a last chunk of 500 items. Another handle has replaced it by a whole one, of which 500 items
-/// must stay. (A directory whose index keeps its length is not read anew.)
+/// The writing handle has read a last chunk of 500 items. Another handle has replaced it by a whole chunk, whose
+/// other 500 items must be preserved. (A directory whose index keeps its length is not read again.)
 #[test]
 fn schunk_25_slice_of_a_stale_handle() {
     alone("frame_handles::schunk_25_slice_of_a_stale_handle", || {
@@ -57,7 +58,7 @@ fn schunk_25_slice_of_a_stale_handle() {
     });
 }
 
-/// The order has as many numbers as the handle knows chunks; there are more by now, or fewer.
+/// The order has as many numbers as the handle has read chunks; meanwhile chunks were added or deleted.
 #[test]
 fn frame_9_reorder_of_a_stale_handle() {
     alone("frame_handles::frame_9_reorder_of_a_stale_handle", || {
@@ -82,7 +83,8 @@ fn frame_9_reorder_of_a_stale_handle() {
     });
 }
 
-/// The frame stays as long as it was, so that it is not read anew: but small reads, which keep blocks, see other chunks.
+/// The frame keeps its length, so it is not read again: small reads, which cache blocks, must still return the new
+/// chunks.
 #[test]
 fn frame_6_3_small_reads_see_updates_of_the_same_length() {
     alone("frame_handles::frame_6_3_small_reads_see_updates_of_the_same_length", || {
@@ -149,7 +151,7 @@ fn schunk_25_metalayer_update_takes_the_lock() {
     });
 }
 
-/// One handle grows a frame of variable-size chunks, the other follows.
+/// One handle appends to a frame of variable-size chunks, the other one reads the additions.
 #[test]
 fn frame_9_variable_size_chunks_of_two_handles() {
     alone("frame_handles::frame_9_variable_size_chunks_of_two_handles", || {
@@ -204,7 +206,7 @@ fn schunk_25_refresh_of_a_handle_without_chunks() {
     });
 }
 
-/// A handle that knows the size of chunks, but none, learns that their blocks have lengths of their own.
+/// A handle that has read a chunk size, but no chunk, detects on refresh that the chunks have variable-length blocks.
 #[test]
 fn schunk_25_refresh_before_chunks_of_variable_blocks() {
     alone("frame_handles::schunk_25_refresh_before_chunks_of_variable_blocks", || {
@@ -241,7 +243,7 @@ fn frame_9_fill_of_a_frame_that_another_handle_filled() {
     });
 }
 
-/// A reader sees one state or another of a chunk that is rewritten all the time, never a mixture or an error.
+/// A reader of a chunk that is rewritten continuously gets one state or another, never a mixture or an error.
 #[test]
 fn frame_9_slices_under_the_lock() {
     alone("frame_handles::frame_9_slices_under_the_lock", || {
@@ -265,7 +267,7 @@ fn frame_9_slices_under_the_lock() {
                 });
                 let r = SuperChunk::open_locking(ours(), &path).expect("a reader");
                 for _ in 0..400 {
-                    // Not a whole chunk, so that single blocks are read.
+                    // Less than a whole chunk, so that single blocks are read.
                     let found = r.get_slice(1, 1999, 7992).unwrap_or_else(|code| panic!("{store:?}: {code}"));
                     let valid = states.iter().any(|state| found[..3996] == state[4..]);
                     assert!(valid && found[3996..] == numbered(1)[..3996], "{store:?}: a mixture");
@@ -275,7 +277,7 @@ fn frame_9_slices_under_the_lock() {
     });
 }
 
-/// The name is given to another frame, of the same length: the handle follows.
+/// The file is replaced by another frame of the same length: the handle reads the new one.
 #[test]
 fn frame_6_4_replaced_file() {
     let scratch = Scratch::new();

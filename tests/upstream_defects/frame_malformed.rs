@@ -1,4 +1,4 @@
-//! Frames and directories that crash the reference, or that it misreads (frame.md 9, schunk.md 25).
+//! Frames and directories on which the reference crashes or returns wrong data (frame.md 9, schunk.md 25).
 
 use std::fs;
 
@@ -11,13 +11,14 @@ use crate::support::short_header::with_short_header;
 use crate::support::super_chunk::scratch::{Scratch, files};
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// A frame of three chunks, as bytes.
+/// Returns the bytes of a frame of three chunks.
 fn frame() -> Vec<u8> {
     let schunk = with_chunks(Store::MemoryFrame, &Scratch::new().fresh(), 3);
     schunk.to_buffer().expect("a frame")
 }
 
-/// Refused as a copy; as a borrowed buffer and as a file it may open, and reading it is safe.
+/// Checks that the frame is rejected as a copy; as a borrowed buffer or a file it may be opened, and reading it must
+/// be safe.
 #[track_caller]
 fn assert_refused_as_copy(what: &str, mut frame: Vec<u8>) {
     let scratch = Scratch::new();
@@ -40,13 +41,13 @@ fn assert_refused_as_copy(what: &str, mut frame: Vec<u8>) {
 #[test]
 fn frame_9_copies_of_damaged_frames() {
     alone("frame_malformed::frame_9_copies_of_damaged_frames", || {
-        // A special offset where chunks have any size.
+        // A special offset in a frame of variable chunk sizes.
         let schunk = SuperChunk::create(ours(), Store::MemoryFrame, &Scratch::new().fresh(), &int32());
         assert_eq!(schunk.fill_special(3000, 1, 4000), 3);
         let mut special = schunk.to_buffer().expect("a frame");
         special[58..62].fill(0);
         assert_refused_as_copy("special offset", special);
-        // 3 x 4000 bytes less 2: not whole items, and not what the chunks have.
+        // 3 x 4000 bytes less 2: not whole items, and not the sum of the chunk sizes.
         let mut uneven = frame();
         uneven[30..38].copy_from_slice(&11_998i64.to_be_bytes());
         assert_refused_as_copy("uneven", uneven);
@@ -72,14 +73,14 @@ fn frame_9_copies_of_damaged_frames() {
     });
 }
 
-/// A chunk of Blosc 1 has data where others have their second flags.
+/// In a chunk of Blosc 1 the bytes at the position of the second flags are data.
 #[test]
 fn frame_9_flags_of_a_short_header() {
     alone("frame_malformed::frame_9_flags_of_a_short_header", || {
         let scratch = Scratch::new();
         let params = Params { clevel: 0, filters: [0; 6], ..int32() };
         for byte in [0x11u8, 0x41, 0xFF] {
-            // Stored, so that bytes 0x1e and 0x1f of the chunk are data.
+            // Stored uncompressed, so that bytes 0x1e and 0x1f of the chunk are data.
             let src = vec![byte; 400];
             let long = compress(ours(), &params, &src, 1000).expect("a chunk");
             let short = with_short_header(&long).expect("a short header");
@@ -114,7 +115,7 @@ fn frame_9_flags_of_a_short_header() {
     });
 }
 
-/// Nothing of the heap shows in a lazy chunk.
+/// A lazy chunk contains no uninitialised heap memory.
 #[test]
 fn frame_9_lazy_stored_chunks() {
     let scratch = Scratch::new();
@@ -125,7 +126,7 @@ fn frame_9_lazy_stored_chunks() {
         let noise = Random::new(1).bytes(4000);
         assert_eq!(schunk.append(&noise), Ok(1));
         for _ in 0..20 {
-            // What is freed here is what is handed out next.
+            // The allocator returns the blocks freed here for the next allocations.
             for len in [100, 116, 140, 200] {
                 // SAFETY: a block of that size, written and freed.
                 unsafe {
@@ -168,14 +169,14 @@ fn frame_9_short_chunk_files() {
     });
 }
 
-/// Offsets that point anywhere, in a frame whose header is right.
+/// Arbitrary offsets in a frame with a valid header.
 #[test]
 fn frame_9_offsets_of_a_fixed_frame() {
     alone("frame_malformed::frame_9_offsets_of_a_fixed_frame", || {
         let frame = frame();
         let cbytes = i64::from_be_bytes(frame[39..47].try_into().expect("eight bytes")) as usize;
         let at = 97 + cbytes;
-        // Three offsets, in a stored index.
+        // Three offsets, in an uncompressed index.
         assert_eq!(frame[at + 4..at + 8], 24i32.to_le_bytes());
         assert_eq!(frame[at + 12..at + 16], 56i32.to_le_bytes());
         for (code, expected) in [

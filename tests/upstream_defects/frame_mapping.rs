@@ -15,7 +15,7 @@ use crate::support::data::Data;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
-/// Parameters for one super-chunk.
+/// Returns the parameters for one super-chunk.
 fn mapping(mode: &'static CStr, initial_mapping_size: usize) -> Box<blosc2_stdio_mmap> {
     Box::new(blosc2_stdio_mmap {
         mode: mode.as_ptr(),
@@ -37,7 +37,7 @@ fn io(params: &mut blosc2_stdio_mmap) -> blosc2_io {
     blosc2_io { id: 1, name: c"filesystem_mmap".as_ptr(), params: ptr::from_mut(params).cast() }
 }
 
-/// The parameters have to outlive the super-chunk.
+/// Opens a frame; the parameters must outlive the super-chunk.
 fn open(path: &Path, params: &mut blosc2_stdio_mmap) -> Option<SuperChunk> {
     let functions = crate::support::super_chunk::functions::Functions::of(ours());
     let (path, io) = (c_path(path), io(params));
@@ -69,7 +69,7 @@ fn frame_9_read_only_mapping() {
     });
 }
 
-/// Changes stay in memory, and may outgrow the file by far.
+/// Changes stay in memory, and may become much larger than the file.
 #[test]
 fn frame_9_private_mapping() {
     alone("frame_mapping::frame_9_private_mapping", || {
@@ -127,8 +127,8 @@ fn frame_9_lazy_reads_of_a_mapping() {
         for (nblock, block) in blocks.iter().enumerate() {
             assert_eq!(schunk.get_vlblock(0, nblock as i32).as_ref(), Ok(block));
             let (mut dest, mut size) = (ptr::null_mut::<u8>(), 0);
-            // SAFETY: a live context, a source of its stated length and valid out-pointers; the block is ours to
-            // free.
+            // SAFETY: a live context, a source of its stated length and valid out-pointers; the caller frees the
+            // block.
             unsafe {
                 let rc = (ours().blosc2_vldecompress_block_ctx)(
                     schunk.dctx(),
@@ -146,7 +146,7 @@ fn frame_9_lazy_reads_of_a_mapping() {
     });
 }
 
-/// The mapping moves while the frame grows; nothing points into the old one.
+/// The mapping moves while the frame grows; no pointer to the old mapping is used.
 #[test]
 fn frame_9_mapping_that_moves() {
     alone("frame_mapping::frame_9_mapping_that_moves", || {
@@ -172,7 +172,7 @@ fn frame_9_mapping_that_moves() {
     });
 }
 
-/// The header is refused: the file is unmapped and closed all the same.
+/// After an invalid header the file is unmapped and closed.
 #[test]
 fn frame_9_refused_header_of_a_mapping() {
     alone("frame_mapping::frame_9_refused_header_of_a_mapping", || {

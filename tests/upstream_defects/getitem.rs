@@ -34,7 +34,7 @@ fn chunk_10_04_straddling_getitem() {
     }
 }
 
-/// Every pair of start and length on a chunk of four blocks and a bit (check 26).
+/// Every pair of start and length on a chunk of four blocks and a shorter one (check 26).
 #[test]
 fn chunk_10_04_every_part_of_a_chunk() {
     let pipelines: [&[u8]; 6] =
@@ -87,10 +87,10 @@ fn chunk_10_05_filters_d3_delta_random_access() {
     }
 }
 
-/// The value goes on where the part begins, and a part need not hold whole values.
+/// The repeated value continues at the start of the part, and a part may contain incomplete values.
 #[test]
 fn chunk_10_14_repeated_value_wider_than_the_item() {
-    // Items of 300 bytes count as 1 byte each.
+    // Items of 300 bytes are treated as items of 1 byte.
     let value: Vec<u8> = (0..300u32).map(|i| (i * 7 + 3) as u8).collect();
     let params = Params { typesize: 300, ..Params::default() };
     let chunk = special_chunk(ours(), &params, Special::Value(&value), 9000, 400).expect("a chunk");
@@ -105,7 +105,7 @@ fn chunk_10_14_repeated_value_wider_than_the_item() {
         let bytes = getitem_bytes(ours(), &chunk, start, nitems, nitems as usize);
         assert_eq!(bytes.as_deref(), Ok(expected), "{start}+{nitems}");
     }
-    // A value of 12 bytes in a chunk whose items are said to be 8 wide.
+    // A value of 12 bytes in a chunk whose header states items of 8 bytes.
     let params = Params { typesize: 12, ..Params::default() };
     let mut chunk = special_chunk(ours(), &params, Special::Value(&value[..12]), 1200, 44).expect("a chunk");
     chunk[3] = 8;
@@ -114,7 +114,7 @@ fn chunk_10_14_repeated_value_wider_than_the_item() {
     assert_items_everywhere(&chunk, &decoded);
 }
 
-/// Special and plain chunks part by part (check 26), as ours and as the reference wrote them.
+/// Parts of special and uncompressed chunks (check 26), written by our library and by the reference.
 #[test]
 fn chunk_10_14_parts_of_special_and_plain_chunks() {
     let value = 3.5f32.to_le_bytes();
@@ -127,7 +127,7 @@ fn chunk_10_14_parts_of_special_and_plain_chunks() {
             assert_items_everywhere(&chunk, &decoded);
         }
         let uninit = special_chunk(library, &params, Special::Uninit, 10_000, 100).expect("a chunk");
-        // Nothing is written.
+        // The destination is not written.
         assert_eq!(getitem(ours(), 1, &uninit, 7, 3, 12), Ok(vec![crate::support::calls::BEFORE; 12]));
         let src = data(Data::Noise, 4, 10_000);
         let params = Params { clevel: 0, ..params.clone() };
@@ -136,7 +136,7 @@ fn chunk_10_14_parts_of_special_and_plain_chunks() {
     }
 }
 
-/// The order of the refusals (check 27).
+/// The order of the argument checks (check 27).
 #[test]
 fn chunk_10_04_refusals() {
     let src = data(Data::Ramp, 4, 4000);
@@ -171,7 +171,7 @@ fn chunk_10_04_refusals() {
     }
 }
 
-/// Data that a lossy filter has changed: parts equal the whole.
+/// Data that a lossy filter changed: parts equal the decompressed whole.
 #[test]
 fn chunk_10_05_lossy_filter_below_delta() {
     let src = data(Data::SmoothFloats, 4, 50_000);

@@ -1,5 +1,5 @@
-//! The block size in the header is the one that was used, and blocks that cannot be split are not (chunk.md
-//! 10.1, 10.21, 10.27, 10.29, filters.md D10).
+//! The header contains the block size that was used, and blocks that cannot be split are not split (chunk.md 10.1,
+//! 10.21, 10.27, 10.29, filters.md D10).
 
 use crate::alone::alone;
 use crate::checks::{
@@ -12,7 +12,7 @@ use crate::support::calls::{
 };
 use crate::support::data::Data;
 
-/// Compresses under every codec and split mode, and checks the block size that the header tells.
+/// Compresses with every codec and split mode, and checks the block size in the header.
 fn check_blocksize(params: Params, src: &[u8], expected: i32) {
     for codec in CODECS {
         for splitmode in 1..=4 {
@@ -70,7 +70,7 @@ fn chunk_10_01_context_is_reused_for_other_sizes() {
     }
 }
 
-/// A block size of 1, which an empty source leads to, is not kept for ever (check 9).
+/// A block size of 1, which results from an empty source, is not kept (check 9).
 #[test]
 fn chunk_10_01_degenerate_blocksize_is_not_inherited() {
     let src = data(Data::Ramp, 8, 100_000);
@@ -84,7 +84,7 @@ fn chunk_10_01_degenerate_blocksize_is_not_inherited() {
     }
 }
 
-/// Requests around the typesize (check 10): no stream may be empty, and no data be taken for zeros.
+/// Requests around the typesize (check 10): no stream may be empty, and data must not be encoded as zeros.
 #[test]
 fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
     for (typesize, requested, nbytes) in [
@@ -102,7 +102,7 @@ fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
             for splitmode in 1..=4 {
                 for filter in [0, SHUFFLE, BITSHUFFLE] {
                     let mut src = data(Data::Noise, 1, nbytes);
-                    // Every block begins with a zero byte: taken alone it looks like a run of zeros.
+                    // Every block begins with a zero byte, which alone would be encoded as a run of zeros.
                     if requested > 1 {
                         src.iter_mut().step_by(requested).for_each(|byte| *byte = 0);
                     }
@@ -129,7 +129,7 @@ fn chunk_10_29_blocks_below_the_typesize_are_not_split() {
 #[test]
 fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
     const NBYTES: usize = 600 << 20;
-    // SAFETY: a fresh mapping at an address of the system's choice; pages that nobody touches cost nothing.
+    // SAFETY: a new mapping at an address chosen by the system; untouched pages use no memory.
     let zeros = unsafe {
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
         let at = libc::mmap(std::ptr::null_mut(), NBYTES, libc::PROT_READ, flags, -1, 0);
@@ -147,7 +147,7 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
     let chunk = special_chunk(ours(), &params, Special::Zeros, NBYTES as i32, 32).expect("zeros");
     assert_eq!(Header::of(&chunk).blocksize, 1);
     assert_eq!(getitem(ours(), 1, &chunk, NBYTES as i32 - 5, 5, 5), Ok(vec![0; 5]));
-    // A header that claims them is refused before anything is computed from them.
+    // A header that claims them is rejected before anything is computed from them.
     let mut claim = chunk.clone();
     claim[0x1F] = 0;
     for at in [4, 12] {
@@ -155,7 +155,7 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
     }
     claim.resize(64, 0);
     let mut reader = OwnedContext::decompressing(ours(), dparams(1));
-    // SAFETY: the sizes are lies that the header check must find out; nothing may be read or written there.
+    // SAFETY: the sizes are wrong and must be rejected by the header check; nothing may be read or written there.
     let rc = unsafe {
         let mut byte = 0u8;
         (ours().blosc2_decompress_ctx)(
@@ -169,7 +169,7 @@ fn chunk_10_21_more_blocks_than_a_chunk_can_hold() {
     assert!(rc == -11 || rc == -6, "{rc}");
     let (rc, _) = with_destination(8, |dest| reader.getitem(&claim, 0, 8, dest));
     assert_eq!(rc, -11);
-    // SAFETY: exactly the mapping made above, which is not used any more.
+    // SAFETY: exactly the mapping made above, which is not used afterwards.
     unsafe { libc::munmap(zeros.as_ptr().cast_mut().cast(), NBYTES) };
 }
 
@@ -178,14 +178,14 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
     let src = data(Data::Ramp, 8, 1000);
     for blocksize in [536_866_817, i32::MAX] {
         let params = Params { blocksize, ..Params::default() };
-        // What was asked for is above the source, so the effective size is fine.
+        // The request exceeds the source, so the effective size is valid.
         let chunk = compressed(&params, &src);
         assert_eq!(Header::of(&chunk).blocksize, 1000);
         assert_all_decode(&chunk, &src);
         let vl = vlcompress(ours(), &params, std::slice::from_ref(&src), roomy(1000)).expect("a chunk");
         assert_eq!(decompress(ours(), 1, &vl, 1000).as_deref(), Ok(&src[..]));
     }
-    // The limit itself is written and read; above it nothing is written.
+    // The maximum is written and read; above it nothing is written.
     for (blocksize, expected) in [(536_866_816, 32), (536_866_817, -12)] {
         let params = Params { blocksize, typesize: 1, ..Params::default() };
         let outcome = special_chunk(ours(), &params, Special::Zeros, 1 << 30, 32);
@@ -202,7 +202,7 @@ fn chunk_10_27_forced_blocksize_above_the_limit() {
         let src = data(Data::Ramp, 8, 1000);
         for blocksize in [536_866_817usize, i32::MAX as usize, u32::MAX as usize, usize::MAX, 1 << 31, 3] {
             let (rc, dest) = with_destination(roomy(1000), |dest| {
-                // SAFETY: a source and a destination of their true lengths.
+                // SAFETY: a source and a destination with their true lengths.
                 unsafe {
                     (ours().blosc1_set_blocksize)(blocksize);
                     let (len, room) = (src.len() as i32, dest.len() as i32);

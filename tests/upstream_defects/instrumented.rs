@@ -12,7 +12,7 @@ fn instrumented(params: &Params) -> blosc2_cparams {
     cparams
 }
 
-/// The chunk, or 0 or an error.
+/// Returns the chunk, or an error code; 0 if it does not fit.
 fn compress(params: &Params, src: &[u8], destsize: usize) -> Result<Vec<u8>, i32> {
     let mut context = OwnedContext::compressing(ours(), instrumented(params)).expect("a context");
     let (rc, mut dest) = with_destination(destsize, |dest| context.compress(src, dest));
@@ -40,7 +40,7 @@ fn records(chunk: &[u8]) -> Vec<blosc2_instr> {
     decoded.chunks_exact(16).map(record).collect()
 }
 
-/// What is stored plain has no records: the data come back.
+/// Uncompressed chunks have no records: decompression returns the data.
 #[test]
 fn chunk_10_19_plain_chunks_are_not_instrumented() {
     let noise = data(Data::Noise, 4, 5000);
@@ -95,7 +95,7 @@ fn chunk_10_19_records() {
                 let expected = match at {
                     4 => (250.0 / 4.0, 1),
                     5 => (250.0 / 5.0, 1),
-                    // Noise: stored raw, with its length before it.
+                    // Noise: stored uncompressed, preceded by its length.
                     _ => (250.0 / 254.0, 0),
                 };
                 assert_eq!((record.cratio, record.flags), (expected.0, [expected.1, 0, 0, 0]), "{at}");
@@ -105,7 +105,7 @@ fn chunk_10_19_records() {
     }
 }
 
-/// No destination is too small to be safe: `with_destination` guards the bytes behind it.
+/// Every destination size is safe: `with_destination` checks the bytes behind it.
 #[test]
 fn codecs_18_14_any_destination() {
     for kind in [Data::Noise, Data::Text, Data::Zeros, Data::Constant] {
@@ -131,7 +131,7 @@ fn codecs_18_14_any_destination() {
     }
 }
 
-/// The next compression of another context knows nothing of it (chunk.md 10.8), nor does one of this context.
+/// The flag affects neither the next compression of another context (chunk.md 10.8) nor that of this context.
 #[test]
 fn chunk_10_19_the_mark_stays_with_its_chunk() {
     let src = data(Data::Noise, 4, 5000);

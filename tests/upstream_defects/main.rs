@@ -1,10 +1,10 @@
-//! What the reference gets wrong and this library gets right: one test for each defect that the documents list
-//! (chunk.md 2.4 and 10, filters.md 16, codecs.md 18, schunk.md 25, frame.md 9, b2nd.md 10, abi.md 14), named after its number,
-//! and the contracts of the callbacks. Each would fail if the defect were there. Where it does no harm, the reference
-//! must be able to read what ours writes.
+//! Regression tests for the defects of the reference: one test for each defect that the documents list (chunk.md 2.4
+//! and 10, filters.md 16, codecs.md 18, schunk.md 25, frame.md 9, b2nd.md 10, abi.md 14), named after its number, and
+//! tests of the contracts of the callbacks. Each test would fail if this library had the defect. The reference must
+//! be able to read our output wherever its defect permits.
 //!
-//! A test that touches settings of the whole process, or that would crash or hang with the defect, runs in a
-//! child process ([`alone`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
+//! A test that changes process-wide settings, or that would crash or hang with the defect, runs in a child process
+//! ([`alone`]). With `BLOSC2_UNDER_TEST` naming the reference, the tests show its defects.
 
 #[path = "../support/mod.rs"]
 mod support;

@@ -1,5 +1,5 @@
-//! Super-chunks in which some chunks are decoded by a codec of the program: no lock is held while such a codec runs, so
-//! another call can change the super-chunk in between.
+//! Super-chunks in which some chunks use a user-defined codec: no lock is held while that codec runs, so another call
+//! can change the super-chunk meanwhile.
 
 use std::ffi::{c_int, c_void};
 use std::path::Path;
@@ -15,15 +15,15 @@ use crate::support::data::Data;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Stores 3 bytes for a stream; decodes to `x`, after it has updated a chunk of [`CHANGED`].
+/// Encodes a stream as 3 bytes; decodes to `x`, after it has updated a chunk of [`CHANGED`].
 const CODEC: u8 = 173;
 const CHUNKSIZE: usize = 64_000;
 
 /// The super-chunk of which the decoder updates chunk 1; NULL for none.
 static CHANGED: AtomicPtr<blosc2_schunk> = AtomicPtr::new(ptr::null_mut());
-/// The chunk that the decoder puts there.
+/// The new content of chunk 1.
 static NEW_CHUNK: Mutex<Vec<u8>> = Mutex::new(Vec::new());
-/// Locked by a test that uses these.
+/// Held by a test while it uses these statics.
 static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 unsafe extern "C" fn encode(
@@ -36,7 +36,7 @@ unsafe extern "C" fn encode(
     _: *const c_void,
 ) -> c_int {
     assert!(room >= 3);
-    // SAFETY: the library gives `room` writable bytes.
+    // SAFETY: the library passes `room` writable bytes.
     unsafe { output.copy_from_nonoverlapping([1, 2, 3].as_ptr(), 3) };
     3
 }
@@ -50,13 +50,13 @@ unsafe extern "C" fn decode_and_change(
     _: *mut blosc2_dparams,
     _: *const c_void,
 ) -> c_int {
-    // SAFETY: the library gives `room` writable bytes.
+    // SAFETY: the library passes `room` writable bytes.
     unsafe { output.write_bytes(b'x', room as usize) };
     let schunk = CHANGED.swap(ptr::null_mut(), Ordering::Relaxed);
     if !schunk.is_null() {
         let mut chunk = NEW_CHUNK.lock().expect("the chunk");
         let functions = Functions::of(ours());
-        // SAFETY: the test has put its super-chunk here, which lives during the call; the chunk is copied.
+        // SAFETY: the test stored a pointer to its super-chunk, which is live during the call; the chunk is copied.
         let updated = unsafe { (functions.blosc2_schunk_update_chunk)(schunk, 1, chunk.as_mut_ptr(), true) };
         assert_eq!(updated, 2);
     }
@@ -74,18 +74,18 @@ fn register() {
             encoder: Some(encode as _),
             decoder: Some(decode_and_change as _),
         };
-        // SAFETY: a valid struct with a static name and functions that keep to the contract.
+        // SAFETY: a valid struct with a static name and functions that follow the contract.
         assert_eq!(unsafe { (ours().blosc2_register_codec)(&mut codec) }, 0);
     });
 }
 
-/// A chunk that is decoded by the codec of this test.
+/// Returns a chunk that is decoded by the codec of this test.
 fn chunk_of_codec(typesize: i32) -> Vec<u8> {
     let params = Params { codec: CODEC, typesize, blocksize: 32_000, filters: [0; 6], ..Params::default() };
     compressed(&params, &data(Data::Noise, 4, CHUNKSIZE))
 }
 
-/// A chunk that was copied before a program's codec ran is not kept for reads after it: it may have been changed.
+/// A chunk that was copied before a user-defined codec ran is not cached for later reads: it may have been changed.
 #[test]
 fn a_block_of_an_old_copy_is_not_kept() {
     register();
@@ -102,11 +102,11 @@ fn a_block_of_an_old_copy_is_not_kept() {
     let per_chunk = (CHUNKSIZE / 4) as i64;
     let part = 28_000;
     CHANGED.store(schunk.raw(), Ordering::Relaxed);
-    // The end of chunk 0, whose codec changes chunk 1, and a part of chunk 1 that makes a block worth keeping.
+    // The end of chunk 0, whose codec changes chunk 1, and a part of chunk 1 that is large enough to cache a block.
     let both = schunk.get_slice(per_chunk - 4, per_chunk + part / 4, 16 + part as usize).expect("a slice");
     assert!(CHANGED.load(Ordering::Relaxed).is_null(), "the codec did not run");
     assert_eq!(both[..16], [b'x'; 16]);
-    // Both are right: this slice was being read when the chunk changed.
+    // Both contents are valid: the chunk changed during this read.
     assert!(both[16..] == old[..part as usize] || both[16..] == new[..part as usize]);
     for start in [0, 1000, 6000] {
         let read = schunk.get_slice(per_chunk + start, per_chunk + start + 10, 40).expect("a slice");
@@ -133,7 +133,8 @@ fn the_codec_of_a_metalayer_changes_the_super_chunk() {
     assert_eq!(schunk.decompress(1), Ok(new));
 }
 
-/// A codec that takes the block shape of the array gets it for chunks that are read after one of a program's codec, too.
+/// A codec that uses the block shape of the array also gets it for chunks that are read after a chunk with a
+/// user-defined codec.
 #[cfg(feature = "zfp")]
 #[test]
 fn chunks_behind_one_of_a_programs_codec_have_their_array() {

@@ -1,5 +1,5 @@
-//! The codecs and filters of the library's own range: codecs.md 18.3 to 18.7, filters.md 16 D2 and D7, and views of arrays
-//! that have more or fewer dimensions than their blocks.
+//! The codecs and filters of the library's plugin range: codecs.md 18.3 to 18.7, filters.md 16 D2 and D7, and views
+//! whose number of dimensions differs from that of their blocks.
 
 use crate::alone::alone;
 use crate::checks::{compressed, ours};
@@ -28,14 +28,14 @@ fn smooth(typesize: usize, nbytes: usize) -> Vec<u8> {
     Data::SmoothFloats.generate(&mut Random::new(3), typesize, nbytes)
 }
 
-/// A context for decompression that knows the array.
+/// A decompression context with a reference to the array.
 fn context_of(array: &Array) -> OwnedContext<'static> {
     let mut params = dparams(1);
     params.schunk = array.fields().sc.cast();
     OwnedContext::decompressing(array.library, params)
 }
 
-/// A rate at which cells do not become smaller: the data are stored as they are.
+/// A rate at which cells are not compressed: the data are stored uncompressed.
 #[test]
 fn codecs_18_3_fixed_rates_beyond_the_data() {
     alone("plugins::codecs_18_3_fixed_rates_beyond_the_data", || {
@@ -53,7 +53,7 @@ fn codecs_18_3_fixed_rates_beyond_the_data() {
     });
 }
 
-/// Streams of ZFP that end too early, and items without a super-chunk.
+/// Truncated ZFP streams, and reads of items without a super-chunk.
 #[test]
 fn codecs_18_4_streams_that_end_too_early() {
     alone("plugins::codecs_18_4_streams_that_end_too_early", || {
@@ -63,7 +63,7 @@ fn codecs_18_4_streams_that_end_too_early() {
             let array = spec.filled(ours(), &items);
             let mut chunk = array.schunk().get_chunk(0).expect("a chunk");
             let csize = chunk.len() - 40;
-            // The stream says that it is shorter: the chunk too.
+            // The stated sizes of the stream and of the chunk are reduced accordingly.
             let cut = csize / 2 / 8 * 8;
             chunk.truncate(40 + cut);
             let cbytes = chunk.len() as i32;
@@ -80,7 +80,7 @@ fn codecs_18_4_streams_that_end_too_early() {
     });
 }
 
-/// Any number of items of a fixed rate, in any place.
+/// Any number of items at a fixed rate, at any position.
 #[test]
 fn codecs_18_5_items_of_a_fixed_rate() {
     alone("plugins::codecs_18_5_items_of_a_fixed_rate", || {
@@ -110,7 +110,8 @@ fn codecs_18_5_items_of_a_fixed_rate() {
     });
 }
 
-/// Distances that the decoder of the reference gets wrong are not written, and are read if it wrote them.
+/// Distances that the decoder of the reference gets wrong are not written; they are read correctly if the reference
+/// wrote them.
 #[test]
 fn codecs_18_6_ndlz_looks_far_back() {
     const FAR: usize = 3855;
@@ -129,14 +130,14 @@ fn codecs_18_6_ndlz_looks_far_back() {
         let (mut frame, _) = mine.to_cframe().expect("a frame");
         let array = Array::from_copy(reference, &mut frame).1.expect("an array");
         assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
-        // Its own it reads wrong; ours reads it right.
+        // The reference decodes its own stream incorrectly; our library decodes it correctly.
         let (mut frame, _) = spec.filled(reference, &items).to_cframe().expect("a frame");
         let array = Array::from_copy(ours(), &mut frame).1.expect("an array");
         assert_eq!(array.to_cbuffer().as_ref(), Ok(&items));
     }
 }
 
-/// A stream of a block without rows or columns.
+/// A stream of a block with zero rows or columns.
 #[test]
 fn codecs_18_7_ndlz_of_nothing() {
     alone("plugins::codecs_18_7_ndlz_of_nothing", || {
@@ -148,7 +149,7 @@ fn codecs_18_7_ndlz_of_nothing() {
             [[0, 40], [40, 0], [0, 0], [0, i32::MAX], [i32::MAX, 0], [i32::MAX, i32::MAX], [-1, -1600]]
         {
             let mut bad = good.clone();
-            // Behind the header, a block start, the size of the stream, and the number of dimensions.
+            // The fields follow the header, one block start, the size of the stream, and the number of dimensions.
             for (at, extent) in [(41, extents[0]), (45, extents[1])] {
                 bad[at..at + 4].copy_from_slice(&i32::to_le_bytes(extent));
             }
@@ -158,7 +159,7 @@ fn codecs_18_7_ndlz_of_nothing() {
     });
 }
 
-/// Bytes behind the last whole word or stream survive, also in the reference where it does not touch them.
+/// Bytes behind the last complete word or stream are preserved, also in the reference where it does not change them.
 #[test]
 fn filters_16_d2_tails_of_the_plugin_filters() {
     for typesize in [2, 4, 8] {
@@ -188,7 +189,7 @@ fn filters_16_d2_tails_of_the_plugin_filters() {
     }
 }
 
-/// Cells that the reference writes and cannot read are refused.
+/// Cells that the reference writes and cannot read are rejected.
 #[test]
 fn filters_16_d7_ndmean_of_a_short_first_dimension() {
     for (blockshape, side, expected) in
@@ -207,7 +208,7 @@ fn filters_16_d7_ndmean_of_a_short_first_dimension() {
     }
 }
 
-/// The blocks of a view are those of the array that it shows, though it has other dimensions.
+/// The blocks of a view are those of its base array, although the view has other dimensions.
 #[test]
 fn plugins_in_views_of_other_dimensions() {
     for (codec, meta, filter) in [(33, 0xfd, 0), (ZFP_RATE, 50, 0), (NDLZ, 4, 0), (1, 0, NDCELL)] {

@@ -1,5 +1,5 @@
-//! Prefilters and postfilters: what they are told (chunk.md 3.10, 4.3), how often they run, and what becomes of
-//! what they leave undone (chunk.md 10.24, filters.md D8).
+//! Prefilters and postfilters: their arguments (chunk.md 3.10, 4.3), the number of calls, and the result if they
+//! write only a part of their output (chunk.md 10.24, filters.md D8).
 
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ use crate::support::calls::{
 };
 use crate::support::data::Data;
 
-/// What a prefilter was told, addresses as numbers.
+/// The arguments of a prefilter call, with addresses as numbers.
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
     input: usize,
@@ -32,10 +32,10 @@ struct Told {
     zeroed: bool,
 }
 
-/// What a callback of a test does, and what it has seen.
+/// The behaviour of a callback of a test, and a record of its calls.
 struct Script {
     told: Mutex<Vec<Told>>,
-    /// Bytes of the output that are written, from the start.
+    /// Number of bytes of the output that are written, from its start.
     writes: fn(usize) -> usize,
     result: c_int,
 }
@@ -54,9 +54,9 @@ impl Script {
     }
 }
 
-/// Inverts its input; with none, counts.
+/// Prefilter: inverts its input; without input, counts.
 unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
-    // SAFETY: the library passes a valid struct with buffers of the stated size, `user_data` is the test's.
+    // SAFETY: the library passes a valid struct with buffers of the stated size; `user_data` belongs to the test.
     unsafe {
         let p = &*params;
         let script = &*p.user_data.cast::<Script>();
@@ -67,7 +67,7 @@ unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
         for (i, byte) in output[..count].iter_mut().enumerate() {
             *byte = if source_is_null { (p.output_offset as usize + i) as u8 } else { !*p.input.add(i) };
         }
-        // The scratch may be used, unless it is the output.
+        // The scratch buffer may be written unless it is the output.
         if p.ttmp != p.output {
             p.ttmp.write_bytes(0x77, p.ttmp_nbytes);
         }
@@ -89,7 +89,7 @@ unsafe extern "C" fn before(params: *mut blosc2_prefilter_params) -> c_int {
     }
 }
 
-/// Inverts its input.
+/// Postfilter: inverts its input.
 unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
     // SAFETY: as in `before`.
     unsafe {
@@ -119,8 +119,8 @@ unsafe extern "C" fn after(params: *mut blosc2_postfilter_params) -> c_int {
     }
 }
 
-/// A compression context with [`before`]. The parameters are a local of this function: the library must have
-/// copied them.
+/// Creates a compression context with [`before`]. The parameters are a local variable of this function: the library
+/// must have copied them.
 fn writer(
     params: &Params,
     script: &Script,
@@ -176,7 +176,7 @@ fn chunk_3_10_prefilter_arguments() {
             let expected = Told {
                 input: src.as_ptr().addr() + 16_000 * nblock,
                 output: told.ttmp,
-                // Half an item at the end does not count.
+                // An incomplete item at the end does not count.
                 size: if whole { 16_000 } else { 4000 },
                 typesize: 4,
                 offset: 16_000 * nblock as i32,
@@ -194,12 +194,14 @@ fn chunk_3_10_prefilter_arguments() {
     }
 }
 
-/// What is stored plain, from the start or in the end, is the prefilter's output; it goes straight to its place.
+/// A chunk that is stored uncompressed, decided at the start or at the end, contains the output of the prefilter,
+/// which is called with its final destination.
 #[test]
 fn chunk_3_10_prefilter_of_plain_chunks() {
     let noise = data(Data::Noise, 4, 100_000);
     for nthreads in [1, 4] {
-        // The last is no better than plain: called once to try, and once more to store.
+        // In the last case compression does not pay: each block is prefiltered once for the attempt, and once to be
+        // stored.
         for (clevel, nbytes, calls) in [(0, 100_000, 7), (5, 24, 1), (5, 100_000, 14)] {
             let src = &noise[..nbytes];
             let script = Script::new();
@@ -231,7 +233,7 @@ fn chunk_3_10_prefilter_without_a_source() {
             let params = Params { clevel, filters, ..params(nthreads) };
             let context = writer(&params, &script, |_| ());
             let (rc, dest) = with_destination(roomy(100_000), |dest| {
-                // SAFETY: the prefilter supplies the data.
+                // SAFETY: the data come from the prefilter.
                 unsafe {
                     let to = dest.as_mut_ptr().cast();
                     (ours().blosc2_compress_ctx)(
@@ -248,7 +250,7 @@ fn chunk_3_10_prefilter_without_a_source() {
             // Without a prefilter there is nothing to compress.
             let plain = OwnedContext::compressing(ours(), params.cparams()).expect("a context");
             let (rc, _) = with_destination(200_000, |dest| {
-                // SAFETY: the source is NULL, which must be found out.
+                // SAFETY: the source is NULL, which must be rejected.
                 unsafe {
                     let to = dest.as_mut_ptr().cast();
                     (ours().blosc2_compress_ctx)(
@@ -274,7 +276,7 @@ fn chunk_3_10_prefilter_of_variable_length_blocks() {
         let (rc, dest) = with_destination(200_000, |dest| context.vlcompress(&blocks, dest));
         assert!(rc > 0, "{rc}");
         let mut expected: Vec<_> = blocks.iter().map(|block| inverted(block)).collect();
-        // Less than an item: there is nothing to do for the prefilter, and zeros are left.
+        // Less than an item: the prefilter has nothing to process, and the output is zeros.
         expected[2] = vec![0; 3];
         let mut reader = OwnedContext::decompressing(ours(), dparams(1));
         assert!(reader.vldecompress(&dest[..rc as usize], 4).as_ref() == Ok(&expected));
@@ -286,7 +288,8 @@ fn chunk_3_10_prefilter_of_variable_length_blocks() {
     }
 }
 
-/// An output that is wider than the block has room; of one that is narrower the rest is zero.
+/// If the output items are wider, the output is truncated to the block; if they are narrower, the rest of the block
+/// is zero.
 #[test]
 fn filters_d8_output_of_another_width() {
     let src = data(Data::Ramp, 4, 100_000);
@@ -319,7 +322,7 @@ fn filters_d8_output_of_another_width() {
     }
 }
 
-/// Output that nobody wants: a chunk of zeros, whatever the function returns, in any destination.
+/// Output marked as disposable: the result is a chunk of zeros, whatever the function returns, in any destination.
 #[test]
 fn chunk_10_24_disposable_output() {
     let src = data(Data::Noise, 4, 100_000);
@@ -336,7 +339,7 @@ fn chunk_10_24_disposable_output() {
                 assert_eq!((Header::of(&dest).special(), told.len()), (1, 7));
                 assert!(told.iter().all(|told| told.zeroed), "bytes of earlier blocks in the output");
                 assert_all_decode(&dest[..32], &vec![0; src.len()]);
-                // Room for the header, for some runs, for all of them: nothing behind it is touched.
+                // Space for the header, for some runs, for all of them: nothing behind the destination is written.
                 for destsize in (32..300).step_by(4) {
                     let (rc, dest) = with_destination(destsize, |dest| context.compress(&src, dest));
                     assert!(rc == 0 || rc == 32, "{destsize} bytes: {rc}");
@@ -372,7 +375,7 @@ fn chunk_4_3_postfilter_arguments() {
     let wide = Params { typesize: 12, blocksize: 16_000, ..Params::default() };
     let special = |special| special_chunk(ours(), &wide, special, 48_000, 100).expect("a chunk");
     let mut lying = special(Special::Value(&value));
-    // The stored item size says nothing of the value's width.
+    // The item size in the header is independent of the width of the value.
     lying[3] = 3;
     let coded = compressed(&params(1), &src);
     let plain = compressed(&Params { clevel: 0, ..params(1) }, &src);
@@ -407,7 +410,7 @@ fn chunk_4_3_postfilter_arguments() {
                 let unit = usize::from(chunk[3]);
                 assert_eq!(told.ttmp_nbytes, 4 * (blocksize + 4 * unit), "{what}");
             }
-            // Blocks that are masked out are not touched; the others are.
+            // Masked blocks are not written; the others are.
             let mut mask = vec![0; decoded.len().div_ceil(blocksize)];
             mask[1] = 1;
             assert_eq!(context.set_maskout(&mut mask), 0);
@@ -416,7 +419,7 @@ fn chunk_4_3_postfilter_arguments() {
             assert!(dest[blocksize..2 * blocksize].iter().all(|&byte| byte == BEFORE), "{what}");
             assert!(dest[..blocksize] == inverted(decoded)[..blocksize], "{what}");
             assert!(script.take().iter().all(|told| told.nblock != 1), "{what}");
-            // Parts: whole blocks are made for it, in order, and only those that are touched.
+            // Partial reads: whole blocks are decoded, in order, and only those of the part.
             let unit = usize::from(chunk[3]);
             let start = (blocksize - 12) / unit;
             let (rc, items) =

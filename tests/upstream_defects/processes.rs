@@ -1,4 +1,4 @@
-//! The life of the process: forks (chunk.md 10.16), init by many threads at once (10.28), before init and after
+//! Process lifetime: forks (chunk.md 10.16), init by many threads at once (10.28), calls before init and after
 //! destroy (abi.md 9.2, 9.3, 14).
 
 use std::ffi::{CStr, c_int};
@@ -13,7 +13,7 @@ use crate::support::calls::{
 use crate::support::data::Data;
 use crate::support::library::Library;
 
-/// The library before anything was called; for child processes.
+/// Returns the library before any call; for child processes.
 fn untouched() -> &'static Library {
     Box::leak(Box::new(Library::ours_uninitialised()))
 }
@@ -22,9 +22,9 @@ fn params(nthreads: i16) -> Params {
     Params { nthreads, codec: 1, typesize: 4, blocksize: 10_000, ..Params::default() }
 }
 
-/// Forks; the child does `work` and ends with its result. An alarm ends a child that hangs.
+/// Forks; the child runs `work` and exits with its result. An alarm ends a child that hangs.
 fn forked(work: impl FnOnce()) -> libc::pid_t {
-    // SAFETY: what the child may do after a fork is what is tested.
+    // SAFETY: the test is about the calls that a child may make after a fork.
     let pid = unsafe { libc::fork() };
     assert!(pid >= 0, "fork");
     if pid == 0 {
@@ -41,12 +41,12 @@ fn forked(work: impl FnOnce()) -> libc::pid_t {
 #[track_caller]
 fn assert_ends_well(pid: libc::pid_t) {
     let mut status: c_int = -1;
-    // SAFETY: a child of this process; `status` is written only.
+    // SAFETY: a child of this process; `status` is only written.
     assert_eq!(unsafe { libc::waitpid(pid, &mut status, 0) }, pid);
     assert_eq!(status, 0, "the child (14: it hung)");
 }
 
-/// Compresses and decompresses with inherited contexts, with new ones, and with none.
+/// Compresses and decompresses with inherited contexts, with new ones, and without a context.
 fn use_everything(
     library: &'static Library,
     writers: &mut [OwnedContext<'_>],
@@ -68,7 +68,7 @@ fn use_everything(
         assert!(rc == src.len() as i32 && dest == src, "{rc}");
     }
     let (rc, dest) = with_destination(roomy(src.len()), |dest| {
-        // SAFETY: a source and a destination of their true lengths.
+        // SAFETY: a source and a destination with their true lengths.
         unsafe {
             let (len, room) = (src.len() as i32, dest.len() as i32);
             (library.blosc2_compress)(5, 1, 4, src.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
@@ -90,7 +90,7 @@ fn chunk_10_16_abi_16_23_fork_with_workers() {
         let library = ours();
         let src = data(Data::SmoothFloats, 4, 300_000);
         let expected = compressed(&params(1), &src);
-        // SAFETY: a plain setter: also the functions without a context use threads.
+        // SAFETY: a plain setter; the functions without a context use threads, too.
         assert_eq!(unsafe { (library.blosc2_set_nthreads)(4) }, 1);
         let mut writers: Vec<_> = [1, 4]
             .map(|n| OwnedContext::compressing(library, params(n).cparams()).expect("a context"))
@@ -120,14 +120,14 @@ fn chunk_10_16_abi_16_23_fork_with_workers() {
                 writers.clear();
                 readers.clear();
             });
-            // The parent goes on meanwhile.
+            // The parent continues at the same time.
             use_everything(library, &mut writers, &mut readers, &src, &expected);
             assert_ends_well(child);
         }
     });
 }
 
-/// Destroy as the first thing that a child does.
+/// The first call of a child is `blosc2_destroy()`.
 #[test]
 fn chunk_10_16_abi_14_destroy_in_a_child() {
     alone("processes::chunk_10_16_abi_14_destroy_in_a_child", || {
@@ -148,7 +148,7 @@ fn chunk_10_16_abi_14_destroy_in_a_child() {
     });
 }
 
-/// A fork in the middle of other threads' jobs.
+/// A fork while other threads run jobs.
 #[test]
 fn chunk_10_16_fork_while_jobs_run() {
     alone("processes::chunk_10_16_fork_while_jobs_run", || {
@@ -184,7 +184,7 @@ fn chunk_10_16_fork_while_jobs_run() {
     });
 }
 
-/// Whatever eight threads call first, at once, the library comes up once and works.
+/// Eight threads call any first function at the same time: the library is initialised once and works.
 #[test]
 fn chunk_10_28_abi_14_init_from_many_threads() {
     for _ in 0..6 {
@@ -226,7 +226,7 @@ fn chunk_10_28_abi_14_init_from_many_threads() {
     }
 }
 
-/// Everything works before `blosc2_init()` and after `blosc2_destroy()`: each in a process of its own (abi.md 9.2,
+/// All functions work before `blosc2_init()` and after `blosc2_destroy()`, each in a separate process (abi.md 9.2,
 /// 9.3).
 #[test]
 fn abi_14_without_init() {
@@ -306,8 +306,8 @@ fn one_thing(library: &'static Library, what: &str) {
     }
 }
 
-/// Settings stay when the library goes down and up; what was registered does not (check 45; the order of calls of
-/// abi.md 15 is among the golden vectors).
+/// Settings survive `blosc2_destroy()` and `blosc2_init()`; registrations do not (check 45; the order of calls of
+/// abi.md 15 is part of the golden vectors).
 #[test]
 fn abi_9_1_settings_survive() {
     alone("processes::abi_9_1_settings_survive", || {

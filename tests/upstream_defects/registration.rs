@@ -12,7 +12,7 @@ use crate::support::calls::{Params, compress};
 use crate::support::data::Data;
 use crate::support::library::Library;
 
-/// The library before anything was called; for child processes.
+/// Returns the library before any call; for child processes.
 fn untouched() -> &'static Library {
     Box::leak(Box::new(Library::ours_uninitialised()))
 }
@@ -99,7 +99,7 @@ type Encoder =
     unsafe extern "C" fn(*const u8, i32, *mut u8, i32, u8, *mut blosc2_cparams, *const c_void) -> c_int;
 
 fn codec(library: &Library, id: u8, name: &CStr, complib: u8, encoder: Encoder) -> c_int {
-    // The name is gone when this function returns.
+    // The name is freed when this function returns.
     let name = CString::from(name);
     let mut codec = blosc2_codec {
         compcode: id,
@@ -147,7 +147,7 @@ fn tuner(library: &Library, id: c_int, name: &CStr, works: bool) -> c_int {
     rc
 }
 
-/// Writes over a name before its memory is given back.
+/// Overwrites a name before its memory is freed.
 fn overwrite(name: CString) {
     let mut bytes = name.into_bytes();
     bytes.fill(b'!');
@@ -189,12 +189,12 @@ fn abi_9_5_rules() {
             assert_eq!(codec(library, id, c"one", id, encode_nothing), 0);
             assert_eq!(filter(library, id, c"one"), 0);
             assert_eq!(tuner(library, id.into(), c"one", true), 0);
-            // The same once more: fine, and the old functions stay.
+            // Registering the same name again succeeds and keeps the old functions.
             assert_eq!(codec(library, id, c"one", id, encode_badly), 0);
             assert_eq!(filter(library, id, c"one"), 0);
             assert_eq!(tuner(library, id.into(), c"one", false), 0);
             assert!(has_tuner(library, id.into()));
-            // The id under another name.
+            // The same id with another name.
             assert_eq!(codec(library, id, c"two", id, encode_nothing), -8);
             assert_eq!(filter(library, id, c"two"), -1);
             assert_eq!(tuner(library, id.into(), c"two", true), -1);
@@ -204,18 +204,18 @@ fn abi_9_5_rules() {
         assert_ours_decodes(&compressed(&params, &noise), &noise);
         assert_eq!(tuner(library, 100_000, c"far", true), 0);
         assert!(has_tuner(library, 100_000) && !has_tuner(library, 100_001));
-        // The first of a name wins, and the codecs of the format win over all.
+        // The first codec with a name takes precedence, and the codecs of the format precede all others.
         assert_eq!(code_of(library, c"one"), 160);
         assert_eq!(codec(library, 161, c"zstd", 161, encode_nothing), 0);
         assert_eq!(code_of(library, c"zstd"), 5);
         assert_eq!(name_of(library, 161).expect("a name").0, "zstd");
-        // Registered codecs are not for the functions without a context.
+        // The functions without a context do not accept registered codecs.
         // SAFETY: a terminated name.
         assert_eq!(unsafe { (library.blosc1_set_compressor)(c"one".as_ptr()) }, -7);
     });
 }
 
-/// The caller's names may go: the library has copies, which stay.
+/// The caller may free its names: the library keeps copies.
 #[test]
 fn codecs_18_16_names_are_copied() {
     alone("registration::codecs_18_16_names_are_copied", || {
@@ -231,13 +231,13 @@ fn codecs_18_16_names_are_copied() {
         assert_eq!(filter(library, 200, c"another name on the heap"), 0);
         assert_eq!(tuner(library, 200, c"a third name on the heap", true), 0);
         assert_eq!(filter(library, 200, c"!nother name on the heap"), -1);
-        // A chunk of format 6 names the first codec with that library code.
+        // For a chunk of format 6 the library returns the name of the first codec with that library code.
         let chunk = compressed(&Params { codec: 200, ..Params::default() }, &data(Data::Noise, 1, 1000));
         // SAFETY: a chunk; the result is NULL or a static string.
         let complib = unsafe { CStr::from_ptr((library.blosc2_cbuffer_complib)(chunk.as_ptr().cast())) };
         assert_eq!(complib, c"a name on the heap");
         let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: a terminated name and valid out-pointers; both strings are ours to free.
+        // SAFETY: a terminated name and valid out-pointers; the caller frees both strings.
         unsafe {
             let rc = (library.blosc2_get_complib_info)(pointer, &mut lib, &mut version);
             assert_eq!(
@@ -247,7 +247,7 @@ fn codecs_18_16_names_are_copied() {
             libc::free(lib.cast());
             libc::free(version.cast());
         }
-        // The pointer that was given out is good even after the codec is gone.
+        // The returned pointer stays valid after the codec is unregistered.
         // SAFETY: no arguments.
         unsafe {
             (library.blosc2_destroy)();
@@ -261,14 +261,14 @@ fn codecs_18_16_names_are_copied() {
     });
 }
 
-/// A user codec with the library code of a built-in one gives that one's name and version (codecs.md 17.14).
+/// A user codec with the library code of a built-in codec returns the name and version of that one (codecs.md 17.14).
 #[test]
 fn codecs_1_3_library_code_of_a_built_in_codec() {
     alone("registration::codecs_1_3_library_code_of_a_built_in_codec", || {
         let library = Library::ours();
         assert_eq!(codec(library, 210, c"mine", 4, encode_nothing), 0);
         let (mut lib, mut version) = (std::ptr::null_mut(), std::ptr::null_mut());
-        // SAFETY: a terminated name and valid out-pointers; both strings are ours to free.
+        // SAFETY: a terminated name and valid out-pointers; the caller frees both strings.
         unsafe {
             let rc = (library.blosc2_get_complib_info)(c"mine".as_ptr(), &mut lib, &mut version);
             assert_eq!((rc, CStr::from_ptr(lib)), (4, c"Zstd"));
@@ -287,7 +287,7 @@ fn codecs_12_2_full_tables() {
             assert_eq!(tuner(library, id, c"one of many", true), 0, "tuner {id}");
         }
         assert_eq!(tuner(library, 2000, c"one too many", true), -7);
-        // Also what is there already.
+        // Registering an existing tuner again fails, too.
         assert_eq!(tuner(library, 1000, c"one of many", true), -7);
         assert!(has_tuner(library, 1253) && !has_tuner(library, 1254));
         for id in 160..=255 {
@@ -304,7 +304,7 @@ fn codecs_12_2_full_tables() {
     });
 }
 
-/// What is registered first of all stays: registering brings the library up.
+/// A registration before `blosc2_init()` is kept: registering initialises the library.
 #[test]
 fn abi_14_registration_before_init() {
     alone("registration::abi_14_registration_before_init", || {
@@ -322,10 +322,10 @@ fn abi_14_registration_before_init() {
             assert!(compress(library, &params, &noise, 5000).is_ok());
         };
         there();
-        // SAFETY: as above; a second init is nothing.
+        // SAFETY: as above; a second init has no effect.
         unsafe { (library.blosc2_init)() };
         there();
-        // Destroying forgets nothing yet; the next init does.
+        // Destroying keeps the registrations; the next init removes them.
         // SAFETY: as above.
         unsafe { (library.blosc2_destroy)() };
         assert_eq!(code_of(library, c"early"), 160);
@@ -336,7 +336,7 @@ fn abi_14_registration_before_init() {
     });
 }
 
-/// Names of the library's own codecs are there without init (design: self-initialising).
+/// The names of the library's own codecs are available without init (design: self-initialising).
 #[test]
 fn abi_14_names_before_init() {
     alone("registration::abi_14_names_before_init", || {
@@ -347,7 +347,7 @@ fn abi_14_names_before_init() {
     });
 }
 
-/// Registering, and using what is registered, from several threads at once.
+/// Registers, and uses the registered entries, from several threads at once.
 #[test]
 fn abi_9_4_registration_from_many_threads() {
     alone("registration::abi_9_4_registration_from_many_threads", || {

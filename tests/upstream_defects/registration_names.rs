@@ -1,5 +1,5 @@
-//! Names that cannot be read. Programs leave the field uninitialised: the C library follows a name only where it
-//! compares names, that is when the id is registered already, and when a codec or a plugin is looked up by name.
+//! Names that cannot be read. Programs leave the field uninitialised: the C library reads a name only where it
+//! compares names, that is, if the id is registered already, and when a codec or a plugin is looked up by name.
 
 use std::ffi::{CStr, c_char, c_double, c_int, c_void};
 use std::ptr::{null, null_mut, without_provenance};
@@ -17,7 +17,7 @@ use crate::support::library::Library;
 
 const KINDS: [Kind; 4] = [Kind::Codec, Kind::Filter, Kind::Tuner, Kind::BackEnd];
 
-/// What is registered.
+/// The kind of the registered entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Codec,
@@ -27,7 +27,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The code for an id below 160, or one that is registered under another name.
+    /// Returns the error code for an id below 160, or for one that is registered under another name.
     fn refusal(self) -> c_int {
         match self {
             Kind::Codec => -8,
@@ -36,10 +36,10 @@ impl Kind {
         }
     }
 
-    /// Registers something that works.
+    /// Registers an entry with working functions.
     fn register(self, library: &Library, id: u8, name: *const c_char) -> c_int {
         let name = name.cast_mut();
-        // SAFETY: initialised structs, which are copied; whether the name may be read is what is tested.
+        // SAFETY: initialised structs, which are copied; the test is about names that may not be readable.
         unsafe {
             match self {
                 Kind::Codec => (library.blosc2_register_codec)(&mut blosc2_codec {
@@ -145,8 +145,8 @@ unsafe extern "C" fn tuner_update(_: *mut blosc2_context, _: c_double) -> c_int 
     0
 }
 
-/// Addresses at which there is no string: NULL, what is left in a register or on the stack, memory that cannot be read,
-/// and a text that runs into such memory.
+/// Returns addresses without a string: NULL, leftovers of a register or of the stack, unreadable memory, and a text
+/// that runs into unreadable memory.
 fn unreadable(guarded: &mut GuardedBuffer) -> [*const c_char; 5] {
     let text = guarded.ending(4);
     text.copy_from_slice(b"text");
@@ -176,11 +176,12 @@ fn the_first_registration_of_an_id_needs_no_name() {
                 assert_eq!(decompress(library, 1, &chunk, source.len()).as_ref(), Ok(&source));
                 let cparams = blosc2_cparams { tuner_id: id.into(), ..Params::default().cparams() };
                 assert!(OwnedContext::compressing(library, cparams).is_some());
-                // SAFETY: any id may be asked for; entries stay.
+                // SAFETY: any id may be passed; entries are never freed.
                 assert_eq!(unsafe { (*(library.blosc2_get_io_cb)(id)).id }, id);
             }
             let mut name = c"before".as_ptr();
-            // SAFETY: a place for the name; a name of a codec of the format, which is found before registered ones.
+            // SAFETY: an out-pointer for the name; the name of a codec of the format, which is found before
+            // registered ones.
             unsafe {
                 assert_eq!((library.blosc2_compcode_to_compname)(200, &mut name), 200);
                 assert_eq!((library.blosc2_compname_to_compcode)(c"zstd".as_ptr()), 5);
@@ -207,8 +208,8 @@ fn names_that_cannot_be_read_are_compared_as_no_name() {
             assert_eq!(kind.register(library, 181, c"named".as_ptr()), kind.refusal(), "{kind:?}");
             assert_eq!(kind.register(library, 180, c"named".as_ptr()), 0, "{kind:?}");
         }
-        // A codec without a name is found under none.
-        // SAFETY: names, and a place for one.
+        // A codec without a name is not found by any name.
+        // SAFETY: terminated names, and an out-pointer.
         unsafe {
             assert_eq!((library.blosc2_compname_to_compcode)(c"named".as_ptr()), 180);
             assert_eq!((library.blosc2_compname_to_compcode)(c"nobody's".as_ptr()), -1);

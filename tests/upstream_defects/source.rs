@@ -1,4 +1,4 @@
-//! The source is never written to (chunk.md 10.2, filters.md D1), and what is written can be read.
+//! The source is never written to (chunk.md 10.2, filters.md D1), and the chunks can be read.
 
 use std::ffi::c_int;
 
@@ -12,7 +12,7 @@ use crate::checks::{
 use crate::support::calls::{Header, OwnedContext, Params, decompress, dparams, with_destination};
 use crate::support::data::Data;
 
-/// Bytes that crash the process when they are written to.
+/// Read-only memory: a write to it crashes the process.
 struct ReadOnly {
     at: *mut u8,
     len: usize,
@@ -21,7 +21,7 @@ struct ReadOnly {
 impl ReadOnly {
     fn new(bytes: &[u8]) -> ReadOnly {
         let len = bytes.len();
-        // SAFETY: a fresh private mapping, filled before it becomes read-only.
+        // SAFETY: a new private mapping, filled before it becomes read-only.
         unsafe {
             let (access, flags) =
                 (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
@@ -67,7 +67,7 @@ fn params(filters: &[u8], codec: u8, nthreads: i16, clevel: u8) -> Params {
         filters: pipeline(filters),
         ..Params::default()
     };
-    // Keeps all bits, so that the data come back as they were.
+    // Keeps all bits, so that the filter is lossless.
     params.metas = params.filters.map(|id| if id == TRUNC_PREC { 23 } else { 0 });
     params
 }
@@ -89,7 +89,7 @@ fn chunk_10_02_filters_d1_source_in_read_only_memory() {
                             let (rc, dest) =
                                 with_destination(destsize, |dest| context.compress(src.bytes(), dest));
                             assert!(rc > 0, "{kind:?} {params:?}: {rc}");
-                            // Also for noise, which is stored as it is.
+                            // Also for noise, which is stored uncompressed.
                             assert_ours_decodes(&dest[..rc as usize], src.bytes());
                         }
                     }
@@ -99,7 +99,7 @@ fn chunk_10_02_filters_d1_source_in_read_only_memory() {
     });
 }
 
-/// Pipelines that the reference can undo: it reads what ours makes of an intact source.
+/// Pipelines that the reference can undo: it decodes our chunks.
 #[test]
 fn filters_d1_pipelines_of_three_decode_in_the_reference() {
     for kind in [Data::Ramp, Data::Noise] {
@@ -109,7 +109,7 @@ fn filters_d1_pipelines_of_three_decode_in_the_reference() {
                 let chunk = crate::checks::compressed(&params(filters, codec, 1, 5), &src);
                 if filters.contains(&DELTA) {
                     assert_ours_decodes(&chunk, &src);
-                    // With more threads the reference fails where a filter lies below delta.
+                    // With more threads the reference fails if a filter lies below delta.
                     if let Some(reference) = crate::support::library::Library::reference() {
                         let outcome = decompress(reference, 1, &chunk, src.len());
                         assert_eq!(outcome.as_deref(), Ok(&src[..]), "{filters:?}");

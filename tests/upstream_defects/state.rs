@@ -1,4 +1,4 @@
-//! What a call leaves behind: nothing that a later one could be misled by (chunk.md 10.7, 10.8, 10.9, 10.18).
+//! Calls leave no state that affects later calls (chunk.md 10.7, 10.8, 10.9, 10.18).
 
 use crate::alone::alone;
 use crate::checks::{
@@ -11,7 +11,7 @@ use crate::support::calls::{
 use crate::support::data::Data;
 use crate::support::random::Random;
 
-/// A chunk with a 16-byte header and one block, whose filtered bytes are stored raw.
+/// A chunk with a 16-byte header and one block, whose filtered bytes are stored uncompressed.
 fn short_chunk(flags: u8, typesize: u8, filtered: &[u8]) -> Vec<u8> {
     let len = filtered.len() as i32;
     let mut chunk = vec![2, 1, flags | 0x10, typesize];
@@ -43,7 +43,7 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
     for special in [Special::Zeros, Special::Nans, Special::Uninit, Special::Value(&value)] {
         before.push((special_chunk(ours(), &wide, special, 4000, 100).expect("a chunk"), 4000));
     }
-    // Metas that would make another shuffle of it, a dictionary, delta, a wide type, a codec byte.
+    // Metas that would change the shuffle, a dictionary, delta, a wide type, a codec byte.
     for filters in [&[SHUFFLE][..], &[BITSHUFFLE, SHUFFLE], &[DELTA, SHUFFLE]] {
         let mut params =
             Params { typesize: 2, filters: pipeline(filters), codec_meta: 9, ..Params::default() };
@@ -78,7 +78,7 @@ fn chunk_10_07_short_headers_in_a_reused_context() {
 
 fn global_compress(compressor: &std::ffi::CStr, src: &[u8]) -> Vec<u8> {
     let (rc, mut dest) = with_destination(roomy(src.len()), |dest| {
-        // SAFETY: a terminated name; a source and a destination of their true lengths.
+        // SAFETY: a terminated name; a source and a destination with their true lengths.
         unsafe {
             assert!((ours().blosc1_set_compressor)(compressor.as_ptr()) >= 0);
             let (len, room) = (src.len() as i32, dest.len() as i32);
@@ -116,7 +116,7 @@ fn chunk_10_08_decompression_does_not_change_global_compression() {
         for chunk in &before {
             let nbytes = Header::of(chunk).nbytes as usize;
             let (rc, _) = with_destination(nbytes, |dest| {
-                // SAFETY: a chunk and a destination of their true lengths.
+                // SAFETY: a chunk and a destination with their true lengths.
                 unsafe {
                     let (len, room) = (chunk.len() as i32, dest.len() as i32);
                     (ours().blosc2_decompress)(chunk.as_ptr().cast(), len, dest.as_mut_ptr().cast(), room)
@@ -167,14 +167,14 @@ fn chunk_10_09_getitem_with_a_compression_context() {
             assert_eq!(told(&context), before, "codec {codec}");
             let (rc, dest) = with_destination(roomy(src.len()), |dest| context.compress(&src, dest));
             assert!(dest[..rc as usize] == expected, "codec {codec}: {rc} bytes");
-            // A context for compression still cannot decompress a whole chunk.
+            // A compression context still cannot decompress a whole chunk.
             let (rc, _) = with_destination(src.len(), |dest| context.decompress(&expected, dest));
             assert_eq!(rc, -12);
         }
     }
 }
 
-/// A mask is for the next whole decompression and for nothing else; a bad one does no harm.
+/// A mask applies to the next whole decompression only; an invalid mask has no effect.
 #[test]
 fn chunk_10_18_masks() {
     let src = data(Data::Ramp, 4, 40_000);
@@ -187,7 +187,7 @@ fn chunk_10_18_masks() {
                 let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
                 assert!(rc == src.len() as i32 && dest == src, "{rc}");
             };
-            // A negative count is refused, with and without a mask before it.
+            // A negative count is rejected, with and without a previous mask.
             for before in [None, Some(10)] {
                 if let Some(count) = before {
                     assert_eq!(context.set_maskout(&mut vec![0; count]), 0);
@@ -200,7 +200,7 @@ fn chunk_10_18_masks() {
                 }
                 whole(&mut context);
             }
-            // getitem ignores it, whatever its length, and leaves it for the decompression.
+            // getitem ignores the mask, whatever its length, and keeps it for the next decompression.
             for count in [1, 10, 11] {
                 assert_eq!(context.set_maskout(&mut vec![1; count]), 0);
                 assert_items(&mut context, &chunk, &src, &mut Random::new(3), 5);
@@ -212,7 +212,7 @@ fn chunk_10_18_masks() {
                 }
                 whole(&mut context);
             }
-            // Any non-zero byte means "leave out" (abi.md 16.30).
+            // Any non-zero byte masks the block out (abi.md 16.30).
             let mut mask = [0, 1, 2, 0xFF, 0, 0x80, 0, 0, 1, 0];
             assert_eq!(context.set_maskout(&mut mask), 0);
             let (rc, dest) = with_destination(src.len(), |dest| context.decompress(&chunk, dest));
@@ -225,7 +225,7 @@ fn chunk_10_18_masks() {
                     assert!(dest[range].iter().all(|&byte| byte == BEFORE), "block {nblock}");
                 }
             }
-            // Set twice, and freed while set.
+            // A mask that is set twice, and a context that is freed with a mask.
             assert_eq!(context.set_maskout(&mut [1; 3]), 0);
             assert_eq!(context.set_maskout(&mut [0; 10]), 0);
             whole(&mut context);
@@ -234,7 +234,7 @@ fn chunk_10_18_masks() {
     }
 }
 
-/// Errors in between do not change what a context does next.
+/// Errors do not affect later calls with the same context.
 #[test]
 fn chunk_10_07_after_an_error_the_context_is_as_before() {
     let src = data(Data::SmoothFloats, 4, 60_000);

@@ -1,5 +1,5 @@
-//! What the themes of super-chunks share: one in each store with something in it, and whether what a handle, a
-//! reopened one and the reference see agrees with what should be there.
+//! Shared code of the super-chunk tests: creates filled super-chunks in each store, and checks the contents that a
+//! handle, a new handle and the reference return.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::support::calls::{Params, compress};
 use crate::support::library::Library;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// int32 values as bytes.
+/// Converts int32 values to bytes.
 pub fn words(values: impl IntoIterator<Item = i32>) -> Vec<u8> {
     values.into_iter().flat_map(i32::to_le_bytes).collect()
 }
@@ -17,17 +17,17 @@ pub fn int32() -> Params {
     Params { typesize: 4, ..Params::default() }
 }
 
-/// Chunk `number` of the test data: 1000 int32.
+/// Returns chunk `number` of the test data: 1000 int32.
 pub fn numbered(number: i32) -> Vec<u8> {
     words((0..1000).map(|i| i * (number + 1)))
 }
 
-/// A chunk of its own with these contents.
+/// Compresses `src` into a chunk.
 pub fn chunk(src: &[u8]) -> Vec<u8> {
     compress(ours(), &int32(), src, src.len() + 1000).expect("a chunk")
 }
 
-/// With so many numbered chunks.
+/// Creates a super-chunk with `count` numbered chunks.
 pub fn with_chunks(store: Store, path: &Path, count: i32) -> SuperChunk {
     let schunk = SuperChunk::create(ours(), store, path, &int32());
     for number in 0..count {
@@ -36,7 +36,7 @@ pub fn with_chunks(store: Store, path: &Path, count: i32) -> SuperChunk {
     schunk
 }
 
-/// What an operation that fails must leave as it is.
+/// The state that an operation must not change if it fails.
 pub type State = (i64, i64, i64, i32, u8, i64, u16, i16);
 
 pub fn state(schunk: &SuperChunk) -> State {
@@ -52,7 +52,7 @@ pub fn state(schunk: &SuperChunk) -> State {
     )
 }
 
-/// The handle holds these chunks.
+/// Checks that the handle has these chunks.
 #[track_caller]
 pub fn assert_handle(schunk: &SuperChunk, what: &str, expected: &[Vec<u8>]) {
     assert_eq!(schunk.nchunks(), expected.len() as i64, "{what}");
@@ -64,7 +64,7 @@ pub fn assert_handle(schunk: &SuperChunk, what: &str, expected: &[Vec<u8>]) {
     }
 }
 
-/// The handle holds these chunks, and so does a new one, of our library and of the reference.
+/// Checks that the handle, and new handles of our library and of the reference, have these chunks.
 #[track_caller]
 pub fn assert_chunks(schunk: &SuperChunk, store: Store, path: &Path, expected: &[Vec<u8>]) {
     assert_handle(schunk, &format!("{store:?}, the handle"), expected);

@@ -14,7 +14,7 @@ use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
-/// A copy with other parameters: chunks keep their sizes.
+/// Copies with other parameters: chunks keep their sizes.
 #[test]
 fn schunk_25_copies_that_compress_again() {
     alone("super_chunks::schunk_25_copies_that_compress_again", || {
@@ -86,7 +86,7 @@ fn schunk_25_copies_keep_wide_items() {
     }
 }
 
-/// As long as the last chunk is short, a write of that length to another chunk is still a part of it.
+/// If the last chunk is short, a write of its length to another chunk replaces only a part of that chunk.
 #[test]
 fn schunk_25_slice_as_long_as_the_last_chunk() {
     let scratch = Scratch::new();
@@ -128,7 +128,7 @@ fn schunk_25_slices_from_before_the_start() {
     });
 }
 
-/// An error, or the right answer; never a division by zero.
+/// Returns an error or the correct result; never divides by zero.
 #[test]
 fn schunk_25_slices_of_variable_size_chunks() {
     alone("super_chunks::schunk_25_slices_of_variable_size_chunks", || {
@@ -161,9 +161,9 @@ fn schunk_25_slices_of_variable_size_chunks() {
 
 static SEEN: AtomicI64 = AtomicI64::new(-1);
 
-/// Copies the block, and notes for which chunk it is called.
+/// Copies the block, and records the number of the chunk.
 unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i32 {
-    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    // SAFETY: the library passes a block of the source and a buffer of the same size to fill.
     unsafe {
         SEEN.store((*params).nchunk, Relaxed);
         ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
@@ -171,7 +171,7 @@ unsafe extern "C" fn noting_prefilter(params: *mut blosc2_prefilter_params) -> i
     0
 }
 
-/// A whole chunk that is written by slice is announced to the prefilter under its own number.
+/// If a slice covers a whole chunk, the prefilter gets the number of that chunk.
 #[test]
 fn schunk_25_number_of_the_chunk_in_slices() {
     let mut preparams = preparams();
@@ -200,7 +200,7 @@ fn schunk_25_number_of_the_chunk_in_slices() {
     }
 }
 
-/// The copied chunks are in an array that can be reordered and grows.
+/// The copied chunks can be reordered and extended.
 #[test]
 fn schunk_25_copied_frames_can_change() {
     alone("super_chunks::schunk_25_copied_frames_can_change", || {
@@ -227,14 +227,14 @@ fn schunk_25_copied_frames_can_change() {
     });
 }
 
-/// The first change of a borrowed frame copies it; the caller's buffer stays the caller's.
+/// The first change of a borrowed frame copies it; the caller's buffer is neither changed nor freed.
 #[test]
 fn schunk_25_borrowed_frames_can_change() {
     alone("super_chunks::schunk_25_borrowed_frames_can_change", || {
         let schunk = with_chunks(Store::MemoryFrame, &Scratch::new().fresh(), 3);
         let frame = schunk.to_buffer().expect("a frame");
         for change in 0..6 {
-            // Not from malloc: whoever reallocates or frees it crashes.
+            // Not from malloc: reallocating or freeing it would crash.
             let mut buffer = frame.clone();
             // SAFETY: the buffer outlives the super-chunk.
             let borrowed = unsafe { SuperChunk::from_borrowed(ours(), buffer.as_mut_ptr(), buffer.len()) };
@@ -269,10 +269,10 @@ fn schunk_25_borrowed_frames_can_change() {
 
 static DAMAGED: AtomicUsize = AtomicUsize::new(0);
 
-/// Turns every byte round.
+/// Inverts every byte.
 unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params) -> i32 {
     DAMAGED.fetch_add(1, Relaxed);
-    // SAFETY: the library passes a decoded block and one of as many bytes to fill.
+    // SAFETY: the library passes a decoded block and a buffer of the same size to fill.
     unsafe {
         for at in 0..(*params).size as usize {
             *(*params).output.add(at) = !*(*params).input.add(at);
@@ -281,7 +281,7 @@ unsafe extern "C" fn inverting_postfilter(params: *mut blosc2_postfilter_params)
     0
 }
 
-/// A postfilter is for chunks, not for metalayers.
+/// A postfilter applies to chunks, not to metalayers.
 #[test]
 fn schunk_25_postfilter_and_metalayers() {
     let (mut cparams, mut dparams, mut postparams) = (int32().cparams(), dparams(1), postparams());
@@ -314,7 +314,7 @@ fn schunk_25_nulls() {
         let scratch = Scratch::new();
         let functions = Functions::of(ours());
         let null = ptr::null_mut();
-        // SAFETY: NULL is what is tested.
+        // SAFETY: the test is about NULL.
         unsafe {
             assert_eq!((functions.blosc2_schunk_free)(null), 0);
             assert_eq!((functions.blosc2_schunk_lock)(null), -32);
@@ -330,7 +330,7 @@ fn schunk_25_nulls() {
             let mut content = [1u8; 8];
             let (mut found, mut len) = (ptr::null_mut(), 0);
             let no_name = ptr::null();
-            // SAFETY: NULL names are what is tested; everything else is valid.
+            // SAFETY: the test is about NULL names; the other arguments are valid.
             unsafe {
                 let raw = schunk.raw();
                 assert_eq!((functions.blosc2_vlmeta_exists)(raw, no_name), -12, "{store:?}");
@@ -379,7 +379,7 @@ fn schunk_25_refused_creation_leaves_no_directory() {
     alone("super_chunks::schunk_25_refused_creation_leaves_no_directory", || {
         let scratch = Scratch::new();
         for store in Store::ALL {
-            // A filter that nobody defined; items without bytes.
+            // An undefined filter; items of zero bytes.
             let undefined = Params { filters: [0, 0, 0, 0, 0, 6], ..int32() };
             for params in [undefined, Params { typesize: 0, ..int32() }, Params { typesize: -4, ..int32() }] {
                 let path = scratch.fresh();
@@ -400,13 +400,13 @@ fn schunk_25_append_of_impossible_lengths() {
         let src = [1u8; 16];
         let source: *const c_void = src.as_ptr().cast();
         for nbytes in [-1, i32::MIN, i32::MAX, i32::MAX - 31] {
-            // SAFETY: lengths that are refused before the source is read.
+            // SAFETY: the lengths are rejected before the source is read.
             let rc = unsafe { (schunk.functions.blosc2_schunk_append_buffer)(schunk.raw(), source, nbytes) };
             assert!(rc == -12 || rc == -35, "{store:?}: {nbytes} bytes: {rc}");
         }
         assert_eq!((schunk.nchunks(), schunk.chunksize()), (0, -1), "{store:?}");
         assert_eq!(schunk.append(&numbered(0)), Ok(1), "{store:?}");
-        // The block size that a fresh context takes.
+        // The chunk has the block size that a new context chooses.
         assert_eq!(schunk.get_chunk(0), Ok(chunk(&numbered(0))), "{store:?}");
     }
 }
@@ -427,13 +427,13 @@ fn schunk_25_files_that_exist() {
     }
 }
 
-/// Resident memory of the process, in bytes.
+/// Returns the resident memory of the process, in bytes.
 fn resident() -> usize {
     let text = std::fs::read_to_string("/proc/self/statm").expect("sizes of the process");
     text.split(' ').nth(1).expect("a number").parse::<usize>().expect("a number") * 4096
 }
 
-/// What fails leaves nothing behind: each of these would add hundreds of megabytes.
+/// A failed call releases its memory: each of these would leak hundreds of megabytes.
 #[test]
 fn schunk_25_failures_release_memory() {
     alone("super_chunks::schunk_25_failures_release_memory", || {
@@ -465,7 +465,7 @@ fn schunk_25_failures_release_memory() {
             ("copy", 1000, &mut || source.copy_to(Store::File, &taken, None).is_none()),
         ];
         for (what, times, failure) in failures {
-            // The first ones fill the allocator's own stores.
+            // The first calls fill the caches of the allocator.
             (0..20).for_each(|_| assert!(failure(), "{what}"));
             let before = resident();
             (0..times).for_each(|_| assert!(failure(), "{what}"));
@@ -475,7 +475,7 @@ fn schunk_25_failures_release_memory() {
     });
 }
 
-/// Chunks may have other item and block sizes than their super-chunk: items that lie in two blocks are read whole.
+/// Chunks may have other item and block sizes than their super-chunk: items that span two blocks are read completely.
 #[test]
 fn sparse_reads_of_a_chunk_whose_blocks_split_items() {
     let scratch = Scratch::new();
@@ -488,7 +488,7 @@ fn sparse_reads_of_a_chunk_whose_blocks_split_items() {
     let item = |coord: i64| &content[(coord as usize - 10_000) * 4..][..4];
     let expected: Vec<u8> = coords.iter().flat_map(|&coord| item(coord)).copied().collect();
     for store in Store::ALL {
-        // Items are read by coordinates only if the super-chunk has a block size.
+        // Sparse reads of items require that the super-chunk has a block size.
         let params = Params { blocksize: 4096, ..int32() };
         let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &params);
         assert_eq!(schunk.append(&content), Ok(1), "{store:?}");

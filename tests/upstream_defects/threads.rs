@@ -1,5 +1,5 @@
-//! Threads: the caller's own scheduler, contexts that share workers, the fields of the layout that tell of them
-//! (chunk.md 5.5, 6, 10.25, checks 35 to 43, abi.md 16.22 and 16.31). Each test in a process of its own.
+//! Threads: the caller's threads callback, contexts that share workers, and the fields of the layout for threads
+//! (chunk.md 5.5, 6, 10.25, checks 35 to 43, abi.md 16.22 and 16.31). Each test runs in a separate process.
 
 use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -18,7 +18,7 @@ use crate::support::random::Random;
 
 type Job = Option<unsafe extern "C" fn(*mut c_void)>;
 
-/// What a scheduler has seen.
+/// Records the calls of a threads callback.
 #[derive(Default)]
 struct Seen {
     calls: AtomicUsize,
@@ -42,7 +42,7 @@ impl Seen {
 unsafe extern "C" fn in_order(data: *mut c_void, job: Job, numjobs: c_int, elsize: usize, jobs: *mut c_void) {
     Seen::note(data, numjobs, elsize);
     for i in 0..numjobs as usize {
-        // SAFETY: as the contract asks: each record once.
+        // SAFETY: as the contract requires, each record is used once.
         unsafe { job.expect("a job")(jobs.byte_add(i * elsize)) };
     }
 }
@@ -77,7 +77,7 @@ unsafe extern "C" fn in_threads(
                 job(std::ptr::with_exposed_provenance_mut(jobs + i * elsize));
             });
         }
-        // The address is used with the provenance of the array.
+        // The callback uses the address with the provenance of the array.
         std::hint::black_box(jobs);
     });
 }
@@ -86,7 +86,7 @@ type Callback = unsafe extern "C" fn(*mut c_void, Job, c_int, usize, *mut c_void
 
 fn install(callback: Option<Callback>) -> &'static Seen {
     let seen: &'static Seen = Box::leak(Box::default());
-    // SAFETY: the callbacks above keep to the contract, and the data live for ever.
+    // SAFETY: the callbacks above follow the contract, and the data are static.
     unsafe {
         (ours().blosc2_set_threads_callback)(callback, std::ptr::from_ref(seen).cast_mut().cast());
     }
@@ -97,7 +97,7 @@ fn params(nthreads: i16) -> Params {
     Params { nthreads, codec: 1, typesize: 4, blocksize: 10_000, ..Params::default() }
 }
 
-/// Each job goes to the scheduler once, with as many records as threads, and the result is the usual one.
+/// Each job is passed to the callback once, with as many records as threads, and the result is the usual one.
 #[test]
 fn chunk_6_5_every_scheduler() {
     alone("threads::chunk_6_5_every_scheduler", || {
@@ -118,7 +118,7 @@ fn chunk_6_5_every_scheduler() {
                     let (rc, dest) = with_destination(src.len(), |dest| reader.decompress(&expected, dest));
                     assert!(rc == src.len() as i32 && dest[10_000..30_000] == src[10_000..30_000], "{rc}");
                     assert_eq!(seen.take().1 % 3, 0);
-                    // Serial whatever the number of threads (chunk.md 6.2).
+                    // Serial, whatever the number of threads (chunk.md 6.2).
                     assert_items(&mut reader, &expected, &src, &mut Random::new(1), 10);
                     compressed(&params, &src[..19_999]);
                     compressed(&Params { nthreads: 1, ..params.clone() }, &src);
@@ -138,7 +138,8 @@ fn chunk_6_5_every_scheduler() {
     });
 }
 
-/// The scheduler goes while contexts use it: they go on with the library's threads, and come back.
+/// The callback is removed while contexts use it: they continue with the library's threads, and use it again once it
+/// is set again.
 #[test]
 fn chunk_10_25_scheduler_is_removed() {
     alone("threads::chunk_10_25_scheduler_is_removed", || {
@@ -165,12 +166,12 @@ fn chunk_10_25_scheduler_is_removed() {
         // SAFETY: no arguments.
         unsafe { (ours().blosc2_destroy)() };
         use_both();
-        // The callback outlives the library (abi.md 9.1).
+        // The callback stays registered after `blosc2_destroy()` (abi.md 9.1).
         assert_eq!(seen.take(), (2, 8));
     });
 }
 
-/// A scheduler that fails an error does not hide it.
+/// Errors of jobs that run in the callback are returned to the caller.
 #[test]
 fn chunk_6_5_errors_come_through() {
     alone("threads::chunk_6_5_errors_come_through", || {
@@ -191,7 +192,7 @@ fn chunk_6_5_errors_come_through() {
     });
 }
 
-/// Offsets of the layout that tell of threads, dictionaries and masks (check 35).
+/// Offsets in the layout of fields for threads, dictionaries and masks (check 35).
 mod at {
     pub const BLOCKSIZE: usize = 36;
     pub const TYPESIZE: usize = 60;
@@ -247,7 +248,7 @@ fn chunk_5_5_layout_after_jobs() {
     });
 }
 
-/// Writing `new_nthreads` changes the threads of the next job (check 39).
+/// Writing `new_nthreads` changes the number of threads of the next job (check 39).
 #[test]
 fn abi_16_31_new_nthreads() {
     alone("threads::abi_16_31_new_nthreads", || {
@@ -282,8 +283,8 @@ fn threads_of_this_process() -> usize {
     line.trim().parse().expect("a number")
 }
 
-/// Threads are started by the first job that can use them, shared, and end with the library (check 38, abi.md
-/// 9.3 and 16.20).
+/// Threads are started by the first job that can use them, are shared, and end with `blosc2_destroy()` (check 38,
+/// abi.md 9.3 and 16.20).
 #[test]
 fn chunk_6_1_life_of_the_threads() {
     alone("threads::chunk_6_1_life_of_the_threads", || {
@@ -291,7 +292,7 @@ fn chunk_6_1_life_of_the_threads() {
         let expected = compressed(&params(1), &src);
         let before = threads_of_this_process();
         let gone = || {
-            // A joined thread may still be on its way out of the kernel's list.
+            // A joined thread may still be in the kernel's thread list for a short time.
             for _ in 0..5000 {
                 if threads_of_this_process() == before {
                     return true;
@@ -314,7 +315,7 @@ fn chunk_6_1_life_of_the_threads() {
                 let now = threads_of_this_process();
                 assert!(now > before && now <= before + 4, "{before} threads before, {now} now");
             }
-            // SAFETY: no arguments; destroying twice is nothing.
+            // SAFETY: no arguments; a second destroy has no effect.
             unsafe {
                 (ours().blosc2_destroy)();
                 if round % 2 == 0 {
@@ -330,7 +331,7 @@ fn chunk_6_1_life_of_the_threads() {
     });
 }
 
-/// The bytes of a chunk do not depend on the threads that made it (check 40, design 8).
+/// The bytes of a chunk do not depend on the number of threads (check 40, design 8).
 #[test]
 fn chunk_6_3_output_is_deterministic() {
     alone("threads::chunk_6_3_output_is_deterministic", || {
@@ -359,7 +360,7 @@ fn chunk_6_3_output_is_deterministic() {
     });
 }
 
-/// Contexts of eight threads on one set of workers (check 43).
+/// Contexts of eight threads that share one set of workers (check 43).
 #[test]
 fn chunk_6_6_many_threads_with_contexts_of_their_own() {
     alone("threads::chunk_6_6_many_threads_with_contexts_of_their_own", || {
@@ -425,7 +426,7 @@ fn abi_16_21_global_functions_from_many_threads() {
     });
 }
 
-/// Compresses with a context of its own while it runs inside a compression.
+/// Compresses with a separate context inside a running compression.
 unsafe extern "C" fn compress_inside(params: *mut blosc2_prefilter_params) -> c_int {
     // SAFETY: the library passes a valid struct, with buffers of the stated size.
     let (input, output) = unsafe {

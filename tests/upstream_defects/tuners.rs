@@ -1,5 +1,5 @@
-//! Tuners of the caller (chunk.md 5.4, 10.1, codecs.md 15 and 18.12, abi.md 4.3): when each hook runs, what it sees
-//! and what it may change through the context's layout.
+//! User-defined tuners (chunk.md 5.4, 10.1, codecs.md 15 and 18.12, abi.md 4.3): the order of the hooks, and the
+//! fields of the context that they read and may change.
 
 use std::cell::Cell;
 use std::ffi::{c_double, c_int, c_void};
@@ -21,7 +21,7 @@ use crate::support::data::Data;
 use crate::support::super_chunk::functions::Functions;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// A tuner with all hooks; whether it keeps state is up to the script.
+/// A tuner with all hooks; the script determines whether it keeps state.
 const TUNER: c_int = 1000;
 /// A tuner without any function.
 const EMPTY: c_int = 1001;
@@ -52,10 +52,10 @@ mod at {
     pub const NEW_NTHREADS: usize = 970;
 }
 
-/// What the hooks do and have seen.
+/// The behaviour of the hooks, and a record of their calls.
 struct Script {
     log: Vec<&'static str>,
-    /// Whether `init` leaves its config in the context.
+    /// Whether `init` stores its config in the context.
     keeps_state: bool,
     init: c_int,
     next: c_int,
@@ -63,7 +63,7 @@ struct Script {
     free: c_int,
     /// Changes the context in `next_blocksize` and `next_cparams`.
     change: Box<dyn FnMut(*mut blosc2_context) + Send>,
-    /// Sees the context in `init`, `next_*` and `update`.
+    /// Inspects the context in `init`, `next_*` and `update`.
     see: Box<dyn FnMut(&'static str, *mut blosc2_context) + Send>,
 }
 
@@ -115,7 +115,7 @@ unsafe extern "C" fn free(context: *mut blosc2_context) -> c_int {
     hook("free", context, |script| script.free)
 }
 
-/// Begins a test with a fresh script.
+/// Starts a test with a new script.
 fn begin(keeps_state: bool) -> MutexGuard<'static, ()> {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -137,7 +137,7 @@ fn begin(keeps_state: bool) -> MutexGuard<'static, ()> {
             id: EMPTY,
             name: c"no such plugin".as_ptr().cast_mut(),
         };
-        // SAFETY: valid structs with static names, and functions that keep to the contract.
+        // SAFETY: valid structs with static names, and functions that follow the contract.
         unsafe {
             assert_eq!((ours().blosc2_register_tuner)(&mut tuner), 0);
             assert_eq!((ours().blosc2_register_tuner)(&mut empty), 0);
@@ -190,16 +190,16 @@ fn codecs_15_calls_of_a_tuner_that_keeps_state() {
         assert_all_decode(&dest[..rc as usize], &src);
         assert_eq!(take_log(), ["next_cparams", "update"]);
     }
-    // It does not fit: also worth knowing.
+    // The chunk does not fit: `update` is called, too.
     assert_eq!(with_destination(50, |dest| writer.compress(&src, dest)).0, 0);
     assert_eq!(take_log(), ["next_cparams", "update"]);
     let (rc, _) = with_destination(30_000, |dest| writer.vlcompress(&[src.clone(), src.clone()], dest));
     assert!(rc > 0);
     assert_eq!(take_log(), ["next_cparams", "update"]);
-    // Arguments are checked afterwards; then there is nothing to tell.
+    // Arguments are checked after `next_cparams`; if they are invalid, `update` is not called.
     assert_eq!(with_destination(31, |dest| writer.compress(&src, dest)).0, -35);
     assert_eq!(take_log(), ["next_cparams"]);
-    // Partial reads are none of its business.
+    // Partial reads do not call the tuner.
     let chunk = crate::checks::compressed(&Params::default(), &src);
     assert_eq!(with_destination(8, |dest| writer.getitem(&chunk, 1, 1, dest)).0, 8);
     assert!(take_log().is_empty());
@@ -259,7 +259,7 @@ fn chunk_5_4_error_codes() {
         let _one = begin(keeps_state);
         script(|script| script.init = -1);
         assert!(context(&Params::default()).is_none());
-        // A positive value is fine.
+        // A positive value is not an error.
         script(|script| script.init = 5);
         let mut writer = context(&Params::default()).expect("a context");
         for next in [-1, -36, i32::MIN] {
@@ -273,7 +273,7 @@ fn chunk_5_4_error_codes() {
             script(|script| script.update = update);
             let (rc, dest) = with_destination(20_000, |dest| writer.compress(&src, dest));
             assert!(if keeps_state && update < 0 { rc == -36 } else { rc > 0 }, "{update}: {rc}");
-            // The chunk is there all the same.
+            // The chunk is valid nevertheless.
             let cbytes = Header::of(&dest).cbytes as usize;
             assert_all_decode(&dest[..cbytes], &src);
         }
@@ -291,7 +291,7 @@ fn chunk_5_4_error_codes() {
     }
 }
 
-/// A context is freed whatever its tuner says to that.
+/// A context is freed even if its tuner returns an error.
 #[test]
 fn codecs_18_12_free_that_fails() {
     let _one = begin(true);
@@ -302,14 +302,14 @@ fn codecs_18_12_free_that_fails() {
             drop(writer.expect("a context"));
         }
     }
-    // `init` that fails after it has left state: nothing of the context is used any more.
+    // `init` fails after it has stored state: the context is not used any more.
     script(|script| script.init = -1);
     take_log();
     assert!(context(&Params::default()).is_none());
     assert_eq!(take_log(), ["init"]);
 }
 
-/// What the hooks see, at the offsets that tuner plugins are compiled for.
+/// The values that the hooks read, at the offsets that tuner plugins are compiled for.
 #[test]
 fn abi_4_3_what_a_tuner_sees() {
     let _one = begin(true);
@@ -382,14 +382,14 @@ fn abi_4_3_what_a_tuner_sees() {
         let nbytes = nbytes as i32;
         let room = roomy(nbytes as usize) as i32;
         assert_eq!(seen.first(), Some(&("next_cparams", (from, place, nbytes, nbytes, room, typesize))));
-        // Afterwards the compressed length stands where the room was.
+        // Afterwards the field contains the compressed length instead of the destination size.
         let (name, job) = seen.last().expect("an update");
         assert_eq!((*name, job.4), ("update", rc), "round {round}");
         round += 1;
     }
 }
 
-/// Whatever block size a tuner chooses, from call to call, the chunk can be read.
+/// The chunk can be read for every block size that a tuner chooses, also if it changes from call to call.
 #[test]
 fn chunk_10_01_codecs_18_12_blocksizes_of_a_tuner() {
     let sizes = [
@@ -442,7 +442,7 @@ fn chunk_10_01_codecs_18_12_blocksizes_of_a_tuner() {
     }
 }
 
-/// A tuner may change the rest of the parameters, too; nonsense is an error, not a crash.
+/// A tuner may change the other parameters, too; invalid ones return an error and cause no crash.
 #[test]
 fn codecs_15_2_parameters_of_a_tuner() {
     let _one = begin(true);
@@ -480,7 +480,7 @@ fn codecs_15_2_parameters_of_a_tuner() {
     }
 }
 
-/// With a dictionary the tuner is told of the chunk that is kept.
+/// With a dictionary, the tuner gets the data of the final chunk.
 #[test]
 fn chunk_5_4_tuner_and_dictionary() {
     let _one = begin(true);
@@ -504,7 +504,7 @@ fn chunk_5_4_tuner_and_dictionary() {
     }
 }
 
-/// The block size of variable-length blocks is not up to a tuner; what it finds is their largest.
+/// A tuner cannot change the block size of variable-length blocks; the field contains the size of the largest block.
 #[test]
 fn codecs_15_6_variable_length_blocks() {
     for keeps_state in [true, false] {
@@ -532,7 +532,7 @@ fn codecs_15_6_variable_length_blocks() {
     }
 }
 
-/// A tuner may set the number of threads for the job at hand.
+/// A tuner may set the number of threads of the current job.
 #[test]
 fn chunk_5_5_threads_of_a_tuner() {
     let _one = begin(true);
@@ -562,7 +562,7 @@ thread_local! {
     static BLOCKSIZE_OF_THREAD: Cell<i32> = const { Cell::new(0) };
 }
 
-/// How many times the tuner has chosen.
+/// Number of choices of the tuner.
 static CHOICES: Mutex<usize> = Mutex::new(0);
 static CHOSEN: Condvar = Condvar::new();
 
@@ -571,12 +571,12 @@ unsafe extern "C" fn choose_for_thread(context: *mut blosc2_context) -> c_int {
     let mut choices = CHOICES.lock().expect("the choices");
     *choices += 1;
     CHOSEN.notify_all();
-    // Another thread gets the time to choose, too, if it can.
+    // Gives another thread time to choose, too, if it can.
     let _ = CHOSEN.wait_timeout_while(choices, Duration::from_millis(300), |choices| *choices < 2);
     0
 }
 
-/// Threads that append to one super-chunk: each chunk has the block size that was chosen for it.
+/// Threads that append to one super-chunk: each chunk has the block size that the tuner chose for it.
 #[test]
 fn a_tuner_chooses_for_one_chunk_at_a_time() {
     let mut tuner = blosc2_tuner {
@@ -588,7 +588,7 @@ fn a_tuner_chooses_for_one_chunk_at_a_time() {
         id: TUNER_OF_THREADS,
         name: c"of threads".as_ptr().cast_mut(),
     };
-    // SAFETY: a valid struct with a static name and functions that keep to the contract.
+    // SAFETY: a valid struct with a static name and functions that follow the contract.
     assert_eq!(unsafe { (ours().blosc2_register_tuner)(&mut tuner) }, 0);
     let params = Params { typesize: 4, ..Params::default() };
     let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
@@ -625,7 +625,7 @@ unsafe extern "C" fn init_and_append(
     let schunk = TO_APPEND_TO.swap(ptr::null_mut(), Ordering::Relaxed);
     if !schunk.is_null() {
         let content = [7u8; 4000];
-        // SAFETY: the test has put its super-chunk here, which lives during the call.
+        // SAFETY: the test stored a pointer to its super-chunk, which is live during the call.
         let appended = unsafe {
             (Functions::of(ours()).blosc2_schunk_append_buffer)(schunk, content.as_ptr().cast(), 4000)
         };
@@ -634,7 +634,8 @@ unsafe extern "C" fn init_and_append(
     0
 }
 
-/// A super-chunk that gets a chunk while it is being filled is not filled: the check that it is empty counts.
+/// If a chunk is appended while a super-chunk is being filled, the fill is rejected: only an empty super-chunk can be
+/// filled.
 #[test]
 fn a_fill_is_refused_when_a_chunk_came_first() {
     let mut tuner = blosc2_tuner {
@@ -646,11 +647,11 @@ fn a_fill_is_refused_when_a_chunk_came_first() {
         id: TUNER_THAT_APPENDS,
         name: c"appends".as_ptr().cast_mut(),
     };
-    // SAFETY: a valid struct with a static name and functions that keep to the contract.
+    // SAFETY: a valid struct with a static name and functions that follow the contract.
     assert_eq!(unsafe { (ours().blosc2_register_tuner)(&mut tuner) }, 0);
     let params = Params { typesize: 4, ..Params::default() };
     let schunk = SuperChunk::create(ours(), Store::Memory, Path::new(""), &params);
-    // SAFETY: the parameters of a live super-chunk, of which special chunks are made.
+    // SAFETY: the parameters of a live super-chunk, with which special chunks are created.
     unsafe { (*(*(*schunk.raw()).storage).cparams).tuner_id = TUNER_THAT_APPENDS };
     TO_APPEND_TO.store(schunk.raw(), Ordering::Relaxed);
     let filled = schunk.fill_special(3000, 1, 4000);
@@ -663,7 +664,7 @@ unsafe extern "C" fn leave_as_it_is(_: *mut blosc2_context) -> c_int {
     0
 }
 
-/// A super-chunk that several threads use.
+/// A super-chunk that is shared by several threads.
 struct SharedByThreads<'a>(&'a SuperChunk);
 
 // SAFETY: any number of threads may use a super-chunk of our library.

@@ -1,5 +1,5 @@
-//! Codecs of the caller: what they are told and what becomes of what they return (codecs.md 14.1 and 19.11,
-//! chunk.md 10.26, codecs.md 18.13).
+//! User-defined codecs: their arguments, and the handling of their return values (codecs.md 14.1 and 19.11, chunk.md
+//! 10.26, codecs.md 18.13).
 
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, Once};
@@ -12,9 +12,9 @@ use crate::support::calls::{
 };
 use crate::support::data::Data;
 
-/// Does what its meta byte says.
+/// A codec whose behaviour depends on its meta byte.
 const CODEC: u8 = 170;
-/// Writes down what it is told.
+/// A codec that records its arguments.
 const TELLTALE: u8 = 171;
 
 const RAW: u8 = 0;
@@ -41,14 +41,14 @@ unsafe extern "C" fn encode(
         MINUS_35 => -35,
         _ => {
             assert!(room >= 3);
-            // SAFETY: the library gives `room` writable bytes.
+            // SAFETY: the library passes `room` writable bytes.
             unsafe { output.copy_from_nonoverlapping([0xC0, 5, 0xDE].as_ptr(), 3) };
             3
         }
     }
 }
 
-/// The third byte of the stream says what to return: more or less than is wanted, or an error.
+/// The third byte of the stream selects the return value: too large, too small, or an error.
 unsafe extern "C" fn decode(
     input: *const u8,
     len: i32,
@@ -59,7 +59,7 @@ unsafe extern "C" fn decode(
     _: *const c_void,
 ) -> c_int {
     assert_eq!(len, 3);
-    // SAFETY: the library gives `len` readable and `room` writable bytes.
+    // SAFETY: the library passes `len` readable and `room` writable bytes.
     let kind = unsafe {
         output.write_bytes(b'x', room as usize);
         *input.add(2)
@@ -74,7 +74,7 @@ unsafe extern "C" fn decode(
     }
 }
 
-/// What an encoder or decoder was told.
+/// The arguments of an encoder or decoder call.
 #[derive(Clone, Debug, PartialEq)]
 struct Told {
     input: usize,
@@ -148,7 +148,7 @@ fn register() {
                 encoder,
                 decoder,
             };
-            // SAFETY: a valid struct with a static name and functions that keep to the contract.
+            // SAFETY: a valid struct with a static name and functions that follow the contract.
             assert_eq!(unsafe { (ours().blosc2_register_codec)(&mut codec) }, 0);
         }
     });
@@ -181,7 +181,7 @@ fn codecs_19_11_encoder_results() {
                 let header = Header::of(&chunk);
                 assert_eq!((header.versionlz, header.udcompcode, header.compcode_meta), (9, CODEC, meta));
                 assert_ours_decodes(&chunk, &src);
-                // It does not fit: as it is, with the marks of the attempt.
+                // The stream does not fit: the chunk is stored uncompressed, with the flags of the attempt.
                 let chunk = compress(ours(), &params(meta), &src, src.len() + 32).expect("a plain chunk");
                 let expected = if splitmode == 1 { 0xC7 } else { 0xD7 };
                 assert_eq!((chunk[2], chunk.len()), (expected, src.len() + 32));
@@ -199,7 +199,7 @@ fn codecs_19_11_encoder_results() {
     }
 }
 
-/// Whatever a decoder returns but the full length is an error.
+/// Every return value of a decoder except the full length is an error.
 #[test]
 fn codecs_19_11_decoder_results() {
     register();
@@ -221,7 +221,7 @@ fn take<T>(list: &Mutex<Vec<T>>) -> Vec<T> {
     std::mem::take(&mut *list.lock().expect("the list"))
 }
 
-/// What an encoder is told: lengths and number of streams, addresses, and all parameters, none uninitialised.
+/// The arguments of an encoder: lengths and number of streams, addresses, and all parameters, none uninitialised.
 #[test]
 fn chunk_10_26_codecs_18_13_encoder_arguments() {
     register();
@@ -242,7 +242,7 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
         assert_eq!(told.iter().map(|(told, _)| told.len).collect::<Vec<_>>(), expected);
         let mut at = src.as_ptr().addr();
         for (told, SendParams(c)) in &told {
-            // No filter: the stream lies in the source.
+            // Without filters the stream points into the source.
             assert_eq!((told.input, told.chunk, told.meta), (at, src.as_ptr().addr(), 0x42));
             assert_eq!(told.room, told.len);
             at += told.len as usize;
@@ -251,10 +251,10 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
             assert_eq!((c.filters, c.filters_meta), ([0; 6], [9, 8, 7, 6, 5, 4]));
             assert!(c.schunk.is_null() && c.prefilter.is_none() && c.preparams.is_null());
             assert!(c.tuner_id == 0 && !c.instr_codec.get() && c.codec_params == marker(1));
-            // The reference leaves these as they happen to be on the stack.
+            // The reference leaves these uninitialised.
             assert!(c.tuner_params.is_null() && c.filter_params == [2, 3, 4, 5, 6, 7].map(marker));
         }
-        // And the decoder.
+        // The same for the decoder.
         let mut given = dparams(1);
         given.schunk = std::ptr::null_mut();
         let mut reader = OwnedContext::decompressing(ours(), given);
@@ -271,7 +271,7 @@ fn chunk_10_26_codecs_18_13_encoder_arguments() {
     }
 }
 
-/// A filtered stream lies elsewhere; wide items count as single bytes; the level is passed on.
+/// A filtered stream is in another buffer; wide items count as single bytes; the level is passed on.
 #[test]
 fn codecs_14_1_encoder_arguments_with_filters() {
     register();
@@ -292,7 +292,7 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         assert!(!(src.as_ptr().addr()..src.as_ptr().addr() + 4000).contains(&told.input));
         assert_eq!((c.typesize, c.blocksize, c.nthreads, c.clevel), (1, 1200, 4, 9));
     }
-    // Never called for runs, level 0 and what is shorter than 32 bytes.
+    // Not called for runs, for level 0 and for streams shorter than 32 bytes.
     for (params, src) in [
         (params.clone(), vec![5u8; 4000]),
         (Params { clevel: 0, ..params.clone() }, src.clone()),
@@ -301,7 +301,7 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         compressed(&params, &src);
         assert!(take(&ENCODER_TOLD).is_empty());
     }
-    // Always with variable-length blocks; there is no single source then.
+    // Always called for variable-length blocks, which have no single source.
     let blocks = [vec![5u8; 100], src[..31].to_vec(), vec![0; 4], src];
     for clevel in [0, 5] {
         let params = Params { clevel, filters: [0; 6], nthreads: 1, ..params.clone() };
@@ -314,7 +314,7 @@ fn codecs_14_1_encoder_arguments_with_filters() {
         assert!(decoded.iter().zip(&blocks).all(|(got, block)| *got == vec![b'x'; block.len()]));
         assert!(take(&DECODER_TOLD).iter().all(|(told, _)| told.chunk == chunk.as_ptr().addr()));
     }
-    // The block size that a codec is told is the one of the block at hand's chunk: effective.
+    // The block size passed to a codec is the effective one of the current chunk.
     compressed(
         &Params { codec: TELLTALE, blocksize: 2000, ..self::params(0, 1) },
         &data(Data::Noise, 4, 1003),
@@ -323,7 +323,7 @@ fn codecs_14_1_encoder_arguments_with_filters() {
     assert!(told.iter().all(|(_, SendParams(c))| c.blocksize == 1000), "{:?}", told.len());
 }
 
-/// What a chunk of a user codec with another name for its meta, its version and its runs looks like.
+/// A chunk of a user-defined codec that has no functions: its meta, version and runs.
 #[test]
 fn codecs_14_1_a_codec_without_functions() {
     let mut codec = blosc2_codec {

@@ -1,4 +1,4 @@
-//! Filters of the caller: what they are told and what becomes of what they return (filters.md 1.2, 15 Q3, 16 D5,
+//! User-defined filters: their arguments, and the handling of their return values (filters.md 1.2, 15 Q3, 16 D5,
 //! codecs.md 14.2 and 19.12).
 
 use std::ffi::{c_int, c_void};
@@ -19,9 +19,9 @@ use crate::support::data::Data;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 
-/// Adds its meta byte to every byte; a meta of 200 and more makes one of the two fail.
+/// Adds its meta byte to every byte; with a meta of 200 or more one of the two functions fails.
 const ADD: u8 = 170;
-/// As [`ADD`], and writes down what it is told.
+/// As [`ADD`], and records its arguments.
 const TELLTALE: u8 = 171;
 
 const FORWARD_1: u8 = 200;
@@ -76,16 +76,16 @@ unsafe extern "C" fn backward(
     }
 }
 
-/// Copies; its backward function updates a chunk, once each time that [`MEDDLING`] is set.
+/// Copies; its backward function updates a chunk, once each time [`MEDDLING`] is set.
 const MEDDLER: u8 = 175;
 
-/// A super-chunk, a chunk in it, and what is to become of that.
+/// A super-chunk, the number of a chunk in it, and the new content of that chunk.
 struct Meddling {
     schunk: *const SuperChunk,
     nchunk: i64,
     chunk: Vec<u8>,
 }
-// SAFETY: the test that sets it waits for the call that takes it.
+// SAFETY: the test that sets it waits until the call that takes it has returned.
 unsafe impl Send for Meddling {}
 
 static MEDDLING: Mutex<Option<Meddling>> = Mutex::new(None);
@@ -115,7 +115,7 @@ unsafe extern "C" fn copy_and_meddle(
     unsafe { add(src, dest, len, 0) };
     let meddling = MEDDLING.lock().expect("the place").take();
     if let Some(Meddling { schunk, nchunk, chunk }) = meddling {
-        // SAFETY: the super-chunk of the test that set this.
+        // SAFETY: the super-chunk of the test that set this value.
         unsafe { (*schunk).update_chunk(nchunk, &chunk).expect("updated") };
     }
     0
@@ -175,13 +175,13 @@ fn register() {
         ] {
             let mut filter =
                 blosc2_filter { id, name: name.as_ptr().cast_mut(), version: 1, forward, backward };
-            // SAFETY: a valid struct with a static name and functions that keep to the contract.
+            // SAFETY: a valid struct with a static name and functions that follow the contract.
             assert_eq!(unsafe { (ours().blosc2_register_filter)(&mut filter) }, 0);
         }
     });
 }
 
-/// A pipeline in which [`ADD`] has that meta.
+/// Parameters with a pipeline in which [`ADD`] has the meta `meta`.
 fn params(filters: &[u8], meta: u8, nthreads: i16) -> Params {
     let mut params = Params {
         codec: 1,
@@ -217,7 +217,7 @@ fn codecs_14_2_user_filters_in_any_pipeline() {
     }
 }
 
-/// Check 12: whatever a forward function returns but 0.
+/// Check 12: every return value of a forward function except 0.
 #[test]
 fn codecs_19_12_forward_results() {
     register();
@@ -229,7 +229,7 @@ fn codecs_19_12_forward_results() {
                 assert_eq!(compress(ours(), &params, &src, 200_000), Err(-18), "{filters:?}, {meta}");
                 let dict = Params { use_dict: true, ..params };
                 assert_eq!(compress(ours(), &dict, &src, 200_000), Err(-18), "{filters:?}, {meta}");
-                // Plain chunks never see a filter.
+                // Uncompressed chunks are not filtered.
                 let plain = Params { clevel: 0, ..dict };
                 assert_ours_decodes(&compressed(&plain, &src), &src);
             }
@@ -237,8 +237,8 @@ fn codecs_19_12_forward_results() {
     }
 }
 
-/// Check 12 and Q3: a negative result of a backward function is the caller's; a positive one is no error if there
-/// was nothing else to undo, and one if there was.
+/// Check 12 and Q3: a negative result of a backward function is returned to the caller; a positive one is not an
+/// error if the pipeline had nothing else to undo, and is an error otherwise.
 #[test]
 fn codecs_19_12_filters_q3_backward_results() {
     register();
@@ -273,7 +273,7 @@ fn codecs_19_12_filters_q3_backward_results() {
     }
 }
 
-/// What the functions are told: whole blocks, buffers that do not overlap, all parameters.
+/// The arguments of the functions: whole blocks, buffers that do not overlap, all parameters.
 #[test]
 fn chunk_10_26_filters_d5_filter_arguments() {
     register();
@@ -313,7 +313,7 @@ fn chunk_10_26_filters_d5_filter_arguments() {
     }
 }
 
-/// A filter that is registered without functions, whose plugin is nowhere.
+/// A filter that is registered without functions, and whose plugin does not exist.
 #[test]
 fn codecs_14_2_a_filter_without_functions() {
     let mut filter = blosc2_filter {
@@ -332,8 +332,8 @@ fn codecs_14_2_a_filter_without_functions() {
     assert_eq!(decompress(ours(), 1, &chunk, 4000), Err(-18));
 }
 
-/// A filter that changes a chunk while that or another one is decoded. The call reads chunks as they were; calls after it
-/// read what is there, and not what the first one has decoded.
+/// A filter that changes a chunk while that chunk or another one is decoded. The call returns the chunks as they
+/// were; later calls read the new contents, not blocks decoded by the first call.
 #[test]
 fn a_filter_that_changes_the_super_chunk() {
     alone("user_filters::a_filter_that_changes_the_super_chunk", || {
@@ -346,7 +346,7 @@ fn a_filter_that_changes_the_super_chunk() {
             ..Params::default()
         };
         for store in Store::ALL {
-            // The items that are read, and the chunk that is updated meanwhile.
+            // The items that are read, and the chunk that is updated during the read.
             for (items, nchunk) in [(0..1750, 1), (0..750, 0), (250..1000, 0), (1100..1990, 1)] {
                 let schunk = SuperChunk::create(ours(), store, &scratch.fresh(), &params);
                 let mut model = words(0..2000);
@@ -363,7 +363,7 @@ fn a_filter_that_changes_the_super_chunk() {
                 let at = nchunk as usize * 4000;
                 model[at..at + 4000].copy_from_slice(&new);
                 for _ in 0..3 {
-                    // One by one, and the last ones first: the block that was decoded last would answer.
+                    // One by one, in descending order: a cached block, decoded last, would be used first.
                     for item in items.clone().rev() {
                         let read = schunk.get_slice(item, item + 1, 4).expect("an item");
                         assert!(read == model[item as usize * 4..][..4], "{store:?}, item {item}");

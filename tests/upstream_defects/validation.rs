@@ -1,4 +1,4 @@
-//! What a reader has to check and the reference does not (chunk.md 2.4, 10.17).
+//! Checks that a reader must make and the reference omits (chunk.md 2.4, 10.17).
 
 use crate::alone::alone;
 use crate::checks::{
@@ -19,7 +19,7 @@ fn patch(chunk: &[u8], at: usize, value: i32) -> Vec<u8> {
     bad
 }
 
-/// Every way to read the chunk gives this error.
+/// Checks that every function that reads the chunk returns one of these errors.
 #[track_caller]
 fn assert_refused(chunk: &[u8], destsize: usize, expected: &[i32]) {
     for nthreads in [1, 4] {
@@ -47,7 +47,7 @@ fn chunk_2_4_negative_nbytes() {
     }
 }
 
-/// Block starts lie behind header, block starts and dictionary, and inside the chunk.
+/// Block starts must lie behind header, block starts and dictionary, and inside the chunk.
 #[test]
 fn chunk_2_4_block_starts() {
     let src = data(Data::Text, 4, 40_000);
@@ -72,7 +72,7 @@ fn chunk_2_4_block_starts() {
                     assert_eq!(code, Err(-3), "codec {codec}, start {start}");
                 }
             }
-            // Inside the last bytes: too short for a stream.
+            // In the last bytes: too short for a stream.
             for start in end - 3..end {
                 let code = decompress(ours(), 1, &patch(&chunk, at, start), src.len());
                 assert_eq!(code, Err(-5), "codec {codec}, start {start}");
@@ -81,7 +81,7 @@ fn chunk_2_4_block_starts() {
     }
 }
 
-/// Three streams of 333 bytes in a block of 1000: the last byte would stay as it was.
+/// Three streams of 333 bytes in a block of 1000: the last byte would not be written.
 #[test]
 fn chunk_2_4_split_blocks_that_do_not_divide() {
     let src = data(Data::Ramp, 4, 4000);
@@ -101,7 +101,7 @@ fn chunk_2_4_split_blocks_that_do_not_divide() {
     for nthreads in [1, 4] {
         assert_eq!(decompress(ours(), nthreads, &chunk, 2000), Err(-3));
         assert_eq!(getitem(ours(), nthreads, &chunk, 0, 100, 300), Err(-3));
-        // The same with an item size that divides it.
+        // The same with an item size that divides the block.
         let mut sound = patch(&chunk, 8, 999);
         sound = patch(&sound, 4, 1998);
         assert_eq!(decompress(ours(), nthreads, &sound, 1998), Ok(vec![7; 1998]));
@@ -114,7 +114,7 @@ fn chunk_2_4_split_blocks_that_do_not_divide() {
     assert_eq!(decompress(ours(), 1, &bad, 80), Err(-6));
 }
 
-/// A dictionary mark means nothing on chunks without streams, as the reference's own writer leaves them.
+/// A dictionary flag is ignored on chunks without streams, as the writer of the reference leaves it there.
 #[test]
 fn chunk_2_4_dictionary_mark_on_plain_and_special_chunks() {
     let params = Params { typesize: 4, blocksize: 1000, ..Params::default() };
@@ -151,7 +151,7 @@ fn chunk_2_4_plain_chunk_of_another_size() {
     }
 }
 
-/// The functions without sizes trust the header's, and nothing beyond: the chunk ends where memory ends.
+/// The functions without sizes rely on the sizes in the header only: the chunk ends at the end of readable memory.
 #[test]
 fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
     alone("validation::chunk_2_4_blosc1_readers_are_bounded_by_the_header", || {
@@ -171,7 +171,7 @@ fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
                 let place = guarded.ending(chunk.len());
                 place.copy_from_slice(&chunk);
                 if round > 0 {
-                    // Anything but the header, which is believed.
+                    // Any bytes except the header, whose sizes are used.
                     for _ in 0..1 + random.below(3) {
                         place[32 + random.below(chunk.len() - 32)] = random.byte();
                     }
@@ -190,7 +190,7 @@ fn chunk_2_4_blosc1_readers_are_bounded_by_the_header() {
     });
 }
 
-/// A codec that nobody has only matters once a stream needs it.
+/// An unknown codec is an error only if a stream needs it.
 #[test]
 fn chunk_2_4_unknown_codec_is_found_out_late() {
     let mut src = vec![0u8; 4000];
@@ -217,7 +217,7 @@ fn chunk_2_4_unknown_codec_is_found_out_late() {
     }
 }
 
-/// Blocks of another size than the tables were made for: buffers follow the chunk at hand.
+/// Blocks of another size than in the previous chunk: the buffers have the sizes of the current chunk.
 #[test]
 fn chunk_2_4_buffers_follow_the_chunk() {
     let src = data(Data::SmoothFloats, 4, 50_000);
@@ -238,8 +238,7 @@ fn chunk_2_4_buffers_follow_the_chunk() {
     }
 }
 
-/// Nothing but the destination is written, and at most as much as was asked for, whatever the bytes say
-/// (checks 21 and 22).
+/// Only the destination is written, and at most as many bytes as requested, for arbitrary input (checks 21 and 22).
 #[test]
 fn chunk_10_17_damaged_chunks() {
     alone("validation::chunk_10_17_damaged_chunks", || {
@@ -286,7 +285,7 @@ fn chunk_10_17_damaged_chunks() {
     });
 }
 
-/// More room than content: the rest is not touched.
+/// A destination larger than the content: the rest is not written.
 #[test]
 fn chunk_10_17_bytes_behind_the_content() {
     let src = data(Data::Text, 4, 30_001);

@@ -77,7 +77,7 @@ fn chunk_10_10_empty_chunk() {
     }
 }
 
-/// A mask is not for the readers of single blocks; it waits for the whole chunk.
+/// Functions that read single blocks ignore a mask; it applies to the next read of the whole chunk.
 #[test]
 fn chunk_10_10_mask_and_single_blocks() {
     let blocks = some_blocks(Data::Text);
@@ -109,7 +109,7 @@ fn chunk_10_10_mask_and_single_blocks() {
     }
 }
 
-/// No memory for the second block: the first is freed, both are NULL.
+/// If there is no memory for the second block, the first one is freed and both pointers are NULL.
 #[test]
 fn chunk_10_10_no_memory_for_a_block() {
     alone("varlen::chunk_10_10_no_memory_for_a_block", || {
@@ -117,7 +117,7 @@ fn chunk_10_10_no_memory_for_a_block() {
         let mut chunk =
             vlcompress(ours(), &Params::default(), &[vec![1; 100_000], data(Data::Text, 1, 900)], 200_000)
                 .expect("a chunk");
-        // The second block claims more than there will be memory for.
+        // The second block claims more than the available memory.
         chunk[4..8].copy_from_slice(&(100_000 + HUGE).to_le_bytes());
         let second = i32::from_le_bytes(chunk[36..40].try_into().expect("four bytes")) as usize;
         chunk[second..second + 4].copy_from_slice(&HUGE.to_le_bytes());
@@ -129,7 +129,7 @@ fn chunk_10_10_no_memory_for_a_block() {
         for nthreads in [1, 4] {
             let context = OwnedContext::decompressing(ours(), dparams(nthreads));
             for _ in 0..3000 {
-                // Leaking the first block each time would use up the memory: 3000 times 100 kB.
+                // Leaking the first block each time would exhaust the memory: 3000 times 100 kB.
                 let mut dests = [ptr::dangling_mut(); 2];
                 let mut sizes = [-77; 2];
                 // SAFETY: arrays of two entries.
@@ -152,7 +152,7 @@ fn chunk_10_10_no_memory_for_a_block() {
     });
 }
 
-/// Level 0 still goes through the codec; for BloscLZ that means raw blocks.
+/// At level 0 the codec is still called; BloscLZ then stores blocks uncompressed.
 #[test]
 fn codecs_18_18_variable_length_blocks_at_level_0() {
     alone("varlen::codecs_18_18_variable_length_blocks_at_level_0", || {
@@ -175,7 +175,7 @@ fn codecs_18_18_variable_length_blocks_at_level_0() {
     });
 }
 
-/// The same bytes whatever the number of threads, and any order of reading.
+/// The bytes do not depend on the number of threads, and blocks can be read in any order.
 #[test]
 fn chunk_10_10_pipelines() {
     let blocks = some_blocks(Data::SmoothFloats);
@@ -197,7 +197,7 @@ fn chunk_10_10_pipelines() {
     }
 }
 
-/// What the readers refuse, and that they touch nothing then (chunk.md 4.6).
+/// The readers reject invalid input and write nothing (chunk.md 4.6).
 #[test]
 fn chunk_10_10_refusals() {
     let blocks = some_blocks(Data::Text);
@@ -211,7 +211,7 @@ fn chunk_10_10_refusals() {
     }
     assert_eq!(context.vldecompress_block(&plain, 0).err(), Some(-12));
     assert_eq!(getitem(ours(), 1, &chunk, 0, 1, 8), Err(-12));
-    // A damaged block leaves no buffers behind (the harness looks), and the others can be read.
+    // A damaged block leaks no buffers (the test harness checks this), and the other blocks can be read.
     let zstd =
         vlcompress(ours(), &Params { codec: 5, ..Params::default() }, &blocks, 100_000).expect("a chunk");
     let start = i32::from_le_bytes(zstd[52..56].try_into().expect("four bytes")) as usize;

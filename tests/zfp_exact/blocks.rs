@@ -1,5 +1,5 @@
-//! The reference's ZFP, block by block: blocks go through the contexts of an array's super-chunk, and the streams are
-//! cut out of the chunks (chunk.md 1.10 and 1.12). Owns that; knows nothing about what the right answer is.
+//! The reference's ZFP, block by block: compresses blocks with the contexts of an array's super-chunk, and extracts
+//! the streams from the chunks (chunk.md 1.10 and 1.12). It does not check results.
 
 use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
 
@@ -9,7 +9,7 @@ use crate::support::library::Library;
 
 /// Header of a chunk, in bytes.
 const HEADER: usize = 32;
-/// Where its flags are, and those of interest (chunk.md 1.3, 1.4 and 1.6).
+/// Offset of the flags, and the flags used here (chunk.md 1.3, 1.4 and 1.6).
 const FLAGS: usize = 2;
 const FLAGS2: usize = 31;
 const MEMCPYED: u8 = 0x02;
@@ -18,12 +18,12 @@ const FORMAT: u8 = 0xe0;
 const REGISTERED: u8 = 6 << 5;
 const SPECIAL: u8 = 0x70;
 
-/// What a block became in a chunk.
+/// The encoding of a block in a chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stored {
     /// All bytes of the block are this one.
     Run(u8),
-    /// As it is.
+    /// Uncompressed.
     Raw,
     /// Compressed.
     Coded(Vec<u8>),
@@ -59,9 +59,9 @@ impl Reference {
         Reference { library, array, nbytes, codec: [codec, zfp.meta] }
     }
 
-    /// Compresses a block into a chunk of its own.
+    /// Compresses a block into a separate chunk.
     pub fn compress(&self, block: &[u8]) -> Vec<u8> {
-        // So large that the stream is not short of room: the codec does not look (codecs.md 18.3).
+        // Large enough for every stream: the codec does not check the size (codecs.md 18.3).
         let mut chunk = vec![0; 2 * self.nbytes + 1024];
         let rc = self.compress_into(block, &mut chunk);
         assert!(rc > 0, "compression gives {rc}");
@@ -105,7 +105,7 @@ impl Reference {
         Ok(block)
     }
 
-    /// `blosc2_getitem_ctx` of the super-chunk's context.
+    /// Calls `blosc2_getitem_ctx` with the super-chunk's context.
     pub fn item(&self, chunk: &[u8], item: usize, dest: &mut [u8]) -> i32 {
         // SAFETY: as in `compress_into`.
         unsafe {
@@ -121,7 +121,7 @@ impl Reference {
         }
     }
 
-    /// What a block became in its chunk (chunk.md 1.12).
+    /// Returns the encoding of the block in its chunk (chunk.md 1.12).
     pub fn stored(&self, chunk: &[u8]) -> Stored {
         if chunk[FLAGS] & MEMCPYED != 0 {
             return Stored::Raw;
@@ -141,12 +141,12 @@ impl Reference {
         }
     }
 
-    /// A chunk of one block whose stream is `stream`.
+    /// Returns a chunk of one block whose stream is `stream`.
     pub fn chunk_of(&self, stream: &[u8]) -> Vec<u8> {
         assert!(stream.len() != self.nbytes && !stream.is_empty());
         let probe: Vec<u8> = (0..self.nbytes).map(|at| (at * 37 + at / 256) as u8).collect();
         let mut chunk = self.compress(&probe)[..HEADER].to_vec();
-        // Neither raw as a whole nor special, whatever became of the probe.
+        // Neither uncompressed as a whole nor special, whatever the encoding of the probe.
         chunk[FLAGS] = chunk[FLAGS] & !MEMCPYED & !FORMAT | NOT_SPLIT | REGISTERED;
         chunk[FLAGS2] &= !SPECIAL;
         [chunk[22], chunk[23]] = self.codec;

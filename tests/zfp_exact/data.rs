@@ -1,4 +1,4 @@
-//! Values for ZFP: smooth, rough, special. Owns the kinds.
+//! Values for ZFP: smooth, rough, special.
 
 use crate::support::random::Random;
 
@@ -9,17 +9,17 @@ pub enum Values {
     Smooth,
     /// Noise of one magnitude.
     Noise,
-    /// Every magnitude that the type has.
+    /// Random magnitudes from the whole range of the type.
     Wide,
     /// Mostly zeros of both signs.
     Sparse,
-    /// The smallest and the largest numbers there are.
+    /// The smallest and the largest finite numbers.
     Extreme,
     /// With infinities and NaNs.
     Special,
-    /// Any bits.
+    /// Random bit patterns.
     Bits,
-    /// Small whole numbers.
+    /// Small integers.
     Whole,
 }
 
@@ -35,7 +35,7 @@ impl Values {
         Values::Whole,
     ];
 
-    /// `count` values of `typesize` bytes.
+    /// Returns `count` values of `typesize` bytes.
     pub fn generate(self, random: &mut Random, typesize: usize, count: usize) -> Vec<u8> {
         let scale = 2f64.powi(random.below(60) as i32 - 30);
         let step = random.below(1000) as f64 * 1e-3;
@@ -75,7 +75,7 @@ fn wide(random: &mut Random, typesize: usize) -> f64 {
     let exponent =
         if typesize == 4 { random.below(270) as i32 - 149 } else { random.below(2090) as i32 - 1074 };
     let sign = if random.one_in(2) { -1.0 } else { 1.0 };
-    // In two steps, since the least powers of two are no doubles by themselves when they come as 2^-1074.
+    // In two steps, since 2^-1074 cannot be computed directly for the smallest powers of two.
     sign * (1.0 + unit(random)) * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
 }
 

@@ -1,7 +1,7 @@
 //! ZFP against the reference, block by block: the same streams, byte for byte, from the same values, and the same
-//! values from the same streams; items of fixed-rate streams; streams that were damaged.
+//! values from the same streams; items of fixed-rate streams; damaged streams.
 //!
-//! `ZFP_CASES` is how many shapes are tried, `ZFP_SEED` where they begin.
+//! `ZFP_CASES` is the number of shapes, `ZFP_SEED` the seed of the sample.
 
 #[path = "../support/mod.rs"]
 mod support;
@@ -36,7 +36,7 @@ impl Case {
         let blockshape = (0..ndim).map(|_| (least + random.below(most - least + 1)) as i32).collect();
         let mode = *random.pick(&MODES);
         let meta = match mode {
-            // Tolerances around the usual values more often than absurd ones.
+            // Tolerances around the usual values are drawn more often than extreme ones.
             Mode::Accuracy if !random.one_in(4) => (random.below(20) as i8 - 14) as u8,
             Mode::Accuracy => random.byte(),
             Mode::Precision => random.below(70) as u8,
@@ -75,7 +75,7 @@ impl Case {
         dest
     }
 
-    /// Whether the reference's encoder stays inside its buffers (codecs.md 18.3).
+    /// Returns whether the reference's encoder stays inside its buffers (codecs.md 18.3).
     fn safe_for_the_reference(&self) -> bool {
         if self.zfp.mode != Mode::Rate {
             return true;
@@ -85,8 +85,8 @@ impl Case {
         f64::from(cells) * bits * 4f64.powi(self.blockshape.len() as i32) < 8.0 * self.nbytes() as f64
     }
 
-    /// Whether some cell is so tiny that the reference destroys it and we do not (codecs.md 10.9): its values are not
-    /// all zero, and the largest is below 2^-98 (2^-962).
+    /// Returns whether some cell is so small that the reference loses its values and our library does not (codecs.md
+    /// 10.9): its values are not all zero, and the largest is below 2^-98 (2^-962).
     fn has_tiny_cells(&self, block: &[u8]) -> bool {
         let least = if self.typesize == 4 { 2f64.powi(-98) } else { 2f64.powi(-962) };
         let mut cells = std::collections::BTreeMap::<Vec<usize>, f64>::new();
@@ -101,7 +101,7 @@ impl Case {
                 rest /= extent as usize;
             }
             let most = cells.entry(cell).or_insert(0.0);
-            // NaNs are skipped, as by the coder.
+            // NaNs are skipped, as in the encoder.
             if value.abs() > *most {
                 *most = value.abs();
             }
@@ -110,7 +110,7 @@ impl Case {
     }
 }
 
-/// The values of a stream as numbers.
+/// Converts the values of a stream to numbers.
 fn numbers(typesize: i32, bytes: &[u8]) -> Vec<f64> {
     let value = |bytes: &[u8]| match typesize {
         4 => f64::from(f32::from_le_bytes(bytes.try_into().expect("a float"))),
@@ -141,7 +141,8 @@ fn streams_and_values_are_those_of_the_reference() {
             let chunk = reference.compress(&block);
             let theirs = reference.stored(&chunk);
             if case.has_tiny_cells(&block) {
-                // Ours keeps what the reference destroys; the reference decodes it to the same values.
+                // Our library keeps values that the reference loses; the reference decodes our stream to the same
+                // values.
                 if let Stored::Coded(stream) = &ours {
                     let theirs = reference.decompress(&reference.chunk_of(stream)).expect("our stream");
                     assert!(theirs == case.decode(stream), "values of our stream, {what}");
@@ -149,9 +150,10 @@ fn streams_and_values_are_those_of_the_reference() {
                 }
             } else {
                 let same = match &theirs {
-                    // The codec is not asked.
+                    // The codec is not called.
                     Stored::Run(_) => true,
-                    // The chunk is raw where it would be larger, which a block that saves less than 8 bytes makes it.
+                    // The chunk is uncompressed if it would be larger otherwise, which is the case for a block that
+                    // saves less than 8 bytes.
                     Stored::Raw => matches!(&ours, Stored::Coded(stream) if stream.len() + 8 > block.len()),
                     Stored::Coded(_) => false,
                 };
@@ -181,7 +183,7 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
     for number in 0..from_environment("ZFP_CASES", 1500) / 5 {
         let mut random = Random::of_item(seed ^ 0x35, number);
         let mut case = Case::random(&mut random);
-        // Two sixths of the size and more: below, the reference refuses single items of small cells (codecs.md 11).
+        // Rates from 30/64 of the size: below, the reference rejects single items of small cells (codecs.md 11).
         case.zfp = Zfp { mode: Mode::Rate, meta: 30 + random.below(35) as u8 };
         let block = Values::Noise.generate(&mut random, case.typesize as usize, case.count());
         let Stored::Coded(stream) = case.encode(&block) else { continue };
@@ -228,7 +230,7 @@ fn errors_are_at_most_the_tolerance() {
         let Stored::Coded(stream) = case.encode(&block) else { continue };
         let before = numbers(case.typesize, &block);
         let after = numbers(case.typesize, &case.decode(&stream));
-        // What a float can hold at all, besides.
+        // In addition, the rounding error of a float.
         let largest = before.iter().fold(0f64, |most, value| most.max(value.abs()));
         let most = 10f64.powi(exponent) + if case.typesize == 4 { largest * 1e-6 } else { largest * 1e-15 };
         for (before, after) in before.iter().zip(&after) {

@@ -1,5 +1,5 @@
-//! Damaged and invented streams: no panic, no byte outside, and where the reference does not read past the end, its
-//! values.
+//! Damaged and random streams: no panic, no access outside the buffers, and, unless the reference reads past the end,
+//! the values of the reference.
 
 use blosc2::error::ErrorKind;
 use blosc2::internals::zfp::{Array as Geometry, Mode, Zfp};
@@ -24,7 +24,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
         let reference = reference.map(|library| Reference::new(library, case.zfp, case.geometry()));
         for _ in 0..20 {
             let stream = damaged(&mut random, &stream);
-            // The reference calls a stream of the block's size raw.
+            // The reference treats a stream of the size of the block as uncompressed.
             if stream.is_empty() || stream.len() == case.nbytes() {
                 continue;
             }
@@ -35,7 +35,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
                 Ok(len) => {
                     assert_eq!(len, nbytes, "{what}");
                     good += 1;
-                    // A last word that is cut short: the reference reads past the end.
+                    // With a truncated last word the reference reads past the end.
                     if let Some(reference) = reference.as_ref().filter(|_| stream.len().is_multiple_of(8)) {
                         let theirs = reference.decompress(&reference.chunk_of(&stream));
                         assert!(theirs.as_deref() == Ok(&dest[..nbytes]), "values differ, {what}");
@@ -44,7 +44,7 @@ fn damaged_streams_give_the_values_of_the_reference_or_an_error() {
                 Err(error) => {
                     assert_eq!(error.kind(), ErrorKind::Data, "{what}: {error}");
                     bad += 1;
-                    // In the other modes the reference reads what lies behind the stream.
+                    // In the other modes the reference reads bytes behind the stream.
                     if let Some(reference) = reference.as_ref().filter(|_| case.zfp.mode == Mode::Rate) {
                         let theirs = reference.decompress(&reference.chunk_of(&stream));
                         assert_eq!(theirs, Err(ErrorKind::Data.code()), "{what}");
@@ -104,7 +104,7 @@ fn absurd_shapes_are_refused() {
             assert_eq!(rc, Err(ErrorKind::Failure), "decode {geometry:?}");
             let encoded = zfp.encode(geometry, &stream, &mut dest).map_err(|error| error.kind());
             let too_large = !shape.is_empty() && shape.len() <= 4 && shape.iter().all(|&extent| extent >= 4);
-            // Those whose product overflows have no size; the others only not that of the buffer.
+            // Shapes whose product overflows are invalid; for the other ones only the size of the buffer is wrong.
             assert!(
                 encoded == Err(ErrorKind::Failure) || (too_large && encoded == Ok(0)),
                 "encode {geometry:?} gives {encoded:?}"
@@ -123,7 +123,7 @@ fn absurd_shapes_are_refused() {
         assert_eq!(rc, Err(ErrorKind::Failure), "type size {typesize}");
         let src = vec![0; 64 * typesize.clamp(0, 64) as usize];
         let rc = zfp.encode(geometry, &src, &mut dest).map_err(|error| error.kind());
-        // A type size that no block can have gives no block of that size.
+        // For an invalid type size there is no block of that size.
         assert_eq!(rc, if typesize < 0 { Ok(0) } else { Err(ErrorKind::Failure) }, "type size {typesize}");
     }
 }

@@ -18,7 +18,7 @@ fn zfp(codec: u8, meta: u8) -> Zfp {
     Zfp { mode, meta }
 }
 
-/// The stream, empty if there is none.
+/// Returns the stream; empty if the encoder fails.
 fn encode(zfp: Zfp, blockshape: &[i32], typesize: i32, block: &[u8]) -> Vec<u8> {
     let mut dest = vec![0; block.len()];
     let len = zfp.encode(Geometry { blockshape, typesize }, block, &mut dest);
@@ -43,7 +43,7 @@ fn small_blocks() {
     let squares: Vec<f64> = (0..64).map(|i| f64::from(i * i)).collect();
     let fives = "074905250100000000076d5154a400000000000080835674010000c0418360040000000000000000";
     let long = "17891205554802230009528240804008220000".to_owned() + &"00".repeat(64 - 19);
-    // Codec, meta, block shape, type size, values, stream, and what becomes of them where the vectors say it.
+    // Codec, meta, block shape, type size, values, stream, and the decoded values if the vectors state them.
     type Vector<'a> = (u8, u8, &'a [i32], i32, &'a [f64], &'a str, Option<&'a [f64]>);
     let cases: [Vector; 11] = [
         (33, 0xff, &[4], 4, &one_to_four, "05310b0000000000", Some(&one_to_four)),
@@ -78,7 +78,7 @@ fn small_blocks() {
     }
 }
 
-/// Sizes and checksums of streams of `((i*7919) % 1000)/8 - 60`; `None` is raw.
+/// Sizes and checksums of streams of `((i*7919) % 1000)/8 - 60`; `None` is uncompressed.
 #[test]
 fn larger_blocks() {
     const SHAPES: [&[i32]; 4] = [&[50], &[9, 14], &[6, 5, 11], &[4, 5, 6, 7]];

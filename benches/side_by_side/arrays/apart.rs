@@ -1,5 +1,5 @@
-//! Group `apart`: arrays that are made and thrown away, each library in a process of its own, as programs have it. What a
-//! library leaves behind in the memory that both would share decides here how fast the next array is made.
+//! Group `apart`: arrays that are created and freed, each library in a separate process, as in a real program. In one
+//! process both libraries share the heap: the memory that one has freed changes how fast the other creates the next array.
 
 use std::process::Command;
 
@@ -12,15 +12,16 @@ use crate::report::{Report, SPEED};
 use crate::support::array::Array;
 use crate::timing::seconds;
 
-/// Tells a process that it is one of those: which library, which array, and how many batches.
+/// The environment variable that makes a process a child of this benchmark: the number of the library (0: ours), the index
+/// in [`CASES`] and the number of batches, separated by spaces.
 const TASK: &str = "SIDE_BY_SIDE_APART";
-/// Processes of each library for each array.
+/// The number of processes for each library and array.
 const PROCESSES: usize = 2;
 
-/// What is measured.
+/// The operations that are measured.
 const MADE: [&str; 5] = ["from_cbuffer", "copy", "copy to other chunks", "concatenate", "get_slice"];
 
-/// All cells, or those with a certain text in their names.
+/// Measures the cells of this group that `--only` selects.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("apart", &[SPEED], bench.options.summary);
     for (ncase, case) in CASES.iter().enumerate() {
@@ -45,7 +46,7 @@ pub fn run(bench: &Bench) -> Report {
     report
 }
 
-/// Has this very program do a task, and reads what it prints: seconds for each of [`MADE`].
+/// Runs this executable again with `task` in [`TASK`]. Returns the seconds that it prints, one for each of [`MADE`].
 fn in_a_process(task: &str) -> Vec<f64> {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new(program).env(TASK, task).output().expect("a process");
@@ -56,7 +57,7 @@ fn in_a_process(task: &str) -> Vec<f64> {
     all
 }
 
-/// Does the task of such a process; whether this is one.
+/// Runs the task if this process is a child with [`TASK`] set; returns whether it is.
 pub fn is_done_here() -> bool {
     let Ok(task) = std::env::var(TASK) else { return false };
     let numbers: Vec<usize> = task.split(' ').map(|number| number.parse().expect("a number")).collect();

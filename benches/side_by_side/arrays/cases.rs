@@ -1,16 +1,16 @@
-//! The arrays that are measured: shapes, items, and the same data at every run.
+//! The arrays that are measured: shapes, item types and data. The data are the same in every run.
 
 use crate::datasets::Random;
 use crate::library::Library;
 use crate::support::array::{Array, Spec};
 
-/// What the items are like.
+/// The type and the content of the items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Items {
-    /// A smooth field, as weather or a simulation has them.
+    /// A smooth field, as in weather data or simulations.
     F32,
     F64,
-    /// Counts that follow such a field, with a little noise.
+    /// Integers that follow the same smooth field, with a little noise.
     I32,
     I64,
 }
@@ -46,7 +46,7 @@ pub const CASES: [Case; 5] = [
         blockshape: &[20, 20, 40],
         items: Items::F32,
     },
-    // Neither chunks nor blocks divide what they are parts of.
+    // No chunk extent divides the shape, and no block extent divides the chunk: both are padded.
     Case {
         name: "3-d i32 padded",
         shape: &[150, 130, 170],
@@ -83,7 +83,7 @@ impl Case {
         }
     }
 
-    /// In memory, with LZ4 at level 5 after shuffle.
+    /// Returns the parameters of the array: in memory, LZ4 at level 5 after shuffle.
     pub fn spec(&self, nthreads: i16) -> Spec {
         let mut spec = Spec::new(self.shape, self.chunkshape, self.blockshape, self.typesize() as i32);
         spec.params.codec = 1;
@@ -92,7 +92,7 @@ impl Case {
         spec
     }
 
-    /// The same, in other chunks and blocks.
+    /// Returns the same parameters with other chunk and block shapes: the target of a copy that rechunks.
     pub fn other_spec(&self, nthreads: i16) -> Spec {
         let mut spec = self.spec(nthreads);
         for (chunk, block) in spec.chunkshape.iter_mut().zip(&mut spec.blockshape) {
@@ -102,7 +102,7 @@ impl Case {
         spec
     }
 
-    /// All items.
+    /// Returns the items in C order.
     pub fn data(&self) -> Vec<u8> {
         let mut random = Random::new(21);
         let mut at = vec![0usize; self.ndim()];
@@ -144,7 +144,7 @@ impl Case {
         bytes
     }
 
-    /// An array of both libraries with the very same chunks: the reference's.
+    /// Returns an array of each library. Both hold the same chunks, which the reference has compressed.
     pub fn pair(&self, ours: &'static Library, reference: &'static Library, nthreads: i16) -> [Array; 2] {
         let theirs = self.spec(nthreads).filled(reference, &self.data());
         let own = self.spec(nthreads).zeros(ours);

@@ -1,4 +1,4 @@
-//! Cells that write.
+//! Cells that write to arrays.
 
 use std::cell::RefCell;
 
@@ -12,7 +12,7 @@ use crate::timing::speed_ratio;
 
 fn set(array: &Array, src: &[u8], start: &[i64], stop: &[i64]) {
     let shape: Vec<i64> = start.iter().zip(stop).map(|(start, stop)| stop - start).collect();
-    // SAFETY: as many numbers as dimensions, and a source of its stated length.
+    // SAFETY: each list has one number per dimension, and `src` is valid for reads of `src.len()` bytes.
     let rc = unsafe {
         (array.functions.b2nd_set_slice_cbuffer)(
             src.as_ptr().cast(),

@@ -1,6 +1,6 @@
 //! Group `arrays`: arrays of 2, 3 and 4 dimensions in memory, with LZ4 at level 5 and shuffle, on one thread and two.
 //!
-//! Both libraries read the chunks that the reference made. Before a cell is timed, their answers are compared.
+//! Both libraries read the chunks that the reference has compressed. Before a cell is timed, their results are compared.
 
 pub mod apart;
 mod cases;
@@ -11,7 +11,7 @@ use crate::Bench;
 use crate::report::{Report, SPEED};
 use cases::CASES;
 
-/// All cells, or those with a certain text in their names.
+/// Measures the cells of this group that `--only` selects.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("arrays", &[SPEED], bench.options.summary);
     for nthreads in [1, 2] {
@@ -26,7 +26,7 @@ pub fn run(bench: &Bench) -> Report {
     report
 }
 
-/// Whether a cell is asked for.
+/// Returns whether `--only` selects a cell.
 fn is_wanted(bench: &Bench, family: &str, name: &str) -> bool {
     bench.options.wants(family, name)
 }

@@ -1,4 +1,4 @@
-//! Cells that only read.
+//! Cells that only read arrays.
 
 use super::cases::Case;
 use super::is_wanted;
@@ -8,10 +8,10 @@ use crate::report::Report;
 use crate::support::array::Array;
 use crate::timing::speed_ratio;
 
-/// So many different places are read, in turn.
+/// The number of random positions that are read in turn.
 const PLACES: usize = 64;
 
-/// A box.
+/// A box of items: `stop` is `start + shape`.
 struct Region {
     start: Vec<i64>,
     stop: Vec<i64>,
@@ -24,7 +24,7 @@ impl Region {
         Region { start, stop, shape }
     }
 
-    /// One of that shape, anywhere in `within`.
+    /// Returns a box of this shape at a random position inside an array of shape `within`.
     fn anywhere(random: &mut Random, shape: &[i64], within: &[i64]) -> Region {
         let room = shape.iter().zip(within).map(|(extent, within)| (within - extent) as usize + 1);
         Region::new(room.map(|room| random.below(room) as i64).collect(), shape.to_vec())
@@ -36,7 +36,7 @@ impl Region {
 }
 
 fn get(array: &Array, region: &Region, dest: &mut [u8]) {
-    // SAFETY: as many numbers as dimensions, and a destination of its stated length.
+    // SAFETY: each list has one number per dimension, and `dest` is valid for writes of `dest.len()` bytes.
     let rc = unsafe {
         (array.functions.b2nd_get_slice_cbuffer)(
             array.raw(),
@@ -51,7 +51,7 @@ fn get(array: &Array, region: &Region, dest: &mut [u8]) {
 }
 
 fn all(array: &Array, dest: &mut [u8]) {
-    // SAFETY: a destination of its stated length.
+    // SAFETY: `dest` is valid for writes of `dest.len()` bytes.
     let rc = unsafe {
         (array.functions.b2nd_to_cbuffer)(array.raw(), dest.as_mut_ptr().cast(), dest.len() as i64)
     };
@@ -65,7 +65,7 @@ pub struct Lists {
 }
 
 impl Lists {
-    /// A fifth of all in each dimension, in ascending order.
+    /// Returns about a fifth of the coordinates of each dimension, drawn at random, in ascending order.
     pub fn some(case: &Case) -> Lists {
         let mut random = Random::new(31);
         let list = |&extent: &i64| {
@@ -86,7 +86,8 @@ impl Lists {
 
     pub fn get(&self, array: &Array, dest: &mut [u8]) {
         let mut pointers: Vec<*mut i64> = self.lists.iter().map(|list| list.as_ptr().cast_mut()).collect();
-        // SAFETY: a list and its length for each dimension, which are only read; a destination of its stated length.
+        // SAFETY: there is one list and one length per dimension, and the library only reads them; `dest` is valid for
+        // writes of `dest.len()` bytes.
         let rc = unsafe {
             (array.functions.b2nd_get_orthogonal_selection)(
                 array.raw(),
@@ -102,7 +103,7 @@ impl Lists {
 
     pub fn set(&self, array: &Array, src: &[u8]) {
         let mut pointers: Vec<*mut i64> = self.lists.iter().map(|list| list.as_ptr().cast_mut()).collect();
-        // SAFETY: as in `get`.
+        // SAFETY: as in `get`; `src` is valid for reads of `src.len()` bytes.
         let rc = unsafe {
             (array.functions.b2nd_set_orthogonal_selection)(
                 array.raw(),
@@ -175,7 +176,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
     let nitems = case.shape().iter().product::<i64>() as usize;
     let coords: Vec<i64> = (0..500).map(|_| random.below(nitems) as i64).collect();
     let sparse = |array: &Array, dest: &mut [u8]| {
-        // SAFETY: so many coordinates, and a destination of its stated length.
+        // SAFETY: the coordinates match the count that is passed, and `dest` is valid for writes of `dest.len()` bytes.
         let rc = unsafe {
             (array.functions.b2nd_get_sparse_cbuffer)(
                 array.raw(),
@@ -189,7 +190,7 @@ pub fn run(bench: &Bench, report: &mut Report, case: &Case, data: &[u8], nthread
     };
     measure("sparse get", suffix.clone(), coords.len() * case.typesize(), &sparse);
 
-    // What makes an array of another.
+    // Operations that create an array from another one.
     let same = case.spec(nthreads);
     let other = case.other_spec(nthreads);
     let make = |array: &Array, dest: &mut [u8], how: &dyn Fn(&Array) -> Array| {

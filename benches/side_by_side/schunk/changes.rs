@@ -1,4 +1,4 @@
-//! Cells that change super-chunks: each batch works on one that was just made, and making it does not count.
+//! Cells that change super-chunks. Each batch changes a new super-chunk; creating it is not timed.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::timing::speed_ratio_afresh;
 
-/// So many large chunks are appended in one batch.
+/// The number of large chunks appended in one batch.
 const APPENDS: usize = 64;
-/// Bytes of a chunk where the reference takes seconds for so many.
+/// Size in bytes of the chunks of the cell that appends 20 000 of them, which takes the reference several seconds.
 const TINY: usize = 256;
-/// So many updates make a batch.
+/// The number of updates in one batch.
 const UPDATES: usize = 16;
 
-/// A super-chunk, and what is on disk of it.
+/// A super-chunk and the path of its file or directory, which is removed on drop.
 struct Made {
     schunk: Option<SuperChunk>,
     path: PathBuf,
@@ -31,13 +31,13 @@ impl Drop for Made {
     }
 }
 
-/// One cell: what is there before, and what happens to it.
+/// One cell: the chunks of the super-chunk before the batch, and the timed operation.
 struct Cell<'a> {
     name: String,
     before: &'a [Vec<u8>],
     rounds: usize,
     work: &'a dyn Fn(&SuperChunk),
-    /// Whether both libraries have to make frames of the same contents.
+    /// Returns the contents after the operation, which have to be equal for both libraries.
     contents: &'a dyn Fn(&SuperChunk) -> Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
     let large = handles::chunks_of(bench.reference, &floats, LARGE);
     let count = handles::small_chunks(bench);
     let small = handles::chunks_of(bench.reference, &integers[..count * SMALL], SMALL);
-    // A batch takes the reference up to seconds.
+    // A batch of the reference takes up to several seconds.
     let rounds = if bench.options.full { bench.options.rounds.max(3) } else { 2 };
     let whole = |schunk: &SuperChunk| schunk.contents();
 
@@ -74,7 +74,7 @@ pub fn run(bench: &Bench, report: &mut Report) {
             assert!(schunk.append_chunk(chunk).is_ok());
         }
     };
-    // The same chunk again, and one of another length.
+    // Updates replace a chunk by the same one, or by one of another length.
     let middle = large.len() / 2;
     let other = handles::chunks_of(bench.reference, &integers[..LARGE], LARGE).remove(0);
     assert_ne!(other.len(), large[middle].len());

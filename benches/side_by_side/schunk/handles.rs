@@ -1,4 +1,4 @@
-//! Super-chunks to measure: their stores, their data, and calls without checks of their own. Owns the files.
+//! Super-chunks to measure: their stores, data and files, and thin wrappers of the calls that are timed.
 
 use std::ffi::c_void;
 use std::path::Path;
@@ -13,23 +13,24 @@ use crate::library::Library;
 use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk, c_path};
 
-/// Items are of 4 bytes.
+/// The item size in bytes.
 pub const TYPESIZE: usize = 4;
-/// Bytes of a large chunk.
+/// The size of a large chunk in bytes.
 pub const LARGE: usize = 256 << 10;
-/// Bytes of a small chunk.
+/// The size of a small chunk in bytes.
 pub const SMALL: usize = 4 << 10;
 
-/// How many small chunks there are: of a thousand the reference writes anew so much that they take two minutes.
+/// Returns the number of small chunks. 1000 take two minutes, since the reference rewrites large parts of the frame; quick
+/// mode uses 100.
 pub fn small_chunks(bench: &Bench) -> usize {
     if bench.options.full { 1000 } else { 100 }
 }
 
-/// How a super-chunk is kept, and how its file is read.
+/// The store of a super-chunk, and how its file is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     In(Store),
-    /// A contiguous frame on disk, mapped; only for reading.
+    /// A contiguous frame on disk that is mapped into memory; read-only.
     Mapped,
 }
 
@@ -42,7 +43,7 @@ impl Kept {
         Kept::Mapped,
     ];
 
-    /// What the report calls it.
+    /// Returns the name in the report.
     pub fn name(self) -> &'static str {
         match self {
             Kept::In(Store::Memory) => "memory",
@@ -54,17 +55,17 @@ impl Kept {
     }
 }
 
-/// LZ4 at level 5 after shuffle.
+/// Returns the compression parameters: LZ4 at level 5 after shuffle.
 pub fn params() -> Params {
     Params { codec: 1, clevel: 5, typesize: TYPESIZE as i32, ..Params::default() }
 }
 
-/// Generated data of that name.
+/// Returns `nbytes` bytes of the generated data set `name`.
 pub fn data(name: &str, nbytes: usize) -> Vec<u8> {
     Dataset::load(&[name.to_string()], nbytes).remove(0).bytes
 }
 
-/// A new super-chunk whose decompression has so many threads; of blocks of `blocksize` bytes, if that is not 0.
+/// Creates a super-chunk with `nthreads` threads for decompression and blocks of `blocksize` bytes (0: the library chooses).
 fn create(library: &'static Library, store: Store, path: &Path, nthreads: i16, blocksize: i32) -> SuperChunk {
     let params = Params { blocksize, ..params() };
     let (mut cparams, mut dparams) = (params.cparams(), dparams(nthreads));
@@ -77,12 +78,12 @@ fn create(library: &'static Library, store: Store, path: &Path, nthreads: i16, b
         io: ptr::null_mut(),
     };
     let functions = crate::support::super_chunk::functions::Functions::of(library);
-    // SAFETY: a storage whose pointers are valid during the call, which copies them.
+    // SAFETY: the pointers of `storage` are valid during the call, which copies what they point at.
     let raw = unsafe { (functions.blosc2_schunk_new)(&mut storage) };
     SuperChunk::from_raw(library, raw).unwrap_or_else(|| panic!("{}: no super-chunk", library.name))
 }
 
-/// A new super-chunk of these chunks. It knows their block size, which reads here and there want.
+/// Creates a super-chunk from these chunks. Its block size is that of the chunks: reads of scattered items need it.
 pub fn create_with(
     library: &'static Library,
     store: Store,
@@ -98,7 +99,7 @@ pub fn create_with(
     schunk
 }
 
-/// The chunks that a library makes of data.
+/// Returns the chunks into which the library compresses `data`, `chunksize` uncompressed bytes each.
 pub fn chunks_of(library: &'static Library, data: &[u8], chunksize: usize) -> Vec<Vec<u8>> {
     let schunk = create(library, Store::Memory, Path::new("-"), 1, 0);
     data.chunks(chunksize).for_each(|part| assert!(schunk.append(part).is_ok(), "an append"));
@@ -110,18 +111,19 @@ pub fn open(library: &'static Library, kept: Kept, path: &Path) -> SuperChunk {
     let opened = match kept {
         Kept::In(_) => SuperChunk::open(library, path),
         Kept::Mapped => {
-            // SAFETY: any length may be asked for; the library frees it with the super-chunk.
+            // SAFETY: `malloc` accepts any size; the library frees the block with the super-chunk.
             let place: *mut blosc2_stdio_mmap =
                 unsafe { libc::malloc(size_of::<blosc2_stdio_mmap>()) }.cast();
             assert!(!place.is_null());
-            // SAFETY: fresh memory of that size.
+            // SAFETY: `place` is a new allocation of that size, and not NULL.
             unsafe {
                 place.write(blosc2_stdio_mmap { needs_free: CBool::TRUE, ..BLOSC2_STDIO_MMAP_DEFAULTS })
             };
             let io = blosc2_io { id: 1, name: c"filesystem_mmap".as_ptr(), params: place.cast() };
             let functions = crate::support::super_chunk::functions::Functions::of(library);
             let path = c_path(path);
-            // SAFETY: a terminated path; the parameters are a `malloc` block that the library is to free.
+            // SAFETY: the path is NUL-terminated; the parameters are a `malloc` block, which the library frees
+            // (`needs_free`).
             let raw = unsafe { (functions.blosc2_schunk_open_udio)(path.as_ptr(), &io) };
             SuperChunk::from_raw(library, raw)
         }
@@ -129,7 +131,8 @@ pub fn open(library: &'static Library, kept: Kept, path: &Path) -> SuperChunk {
     opened.unwrap_or_else(|| panic!("{}: cannot open {}", library.name, path.display()))
 }
 
-/// The two libraries' super-chunks of the same chunks. Frames on disk are written once, by the reference.
+/// Returns a super-chunk of each library with the same chunks. A frame on disk is written once, by the reference, and opened
+/// by both.
 pub fn pair(
     (ours, reference): (&'static Library, &'static Library),
     kept: Kept,
@@ -153,13 +156,13 @@ pub fn pair(
     }
 }
 
-/// The number of threads of what is opened from now on.
+/// Sets the number of threads of super-chunks that are opened later.
 fn with_threads(library: &Library, nthreads: i16) {
-    // SAFETY: a number of threads.
+    // SAFETY: the function takes any number and no pointer.
     unsafe { (library.blosc2_set_nthreads)(nthreads) };
 }
 
-/// A frame on disk with these chunks; where.
+/// Writes a frame with these chunks to disk. Returns its path.
 pub fn written(
     library: &'static Library,
     kept: Kept,
@@ -172,9 +175,9 @@ pub fn written(
     path
 }
 
-/// Decompresses a chunk; its size.
+/// Decompresses a chunk. Returns its size in bytes or an error code.
 pub fn decompress(schunk: &SuperChunk, nchunk: i64, dest: &mut [u8]) -> i32 {
-    // SAFETY: a destination of its stated length.
+    // SAFETY: `dest` is valid for writes of `dest.len()` bytes.
     unsafe {
         (schunk.functions.blosc2_schunk_decompress_chunk)(
             schunk.raw(),
@@ -185,20 +188,20 @@ pub fn decompress(schunk: &SuperChunk, nchunk: i64, dest: &mut [u8]) -> i32 {
     }
 }
 
-/// Reads as many items from `start` on as fit into `dest`.
+/// Reads the items from `start` on that fill `dest`.
 pub fn slice(schunk: &SuperChunk, start: i64, dest: &mut [u8]) {
     let stop = start + (dest.len() / TYPESIZE) as i64;
-    // SAFETY: room for the items.
+    // SAFETY: `dest` has space for the items.
     let rc = unsafe {
         (schunk.functions.blosc2_schunk_get_slice_buffer)(schunk.raw(), start, stop, dest.as_mut_ptr().cast())
     };
     assert_eq!(rc, 0, "{}: items {start}..{stop}", schunk.library.name);
 }
 
-/// Reads items here and there.
+/// Reads the items at `coords`.
 pub fn sparse(schunk: &SuperChunk, coords: &[i64], dest: &mut [u8]) {
     assert_eq!(dest.len(), coords.len() * TYPESIZE);
-    // SAFETY: room for the items.
+    // SAFETY: `dest` has space for the items.
     let rc = unsafe {
         (schunk.functions.blosc2_schunk_get_sparse_buffer)(
             schunk.raw(),

@@ -1,8 +1,8 @@
 //! Group `schunk`: super-chunks in each kind of store, with LZ4 at level 5 and shuffle.
 //!
-//! Reads are of the chunks that the reference made, in both libraries; frames on disk are read from the same file.
-//! Files are in the system's directory for temporary ones, so mostly in its cache. Before a cell is timed, the answers
-//! of both libraries are compared.
+//! Both libraries read the chunks that the reference has compressed, and frames on disk from the same file. Files are in the
+//! system's temporary directory, so mostly in the page cache. Before a cell is timed, the results of both libraries are
+//! compared.
 
 mod changes;
 mod handles;
@@ -11,7 +11,7 @@ mod reads;
 use crate::Bench;
 use crate::report::{Report, SPEED};
 
-/// All cells, or those with a certain text in their names.
+/// Measures the cells of this group that `--only` selects.
 pub fn run(bench: &Bench) -> Report {
     let mut report = Report::new("schunk", &[SPEED], bench.options.summary);
     changes::run(bench, &mut report);
@@ -19,7 +19,7 @@ pub fn run(bench: &Bench) -> Report {
     report
 }
 
-/// Whether a cell is asked for.
+/// Returns whether `--only` selects a cell.
 fn is_wanted(bench: &Bench, store: &str, name: &str) -> bool {
     bench.options.wants(store, name)
 }

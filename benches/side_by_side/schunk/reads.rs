@@ -1,4 +1,4 @@
-//! Cells that only read: on handles that stay open, but for those that open.
+//! Cells that only read super-chunks. The handle stays open during a cell, except in cells that time opening it.
 
 use std::path::Path;
 use std::ptr;
@@ -14,9 +14,9 @@ use crate::support::super_chunk::scratch::Scratch;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::timing::speed_ratio;
 
-/// So many different places are read, in turn.
+/// The number of random positions that are read in turn.
 const PLACES: usize = 256;
-/// So many chunks are read in sequence.
+/// The number of chunks that are read in sequence.
 const CHUNKS: usize = 64;
 
 pub fn run(bench: &Bench, report: &mut Report) {
@@ -145,7 +145,7 @@ fn opening(
             let schunk = handles::create_with(bench.reference, Store::MemoryFrame, Path::new("-"), 1, chunks);
             let mut frame = schunk.to_buffer().expect("a frame");
             Box::new(move |library| {
-                // SAFETY: the frame outlives the super-chunk, which does not change.
+                // SAFETY: the frame outlives the super-chunk, and neither is changed.
                 let schunk = unsafe { SuperChunk::from_borrowed(library, frame.as_mut_ptr(), frame.len()) };
                 first(&schunk.expect("a super-chunk"), reads, chunks.len(), &mut dest);
             })
@@ -173,14 +173,14 @@ fn first(schunk: &SuperChunk, reads: bool, nchunks: usize, dest: &mut [u8]) {
     }
 }
 
-/// Metalayers, and the super-chunk as a whole.
+/// Measures reading a metalayer and copying the whole super-chunk.
 fn whole(bench: &Bench, report: &mut Report, kept: Kept, scratch: &Scratch, chunks: &[Vec<u8>]) {
     if kept == Kept::Mapped {
         return;
     }
     let pair = handles::pair((bench.ours, bench.reference), kept, scratch, 1, chunks);
     let content: Vec<u8> = (0..1000u32).flat_map(|n| (n / 7).to_le_bytes()).collect();
-    // On disk both handles are on the same frame: the second one learns of it from there.
+    // On disk both handles have the same frame open: the other handle reads the new metalayer from it.
     let on_disk = matches!(kept, Kept::In(store) if store.on_disk());
     assert_eq!(pair[1].vlmeta_add("bench", &content), 0);
     let ours_is_told = if on_disk { 0 } else { pair[0].vlmeta_add("bench", &content) };
@@ -216,7 +216,7 @@ fn contents_of(library: &'static Library, mut frame: Vec<u8>) -> Vec<u8> {
 
 fn to_buffer(schunk: &SuperChunk) {
     let (mut frame, mut needs_free) = (ptr::null_mut(), false);
-    // SAFETY: valid out-pointers; the result is ours to free if the library says so.
+    // SAFETY: the out-pointers are valid; the caller owns the buffer if `needs_free` is set.
     unsafe {
         let functions = Functions::of(schunk.library);
         let len = (functions.blosc2_schunk_to_buffer)(schunk.raw(), &mut frame, &mut needs_free);

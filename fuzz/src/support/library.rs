@@ -1,4 +1,4 @@
-//! The library that is linked into the target, in the form in which the modules of `tests/support` expect a loaded one.
+//! The library that is linked into the target, with the interface that `tests/support` has for a loaded library.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::PathBuf;
@@ -14,9 +14,9 @@ pub type Context = *mut blosc2_context;
 
 macro_rules! functions {
     ($($name:ident($($arg:ty),*) $(-> $ret:ty)?;)*) => {
-        /// The functions of chunks.
+        /// The functions for chunks.
         pub struct Library {
-            /// The name in messages.
+            /// The name of the library in messages.
             pub name: &'static str,
             $(pub $name: unsafe extern "C" fn($($arg),*) $(-> $ret)?,)*
         }
@@ -26,7 +26,7 @@ macro_rules! functions {
                 let program = Program::this();
                 Library {
                     name: "ours",
-                    // SAFETY: the symbol is the function of that name of the ABI, and its type is written down in abi.md 2.
+                    // SAFETY: the symbol is the function of that name in the ABI; abi.md 2 specifies its type.
                     $($name: *unsafe { program.get(stringify!($name)) }.expect(stringify!($name)),)*
                 }
             }
@@ -84,12 +84,12 @@ pub fn path_of_ours() -> PathBuf {
     PathBuf::new()
 }
 
-/// Returns `None`: the exported functions of the program would take the place of the reference's own.
+/// Returns `None`: the exported functions of the program would interpose those of the reference.
 pub fn path_of_reference() -> Option<PathBuf> {
     None
 }
 
-/// The address of a function. It is not read through this type.
+/// The address of a function. It is never dereferenced.
 struct Address(#[allow(dead_code)] *const ());
 // SAFETY: nothing dereferences the address.
 unsafe impl Sync for Address {}

@@ -1,7 +1,7 @@
-//! The modules of `tests/support` that fuzz targets use, over the library that is linked into the target instead of a
+//! The modules of `tests/support` that fuzz targets use, with the library that is linked into the target instead of a
 //! shared object: only code of the target itself is instrumented.
 
-// The tests have these types for themselves; here they are public.
+// In the tests these types are private, so the lints for public types do not apply there.
 #![allow(clippy::new_without_default, clippy::should_implement_trait)]
 
 pub mod library;
@@ -25,7 +25,7 @@ pub mod watchdog;
 
 use library::Library;
 
-/// Returns the libraries that make originals: the linked one.
+/// Returns the libraries that create the original frames: only the linked one.
 pub fn all() -> Vec<&'static Library> {
     vec![Library::ours()]
 }

@@ -10,9 +10,9 @@ pub const BLOSC_LZ4HC: i32 = 2;
 pub const BLOSC_ZLIB: i32 = 4;
 /// Codec id of ZSTD.
 pub const BLOSC_ZSTD: i32 = 5;
-/// One past the last id of a codec in this library's own set; id 3 is unassigned.
+/// One more than the highest id of a built-in codec of the format; id 3 is unassigned.
 pub const BLOSC_LAST_CODEC: i32 = 6;
-/// Historical: codec ids reach 40, but the value is compiled into programs.
+/// Historical value, kept because it is compiled into programs: codec ids reach 40.
 pub const BLOSC_LAST_REGISTERED_CODEC: i32 = 36;
 /// Name of the codec BLOSCLZ.
 pub const BLOSC_BLOSCLZ_COMPNAME: &str = "blosclz";
@@ -32,9 +32,9 @@ pub const BLOSC_LZ4_LIB: i32 = 1;
 pub const BLOSC_ZLIB_LIB: i32 = 3;
 /// Library code of ZSTD in the flags of a chunk.
 pub const BLOSC_ZSTD_LIB: i32 = 4;
-/// Library code of every registered codec: the id is in the extended header.
+/// Library code of every registered codec: the codec id is in the extended header.
 pub const BLOSC_UDCODEC_LIB: i32 = 6;
-/// Library code that is kept for super-chunks.
+/// Library code reserved for super-chunks.
 pub const BLOSC_SCHUNK_LIB: i32 = 7;
 /// Name of the library of BLOSCLZ.
 pub const BLOSC_BLOSCLZ_LIBNAME: &str = "BloscLZ";
@@ -44,15 +44,15 @@ pub const BLOSC_LZ4_LIBNAME: &str = "LZ4";
 pub const BLOSC_ZLIB_LIBNAME: &str = "Zlib";
 /// Name of the library of ZSTD.
 pub const BLOSC_ZSTD_LIBNAME: &str = "Zstd";
-/// Stream format of BLOSCLZ: the same number as its library code.
+/// Stream format of BLOSCLZ; equals its library code.
 pub const BLOSC_BLOSCLZ_FORMAT: i32 = 0;
-/// Stream format of LZ4: the same number as its library code.
+/// Stream format of LZ4; equals its library code.
 pub const BLOSC_LZ4_FORMAT: i32 = 1;
-/// Stream format of LZ4HC: the same number as its library code.
+/// Stream format of LZ4HC; equals the library code of LZ4.
 pub const BLOSC_LZ4HC_FORMAT: i32 = 1;
-/// Stream format of ZLIB: the same number as its library code.
+/// Stream format of ZLIB; equals its library code.
 pub const BLOSC_ZLIB_FORMAT: i32 = 3;
-/// Stream format of ZSTD: the same number as its library code.
+/// Stream format of ZSTD; equals its library code.
 pub const BLOSC_ZSTD_FORMAT: i32 = 4;
 /// Stream format of registered codecs.
 pub const BLOSC_UDCODEC_FORMAT: i32 = 6;
@@ -68,21 +68,21 @@ pub const BLOSC_ZLIB_VERSION_FORMAT: i32 = 1;
 pub const BLOSC_ZSTD_VERSION_FORMAT: i32 = 1;
 /// Version of the stream format of registered codecs.
 pub const BLOSC_UDCODEC_VERSION_FORMAT: i32 = 1;
-/// NDLZ: LZ over the cells of a two-dimensional array; built in.
+/// NDLZ: an LZ codec for the cells of two-dimensional arrays; built in.
 pub const BLOSC_CODEC_NDLZ: i32 = 32;
-/// ZFP with a bound on the absolute error; built in.
+/// ZFP with a limit for the absolute error; built in.
 pub const BLOSC_CODEC_ZFP_FIXED_ACCURACY: i32 = 33;
-/// ZFP with a number of bit planes; built in.
+/// ZFP with a fixed number of bit planes; built in.
 pub const BLOSC_CODEC_ZFP_FIXED_PRECISION: i32 = 34;
-/// ZFP with a number of bits per value; built in.
+/// ZFP with a fixed number of bits per value; built in.
 pub const BLOSC_CODEC_ZFP_FIXED_RATE: i32 = 35;
-/// High-throughput JPEG 2000 by OpenHTJ2K; a plugin library.
+/// High-throughput JPEG 2000 by OpenHTJ2K; in a plugin library.
 pub const BLOSC_CODEC_OPENHTJ2K: i32 = 36;
-/// JPEG 2000 by Grok; a plugin library.
+/// JPEG 2000 by Grok; in a plugin library.
 pub const BLOSC_CODEC_GROK: i32 = 37;
-/// OpenZL; a plugin library.
+/// OpenZL; in a plugin library.
 pub const BLOSC_CODEC_OPENZL: i32 = 38;
-/// JPEG 2000; a plugin library.
+/// JPEG 2000; in a plugin library.
 pub const BLOSC_CODEC_J2K: i32 = 39;
-/// High-throughput JPEG 2000; a plugin library.
+/// High-throughput JPEG 2000; in a plugin library.
 pub const BLOSC_CODEC_HTJ2K: i32 = 40;

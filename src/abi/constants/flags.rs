@@ -1,14 +1,14 @@
-//! Chunk flags and header offsets (`abi.md` 5.5).
+//! Flags of chunks, and offsets of header fields in bytes (`abi.md` 5.5).
 
-/// Chunk flag: byte shuffle.
+/// Chunk flag: the byte shuffle was applied.
 pub const BLOSC_DOSHUFFLE: i32 = 0x1;
-/// Chunk flag: the content is stored as it is.
+/// Chunk flag: the content is stored uncompressed.
 pub const BLOSC_MEMCPYED: i32 = 0x2;
-/// Chunk flag: bit shuffle.
+/// Chunk flag: the bit shuffle was applied.
 pub const BLOSC_DOBITSHUFFLE: i32 = 0x4;
-/// Chunk flag: delta.
+/// Chunk flag: the delta filter was applied.
 pub const BLOSC_DODELTA: i32 = 0x8;
-/// Blosc2 flag: the chunk carries a dictionary.
+/// Blosc2 flag: the chunk contains a dictionary.
 pub const BLOSC2_USEDICT: i32 = 0x1;
 /// Blosc2 flag: the content is big-endian.
 pub const BLOSC2_BIGENDIAN: i32 = 0x2;

@@ -1,7 +1,7 @@
 //! Every constant of the public headers, one file per table of `abi.md` 5, with the exact C names and values.
 //!
-//! In C they are enumerators of type `int` or macros; which of the two is decided by the header templates.
-//! Names that Blosc 1 shares are left to its own header when both are included (`abi.md` 7.2).
+//! In C they are enumerators of type `int` or macros: the header templates decide which.
+//! The names that Blosc 1 also defines are left out of the header if the header of Blosc 1 is included (`abi.md` 7.2).
 
 mod codecs;
 mod errors;

@@ -1,22 +1,22 @@
-//! Ids of I/O back-ends and of dtype formats (`abi.md` 5.6).
+//! Ids of I/O back-ends and of data type formats (`abi.md` 5.6).
 
-/// Files, read and written.
+/// The back-end for plain files, with read and write calls.
 pub const BLOSC2_IO_FILESYSTEM: i32 = 0;
-/// Files, mapped into memory.
+/// The back-end for memory-mapped files.
 pub const BLOSC2_IO_FILESYSTEM_MMAP: i32 = 1;
-/// One past the last id of the library's own back-ends.
+/// One more than the highest id of the library's own back-ends.
 pub const BLOSC_IO_LAST_BLOSC_DEFINED: i32 = 2;
-/// One past the last id of the globally registered back-ends.
+/// One more than the highest id of the globally registered back-ends.
 pub const BLOSC_IO_LAST_REGISTERED: i32 = 32;
-/// Ids below belong to the library.
+/// Ids below this one are reserved for the library.
 pub const BLOSC2_IO_BLOSC_DEFINED: i32 = 32;
-/// Ids below are registered globally; a program's own begin here.
+/// Ids below this one are reserved for global registration; programs register back-ends with ids from this one on.
 pub const BLOSC2_IO_REGISTERED: i32 = 160;
-/// Ids below may be registered by a program.
+/// One more than the highest id that a program can register.
 pub const BLOSC2_IO_USER_DEFINED: i32 = 256;
-/// A dtype string in NumPy's form.
+/// Format of a `dtype` string: NumPy's.
 pub const DTYPE_NUMPY_FORMAT: i32 = 0;
-/// The dtype of an array that names none: bytes.
+/// The data type in the `b2nd` metalayer if none is given: bytes.
 pub const B2ND_DEFAULT_DTYPE: &str = "|u1";
-/// The format of that dtype.
+/// The format of `B2ND_DEFAULT_DTYPE`.
 pub const B2ND_DEFAULT_DTYPE_FORMAT: i32 = DTYPE_NUMPY_FORMAT;

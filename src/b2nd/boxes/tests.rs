@@ -1,4 +1,4 @@
-//! Against a loop over every byte of every item.
+//! Compares copies and fills with a loop over every byte of every item.
 
 use super::*;
 use crate::error::ErrorKind::InvalidParam;
@@ -16,8 +16,8 @@ struct Case {
 }
 
 impl Case {
-    /// From what each dimension has: the box's extent, and what is before and behind it on both sides. Later
-    /// dimensions lose what would make the arrays large.
+    /// Makes a case from the extent of the box in each dimension, and the numbers of items before and behind it in
+    /// source and destination. The extents of later dimensions are reduced where the arrays would become large.
     fn new(dims: &[(i64, [i64; 4])], typesize: usize) -> Case {
         let mut case = Case {
             shape: vec![],
@@ -61,7 +61,7 @@ impl Case {
         (src, vec![0; len(&self.dst_shape)])
     }
 
-    /// Where each item of the box is in source and destination, in items.
+    /// Returns the offset of each item of the box in source and destination, in items.
     fn items(&self) -> Vec<(usize, usize)> {
         let count: i64 = self.shape.iter().product();
         let flat = |number: i64, shape: &[i64], start: &[i64]| {
@@ -78,7 +78,7 @@ impl Case {
             .collect()
     }
 
-    /// The destination as it should be.
+    /// Returns the expected destination.
     fn expected(&self, item: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
         let (_, mut dst) = self.buffers();
         for (from, to) in self.items() {
@@ -109,7 +109,7 @@ impl Case {
                 (src_range.end, dst_range.end),
                 ((ends.0 + 1) * self.typesize, (ends.1 + 1) * self.typesize)
             );
-            // One byte too few on either side.
+            // A buffer that is one byte too short, on either side.
             let before = dst.clone();
             assert_eq!(plan.copy(&src[..src_range.end - 1], &mut dst).unwrap_err().kind(), InvalidParam);
             let short = &mut dst[..dst_range.end - 1];
@@ -159,7 +159,7 @@ fn what_is_contiguous_is_one_row() {
     assert_eq!(rows(&[3, 4, 1], &[3, 4, 9], &[3, 4, 9]), (12, 4));
     assert_eq!(rows(&[], &[], &[]), (1, 4));
     assert_eq!(rows(&[3, 0, 5], &[3, 4, 5], &[3, 4, 5]), (0, 0));
-    // Two loops of which the outer one goes on where the inner one ends are one.
+    // Two loops are merged if each iteration of the outer one continues where the inner one ends.
     let (src, dst) = (Side::at_start(&[3, 4, 9]).unwrap(), Side::at_start(&[3, 4, 7]).unwrap());
     let plan = BoxCopy::new(&[3, 4, 5], 4, &src, &dst).unwrap();
     assert_eq!(plan.rows().runs().count(), 12);
@@ -185,7 +185,7 @@ fn places_are_where_boxes_begin() {
             let side = Side::in_shape(&[a, b, c], &[x, y, z]);
             let rows = side.ok().and_then(|side| rows(&[1, 1, 1], typesize, &side, &side).ok());
             let place = place_of(&[a, b, c], &[x, y, z], typesize);
-            // Whoever finds a place finds the right one, and only where there could be a box.
+            // An offset is right where there is one, and there is none where there can be no box.
             if let Some(place) = place {
                 found += 1;
                 let items = (i128::from(x) * i128::from(b) + i128::from(y)) * i128::from(c) + i128::from(z);
@@ -257,7 +257,7 @@ proptest! {
         case.assert_filled(&vec![byte; typesize]);
     }
 
-    /// Long rows of values are made piece by piece.
+    /// Rows longer than the limit of one copy are filled by several copies.
     #[test]
     fn long_rows_are_filled(nitems in 1i64..if cfg!(miri) { 100 } else { 60_000 }, typesize in 1usize..10, value in any::<[u8; 10]>()) {
         let case = Case::new(&[], typesize);

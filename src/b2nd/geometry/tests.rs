@@ -1,4 +1,5 @@
-//! Every check with its code, the worked layouts of `b2nd.md` 2.6, and the formulas of 2.2 in wider numbers.
+//! Tests every check with its error code, the example layouts of `b2nd.md` 2.6, and the formulas of 2.2 in 128-bit
+//! integers.
 
 use super::*;
 use crate::error::ErrorKind::{self, InvalidParam, MaxBufsizeExceeded};
@@ -53,7 +54,7 @@ fn numbers_that_do_not_fit_are_refused() {
         ((&[2_147_483_615], &[2_147_483_615], &[2_147_483_615]), None),
         ((&[5], &[2_147_483_616], &[2_147_483_616]), Some(MaxBufsizeExceeded)),
         ((&[5], &[i32::MAX], &[i32::MAX - 1]), Some(MaxBufsizeExceeded)),
-        // Once there is a 0, what follows does not count.
+        // Behind a 0, no extent can overflow the product.
         ((&[0, MAX, MAX], &[1; 3], &[1; 3]), None),
         ((&[MAX, MAX, 0], &[1; 3], &[1; 3]), Some(InvalidParam)),
         ((&[MAX, 0, MAX], &[1; 3], &[1; 3]), None),
@@ -71,7 +72,7 @@ fn numbers_that_do_not_fit_are_refused() {
     assert_eq!(kind(Geometry::new(&[1], &[i32::MAX], &[1], i32::MAX)), Some(MaxBufsizeExceeded));
 }
 
-/// What is stored may be strange in size, but not without chunks; a new array may have none as long as it is empty.
+/// A stored array may have chunks of any size, but must have chunks; a new array may have none if it is empty.
 #[test]
 fn stored_arrays_and_new_ones_are_checked_differently() {
     assert_eq!(kind(Geometry::new(&[5, 0], &[0, 0], &[0, 0], 1)), None);
@@ -137,7 +138,7 @@ fn worked_layouts() {
     assert_eq!(scalar.whole_shapes().0, &[1; MAX_DIM]);
 }
 
-/// `b2nd.md` 2.2, with numbers that cannot overflow.
+/// Compares with the formulas of `b2nd.md` 2.2, in 128-bit integers, which cannot overflow.
 fn assert_formulas(shape: &[i64], chunkshape: &[i32], blockshape: &[i32]) {
     let geometry = Geometry::new(shape, chunkshape, blockshape, 1);
     let wide = |extents: &[i64]| extents.iter().map(|&extent| extent as i128).product::<i128>();

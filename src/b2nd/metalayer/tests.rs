@@ -1,4 +1,4 @@
-//! The bytes of `b2nd.md` 3, 3.1 and 3.3, every length of them, and any bytes.
+//! Tests the bytes of `b2nd.md` 3, 3.1 and 3.3, every prefix of them, and arbitrary bytes.
 
 use super::*;
 use crate::error::ErrorKind::{self, Failure, InvalidParam, NullPointer};
@@ -13,14 +13,14 @@ fn kind<T>(result: Result<T>) -> Option<ErrorKind> {
     result.err().map(|error| error.kind())
 }
 
-/// How many bytes are read of a metalayer, and its data type.
+/// Returns the number of bytes read from a metalayer, and its data type.
 fn read(bytes: &[u8]) -> Result<(usize, Option<Vec<u8>>)> {
     let mut fields = Fields::default();
     let consumed = fields.read(bytes, true)?;
     Ok((consumed, fields.dtype.map(<[u8]>::to_vec)))
 }
 
-/// The `b2nd` metalayer that says what `meta` does.
+/// Returns the `b2nd` metalayer with the content of `meta`.
 fn serialized(meta: &ArrayMeta) -> Vec<u8> {
     let dims = meta.ndim;
     let (shape, chunkshape, blockshape) =
@@ -118,7 +118,7 @@ fn only_the_marker_of_the_data_type_counts() {
     assert_eq!(ArrayMeta::parse(&bytes).unwrap().dtype_format, -1);
 }
 
-/// The function of the ABI shows how far it came.
+/// The ABI function returns the fields before the invalid byte.
 #[test]
 fn what_was_read_before_an_error_is_kept() {
     let mut fields = Fields::default();

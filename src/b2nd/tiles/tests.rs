@@ -1,11 +1,11 @@
-//! Against plain loops over every chunk, every block and every item (`b2nd.md` 2.4, 6.8).
+//! Compares with loops over every chunk, every block and every item (`b2nd.md` 2.4, 6.8).
 
 use crate::b2nd::MAX_DIM;
 use crate::b2nd::geometry::Geometry;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Every index below `extents`, in C order.
+/// Returns every index below `extents`, in C order.
 fn indices(extents: &[i64]) -> Vec<Vec<i64>> {
     extents.iter().fold(vec![vec![]], |all, &extent| {
         let with = |index: &Vec<i64>, at| index.iter().copied().chain([at]).collect();
@@ -13,7 +13,7 @@ fn indices(extents: &[i64]) -> Vec<Vec<i64>> {
     })
 }
 
-/// The rule of `b2nd.md` 6.8, word for word.
+/// Returns the touched chunks by the rule of `b2nd.md` 6.8.
 fn touched(geometry: &Geometry, start: &[i64], stop: &[i64]) -> Vec<i64> {
     let ndim = geometry.ndim();
     let grid: Vec<i64> = (0..ndim).map(|dim| geometry.chunks_along(dim)).collect();
@@ -34,7 +34,7 @@ fn flat(index: &[i64], extents: &[i64]) -> i64 {
     index.iter().zip(extents).fold(0, |sum, (&at, &extent)| sum * extent + at)
 }
 
-/// Where each item of a box is: chunk, block and item in the block, worked out for every item on its own.
+/// Returns the place of each item of a box: chunk, block and item in the block, computed for each item separately.
 fn places(geometry: &Geometry, start: &[i64], stop: &[i64]) -> BTreeMap<Vec<i64>, (i64, i64, i64)> {
     let ndim = geometry.ndim();
     let extents: Vec<i64> =
@@ -107,11 +107,11 @@ fn worked_slices() {
     let scalar = Geometry::new(&[], &[], &[], 1).unwrap();
     assert_tiles(&scalar, &[], &[], 0);
     assert_eq!(scalar.chunks_of_box(&[], &[]).count(), 1);
-    // Too few numbers are no slice.
+    // With too few numbers no chunk is touched.
     assert_eq!(geometry.chunks_of_box(&[1], &[2]).len(), 0);
 }
 
-/// One slice along one dimension: its extent, its chunk, its block, where the slice starts and stops.
+/// Generates a slice along one dimension: extent, chunk and block of the dimension, start and stop of the slice.
 fn dimension() -> impl Strategy<Value = (i64, i32, i32, i64, i64)> {
     (prop_oneof![1 => Just(0i64), 12 => 1i64..9], 1i32..6, 1i32..4, -2i64..9, -2i64..12)
 }

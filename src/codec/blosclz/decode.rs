@@ -1,8 +1,8 @@
-//! The decoder (`codecs.md` 3.2). Streams are untrusted: whatever they say, nothing outside the two slices is
-//! touched, and a bad one gives 0.
+//! The decoder (`codecs.md` 3.2). Streams are untrusted: for every stream, only the two slices are accessed, and a
+//! bad stream gives 0.
 //!
-//! Tokens far enough from both ends go through [`State::fast`], which copies in fixed sizes and may write bytes
-//! that later tokens overwrite; the others through [`State::careful`], which is safe code.
+//! Tokens far enough from both ends are decoded by the fast loop ([`kernel`]), which copies in fixed sizes and may
+//! write bytes that later tokens overwrite; the others by [`State::careful`], which is safe code.
 
 mod kernel;
 mod state;
@@ -10,37 +10,38 @@ mod state;
 use kernel::READ_AHEAD;
 use state::State;
 
-/// Decompresses the whole of `src` into `dest` and returns the number of bytes produced; 0 when the stream is bad
-/// or does not fit. Bytes of `dest` beyond the result may have been written.
+/// Decompresses the whole of `src` into `dest` and returns the number of bytes produced; 0 if the stream is bad or
+/// does not fit. Bytes of `dest` beyond the result may have been written.
 #[cfg(test)]
 pub(crate) fn decompress(src: &[u8], dest: &mut [u8]) -> usize {
     let (src_len, dest_len) = (src.len(), dest.len());
     decompress_ahead(src, src_len, dest, dest_len)
 }
 
-/// As [`decompress`] of the first `src_len` bytes of `src` into the first `dest_len` of `dest`. What lies behind them
-/// is room to read and write ahead: the bytes of `dest` there are garbage afterwards.
+/// Decompresses the first `src_len` bytes of `src` into the first `dest_len` bytes of `dest` and returns the number
+/// of bytes produced; 0 if the stream is bad or does not fit. The bytes of `src` behind the stream may be read, and
+/// those of `dest` behind the result overwritten with garbage.
 ///
 /// # Panics
-/// If the buffers are shorter than that.
+/// If the buffers are shorter than `src_len` and `dest_len`.
 pub(crate) fn decompress_ahead(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
     decode(kernel::run, src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
 }
 
-/// Decompresses `src` into `dest`, which has room for all of it, until the first `wanted` bytes are there; how many are, 0
-/// for a stream that is bad up to there. What comes behind them is not looked at.
+/// Decompresses `src` into `dest`, which has room for all of the content, until the first `wanted` bytes are decoded.
+/// Returns the number of decoded bytes; 0 for a stream that is bad up to there. The rest of the stream is not read.
 pub(crate) fn decompress_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
     let dest_len = dest.len();
     decode(kernel::run, src, src.len(), dest, dest_len, wanted).filter(|&there| there >= wanted).unwrap_or(0)
 }
 
-/// The same as [`decompress_ahead`], without the form of the fast loop for this processor.
+/// Decompresses like [`decompress_ahead`], with the portable form of the fast loop.
 #[cfg(test)]
 pub(super) fn decompress_portable(src: &[u8], src_len: usize, dest: &mut [u8], dest_len: usize) -> usize {
     decode(kernel::run_portable, src, src_len, dest, dest_len, usize::MAX).unwrap_or(0)
 }
 
-/// Decodes a stream, or its tokens until there are `enough` bytes, with one form of the fast loop.
+/// Decodes a stream, or its first tokens until `enough` bytes are decoded, with one form of the fast loop.
 #[inline]
 fn decode(
     run: impl Fn(&mut State<'_>) -> Option<()>,
@@ -57,19 +58,21 @@ fn decode(
     state.rest(run)
 }
 
-/// So many of the last bytes of a stream are copied where there is room to read ahead.
+/// The number of bytes at the end of a stream that are copied into a longer buffer if too few readable bytes lie
+/// behind them.
 const TAIL: usize = 2 * READ_AHEAD;
 
 impl State<'_> {
-    /// What the fast loop has left for want of room; how much output there is then.
+    /// Decodes the tokens that the fast loop has left because too few bytes were readable or writable ahead. Returns
+    /// the length of the output.
     ///
-    /// Out of line, or that loop would suffer.
+    /// Not inlined: inlining would slow down the fast loop.
     #[inline(never)]
     fn rest(&mut self, run: impl Fn(&mut State<'_>) -> Option<()>) -> Option<usize> {
         let rest = &self.src[self.ip..];
         let is_limited = self.ahead.len() - self.ip < TAIL;
         if is_limited && !rest.is_empty() && rest.len() <= TAIL && self.op < self.enough {
-            // The last stream of a chunk: from a copy with room behind it.
+            // The last stream of a chunk: decoded from a copy in a longer buffer.
             let mut copy = [0; TAIL + READ_AHEAD];
             copy[..rest.len()].copy_from_slice(rest);
             let mut end = State { src: &copy[..rest.len()], ahead: &copy, dest: self.dest, ip: 0, ..*self };

@@ -1,8 +1,9 @@
-//! The encoder: the reference's decisions, byte for byte (`codecs.md` 3.3), so that sizes and give-ups agree.
+//! The encoder. It makes the reference's decisions, byte for byte (`codecs.md` 3.3), so that stream sizes agree, and
+//! so do the inputs that are given up.
 //!
-//! Both passes, the probe that decides whether the input is worth the effort and the encoder proper, walk
-//! the same matches ([`Matcher`]). Literals are not copied one by one: a run is written when the match that ends it
-//! is known.
+//! Both passes use the same matches ([`Matcher`]): the probe, which decides whether the input is worth compressing,
+//! and the encoder. Literals are not copied one by one: a literal run is written when the match that ends it is
+//! known.
 
 use super::format::{LONG_CODE, MAX_LITERALS};
 use super::tokens::{Match, put_literals, put_match};
@@ -11,25 +12,25 @@ use crate::codec::length_predictor::LengthPredictor;
 
 /// log2 of the largest hash table.
 const MAX_LOG: u32 = 14;
-/// The bytes at the end of the input where no match begins.
+/// The number of bytes at the end of the input in which no match begins.
 const NO_MATCH_TAIL: usize = 12;
-/// Matches at this distance or beyond are not taken.
+/// Matches at this distance, in bytes, or beyond are not used.
 const MAX_DISTANCE: usize = 73725;
-/// The coded length of a match is this much less than the number of its bytes that are equal.
+/// The difference between the number of equal bytes of a match and its coded length.
 const EQUAL_BIAS: usize = 3;
-/// The coded length of the shortest match: its four-byte key, and three bytes more, are equal.
+/// The coded length of the shortest match: its four-byte key and three more bytes are equal.
 const MIN_CODED: usize = 7 - EQUAL_BIAS;
-/// Far matches of a coded length up to this are longer than the literals they replace.
+/// Far matches below this coded length are not used, as in the reference (`codecs.md` 3.3).
 const FAR_CODED_MIN: usize = 6;
-/// Inputs below this are not encoded.
+/// Inputs below this length, in bytes, are not compressed.
 const MIN_INPUT: usize = 16;
-/// Outputs below this are not tried.
+/// Nothing is compressed into an output below this length, in bytes.
 const MIN_OUTPUT: usize = 66;
 
-/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+/// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
 pub(crate) struct Tables {
-    /// For inputs of up to 64 KiB, and thus for every probe: it stays in the innermost cache.
+    /// For inputs of up to 64 KiB, and thus for every probe: this table fits into the L1 cache.
     narrow: Table<u16>,
     wide: Table<u32>,
 }
@@ -39,7 +40,7 @@ trait Slot: Copy + Default + Into<u32> {
     /// The largest position.
     const MAX: u32;
 
-    /// `position`, which is at most `MAX`.
+    /// Returns `position`, which is at most `MAX`, as a slot.
     fn new(position: u32) -> Self;
 }
 
@@ -73,7 +74,7 @@ impl<S: Slot> Default for Table<S> {
 }
 
 impl<S: Slot> Table<S> {
-    /// A matcher over `input` in which no position is known yet. Each byte of the input has a position.
+    /// Returns a matcher for `input` with an empty table. Every position in the input fits into a slot.
     fn matcher<'a, const LOG: u32>(&'a mut self, input: &'a [u8]) -> Matcher<'a, S, LOG> {
         assert!(input.len() as u64 <= u64::from(S::MAX) + 1);
         self.0[..1 << LOG].fill(S::default());
@@ -81,8 +82,9 @@ impl<S: Slot> Table<S> {
     }
 }
 
-/// Compresses `src` into `dest` and returns the number of bytes written. 0 when the stream does not fit into `dest`,
-/// when a probe of the input's tail promises too little, or at `clevel` 0 or less; above 9 is as 9.
+/// Compresses `src` into `dest` and returns the number of bytes written. Returns 0 if the stream does not fit into
+/// `dest`, if a probe of the input's tail estimates too low a ratio, or if `clevel` is 0 or less. Levels above 9 are
+/// the same as 9.
 pub(crate) fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut [u8]) -> usize {
     if src.len() < MIN_INPUT || src.len() > i32::MAX as usize || dest.len() < MIN_OUTPUT {
         return 0;
@@ -101,8 +103,8 @@ pub(crate) fn compress(tables: &mut Tables, clevel: i32, src: &[u8], dest: &mut 
     stream.unwrap_or(0)
 }
 
-/// One level: a hash table of `2^LOG` slots, the part of the input to probe, the ratio it must promise, and
-/// whether a match leaves a second position in the table.
+/// Compresses at one level: with a hash table of `2^LOG` slots, the part of the input to probe, the minimum ratio of
+/// the probe, and a flag for storing a second position of each match in the table.
 fn compress_at<const LOG: u32>(
     tables: &mut Tables,
     probed: &[u8],
@@ -122,7 +124,7 @@ fn compress_at<const LOG: u32>(
     }
 }
 
-/// Finds matches through a hash table of the last position of every 4-byte key. An empty slot is position 0.
+/// Finds matches through a hash table of the last position of every 4-byte key. An empty slot holds position 0.
 struct Matcher<'a, S, const LOG: u32> {
     slots: &'a mut Slots<S>,
     input: &'a [u8],
@@ -133,7 +135,7 @@ struct Matcher<'a, S, const LOG: u32> {
 }
 
 impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
-    /// Where matches no longer begin.
+    /// Returns the first position where no match may begin.
     fn stop(&self) -> usize {
         self.input.len().saturating_sub(NO_MATCH_TAIL)
     }
@@ -150,8 +152,8 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
         old as usize
     }
 
-    /// The first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
-    /// `FAR_RULE`, short far matches are passed over.
+    /// Returns the first match that begins in `from..to`, beyond all positions seen and before `stop()`. With
+    /// `FAR_RULE`, short far matches are skipped.
     #[inline(always)]
     fn next<const FAR_RULE: bool>(&mut self, from: usize, to: usize) -> Option<Match> {
         let input = self.input;
@@ -188,10 +190,10 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
         None
     }
 
-    /// Notes a position near the end of a match that was taken.
+    /// Puts a position near the end of a match that was used into the table.
     ///
     /// # Safety
-    /// `found` is what [`next`](Self::next) of this matcher returned.
+    /// `found` was returned by [`next`](Self::next) of this matcher.
     #[inline(always)]
     unsafe fn insert_after(&mut self, found: &Match, second_insert: bool) {
         let at = found.at + found.coded;
@@ -201,7 +203,8 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
         // SAFETY: `seen` becomes `at` + 2 below.
         unsafe { self.swap(key, at) };
         if second_insert {
-            // A key of three bytes: only a later key with a zero on top finds it. Kept for identity.
+            // A key of three bytes: only a later key whose highest byte is zero finds it. The reference does the
+            // same, and the streams must be identical.
             // SAFETY: as above.
             unsafe { self.swap(key >> 8, at + 1) };
         }
@@ -215,7 +218,7 @@ impl<S: Slot, const LOG: u32> Matcher<'_, S, LOG> {
 /// `distance <= at`.
 #[inline(always)]
 unsafe fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
-    // Short matches word by word: in items of one size, the processor predicts the word that differs.
+    // Short matches are compared word by word: in items of one size, the processor predicts the word that differs.
     const WORDS: usize = 5;
     if at + 8 * WORDS < input.len() {
         for equal in (8..8 * WORDS).step_by(8) {
@@ -229,11 +232,11 @@ unsafe fn coded_length(input: &[u8], at: usize, distance: usize) -> usize {
     }
     let last = input.len() - 1;
     let equal = common_prefix(&input[at + 8..last], &input[at + 8 - distance..last - distance]);
-    // The reference counts the byte that differs, or stops at the last one, which is never compared.
+    // The reference includes the differing byte, or stops at the last byte, which is never compared.
     (at + 8 + equal + 1).min(last) - 1 - EQUAL_BIAS - at
 }
 
-/// How many bytes at the beginning of `a` and `b`, which are of one length, are equal.
+/// Returns the length of the common prefix of `a` and `b`, which have the same length.
 #[inline(always)]
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let len = a.len().min(b.len());
@@ -256,16 +259,16 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     n + a[n..].iter().zip(&b[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Whether the matcher's input would shrink by `min_ratio`. The size is reckoned, nothing is written, and the
-/// walk ends as soon as the answer is certain.
+/// Returns whether the matcher's input would shrink by at least `min_ratio`. The size is only computed, nothing is
+/// written, and the loop ends as soon as the result is certain.
 #[inline(never)]
 fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f64) -> bool {
     let (len, stop) = (matcher.input.len(), matcher.stop());
     if stop == 0 {
         return false;
     }
-    // A size of `hopeless` misses the ratio even if the walk ended at `len`; `safe` reaches it ending at `stop`.
-    // One byte more, or less, outdoes the rounding.
+    // With a size of `hopeless`, the ratio is missed even if the loop ended at `len`; with a size of `safe`, it is
+    // reached even if the loop ends at `stop`. One more or one less byte compensates for rounding.
     let hopeless = (len as f64 / min_ratio) as usize + 2;
     let safe = ((stop as f64 / min_ratio) as usize).saturating_sub(1);
     let mut literals = 4; // in the open run
@@ -301,7 +304,7 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
         if size >= hopeless {
             return false;
         }
-        // What is left costs 33 bytes for 32 at most, and a match across `stop` 6 bytes more than it covers.
+        // The rest costs at most 33 bytes for each 32, and a match across `stop` at most 6 bytes more than it covers.
         let left = stop - from;
         if size + left + left / MAX_LITERALS + 8 <= safe {
             return true;
@@ -309,7 +312,7 @@ fn promises<S: Slot, const LOG: u32>(mut matcher: Matcher<S, LOG>, min_ratio: f6
     }
 }
 
-/// Encodes the matcher's whole input; `None` when it does not fit.
+/// Encodes the matcher's whole input and returns the length of the stream; `None` if it does not fit.
 #[inline(never)]
 fn encode<S: Slot, const LOG: u32>(
     mut matcher: Matcher<S, LOG>,
@@ -322,7 +325,7 @@ fn encode<S: Slot, const LOG: u32>(
     let mut run_start = 0;
     let mut from = 4;
     while from < stop {
-        // A run that outgrows the room will not fit: no need to search on.
+        // A literal run longer than the rest of `dest` does not fit: the search ends there.
         let to = stop.min(run_start + (dest.len() - written));
         let Some(found) = matcher.next::<true>(from, to) else {
             if to < stop {

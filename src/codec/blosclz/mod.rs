@@ -1,9 +1,9 @@
-//! BloscLZ, the codec of Blosc's own: an LZ77 byte format of 32-byte literal runs and matches within 72 KiB (`codecs.md` 3).
+//! BloscLZ, Blosc's own codec: an LZ77 byte format of 32-byte literal runs and matches within 72 KiB (`codecs.md` 3).
 //!
-//! Owns the stream format, the encoder (byte for byte the reference's decisions) and the decoder. Never sees
-//! chunks, blocks or filters, and never allocates during a call.
+//! Owns the stream format, the encoder (byte for byte the reference's decisions) and the decoder. Chunks, blocks and
+//! filters belong to the callers. No call allocates memory.
 //!
-//! A stream is a sequence of tokens, told apart by the control byte `c` that begins them:
+//! A stream is a sequence of tokens, distinguished by their first byte, the control byte `c`:
 //!
 //! | token | bytes |
 //! |---|---|

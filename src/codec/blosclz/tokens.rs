@@ -1,15 +1,15 @@
-//! The tokens of a BloscLZ stream, as the encoder writes them (`codecs.md` 3.2). Never searches for matches.
+//! Writes the tokens of a BloscLZ stream (`codecs.md` 3.2).
 
 use super::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
-/// A coded length is this much less than the number of bytes the match produces.
+/// The difference between the number of bytes of a match and its coded length.
 const CODED_BIAS: usize = 2;
-/// The control byte's five low bits for a distance that two bytes behind the token hold.
+/// The low five bits of the control byte if the distance is stored in two bytes at the end of the token.
 const FAR_BITS: u32 = 31;
-/// The coded length from which a second byte of length is full.
+/// The coded length from which a second extension byte is needed.
 const FULL: usize = LONG_CODE + 255;
 
-/// A match: `coded + CODED_BIAS` bytes from `at` on equal those `distance` before.
+/// A match: `coded + CODED_BIAS` bytes from `at` on are equal to those `distance` bytes before.
 pub(super) struct Match {
     pub at: usize,
     pub distance: usize,
@@ -17,7 +17,7 @@ pub(super) struct Match {
 }
 
 impl Match {
-    /// Returns whether the distance takes two bytes more.
+    /// Returns whether the distance needs two more bytes.
     pub(super) fn is_far(&self) -> bool {
         self.distance > NEAR_DISTANCE
     }
@@ -28,8 +28,8 @@ impl Match {
     }
 }
 
-/// Writes `input[start..end]` as literal tokens at `at`, and returns where they end. The reference wants one more
-/// byte of room than they take.
+/// Writes `input[start..end]` as literal tokens at `at`, and returns the position behind them; `None` if they do not
+/// fit. Like the reference, requires one more byte of room than the tokens have.
 #[inline(always)]
 pub(super) fn put_literals(
     dest: &mut [u8],
@@ -39,7 +39,7 @@ pub(super) fn put_literals(
     end: usize,
 ) -> Option<usize> {
     let count = end - start;
-    // Whether there are literals between two matches, and how many, is often random: no branch depends on it.
+    // Whether there are literals between two matches, and their number, are often random: no branch depends on them.
     if count <= MAX_LITERALS
         && let Some(room) =
             dest.get_mut(at..).and_then(|dest| dest.first_chunk_mut::<{ 1 + MAX_LITERALS + 1 }>())
@@ -59,7 +59,7 @@ pub(super) fn put_literals(
         let run = (end - start).min(MAX_LITERALS);
         dest[at] = (run - 1) as u8;
         at += 1;
-        // A copy of fixed size is cheaper than one of the right size, where both sides have the room.
+        // A copy of fixed size is faster than one of the exact size, where both buffers are long enough.
         match (dest.get_mut(at..at + MAX_LITERALS), input.get(start..start + MAX_LITERALS)) {
             (Some(to), Some(from)) => to.copy_from_slice(from),
             _ => dest[at..at + run].copy_from_slice(&input[start..start + run]),
@@ -70,7 +70,8 @@ pub(super) fn put_literals(
     Some(at)
 }
 
-/// Writes a match token at `at`, and returns where it ends; there must be room for the next token's control byte.
+/// Writes a match token at `at`, and returns the position behind it; `None` if it does not fit. There must also be
+/// room for the next token's control byte.
 #[inline(always)]
 pub(super) fn put_match(dest: &mut [u8], at: usize, found: &Match) -> Option<usize> {
     if found.coded < LONG_CODE
@@ -92,8 +93,8 @@ pub(super) fn put_match(dest: &mut [u8], at: usize, found: &Match) -> Option<usi
     put_any_match(dest, at, found)
 }
 
-/// Returns the five bits of the distance in the control byte, and the bytes behind the length: one, or three if the match is far.
-/// No branch depends on which.
+/// Returns the five bits of the distance in the control byte, and the distance bytes behind the length: one, or three
+/// if the match is far. Computed without a branch on the distance.
 #[inline(always)]
 fn distance_bytes(found: &Match) -> (u32, u32) {
     let distance = found.distance as u32 - 1;
@@ -101,7 +102,7 @@ fn distance_bytes(found: &Match) -> (u32, u32) {
     if found.is_far() { (FAR_BITS, 255 | u32::from(more) << 8) } else { (distance >> 8, distance & 255) }
 }
 
-/// As [`put_match`], for every length and with just enough room.
+/// Writes a match token like [`put_match`], for every length and with the exact room.
 fn put_any_match(dest: &mut [u8], mut at: usize, found: &Match) -> Option<usize> {
     let (code, rest) = match found.coded.checked_sub(LONG_CODE) {
         Some(rest) => (LONG_CODE, Some(rest)),

@@ -1,9 +1,9 @@
 //! The decoder of LZ4 blocks, whole buffer to whole buffer, with or without a dictionary.
 //!
-//! Owns the walk over a block's sequences. Never writes past the destination and never fails in another way
-//! than by `None`, whatever the input.
+//! Owns the loop over a block's sequences. For every input, it writes only inside the destination, and `None` is the
+//! only kind of failure.
 //!
-//! Our own, because the C library copies the long runs of shuffled numbers eight bytes at a time.
+//! An own implementation, because the C library copies the long runs of shuffled numbers eight bytes at a time.
 
 mod format;
 mod kernel;
@@ -23,14 +23,15 @@ use walk::Walk;
 
 pub(super) use walk::Source;
 
-/// Blocks up to this length, in bytes, are copied where there is room to read ahead.
+/// Blocks of up to this length, in bytes, are copied into a longer buffer first if too few readable bytes lie behind
+/// them.
 const SMALL: usize = 256;
-/// The end of a longer block that is, if there is none behind it.
+/// The number of bytes at the end of a longer block that are copied for the same reason.
 const TAIL: usize = 96;
 
-/// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns how many bytes it has. `None` if it is bad or needs
-/// more. What lies behind those bytes is room to write ahead, and garbage afterwards. Matches may reach back into `dictionary`,
-/// as if it lay before `dest`.
+/// Decodes all of `src` into the first `dest_len` bytes of `dest` and returns the number of bytes of the content.
+/// Returns `None` if the block is bad or its content is longer. The bytes of `dest` behind the content may be
+/// overwritten with garbage. Matches may reach back into `dictionary`, as if it lay before `dest`.
 pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     if src.len > SMALL {
         return go_on(&src, dest, dest_len, dictionary, Walk::START);
@@ -41,7 +42,7 @@ pub(super) fn block(src: Source<'_>, dest: &mut [u8], dest_len: usize, dictionar
     short(&src, dest, dest_len, dictionary)
 }
 
-/// A short block with room behind it: the kernel comes to the end.
+/// Decodes a short block with enough readable bytes behind it: the kernel can decode it to its end.
 #[inline(always)]
 fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
     let mut walk = Walk::START;
@@ -52,22 +53,22 @@ fn short(src: &Source<'_>, dest: &mut [u8], dest_len: usize, dictionary: &[u8]) 
     go_on(src, dest, dest_len, dictionary, walk)
 }
 
-/// As [`short`], with little behind the block, the last stream of a chunk: most of it would have to be done with every
-/// check, so it is copied to where there is room.
+/// Decodes like [`short`] a block with few readable bytes behind it, such as the last stream of a chunk. Most of it
+/// would have to be decoded with every check, so it is copied into a longer buffer first.
 #[inline(never)]
 fn short_at_the_end(block: &[u8], dest: &mut [u8], dest_len: usize, dictionary: &[u8]) -> Option<usize> {
-    // Without zeros where none are needed: they would take as long as the block.
+    // Uninitialised: zeroing all of it would take as long as decoding the block.
     let mut padded = [MaybeUninit::<u8>::uninit(); SMALL + ROOM_BEHIND];
     let (copy, behind) = padded.split_at_mut(block.len());
     // SAFETY: `copy` is as long as `block`.
     unsafe { copy.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(block.as_ptr(), block.len()) };
     behind[..ROOM_BEHIND].fill(MaybeUninit::new(0));
-    // SAFETY: so many bytes have just been written.
+    // SAFETY: the first `block.len() + ROOM_BEHIND` bytes have just been written.
     let ahead = unsafe { slice::from_raw_parts(padded.as_ptr().cast::<u8>(), block.len() + ROOM_BEHIND) };
     short(&Source { ahead, len: block.len() }, dest, dest_len, dictionary)
 }
 
-/// Decodes what is left of a block.
+/// Decodes the rest of a block.
 fn go_on(
     src: &Source<'_>,
     dest: &mut [u8],
@@ -78,7 +79,7 @@ fn go_on(
     let block = &src.ahead[..src.len];
     let behind = src.ahead.len() - src.len;
     loop {
-        // Without room there is nothing that the fast loop could do.
+        // The fast loop needs WRITE_AHEAD writable bytes.
         if walk.out + WRITE_AHEAD <= dest.len() {
             let end = walk.at + walk.window;
             if walk.at + READ_AHEAD <= src.ahead.len() {
@@ -94,7 +95,8 @@ fn go_on(
                 continue;
             }
         }
-        // The fast loop stopped before a sequence that it cannot do: this one takes it, to its end or to that of the block.
+        // The fast loop stopped before a sequence that it does not handle: `sequence` decodes it, to its end or to
+        // the end of the block.
         match sequence(block, dest, dest_len, dictionary, walk.at, walk.out)? {
             (next, written) if next == block.len() + 1 => return Some(written),
             next => (walk.at, walk.out) = next,
@@ -102,7 +104,7 @@ fn go_on(
     }
 }
 
-/// Goes on in the last bytes of `block`, behind which there is little: from a copy with room behind it.
+/// Continues in the last bytes of `block`, which has few readable bytes behind it, from a copy in a longer buffer.
 #[inline(always)]
 fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
     let Some(last) = block.last_chunk::<TAIL>() else { return Some(()) };
@@ -115,8 +117,9 @@ fn tail(block: &[u8], dest: &mut [u8], walk: &mut Walk) -> Option<()> {
     Some(())
 }
 
-/// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of that are there; how
-/// many are. What comes behind them in the block is not looked at. `None` if it is bad up to there, or ends too early.
+/// Decodes `block` into `dest`, which has room for all of its content, until the first `wanted` bytes of the content
+/// are decoded. Returns the number of decoded bytes. The rest of the block is not read. Returns `None` if the block
+/// is bad up to there, or ends too early.
 pub(super) fn prefix(block: &[u8], dest: &mut [u8], wanted: usize) -> Option<usize> {
     let mut walk = Walk::START;
     let src = Source { ahead: block, len: block.len() };
@@ -156,7 +159,7 @@ fn sequence(
     at += 1;
     let literals = length(src, &mut at, token >> 4)?;
     let end = at.checked_add(literals)?;
-    // The fast loop may have gone too far: `out` then lies behind `dest_len`.
+    // The fast loop may have decoded more than `dest_len` bytes: `out` is then behind `dest_len`.
     dest[..dest_len].get_mut(out..out.checked_add(literals)?)?.copy_from_slice(src.get(at..end)?);
     out += literals;
     at = end;

@@ -1,7 +1,7 @@
 //! Dictionaries of LZ4 streams: bytes that matches may reach into, as if they came before the content.
 //!
-//! Owns the bytes, and what a thread keeps of the dictionary that it used last: the encoders search in one piece of memory, so content is
-//! copied behind the dictionary.
+//! Owns the bytes, and the per-thread state of the dictionary used last: the encoders search in one contiguous
+//! buffer, so the content is copied behind the dictionary.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -9,15 +9,15 @@ use super::encode::{fast, mid};
 use crate::err;
 use crate::error::Result;
 
-/// A dictionary for compressing, of either encoder. All threads share it.
+/// A dictionary for compression with either encoder. All threads share it.
 pub(in crate::codec) struct Dictionary {
     bytes: Box<[u8]>,
-    /// Differs from that of every other dictionary of the process.
+    /// Unique among the dictionaries of the process.
     id: u64,
 }
 
 impl Dictionary {
-    /// Takes the bytes of a dictionary.
+    /// Returns a dictionary of these bytes.
     pub(in crate::codec) fn new(bytes: Box<[u8]>) -> Self {
         static NEXT_ID: AtomicU64 = AtomicU64::new(0);
         Dictionary { bytes, id: NEXT_ID.fetch_add(1, Relaxed) }
@@ -36,7 +36,8 @@ pub(super) struct Joined {
 }
 
 impl Joined {
-    /// Puts `src` behind `dictionary`; what `kept` has of another dictionary is dropped.
+    /// Puts `src` behind `dictionary`. The state in `kept` is reused if it belongs to this dictionary, and dropped if
+    /// it belongs to another one.
     ///
     /// # Errors
     /// `MemoryAlloc`.

@@ -1,7 +1,7 @@
 //! LZ4 and LZ4HC streams (`codecs.md` 4 and 7): encoders and a decoder of our own, with and without a dictionary.
 //!
-//! Owns the choice of the encoder by level, the working states and the dictionaries. Never decides which codec
-//! runs, and never sees a chunk. A stream is one raw LZ4 block: no frame, no size prefix.
+//! Owns the choice of the encoder by level, the working states and the dictionaries. The choice of the codec and the
+//! layout of chunks belong to the callers. A stream is one raw LZ4 block: no frame, no size prefix.
 
 mod decode;
 mod dictionary;
@@ -12,17 +12,17 @@ pub(super) use dictionary::Dictionary;
 use crate::error::Result;
 use dictionary::Joined;
 
-/// The version of the C library whose format and sizes are met, as programs ask for it.
+/// The version of the C library whose format and sizes these encoders match; programs can query it.
 pub(super) const VERSION: &str = "1.10.0";
 
-/// The C library's level for "no level given".
+/// The level that the C library uses if no level is given.
 const HC_DEFAULT_LEVEL: i32 = 9;
-/// From this level on LZ4HC searches hash chains; below it uses two hash tables.
+/// The lowest level at which LZ4HC searches hash chains; lower levels use two hash tables.
 const HC_FIRST_CHAIN_LEVEL: i32 = 3;
-/// The longest input of one stream, in bytes: the C library's, and positions have 32 bits.
+/// The longest input of one stream, in bytes. It is the C library's limit, and positions have 32 bits.
 const MAX_INPUT: usize = 0x7e00_0000;
 
-/// The working states of one thread.
+/// The encoders' working states of one thread.
 #[derive(Default)]
 pub(super) struct State {
     fast: encode::fast::Tables,
@@ -32,13 +32,14 @@ pub(super) struct State {
     joined: Option<Joined>,
 }
 
-/// Decompresses the first `wanted` bytes at least of what `src` stands for into `dest`, which has room for all of it; how
-/// many are there, fewer for a bad stream.
+/// Decompresses at least the first `wanted` bytes of the content of `src` into `dest`, which has room for all of the
+/// content. Returns the number of decompressed bytes, which is 0 for a bad stream.
 pub(super) fn decode_prefix(src: &[u8], dest: &mut [u8], wanted: usize) -> usize {
     decode::prefix(src, dest, wanted.min(dest.len())).unwrap_or(0)
 }
 
-/// Compresses with the fast encoder at `clevel` 0..=9; 0 if the result does not fit.
+/// Compresses with the fast encoder at `clevel` 0..=9. Returns the number of bytes written, 0 if the result does not
+/// fit.
 pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
     if src.len() > MAX_INPUT {
         return 0;
@@ -46,7 +47,7 @@ pub(super) fn compress_fast(state: &mut State, src: &[u8], dest: &mut [u8], clev
     encode::fast::compress(&mut state.fast, src, dest, acceleration(clevel)).unwrap_or(0)
 }
 
-/// As [`compress_fast`], with a dictionary.
+/// Compresses like [`compress_fast`], with a dictionary.
 ///
 /// # Errors
 /// `MemoryAlloc`.
@@ -65,7 +66,8 @@ pub(super) fn compress_fast_with(
     Ok(encode::fast::compress_with(&mut state.fast, fast, input, *start, dest, acceleration).unwrap_or(0))
 }
 
-/// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default); 0 if the result does not fit.
+/// Compresses with the high-compression encoder at `clevel` 0..=9 (0: the library's default). Returns the number of
+/// bytes written, 0 if the result does not fit.
 pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> usize {
     if src.len() > MAX_INPUT {
         return 0;
@@ -77,7 +79,7 @@ pub(super) fn compress_hc(state: &mut State, src: &[u8], dest: &mut [u8], clevel
     .unwrap_or(0)
 }
 
-/// As [`compress_hc`], with a dictionary.
+/// Compresses like [`compress_hc`], with a dictionary.
 ///
 /// # Errors
 /// `MemoryAlloc`.
@@ -102,12 +104,12 @@ pub(super) fn compress_hc_with(
     Ok(written.unwrap_or(0))
 }
 
-/// Decompresses the first `src_len` bytes of `src`, which were made with `dictionary`, into the first `dest_len` of
-/// `dest`; 0 if they are bad or need more. What lies behind is room to read and write ahead: the bytes of `dest` there
-/// are garbage afterwards.
+/// Decompresses the first `src_len` bytes of `src`, which were made with `dictionary`, into the first `dest_len`
+/// bytes of `dest`. Returns the number of decompressed bytes; 0 if the stream is bad or its content is longer. The
+/// bytes of `src` behind the stream may be read, and those of `dest` behind the result overwritten with garbage.
 ///
 /// # Panics
-/// If the buffers are shorter than that.
+/// If the buffers are shorter than `src_len` and `dest_len`.
 pub(super) fn decompress(
     src: &[u8],
     src_len: usize,
@@ -118,12 +120,13 @@ pub(super) fn decompress(
     decode::block(decode::Source { ahead: src, len: src_len }, dest, dest_len, dictionary).unwrap_or(0)
 }
 
-/// How hastily the fast encoder goes about it.
+/// Returns the acceleration of the fast encoder for a level, 1 to 10: higher values try fewer positions.
 fn acceleration(clevel: i32) -> usize {
     (10 - clevel.clamp(0, 9)) as usize
 }
 
-/// The number of candidates that the high-compression encoder looks at in each hash chain; `None` for the levels that have none.
+/// Returns the number of candidates that the high-compression encoder compares in each hash chain; `None` for the
+/// levels without hash chains.
 fn attempts(clevel: i32) -> Option<u32> {
     let level = if clevel < 1 { HC_DEFAULT_LEVEL } else { clevel };
     (level >= HC_FIRST_CHAIN_LEVEL).then(|| 1 << (level - 1))

@@ -1,6 +1,6 @@
 //! The decoder (`codecs.md` 8.3).
 //!
-//! Streams are not trusted: every piece is checked to lie in the stream, and every row in the block.
+//! Streams are untrusted: every piece is checked to lie in the stream, and every row in the block.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use super::stream::{
     CELL, HEADER_LEN, LITERAL, NDIM, PAIR, PAIR_OF_8, SAME, TRIPLE, TRIPLE_OF_8, TRIPLES, TWO_PAIRS,
 };
 
-/// A stream with the place that is read next.
+/// A stream and the current read position.
 struct Reader<'a> {
     stream: &'a [u8],
     at: usize,
@@ -27,7 +27,7 @@ impl<'a> Reader<'a> {
         Some(bytes)
     }
 
-    /// What an offset that comes next refers to; it counts back from the token at `token`.
+    /// Reads an offset, which counts back from the token at `token`, and returns the `len` bytes there.
     fn target(&mut self, token: usize, len: usize) -> Option<&'a [u8]> {
         let offset = usize::from(u16::from_le_bytes(*self.take()?));
         let start = token.checked_sub(offset)?;
@@ -35,7 +35,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Decodes a stream in cells of `C` bytes a side, 4 or 8; the size of the block, or `None` for a bad stream.
+/// Decodes a stream in cells of `C` bytes a side, 4 or 8. Returns the size of the block, or `None` for a bad stream.
 pub(super) fn decode<const C: usize>(stream: &[u8], dest: &mut [u8]) -> Option<usize> {
     let mut reader = Reader { stream, at: 0 };
     let header: &[u8; HEADER_LEN] = reader.take()?;
@@ -99,14 +99,14 @@ fn whole_cells<const C: usize>(
     Some(())
 }
 
-/// A whole cell as its rows.
+/// Returns the bytes of a whole cell as rows.
 #[inline(always)]
 fn as_rows<const C: usize>(bytes: &[u8]) -> Option<&[[u8; C]; C]> {
     bytes.as_chunks().0.first_chunk()
 }
 
-/// Decodes the cell at column `left` of a band of up to `C` rows of `width` bytes, which may have less rows and columns than
-/// others.
+/// Decodes the cell at column `left` of a band of up to `C` rows of `width` bytes. The cell may have fewer rows and
+/// columns than others.
 fn edge_cell<const C: usize>(
     reader: &mut Reader<'_>,
     band: &mut [u8],
@@ -126,7 +126,7 @@ fn edge_cell<const C: usize>(
             buffer = [[byte; C]; C];
             &buffer.as_flattened()[..len]
         }
-        // It takes its rows from the start of the whole cell, one right behind the other.
+        // The bytes of the edge cell are the first `len` bytes of the whole cell, without gaps between rows.
         _ => {
             rows_of_cell(token, token_at, reader, &mut buffer)?;
             &buffer.as_flattened()[..len]
@@ -138,7 +138,7 @@ fn edge_cell<const C: usize>(
     Some(())
 }
 
-/// Reads a cell of which some rows are found elsewhere.
+/// Reads a cell of which some rows are earlier in the stream.
 #[inline(always)]
 fn rows_of_cell<const C: usize>(
     token: u8,
@@ -149,8 +149,8 @@ fn rows_of_cell<const C: usize>(
     if C == 4 { rows_of_4(token, token_at, reader, cell) } else { rows_of_8(token, token_at, reader, cell) }
 }
 
-/// Reads a cell of 4 rows of which some are found elsewhere. The reference ignores bits of tokens that no encoder sets, and
-/// takes pairs of rows in any order.
+/// Reads a cell of 4 rows of which some are earlier in the stream. Like the reference, ignores bits of tokens that no
+/// encoder sets, and accepts pairs of rows in any order.
 fn rows_of_4<const C: usize>(
     token: u8,
     token_at: usize,
@@ -186,7 +186,7 @@ fn rows_of_4<const C: usize>(
     }
 }
 
-/// Reads a cell of 8 rows of which two or three in a row are found elsewhere.
+/// Reads a cell of 8 rows of which two or three consecutive ones are earlier in the stream.
 fn rows_of_8<const C: usize>(
     token: u8,
     token_at: usize,
@@ -202,7 +202,7 @@ fn rows_of_8<const C: usize>(
     fill(cell, |row| row.checked_sub(first).filter(|&n| n < count).map(|n| &found[n * C..]), reader)
 }
 
-/// Takes each row from where `found` says, or else from the stream.
+/// Fills each row with the bytes that `found` returns for it, or else with the next bytes of the stream.
 fn fill<'f, const C: usize>(
     cell: &mut [[u8; C]; C],
     found: impl Fn(usize) -> Option<&'f [u8]>,

@@ -1,7 +1,7 @@
-//! The encoder, which makes the decisions of the reference's, byte for byte (`codecs.md` 8.4).
+//! The encoder. It makes the decisions of the reference's encoder, byte for byte (`codecs.md` 8.4).
 //!
-//! Cells, triples and pairs of rows that were written as they are go into tables by their hash. A cell is looked up as a
-//! whole first, then in parts, and what is found is written as a distance.
+//! Cells that were written as literals go into tables by their hash, together with their triples and pairs of rows. A
+//! cell is looked up as a whole first, then in parts, and a match is written as a distance.
 
 use super::hash;
 use super::stream::{
@@ -9,21 +9,22 @@ use super::stream::{
 };
 use crate::filter::cpu;
 
-/// Entries of a table; a hash has this many values.
+/// The number of entries of a table, which is the number of values of a hash.
 const ENTRIES: usize = 4096;
 
-/// Places in the stream by the hash of what stands there; 0 for none.
+/// Positions in the stream, indexed by the hash of the bytes there; 0 if there is none.
 type Table = [u32; ENTRIES];
 
-/// Distances from this one on are not written.
+/// The smallest distance that is not written.
 const FARTHEST: usize = 65_535;
 
-/// The farthest that the reference's decoder finds rows of cells of 4, as seen from the token: its arithmetic wraps behind.
+/// The largest distance from the token at which the reference's decoder finds rows of cells of 4: its arithmetic
+/// wraps beyond.
 const FARTHEST_ROWS: usize = 65_532;
 /// The same for a token with two distances.
 const FARTHEST_PAIRS: usize = 65_530;
 
-/// The encoder's memory, kept between streams.
+/// The encoder's hash tables, reused from stream to stream.
 pub(crate) struct Tables {
     cells: Box<Table>,
     triples: Box<Table>,
@@ -37,14 +38,14 @@ impl Default for Tables {
     }
 }
 
-/// The slot of a piece by its hash.
+/// Returns the slot of a piece from its hash.
 #[inline(always)]
 fn slot(hash: u32) -> usize {
     (hash >> 20) as usize
 }
 
-/// Slots to which places are added when the cell is written as it is. Where a slot is not found in a cell, the one from
-/// before stays, and its entry is lost.
+/// Slots to which positions are added when the cell is written as a literal. Where a slot is not found in a cell, the
+/// slot of an earlier cell stays, and its entry is lost.
 struct Pending<const N: usize> {
     slots: [usize; N],
     places: [u32; N],
@@ -57,7 +58,7 @@ impl<const N: usize> Default for Pending<N> {
 }
 
 impl<const N: usize> Pending<N> {
-    /// Begins a cell.
+    /// Clears the positions at the start of a cell.
     fn forget_places(&mut self) {
         self.places = [0; N];
     }
@@ -76,7 +77,7 @@ impl<const N: usize> Pending<N> {
     }
 }
 
-/// A stream while it is written.
+/// A stream under construction.
 struct Writer<'a> {
     stream: &'a mut [u8],
     len: usize,
@@ -88,12 +89,13 @@ impl Writer<'_> {
         self.len += bytes.len();
     }
 
-    /// A distance as it is written: `entry` as seen from the token at `token`, which is less than [`FARTHEST`].
+    /// Writes the distance from the token at `token` back to `entry`, which is less than [`FARTHEST`].
     fn put_offset(&mut self, token: usize, entry: usize) {
         self.put(&((token - entry) as u16).to_le_bytes());
     }
 
-    /// Where `piece` stands already, if the table's entry is such a place, and not too far from byte `from`.
+    /// Returns the position of an earlier copy of `piece`: the table's `entry`, if `piece` is there, and less than
+    /// [`FARTHEST`] bytes before byte `from`.
     #[inline(always)]
     fn find<const N: usize>(&self, entry: u32, piece: &[u8; N], from: usize) -> Option<usize> {
         let entry = entry as usize;
@@ -104,8 +106,8 @@ impl Writer<'_> {
     }
 }
 
-/// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8; the length of the stream, or 0 when it does not get
-/// shorter. `dest` has room for the header.
+/// Encodes a block of that shape in cells of `C` bytes a side, 4 or 8. Returns the length of the stream, or 0 if it
+/// is not shorter than the block. `dest` has room for the header.
 pub(super) fn encode<const C: usize>(
     tables: &mut Tables,
     shape: [usize; 2],
@@ -118,12 +120,12 @@ pub(super) fn encode<const C: usize>(
         cpu::SimdLevel::Avx2(_) | cpu::SimdLevel::Avx512(_) => unsafe {
             encode_avx2::<C>(tables, shape, src, dest)
         },
-        // SAFETY: without vectors nothing is asked of the machine.
+        // SAFETY: without `AVX2` there is no precondition.
         _ => unsafe { encode_with::<C, false>(tables, shape, src, dest) },
     }
 }
 
-/// [`encode_with`] vectors, compiled for them.
+/// [`encode_with`] `AVX2`, compiled for it.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 fn encode_avx2<const C: usize>(tables: &mut Tables, shape: [usize; 2], src: &[u8], dest: &mut [u8]) -> usize {
@@ -155,8 +157,8 @@ unsafe fn encode_with<const C: usize, const AVX2: bool>(
     }
     let mut finder = Finder::default();
     let [_, width] = shape;
-    // Cells are collected well before they are looked at: the processor reads a vector that it has just written in pieces
-    // only when all of them are in the cache.
+    // Cells are collected well before they are used: the processor can load a vector that was just stored in pieces
+    // only when all pieces have reached the cache.
     let mut cells = [[[0; C]; C]; BATCH];
     for band in src.chunks(C * width) {
         let whole = if band.len() == C * width { width / C } else { 0 };
@@ -195,10 +197,11 @@ unsafe fn encode_with<const C: usize, const AVX2: bool>(
     writer.len
 }
 
-/// Cells that are collected at once.
+/// The number of cells that are collected at once.
 const BATCH: usize = 16;
 
-/// What is remembered from one cell to the next. Cells of 4 use the first two slots of triples and three of pairs.
+/// The state that is kept from one cell to the next. Cells of 4 use the first two slots of triples and three of
+/// pairs.
 #[derive(Default)]
 struct Finder {
     triples: Pending<6>,
@@ -266,7 +269,7 @@ impl Finder {
         let pair_at = |n: usize, token: usize, writer: &Writer<'_>| {
             writer.find(tables.pairs[pair_slots[n]], &pairs[n], token + 4 * PAIRS[n].1[0])
         };
-        // The rows 0 and j are pair j - 1, the two others the last pair but so many.
+        // The rows 0 and j are pair j - 1, the two others are pair 5 - (j - 1) of [`PAIRS`].
         for (n, j) in (1..4).enumerate() {
             let Some(first) = pair_at(n, token, writer) else { continue };
             let Some(second) = pair_at(5 - n, token, writer) else { continue };
@@ -341,8 +344,8 @@ impl Finder {
     }
 }
 
-/// Writes a cell of 8 if `N` bytes of rows that follow each other are found; whether they were. There are `COUNT` places
-/// where they may begin.
+/// Writes a cell of 8 if `N` bytes of consecutive rows are found, and returns whether they were. There are `COUNT`
+/// rows at which they may begin.
 #[inline(always)]
 fn rows_of_8<const N: usize, const COUNT: usize>(
     code: u8,
@@ -369,7 +372,7 @@ fn rows_of_8<const N: usize, const COUNT: usize>(
     false
 }
 
-/// Rows of 4 bytes one behind the other.
+/// Returns rows of 4 bytes, concatenated.
 #[inline(always)]
 fn gather<const N: usize>(rows: impl IntoIterator<Item = impl AsRef<[u8]>>) -> [u8; N] {
     let mut bytes = [0; N];

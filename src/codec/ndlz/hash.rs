@@ -9,7 +9,7 @@ const P5: u32 = 374_761_393;
 
 const SEED: u32 = 1;
 
-/// What the four lanes of a stripe begin with, and how far each is rotated in the end.
+/// The start value of each of the four lanes of a stripe, and its final rotation in bits.
 const LANES: [(u32, u32); 4] = [
     (SEED.wrapping_add(P1).wrapping_add(P2), 1),
     (SEED.wrapping_add(P2), 7),
@@ -17,19 +17,19 @@ const LANES: [(u32, u32); 4] = [
     (SEED.wrapping_sub(P1), 18),
 ];
 
-/// A word of a stripe into its lane.
+/// Mixes a word of a stripe into its lane.
 #[inline(always)]
 fn stripe(lane: u32, word: u32) -> u32 {
     lane.wrapping_add(word.wrapping_mul(P2)).rotate_left(13).wrapping_mul(P1)
 }
 
-/// A word behind the stripes into the hash.
+/// Mixes a word behind the stripes into the hash.
 #[inline(always)]
 fn mix(hash: u32, word: u32) -> u32 {
     hash.wrapping_add(word.wrapping_mul(P3)).rotate_left(17).wrapping_mul(P4)
 }
 
-/// The last step.
+/// Returns the hash after the final mixing.
 #[inline(always)]
 fn finish(mut h: u32) -> u32 {
     h ^= h >> 15;
@@ -39,13 +39,13 @@ fn finish(mut h: u32) -> u32 {
     h ^ h >> 16
 }
 
-/// The word of 4 bytes at `at`.
+/// Returns the 4 bytes at `at` as a word.
 #[inline(always)]
 fn word<const N: usize>(bytes: &[u8; N], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// The hash of `bytes`.
+/// Returns the hash of `bytes`.
 #[inline(always)]
 pub(super) fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
     const { assert!(N.is_multiple_of(4)) };
@@ -70,8 +70,8 @@ pub(super) fn hash<const N: usize>(bytes: &[u8; N]) -> u32 {
     finish(h)
 }
 
-/// For each row of a cell of 8: the hashes of the two and of the three rows from there on. Those of rows that are not
-/// there are unspecified.
+/// Returns, for each row of a cell of 8, the hashes of the two and of the three rows from there on. Hashes that would
+/// include rows behind the last one are unspecified.
 ///
 /// # Safety
 /// With `AVX2`, the machine has it.
@@ -88,7 +88,7 @@ pub(super) unsafe fn rows_of_8<const AVX2: bool>(cell: &[u8; 64]) -> ([u32; 8], 
     (rows::<16>(cell), rows::<24>(cell))
 }
 
-/// The hashes of `L` groups, at most 8, of `N` rows of a cell of 4.
+/// Returns the hashes of `L` groups, at most 8, of `N` rows of a cell of 4.
 ///
 /// # Safety
 /// With `AVX2`, the machine has it.
@@ -109,7 +109,7 @@ pub(super) unsafe fn rows_of_4<const AVX2: bool, const N: usize, const L: usize>
     })
 }
 
-/// Eight hashes at once.
+/// Computes eight hashes at once.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use super::{LANES, P1, P2, P3, P4, P5, SEED};
@@ -167,7 +167,8 @@ mod avx2 {
             let at = cell.as_ptr().cast::<__m256>();
             (_mm256_loadu_ps(at.cast()), _mm256_loadu_ps(at.add(1).cast()))
         };
-        // The even and the odd words, with the middle two of four pairs of rows exchanged and put right again.
+        // The even and the odd words: the shuffle exchanges the middle two of four pairs of rows, the permutation
+        // restores their order.
         let left = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(top, bottom));
         let left = _mm256_permute4x64_epi64::<0b11_01_10_00>(left);
         let right = _mm256_castps_si256(_mm256_shuffle_ps::<0b11_01_11_01>(top, bottom));
@@ -212,7 +213,7 @@ mod tests {
 
     fn pieces_of_a_cell<const AVX2: bool>() {
         let bytes: [u8; 64] = std::array::from_fn(|i| (i * i * 7 + i * 31 + 5) as u8);
-        // SAFETY: the caller has looked.
+        // SAFETY: the caller has checked that the machine has the instructions.
         let (pairs, triples) = unsafe { rows_of_8::<AVX2>(&bytes) };
         for row in 0..7 {
             assert_eq!(pairs[row], hash::<16>(bytes[8 * row..].first_chunk().unwrap()));

@@ -1,14 +1,14 @@
 //! NDLZ, the codec for blocks of two dimensions (`codecs.md` 8): the block is cut into cells of 4 x 4 or 8 x 8 bytes,
-//! and rows of cells are found again in those before.
+//! and rows of cells are matched with those of earlier cells.
 //!
-//! | room | owns |
+//! | module | owns |
 //! |---|---|
-//! | [`stream`] | what both sides know: the header and the tokens |
-//! | [`encode`] | the encoder, which finds what the reference's finds |
-//! | [`decode`] | the decoder, which takes all that the reference's takes |
+//! | [`stream`] | the parts of the format that encoder and decoder share: the header and the tokens |
+//! | [`encode`] | the encoder, which finds the same matches as the reference's |
+//! | [`decode`] | the decoder, which accepts all streams that the reference's accepts |
 //! | [`hash`] | the hash of a piece of a cell |
 
-// Only the encoder has unsafe code: the call of what is compiled for the machine's instructions.
+// Only the encoder has unsafe code: calls of functions compiled for the machine's instructions.
 
 mod decode;
 mod encode;
@@ -24,8 +24,8 @@ use crate::chunk::Container;
 use crate::err;
 use crate::error::Result;
 
-/// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a side. The
-/// length of the stream; 0 if it is no shorter.
+/// Compresses `src`, an array's block of bytes in two dimensions, into `dest`, in cells of `cell` (4 or 8) bytes a
+/// side. Returns the length of the stream; 0 if it is not shorter than the block.
 ///
 /// # Errors
 /// `Data` for another cell, or where the array and its block do not fit together.
@@ -52,8 +52,8 @@ pub(crate) fn compress(
     }
 }
 
-/// Decompresses a stream in cells of `cell` bytes a side. The number of bytes that the stream says it has; 0 if it is bad,
-/// if they do not fit, or for a cell other than 4 and 8.
+/// Decompresses a stream in cells of `cell` bytes a side. Returns the number of bytes in the stream's header; 0 if
+/// the stream is bad, if the block does not fit, or for a cell other than 4 and 8.
 pub(crate) fn decompress(cell: u8, src: &[u8], dest: &mut [u8]) -> usize {
     match cell {
         4 => decode::decode::<4>(src, dest).unwrap_or(0),

@@ -1,29 +1,30 @@
-//! What encoder and decoder share: the header of a stream and its tokens.
+//! The header of a stream and its tokens, shared by encoder and decoder.
 //!
-//! The tokens of cells of 4 x 4: `i`, `j`, `k` and `l`, `m` are rows, in rising order.
+//! In the tokens of cells of 4 x 4, `i`, `j`, `k` and `l`, `m` are rows, in rising order.
 
-/// Number of dimensions, and two extents of 32 bits.
+/// The length of the header in bytes: the number of dimensions, and two extents of 32 bits.
 pub(super) const HEADER_LEN: usize = 9;
-/// The first byte of a stream.
+/// The number of dimensions, the first byte of a stream.
 pub(super) const NDIM: u8 = 2;
 
-/// The bytes of the cell follow.
+/// Token: the bytes of the cell follow.
 pub(super) const LITERAL: u8 = 0x00;
-/// One byte follows, which all of the cell are.
+/// Token: one byte follows, the value of all bytes of the cell.
 pub(super) const SAME: u8 = 0x40;
-/// An offset follows, to a whole cell.
+/// Token: the offset of a whole cell follows.
 pub(super) const CELL: u8 = 0xc0;
 
-/// In cells of 4: two offsets follow, to rows 0 and j, and to the two others. The first token; j is in bits 3 and 4.
+/// In cells of 4: two offsets follow, of rows 0 and j, and of the two others. The first token; j is in bits 3 and 4.
 pub(super) const TWO_PAIRS: u8 = 0x20;
-/// In cells of 4: an offset to two rows follows, then the two others. The first token; the rows are in bits 3 to 6.
+/// In cells of 4: the offset of two rows follows, then the two others. The first token; the rows are in bits 3 to 6.
 pub(super) const PAIR: u8 = 0x80;
-/// In cells of 4: an offset to three rows follows, then the other one. The first token; the rows are in bits 3 and 4.
+/// In cells of 4: the offset of three rows follows, then the other one. The first token; the rows are in bits 3 and
+/// 4.
 pub(super) const TRIPLE: u8 = 0xe0;
 
-/// In cells of 8: an offset to two rows follows, then the six others. The first row is in the lower bits.
+/// In cells of 8: the offset of two rows follows, then the six others. The first row is in the lower bits.
 pub(super) const PAIR_OF_8: u8 = 0x88;
-/// In cells of 8: an offset to three rows follows, then the five others. The first row is in the lower bits.
+/// In cells of 8: the offset of three rows follows, then the five others. The first row is in the lower bits.
 pub(super) const TRIPLE_OF_8: u8 = 0xa8;
 
 /// The rows of the pairs of a cell of 4, with their tokens, in the order in which the encoder tries them.

@@ -1,4 +1,4 @@
-//! The streams of the document, shapes of all kinds, and streams that are bad.
+//! Tests: the streams of the document, blocks of many shapes, and bad streams.
 
 use super::*;
 use crate::chunk::BlockShape;
@@ -19,7 +19,7 @@ fn array(blockshape: &[i32]) -> Container {
     Container { typesize: 1, blockshape: BlockShape::new(blockshape) }
 }
 
-/// The stream of a block; checks that it comes back.
+/// Returns the stream of a block, after checking that it decodes to the block.
 fn encoded(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
     let mut stream = vec![0xa5; room];
     let mut tables = Tables::default();
@@ -33,7 +33,7 @@ fn encoded(cell: u8, shape: [i32; 2], src: &[u8], room: usize) -> Vec<u8> {
     stream
 }
 
-/// A block of a grid of cells.
+/// Returns a block made of a grid of cells.
 fn block_of_cells<const C: usize>(cells: &[&[[u8; C]; C]], columns: usize) -> Vec<u8> {
     cells
         .chunks(columns)
@@ -112,7 +112,7 @@ fn long_streams_of_the_document() {
     }
 }
 
-/// Bytes that repeat here and there.
+/// Returns random bytes with occasional repetitions.
 fn drawn(len: usize, mut seed: u64, kinds: u64) -> Vec<u8> {
     let mut next = move || {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -148,7 +148,7 @@ fn blocks_of_any_shape_come_back() {
     assert!(coded > if cfg!(miri) { 5 } else { 300 }, "{coded}");
 }
 
-/// The distances in a stream of a block of one row of cells of 4, all of them whole.
+/// Returns the distances in a stream of a block of one row of cells of 4, all of them whole.
 fn distances(stream: &[u8]) -> Vec<u16> {
     let mut found = Vec::new();
     let mut at = 9;
@@ -171,8 +171,8 @@ fn distances(stream: &[u8]) -> Vec<u16> {
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 96 KB")]
 fn distances_that_the_reference_cannot_read_are_not_written() {
-    // Cells as they are take 17 bytes: after 3855 of them, the first row of a cell is 65534 bytes before the token of a
-    // cell. Cells of one value make up for the tokens.
+    // Literal cells have 17 bytes: after 3855 of them, the first row of a cell is 65534 bytes before the token of a
+    // cell. Cells of one value compensate for the tokens.
     const FAR: usize = 3855;
     let row = |cell: usize, row: usize| ((cell * 4 + row) as u32).wrapping_mul(2_654_435_761).to_le_bytes();
     for kept in [2, 3] {

@@ -3,9 +3,9 @@
 /// Writes bits in words of 64.
 pub(super) struct Writer<'a> {
     dest: &'a mut [u8],
-    /// Bytes that are written.
+    /// The number of bytes written.
     at: usize,
-    /// Bits that wait for their word to be full, and how many: fewer than 64.
+    /// The bits of the incomplete word, and their number, which is below 64.
     word: u64,
     count: u32,
     full: bool,
@@ -16,7 +16,7 @@ impl<'a> Writer<'a> {
         Writer { dest, at: 0, word: 0, count: 0, full: false }
     }
 
-    /// The low `count` bits of `value`, whose others are 0; at most 64.
+    /// Writes the low `count` bits of `value`, at most 64. The other bits of `value` are 0.
     #[inline(always)]
     pub(super) fn put(&mut self, value: u64, count: u32) {
         self.word |= value << self.count;
@@ -24,7 +24,7 @@ impl<'a> Writer<'a> {
         if self.count >= 64 {
             self.count -= 64;
             self.flush();
-            // What did not fit; nothing of a value of 0 bits, which cannot fill a word.
+            // The bits that did not fit. There are none if `count` is 0, which cannot fill a word.
             self.word = value.checked_shr(count - self.count).unwrap_or(0);
         }
     }
@@ -38,7 +38,7 @@ impl<'a> Writer<'a> {
         self.at += 8;
     }
 
-    /// So many bits 0.
+    /// Writes `count` bits 0.
     #[inline(always)]
     pub(super) fn pad(&mut self, count: u32) {
         let total = self.count + count;
@@ -53,12 +53,12 @@ impl<'a> Writer<'a> {
         self.count = total % 64;
     }
 
-    /// Whether bits were lost.
+    /// Returns whether bits did not fit into the destination.
     pub(super) fn is_full(&self) -> bool {
         self.full
     }
 
-    /// The bytes written, whole words; `None` if they did not fit.
+    /// Writes the last word and returns the number of bytes written, whole words; `None` if they did not fit.
     pub(super) fn finish(mut self) -> Option<usize> {
         if self.count > 0 {
             self.flush();
@@ -69,18 +69,18 @@ impl<'a> Writer<'a> {
 
 /// Reads bits; behind the end they are 0.
 ///
-/// The next bits are held in a word: [`Reader::need`] makes sure that there are enough of them, [`Reader::ahead`] shows
-/// them, [`Reader::drop`] passes over some.
+/// The next bits are held in a word: [`Reader::need`] loads them, [`Reader::ahead`] returns them, [`Reader::drop`]
+/// skips some.
 pub(super) struct Reader<'a> {
     src: &'a [u8],
-    /// In bits.
+    /// The position in `src`, in bits.
     at: usize,
-    /// The bits from there on, and how many of them are certain to be those of the stream.
+    /// The bits from there on, and the number of them that are valid.
     word: u64,
     known: u32,
 }
 
-/// So many bits can be had ahead.
+/// The largest number of bits that can be read ahead.
 pub(super) const MOST_AHEAD: u32 = 57;
 
 impl<'a> Reader<'a> {
@@ -88,12 +88,12 @@ impl<'a> Reader<'a> {
         Reader::from_bit(src, 0)
     }
 
-    /// From bit `at` of `src` on.
+    /// Returns a reader that begins at bit `at` of `src`.
     pub(super) fn from_bit(src: &'a [u8], at: usize) -> Self {
         Reader { src, at, word: 0, known: 0 }
     }
 
-    /// Makes sure that [`Reader::ahead`] has `count` bits, at most [`MOST_AHEAD`].
+    /// Loads at least `count` bits, at most [`MOST_AHEAD`], for [`Reader::ahead`].
     #[inline(always)]
     pub(super) fn need(&mut self, count: u32) {
         if self.known < count {
@@ -120,19 +120,19 @@ impl<'a> Reader<'a> {
         u64::from_le_bytes(word)
     }
 
-    /// The next bits, as many as were needed, and then any.
+    /// Returns the next bits: [`Reader::known`] valid ones, then unspecified ones.
     #[inline(always)]
     pub(super) fn ahead(&self) -> u64 {
         self.word
     }
 
-    /// How many bits are ahead.
+    /// Returns the number of valid bits of [`Reader::ahead`].
     #[inline(always)]
     pub(super) fn known(&self) -> u32 {
         self.known
     }
 
-    /// Passes over `count` bits that are ahead.
+    /// Skips `count` bits, which must have been loaded.
     #[inline(always)]
     pub(super) fn drop(&mut self, count: u32) {
         debug_assert!(count <= self.known);
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         self.at += count as usize;
     }
 
-    /// The next `count` bits, at most 64.
+    /// Reads the next `count` bits, at most 64.
     #[inline(always)]
     pub(super) fn take(&mut self, count: u32) -> u64 {
         self.need(count.min(MOST_AHEAD));
@@ -158,7 +158,7 @@ impl<'a> Reader<'a> {
         low | high << 32
     }
 
-    /// Passes over the zeros before the next bit 1, but at most over `most`, and tells how many there were.
+    /// Skips the zeros before the next bit 1, at most `most` of them, and returns their number.
     #[inline(always)]
     pub(super) fn skip_zeros(&mut self, most: u32) -> u32 {
         let mut rest = most;
@@ -174,7 +174,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over any number of bits.
+    /// Skips any number of bits.
     #[inline(always)]
     pub(super) fn skip(&mut self, count: u32) {
         if count <= self.known {
@@ -185,7 +185,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether bits were read behind the last word.
+    /// Returns whether bits behind the last word were read.
     pub(super) fn is_past_end(&self) -> bool {
         self.at > self.src.len().div_ceil(8) * 64
     }

@@ -1,7 +1,7 @@
-//! Blocks of two to four dimensions, cell by cell (`codecs.md` 10.2): which values make a cell, at the edges of the
-//! block, too.
+//! Blocks of two to four dimensions, cell by cell (`codecs.md` 10.2): the values that make a cell, also at the edges
+//! of the block.
 //!
-//! Owns the way between the bytes of a block and cells.
+//! Owns the conversion between the bytes of a block and cells.
 
 use super::bits::{Reader, Writer};
 use super::cell;
@@ -11,29 +11,30 @@ use super::matrix::{FromPlanes, ToPlanes};
 use super::shape::{MAX_DIM, SIDE, Shape};
 use super::value::Value;
 
-/// For cells that the block ends in: from which of the values that are there the missing ones are taken.
+/// For cells that extend beyond the block: the index of the existing value that each value is copied from, by the
+/// number of existing values.
 const PADDING: [[usize; SIDE]; SIDE] = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0], [0, 1, 2, 3]];
 
-/// Where a cell lies: its first byte in the block, and how many of its values along each axis are in the block, fastest
-/// axis first.
+/// The position of a cell: its first byte in the block, and the number of its values along each axis that are in the
+/// block, fastest axis first.
 struct Place {
     start: usize,
     counts: [usize; MAX_DIM],
 }
 
 impl Place {
-    /// Whether all of its `N` values are there.
+    /// Returns whether all `N` values of the cell are in the block.
     #[inline(always)]
     fn is_whole<const N: usize>(&self) -> bool {
         self.counts.into_iter().product::<usize>() == N
     }
 }
 
-/// A block as bytes. Axes are counted from the fastest one.
+/// The layout of a block. Axes are counted from the fastest one.
 struct Grid {
     ndim: usize,
     extents: [usize; MAX_DIM],
-    /// Bytes from one value to the next.
+    /// The distance from one value to the next along each axis, in bytes.
     strides: [usize; MAX_DIM],
 }
 
@@ -48,13 +49,13 @@ impl Grid {
         grid
     }
 
-    /// Bytes from the first row of a cell to row `row`, whose coordinates along the slower axes are its digits to the
-    /// base of 4, and are looked up in `coordinates`.
+    /// Returns the distance in bytes from the first row of a cell to row `row`, whose coordinates along the slower
+    /// axes are its digits in base 4 and are mapped by `coordinates`.
     fn row(&self, row: usize, coordinates: &[[usize; SIDE]; MAX_DIM]) -> usize {
         (1..self.ndim).map(|axis| coordinates[axis][row >> (2 * (axis - 1)) & 3] * self.strides[axis]).sum()
     }
 
-    /// All cells in their order.
+    /// Returns the positions of all cells in their order.
     #[inline(always)]
     fn cells(&self) -> impl Iterator<Item = Place> {
         let mut corner = [0; MAX_DIM];
@@ -77,11 +78,12 @@ impl Grid {
     }
 }
 
-/// Most rows of a cell.
+/// The largest number of rows of a cell.
 const MAX_ROWS: usize = SIDE.pow(MAX_DIM as u32 - 1);
 
 at_levels! {
-    /// Compresses the block `src` of that shape; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    /// Compresses the block `src` of that shape. Returns the length of the stream in bytes, `None` if it does not fit
+    /// into `dest`.
     pub(super) fn encode<[T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
         limits: &Limits,
         shape: &Shape,
@@ -125,7 +127,7 @@ fn encode_cells<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const W: us
 }
 
 at_levels! {
-    /// Decompresses into the block `dest` of that shape; `false` if the stream ends too early.
+    /// Decompresses into the block `dest` of that shape. Returns `false` if the stream ends too early.
     pub(super) fn decode<[T: Value, M: FromPlanes<T::Int, N, W>, const N: usize, const W: usize], [T, M, N, W]>(
         limits: &Limits,
         shape: &Shape,

@@ -1,6 +1,6 @@
 //! One cell of 16, 64 or 256 values, from values to bits and back (`codecs.md` 10.3 and 10.7).
 //!
-//! Owns the order of the steps. Never knows where in a block the cell lies.
+//! Owns the order of the steps. The position of the cell in the block is handled by the caller.
 
 use super::bits::{Reader, Writer};
 use super::integer::Integer;
@@ -9,7 +9,7 @@ use super::matrix::{FromPlanes, GROUP, Planes, ToPlanes};
 use super::value::Value;
 use super::{planes, transform};
 
-/// Bit planes of a cell of `4^ndim` values with that exponent (`codecs.md` 10.3, step 2).
+/// Returns the number of bit planes of a cell of `4^ndim` values with that exponent (`codecs.md` 10.3, step 2).
 #[inline(always)]
 pub(super) fn planes_of(limits: &Limits, ndim: u32, exponent: i32) -> u32 {
     limits.precision.min((exponent - limits.min_exponent + 2 * ndim as i32 + 2).max(0) as u32)
@@ -39,10 +39,10 @@ pub(super) fn encode<T: Value, M: ToPlanes<T::Int, N, W>, const N: usize, const 
     bits.pad(limits.min_bits.saturating_sub(T::HEADER_BITS + used));
 }
 
-/// Room for the planes of a cell, which is kept from cell to cell.
+/// A buffer for the planes of a cell, reused from cell to cell.
 pub(super) type Room<T, const W: usize> = <<T as Value>::Int as Integer>::Bytes<Planes<W>>;
 
-/// What a cell needs to be read.
+/// Returns the buffer that [`decode`] needs.
 pub(super) fn room<T: Value, const W: usize>() -> Room<T, W> {
     T::Int::bytes([[0; W]; GROUP])
 }

@@ -1,30 +1,30 @@
-//! The whole numbers that a cell's values become: one trait over `i32` and `i64`, with what the transform and the planes
-//! of bits want of them.
+//! The integers that a cell's values are converted to: one trait for `i32` and `i64`, with the operations of the
+//! transform and of the bit planes.
 
-/// A signed integer as wide as the values that it stands for. Arithmetic wraps around.
+/// A signed integer as wide as the values that it represents. Arithmetic wraps around.
 pub(super) trait Integer: Copy + Default {
-    /// Something for every byte, which is every group of eight bit planes.
+    /// An array with one element for every byte of the integer, which is every group of eight bit planes.
     type Bytes<T: Copy>: AsRef<[T]> + AsMut<[T]>;
 
-    /// The same for all bytes.
+    /// Returns an array of equal elements.
     fn bytes<T: Copy>(value: T) -> Self::Bytes<T>;
 
     fn plus(self, other: Self) -> Self;
     fn minus(self, other: Self) -> Self;
-    /// Times 2.
+    /// Returns the number times 2.
     fn twice(self) -> Self;
-    /// Half, rounded down.
+    /// Returns half of the number, rounded down.
     fn half(self) -> Self;
     fn or(self, other: Self) -> Self;
-    /// The same number to the base of -2.
+    /// Returns the number in base -2.
     fn to_negabinary(self) -> Self;
     /// The inverse of [`Integer::to_negabinary`].
     fn of_negabinary(self) -> Self;
-    /// Byte `group`, counted from the highest.
+    /// Returns byte `group`, counted from the highest.
     fn byte(self, group: usize) -> u8;
-    /// A number of that byte only.
+    /// Returns a number of which only byte `group` is set.
     fn of_byte(byte: u8, group: usize) -> Self;
-    /// The bits, the highest in bit 63.
+    /// Returns the bits, the highest in bit 63.
     fn to_top(self) -> u64;
     /// The inverse of [`Integer::to_top`].
     fn from_top(bits: u64) -> Self;
@@ -103,5 +103,5 @@ macro_rules! integer {
 integer!(i32, u32);
 integer!(i64, u64);
 
-/// The bits of negative weight to the base of -2.
+/// The bits of negative weight in base -2.
 const EVERY_OTHER: u64 = u64::MAX / 3 * 2;

@@ -1,7 +1,7 @@
-//! Single items of a fixed-rate stream (`codecs.md` 11): where every cell has the same number of bits, a cell can be
-//! decoded alone.
+//! Decodes single items of a fixed-rate stream (`codecs.md` 11): where every cell has the same number of bits, a cell
+//! can be decoded alone.
 //!
-//! Owns which cells a run of items lies in, and when decoding them alone is worth it.
+//! Determines which cells hold a run of items, and whether decoding them alone is worthwhile.
 
 use std::ops::Range;
 
@@ -15,22 +15,22 @@ use super::{Array, Mode, Zfp, cell, line};
 use crate::err;
 use crate::error::Result;
 
-/// Decoding the whole block is taken to cost less than that part of its cells one by one.
+/// The whole block is decoded if more than one in this number of its cells would have to be decoded one by one.
 const WORTH_PART: usize = 2;
 
 /// The decoder of the cells of one stream.
 struct Cells<'a> {
     limits: Limits,
     shape: Shape,
-    /// Of each cell.
+    /// The number of bits of each cell.
     bits: usize,
     src: &'a [u8],
 }
 
 impl Zfp {
-    /// Decodes the items `items` of the block whose stream is `src` into `dest`, which is as large as they are, in
-    /// the order of the block. `false` if decoding the whole block is the better way, or the only one (the rate is not
-    /// fixed): `dest` is untouched then. The items are those that [`Zfp::decode`] gives.
+    /// Decodes the items `items` of the block whose stream is `src` into `dest`, which has their size, in the order
+    /// of the block. Returns `false`, with `dest` unchanged, if decoding the whole block is faster or necessary (the
+    /// rate is not fixed). The items are equal to those of [`Zfp::decode`].
     ///
     /// # Errors
     /// As the module says; `Failure` also if `dest` has another size. `dest` may have been written to.
@@ -64,16 +64,16 @@ impl Zfp {
     }
 }
 
-/// Neighbours in one row of one cell.
+/// Consecutive values in one row of one cell.
 struct Row {
-    /// Number of the cell in the stream.
+    /// The number of the cell in the stream.
     cell: usize,
-    /// The first of them in the cell.
+    /// The index of the first value in the cell.
     start: usize,
     len: usize,
 }
 
-/// The rows of cells that consecutive items of a block make, in their order.
+/// Returns the rows of cells that consecutive items of a block consist of, in their order.
 fn rows(shape: &Shape, mut items: Range<usize>) -> impl Iterator<Item = Row> {
     std::iter::from_fn(move || {
         if items.is_empty() {

@@ -1,12 +1,12 @@
-//! The coders are compiled twice on x86-64: for every machine, and for those with AVX2 and the bit instructions of its
-//! time. Nothing but the compiler makes the difference.
+//! The coders are compiled twice on x86-64: for every machine, and for those with AVX2 and the bit manipulation
+//! instructions BMI1, BMI2 and LZCNT. The source code of both is the same.
 //!
 //! Owns the choice between the two.
 
 #[cfg(target_arch = "x86_64")]
 use crate::filter::cpu;
 
-/// Whether the machine has what the second one needs, and it is not to be left alone.
+/// Returns whether the machine has the instructions of the second form, and `BLOSC_SIMD` does not exclude it.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 pub(super) fn has_avx2() -> bool {
@@ -16,8 +16,8 @@ pub(super) fn has_avx2() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
-/// `fn name<[generics], [their names]>(arguments) -> result = inner`: the function `inner`, which has to be
-/// `#[inline(always)]`, compiled for both.
+/// `fn name<[generics], [their names]>(arguments) -> result = inner`: defines the function `name`, which calls
+/// `inner` compiled for either form. `inner` has to be `#[inline(always)]`.
 macro_rules! at_levels {
     (
         $(#[$doc:meta])*

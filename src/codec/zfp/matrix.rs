@@ -1,13 +1,13 @@
-//! Coefficients of a cell <-> planes of their bits: matrices of bits that are turned over, eight by eight bits at a time
-//! in every byte of a word.
+//! Conversion between the coefficients of a cell and the planes of their bits: bit matrices that are transposed,
+//! eight by eight bits at a time in every byte of a word.
 //!
-//! Owns the order of the coefficients, too. A group is eight planes, counted from the highest; plane 0 is the highest of
-//! its group. In a plane, bit 0 of word 0 is the first coefficient.
+//! Also owns the order of the coefficients. A group is eight planes, counted from the highest; plane 0 is the highest
+//! of its group. In a plane, bit 0 of word 0 is the first coefficient.
 
 use super::integer::Integer;
 use super::order::order;
 
-/// Planes of a group.
+/// The number of planes in a group.
 pub(super) const GROUP: usize = 8;
 
 /// A group of planes of `W` words each.
@@ -15,20 +15,21 @@ pub(super) type Planes<const W: usize> = [[u64; W]; GROUP];
 
 /// The bits of the `N` coefficients of a cell, by planes of `W` words.
 pub(super) trait ToPlanes<I: Integer, const N: usize, const W: usize> {
-    /// The bits of the coefficients at their places.
+    /// Returns the bits of the coefficients of `cell`.
     fn of(cell: &[I; N]) -> Self;
 
-    /// A group of planes.
+    /// Returns a group of planes.
     fn group(&self, group: usize) -> Planes<W>;
 }
 
 /// The inverse of [`ToPlanes`].
 pub(super) trait FromPlanes<I: Integer, const N: usize, const W: usize> {
-    /// The coefficients at their places, of which only the first `significant` are not 0, from the first groups.
+    /// Returns the coefficients in the order of the cell, from the first groups. Only the first `significant`
+    /// coefficients in coding order are not 0.
     fn place(groups: &[Planes<W>], significant: usize) -> [I; N];
 }
 
-/// Swaps the numbers of rows and of bits in every byte.
+/// Transposes rows and bits in every byte.
 #[inline(always)]
 fn turn<const W: usize>(rows: &mut [[u64; W]; 8]) {
     for (step, low) in [(4, 0x0f0f_0f0f_0f0f_0f0f), (2, 0x3333_3333_3333_3333), (1, 0x5555_5555_5555_5555)] {
@@ -43,10 +44,10 @@ fn turn<const W: usize>(rows: &mut [[u64; W]; 8]) {
     }
 }
 
-/// To planes of 16 coefficients: all planes at once.
+/// Converts 16 coefficients to planes: all planes at once.
 ///
-/// Before the turn, row `r` has the coefficients `r` and `8 + r`; afterwards the planes `7 - r` of all groups. Each takes
-/// half of the `V` words: of its bytes, the highest belongs to the first group.
+/// Before the transposition, row `r` has the coefficients `r` and `8 + r`; afterwards the planes `7 - r` of all
+/// groups. Each of the two fills half of the `V` words: of its bytes, the highest belongs to the first group.
 pub(super) struct Square<const V: usize>([[u64; V]; 8]);
 
 impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
@@ -81,10 +82,10 @@ impl<I: Integer, const V: usize> ToPlanes<I, 16, 1> for Square<V> {
     }
 }
 
-/// From planes of 16 coefficients: all coefficients at the same time, at their places.
+/// Converts planes to 16 coefficients: all coefficients at the same time, in the order of the cell.
 pub(super) struct Lanes;
 
-/// Which bit of a plane belongs to a place.
+/// The bit of a plane that belongs to each position in the cell.
 const BITS: [u16; 16] = {
     let (mut bits, mut at) = ([0; 16], 0);
     while at < 16 {
@@ -99,7 +100,7 @@ impl<I: Integer> FromPlanes<I, 16, 1> for Lanes {
     fn place(groups: &[Planes<1>], _: usize) -> [I; 16] {
         let mut numbers = [I::default(); 16];
         for (group, planes) in groups.iter().enumerate() {
-            // The lanes are the outer loop: so the compiler sees vectors.
+            // The lanes are the outer loop, so that the compiler vectorises it.
             let bytes = BITS.map(|bit| {
                 planes.iter().fold(0, |byte, [plane]| byte << 1 | u16::from(*plane as u16 & bit != 0))
             });
@@ -111,9 +112,9 @@ impl<I: Integer> FromPlanes<I, 16, 1> for Lanes {
     }
 }
 
-/// Where coefficients of cells of 64 and more stand while they are coded: a turned row is a run of bytes.
+/// The order of the coefficients of cells of 64 and more values during coding: a transposed row is a run of bytes.
 ///
-/// Coefficient `64 w + 8 j + r` stands at `64 w + 8 r + j`, and this is which place it has in the cell.
+/// Coefficient `64 w + 8 j + r` is at index `64 w + 8 r + j`. The result has the position in the cell for each index.
 const fn places<const N: usize>() -> [u8; N] {
     let (mut places, mut at) = ([0; N], 0);
     while at < N {
@@ -123,7 +124,7 @@ const fn places<const N: usize>() -> [u8; N] {
     places
 }
 
-/// To planes of 64 and more coefficients: one group after the other.
+/// Converts 64 and more coefficients to planes: one group after the other.
 pub(super) struct LargeNumbers<I, const N: usize>([I; N]);
 
 impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumbers<I, N> {
@@ -147,12 +148,12 @@ impl<I: Integer, const N: usize, const W: usize> ToPlanes<I, N, W> for LargeNumb
     }
 }
 
-/// From planes of 64 and more coefficients.
+/// Converts planes to 64 and more coefficients.
 pub(super) struct Columns;
 
-/// With so few significant coefficients they are put together by themselves.
+/// Up to this number of significant coefficients are assembled separately.
 const FEW: usize = 16;
-/// Groups that are put together at once, to 32 bits.
+/// The number of groups that are combined at once, to 32 bits.
 const QUAD: usize = 4;
 
 impl<I: Integer, const N: usize, const W: usize> FromPlanes<I, N, W> for Columns {
@@ -205,7 +206,7 @@ impl<I: Integer, const N: usize, const W: usize> FromPlanes<I, N, W> for Columns
     }
 }
 
-/// Eight coefficients, from `8 * column` on, which are in the first word of the planes.
+/// Returns eight coefficients, from `8 * column` on, which are in the first word of the planes.
 #[inline(always)]
 fn few<I: Integer, const W: usize>(groups: &[Planes<W>], column: usize) -> [I; 8] {
     let mut numbers = [I::default(); 8];
@@ -218,7 +219,7 @@ fn few<I: Integer, const W: usize>(groups: &[Planes<W>], column: usize) -> [I; 8
     numbers
 }
 
-/// Swaps the numbers of bytes and of bits in each.
+/// Transposes the bytes and the bits of a word.
 #[inline(always)]
 fn turn_word(mut word: u64) -> u64 {
     for (shift, mask) in
@@ -234,7 +235,7 @@ fn turn_word(mut word: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Cells whose first coefficients alone are not 0, to planes of bits, of which each is looked at, and back.
+    /// Converts cells of which only the first coefficients are not 0 to planes, checks each bit, and converts back.
     fn there_and_back<I, M, F, const N: usize, const W: usize>(random: &mut impl FnMut() -> u64)
     where
         I: Integer + PartialEq + std::fmt::Debug,

@@ -1,10 +1,12 @@
 //! ZFP streams (`codecs.md` 9 to 11): blocks of floats or doubles in 1 to 4 dimensions, compressed with loss.
 //!
-//! Owns what the three codecs 33, 34 and 35 do with the bytes of one block, and the items of a fixed-rate stream.
-//! Knows no ids, no registry, no super-chunk: the array's block shape and the type size come as an [`Array`].
+//! Owns the coding of the bytes of one block by the three codecs 33, 34 and 35, and of the items of a fixed-rate
+//! stream. Codec ids, the registry and super-chunks belong to the callers: the array's block shape and the type size
+//! are passed as an [`Array`].
 //!
-//! Streams are bit for bit those of the reference's zfp 1.0.1 but for one improvement. Cells of tiny magnitude, whose
-//! values the reference destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result correctly.
+//! Streams are bit for bit those of the reference's zfp 1.0.1, with one exception. Cells of tiny magnitude, whose
+//! values the reference destroys, are scaled in two steps (`codecs.md` 10.9); the reference reads the result
+//! correctly.
 //!
 //! | file | owns |
 //! |---|---|
@@ -13,27 +15,27 @@
 //! | `value`, `integer`, `transform` | floats as whole numbers; the transform |
 //! | `matrix`, `order` | coefficients, their order, and the planes of their bits |
 //! | `planes` | the embedded coder of planes |
-//! | `line` | the last two for cells of four values, by tables |
+//! | `line` | the last two for cells of four values, with lookup tables |
 //! | `bits` | streams of bits |
 //! | `items` | single items at a fixed rate |
-//! | `level` | what the coders are compiled for |
+//! | `level` | the instruction sets that the coders are compiled for |
 //!
-//! # Who refuses what
+//! # Results in special cases
 //!
 //! | case | [`Zfp::encode`] | [`Zfp::decode`] | [`Zfp::decode_items`] |
 //! |---|---|---|---|
 //! | not 1 to 4 dimensions | `Failure` | `Failure` | `Failure` |
 //! | an extent of the block below 1 | `Failure` | `Failure` | `Failure` |
-//! | an extent of the block below 4 | `Failure` | fine | fine |
-//! | the block shape is not the buffer's size | 0, before the type size is looked at | `Failure` if larger; smaller: fine, the rest is left untouched | `Failure` if items lie outside |
+//! | an extent of the block below 4 | `Failure` | accepted | accepted |
+//! | the block shape is not the buffer's size | 0, before the type size is checked | `Failure` if larger; smaller: accepted, the rest is unchanged | `Failure` if items lie outside |
 //! | the type size is neither 4 nor 8 | `Failure` | `Failure` | `Failure` |
 //! | the result is not smaller than the source, or does not fit | 0 | | |
 //! | the stream ends too early | | `Data` | `Data` if it lacks bits of the items |
 //!
-//! A stream whose last word is cut short is taken to go on with zeros (`codecs.md` 10.8).
+//! If the last word of a stream is incomplete, the missing bytes count as zeros (`codecs.md` 10.8).
 //!
-//! 0 means "store it raw". Where no super-chunk or no metalayer `b2nd` gives an [`Array`], the caller decides
-//! (`codecs.md` 9.2 and 9.3).
+//! A result of 0 means that the block has to be stored raw. Where no super-chunk or no metalayer `b2nd` gives an
+//! [`Array`], the caller decides (`codecs.md` 9.2 and 9.3).
 
 mod bits;
 mod block;
@@ -59,46 +61,46 @@ use value::Value;
 
 pub use shape::MAX_DIM;
 
-/// Fewest and most bits of a cell where the rate is not fixed.
+/// The smallest and the largest number of bits of a cell where the rate is not fixed.
 const FREE_BITS: (u32, u32) = (1, 16658);
-/// Most bit planes.
+/// The largest number of bit planes.
 const MAX_PRECISION: u32 = 64;
-/// The lowest bit plane that can matter: that of the least subnormal double.
+/// The lowest bit plane that can be significant: that of the least subnormal double.
 const MIN_EXPONENT: i32 = -1074;
 
-/// What is held: the error, the precision or the size.
+/// The quantity that the codec fixes: the error, the precision or the size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
     /// Codec 33: absolute errors are at most `10^meta`, `meta` as a signed byte.
     Accuracy,
-    /// Codec 34: `meta` bits and a few per value, so that errors are relative to the cell.
+    /// Codec 34: `meta` bits and a few more for each value, so that errors are relative to the cell.
     Precision,
-    /// Codec 35: cells of `meta` hundredths of their size.
+    /// Codec 35: compressed cells have `meta` hundredths of their original size.
     Rate,
 }
 
 /// One of the three codecs with its meta byte (`codecs.md` 9.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zfp {
-    /// What is held.
+    /// The quantity that is fixed.
     pub mode: Mode,
-    /// How well: the codec's meta byte, from the compression parameters or from the chunk.
+    /// The value of that quantity: the codec's meta byte, from the compression parameters or from the chunk.
     pub meta: u8,
 }
 
-/// What a block is, in the words of the array that it belongs to; nothing of it is trusted.
+/// The layout of a block according to the array that it belongs to; untrusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Array<'a> {
-    /// Extents of a block in items, slowest dimension first.
+    /// The extents of a block in items, slowest dimension first.
     pub blockshape: &'a [i32],
-    /// Bytes of an item: 4 means floats, 8 doubles.
+    /// The size of an item in bytes: 4 means floats, 8 doubles.
     pub typesize: i32,
 }
 
 impl Zfp {
-    /// Compresses the block `src` into `dest`; the length of the stream, a multiple of 8, or 0 if it has to be stored
-    /// raw: it would not be smaller than `src`, would not fit, or `src` is not a whole block. What `dest` holds after a
-    /// 0 means nothing.
+    /// Compresses the block `src` into `dest`. Returns the length of the stream, a multiple of 8, or 0 if the block
+    /// has to be stored raw: the stream would not be smaller than `src`, would not fit, or `src` is not a whole
+    /// block. The content of `dest` is unspecified after a 0.
     ///
     /// # Errors
     /// As the module says.
@@ -125,8 +127,8 @@ impl Zfp {
         Ok(len.unwrap_or(0))
     }
 
-    /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`, even if the array's block is
-    /// smaller.
+    /// Decompresses the stream `src` into the block `dest`, and returns the size of `dest`, even if the array's block
+    /// is smaller.
     ///
     /// # Errors
     /// As the module says. `dest` may have been written to.
@@ -143,7 +145,7 @@ impl Zfp {
                 array.blockshape
             ));
         };
-        // The reference looks here, too; in the other modes it decodes what lies behind the stream.
+        // The reference also checks the length here; in the other modes it decodes the bytes behind the stream.
         if self.mode == Mode::Rate && src.len() < self.rate_bits(&shape, scalar).div_ceil(8) {
             return Err(err!(
                 Data,
@@ -159,7 +161,7 @@ impl Zfp {
         if is_whole { Ok(len) } else { Err(err!(Data, "a ZFP stream of {} bytes is cut short", src.len())) }
     }
 
-    /// Bits of a cell at a fixed rate.
+    /// Returns the number of bits of a cell at a fixed rate.
     fn cell_bits(self, shape: &Shape, scalar: Scalar) -> u32 {
         let rate = f64::from(self.meta) / 100.0 * (scalar.size() * 8) as f64;
         let bits = (shape.cell_len() as f64 * rate + 0.5).floor();
@@ -167,12 +169,13 @@ impl Zfp {
         (bits as u32).max(scalar.header_bits())
     }
 
-    /// Bits of a block at a fixed rate (`codecs.md` 10.10), which are padded to whole words.
+    /// Returns the number of bits of a block at a fixed rate (`codecs.md` 10.10). The stream is padded to whole
+    /// words.
     fn rate_bits(self, shape: &Shape, scalar: Scalar) -> usize {
         shape.ncells().saturating_mul(self.cell_bits(shape, scalar) as usize)
     }
 
-    /// The limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
+    /// Returns the limits of ZFP that the meta byte stands for (`codecs.md` 9.1).
     fn limits(self, shape: &Shape, scalar: Scalar) -> Limits {
         let (min_bits, max_bits) = FREE_BITS;
         let free = Limits { min_bits, max_bits, precision: MAX_PRECISION, min_exponent: MIN_EXPONENT };
@@ -189,15 +192,16 @@ impl Zfp {
         }
     }
 
-    /// The bit plane of the tolerance: the binary exponent of the largest power of 2 that is not above `10^meta`.
+    /// Returns the bit plane of the tolerance: the binary exponent of the largest power of 2 that is not above
+    /// `10^meta`.
     fn min_exponent(self) -> i32 {
         let power = f64::from(self.meta as i8);
-        // Exact for 0; every other power of 10 in reach is far from a power of 2.
+        // Exact for 0; every other power of 10 in the range is far from a power of 2.
         (power * std::f64::consts::LOG2_10).floor() as i32
     }
 }
 
-/// Compresses the block `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+/// Compresses the block `src`. Returns the length of the stream in bytes, `None` if it does not fit into `dest`.
 fn encode_values<T: Value, S: ToPlanes<T::Int, 16, 1>>(
     limits: &Limits,
     shape: &Shape,
@@ -212,7 +216,7 @@ fn encode_values<T: Value, S: ToPlanes<T::Int, 16, 1>>(
     }
 }
 
-/// Decompresses into the block `dest`; `false` if the stream ends too early.
+/// Decompresses into the block `dest`. Returns `false` if the stream ends too early.
 fn decode_values<T: Value>(limits: &Limits, shape: &Shape, src: &[u8], dest: &mut [u8]) -> bool {
     match shape.ndim {
         1 => line::decode::<T>(limits, src, dest),

@@ -1,6 +1,6 @@
 //! The order of a cell's coefficients in the stream, from the smoothest to the roughest (`codecs.md` 10.5).
 
-/// Places of the coefficients of a cell of `N` values, in their order; 16, 64 or 256 values.
+/// Returns the positions in a cell of `N` values (16, 64 or 256) of its coefficients, in the order of the stream.
 pub(super) const fn order<const N: usize>() -> &'static [u8; N] {
     let order: &[u8] = match N {
         16 => &SQUARE,

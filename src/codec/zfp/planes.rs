@@ -1,16 +1,16 @@
 //! The embedded coder of bit planes (`codecs.md` 10.6 and 10.7) for cells of 16 and more values: significant values bit
 //! by bit, the rest as runs of zeros that end in the next significant one.
 //!
-//! Owns what becomes of planes in the stream. Never sees a value.
+//! Owns the coding of planes in the stream, independent of the values.
 
 use super::bits::{Reader, Writer};
 use super::matrix::{GROUP, Planes};
 
-/// How far the coder of a cell has come.
+/// The progress of the coder in a cell.
 struct State {
-    /// Values that are known to be significant.
+    /// The number of values that are known to be significant.
     significant: u32,
-    /// Bits of the budget that are left.
+    /// The number of bits of the budget that are left.
     left: u32,
 }
 
@@ -39,7 +39,7 @@ pub(super) fn encode<const N: usize, const W: usize>(
     budget - state.left
 }
 
-/// A plane of 16 values, which has at most 31 bits.
+/// Writes a plane of 16 values, which has at most 31 bits.
 #[inline(always)]
 fn encode_small_plane(plane: u64, state: &mut State, bits: &mut Writer<'_>) {
     const LAST: u32 = 15;
@@ -53,13 +53,13 @@ fn encode_small_plane(plane: u64, state: &mut State, bits: &mut Writer<'_>) {
         }
         let zeros = rest.trailing_zeros();
         n += zeros;
-        // The last value is known to be it.
+        // If only the last value is left, it is the significant one and has no bit.
         let shown = u32::from(n < LAST);
         coded |= (1 | u64::from(shown) << (zeros + 1)) << len;
         len += 1 + zeros + shown;
         n += 1;
     }
-    // In the middle of the plane, if the budget ends there.
+    // The code ends inside the plane if the budget ends there.
     let len = len.min(state.left);
     bits.put(coded & ((1 << len) - 1), len);
     state.left -= len;
@@ -92,7 +92,7 @@ fn encode_plane<const N: usize, const W: usize>(plane: &[u64; W], state: &mut St
                 zeros -= 63;
             }
         }
-        // The last value is known to be it.
+        // If only the last value is left, it is the significant one and has no bit.
         let shown = u32::from(next < N as u32 - 1);
         put(u64::from(shown) << (zeros & 63), zeros + shown, state, bits);
         n = next + 1;
@@ -100,7 +100,7 @@ fn encode_plane<const N: usize, const W: usize>(plane: &[u64; W], state: &mut St
     state.significant = n;
 }
 
-/// The first bit 1 from bit `from` on.
+/// Returns the position of the first bit 1 from bit `from` on.
 #[inline(always)]
 fn next_one<const W: usize>(plane: &[u64; W], from: u32) -> Option<u32> {
     let mut word = from as usize / 64;
@@ -112,8 +112,9 @@ fn next_one<const W: usize>(plane: &[u64; W], from: u32) -> Option<u32> {
     Some(64 * word as u32 + bits.trailing_zeros())
 }
 
-/// Reads so many planes of `N` values, of at most `budget` bits, into the first of the groups; how many groups there
-/// are, how many values are significant, and how many bits were used. Planes that are missing in the last group are 0.
+/// Reads `planes` planes of `N` values and at most `budget` bits into the first of the groups. Returns the number of
+/// groups, the number of significant values, and the number of bits used. Planes that are missing in the last group
+/// are 0.
 #[inline(always)]
 pub(super) fn decode<const N: usize, const W: usize>(
     groups: &mut [Planes<W>],
@@ -144,9 +145,9 @@ fn decode_plane<const N: usize, const W: usize>(
     state: &mut State,
     bits: &mut Reader<'_>,
 ) {
-    /// What a plane of 16 values has at most.
+    /// The largest number of bits of a plane of 16 values.
     const SMALL_PLANE: u32 = 31;
-    /// What is looked at at once of a larger one: values are seldom that far apart.
+    /// The number of bits of a larger plane that are read ahead: significant values are seldom farther apart.
     const SOME: u32 = 16;
     let (mut n, mut left) = (state.significant, state.left);
     if N == 16 {
@@ -174,7 +175,8 @@ fn decode_plane<const N: usize, const W: usize>(
             bits.drop(1);
             break;
         }
-        // The last value is known to be it; and the budget may end before it is found.
+        // If only the last value is left, it is the significant one and has no bit; the budget may end before it is
+        // found.
         let most = left.min(N as u32 - 1 - n);
         let mut zeros = (next >> 1).trailing_zeros().min(most);
         let shown = u32::from(zeros < most);
@@ -195,7 +197,7 @@ fn decode_plane<const N: usize, const W: usize>(
     *state = State { significant: n, left };
 }
 
-/// So many bits, at most 64, from the lowest on.
+/// Returns a mask of the lowest `count` bits, at most 64.
 #[inline(always)]
 fn low_bits(count: u32) -> u64 {
     1u64.checked_shl(count).map_or(u64::MAX, |bit| bit - 1)

@@ -1,18 +1,19 @@
-//! The shape of a block, checked, and the type of its values.
+//! The checked shape of a block, and the type of its values.
 
 use crate::err;
 use crate::error::Result;
 
-/// The most dimensions that ZFP knows.
+/// The largest number of dimensions that ZFP supports.
 pub const MAX_DIM: usize = 4;
-/// Values along each side of a cell, which is what ZFP codes at once (it calls a cell a block).
+/// The number of values along each side of a cell, the unit of values that ZFP codes together (called a block in
+/// ZFP).
 pub(super) const SIDE: usize = 4;
 
-/// Extents that were checked: 1 to 4 of them, each at least 1, and their product is no overflow.
+/// Checked extents: 1 to 4 of them, each at least 1, and their product does not overflow.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     pub(super) ndim: usize,
-    /// Slowest dimension first, as the array has them; unused ones are 1.
+    /// The extents, slowest dimension first as in the array; unused ones are 1.
     pub(super) extents: [usize; MAX_DIM],
     pub(super) nitems: usize,
 }
@@ -40,7 +41,7 @@ impl Scalar {
         }
     }
 
-    /// Bits that every cell with a value other than 0 begins with: a flag and the exponent.
+    /// Returns the number of bits at the start of every cell with a value other than 0: a flag and the exponent.
     pub(super) fn header_bits(self) -> u32 {
         match self {
             Scalar::Float => 1 + 8,
@@ -71,17 +72,17 @@ impl Shape {
         &self.extents[..self.ndim]
     }
 
-    /// Bytes of a block; `None` if nothing can be that large.
+    /// Returns the size of a block in bytes; `None` on overflow.
     pub(super) fn nbytes(&self, typesize: i32) -> Option<usize> {
         self.nitems.checked_mul(usize::try_from(typesize).ok()?)
     }
 
-    /// Values of a cell.
+    /// Returns the number of values of a cell.
     pub(super) fn cell_len(&self) -> usize {
         SIDE.pow(self.ndim as u32)
     }
 
-    /// Cells of a block.
+    /// Returns the number of cells of a block.
     pub(super) fn ncells(&self) -> usize {
         self.extents().iter().map(|extent| extent.div_ceil(SIDE)).product()
     }

@@ -1,38 +1,38 @@
-//! Floats and doubles as ZFP sees them: an exponent that the values of a cell share, and whole numbers (`codecs.md` 10.3
-//! and 10.7).
+//! Floats and doubles in the form that ZFP codes: an exponent that the values of a cell share, and integers
+//! (`codecs.md` 10.3 and 10.7).
 
 use super::transform::Rows;
 
 /// A type of values.
 pub(super) trait Value: Copy + Default {
-    /// What its values become.
+    /// The type of the integers that values are converted to.
     type Int: Rows;
-    /// Bytes of a value.
+    /// The size of a value in bytes.
     const SIZE: usize;
-    /// Bits of a value.
+    /// The number of bits of a value.
     const WIDTH: u32 = 8 * Self::SIZE as u32;
-    /// Bits that a cell which is not empty begins with: a flag and the exponent.
+    /// The number of bits at the start of a cell that is not empty: a flag and the exponent.
     const HEADER_BITS: u32;
-    /// What is added to exponents in the stream.
+    /// The bias of exponents in the stream.
     const BIAS: i32;
 
-    /// The value at the start of `bytes`.
+    /// Reads the value at the start of `bytes`.
     fn read(bytes: &[u8]) -> Self;
 
-    /// Writes the value to `bytes`, which is as large.
+    /// Writes the value to `bytes`, which has the size of the value.
     fn write(self, bytes: &mut [u8]);
 
-    /// The least power of 2 that is above all magnitudes.
+    /// Returns the exponent of the least power of 2 that is above all magnitudes.
     fn exponent<const N: usize>(values: &[Self; N]) -> i32;
 
-    /// The values as whole numbers.
+    /// Converts values to integers.
     fn quantise<const N: usize>(values: &[Self; N], exponent: i32) -> [Self::Int; N];
 
     /// The inverse of [`Value::quantise`].
     fn restore<const N: usize>(numbers: &[Self::Int; N], exponent: i32) -> [Self; N];
 }
 
-/// Values that are compared at the same time.
+/// The number of values that are compared at the same time.
 const LANES: usize = 4;
 
 macro_rules! value {
@@ -55,7 +55,7 @@ macro_rules! value {
 
             #[inline(always)]
             fn exponent<const N: usize>(values: &[Self; N]) -> i32 {
-                // Not `max`: what is no number is skipped.
+                // Not `max`: NaNs are skipped.
                 let larger =
                     |most: $float, magnitude: $float| if magnitude > most { magnitude } else { most };
                 let mut most = [0.0; LANES];
@@ -77,17 +77,18 @@ macro_rules! value {
 
             #[inline(always)]
             fn quantise<const N: usize>(values: &[Self; N], exponent: i32) -> [$signed; N] {
-                // In two steps, where a single factor would be infinite, as it is in the reference (`codecs.md` 10.9).
+                // Scaled in two steps, because a single factor may be infinite, as it is in the reference
+                // (`codecs.md` 10.9).
                 let shift = Self::WIDTH as i32 - 2 - exponent;
                 let first = shift.min(Self::BIAS);
                 let factors = (power_of_2::$float(first), power_of_2::$float(shift - first));
                 const LIMIT: $float = -($signed::MIN as $float);
                 values.map(|value| {
                     let scaled = value * factors.0 * factors.1;
-                    // Infinities and what is no number are not.
+                    // Infinities and NaNs are not in range.
                     let is_in_range = scaled.abs() < LIMIT;
                     let number = if is_in_range { scaled } else { 0.0 };
-                    // SAFETY: its magnitude is below that of the least whole number.
+                    // SAFETY: the magnitude of `number` is below that of the least integer.
                     let number: $signed = unsafe { number.to_int_unchecked() };
                     if is_in_range { number } else { $signed::MIN }
                 })

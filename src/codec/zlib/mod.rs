@@ -1,10 +1,10 @@
 //! Zlib streams (`codecs.md` 5): RFC 1950, two header bytes, deflate data, the Adler-32 of the plain bytes.
 //!
-//! Owns the decoder, which encoder writes which part of a stream, and the states of a thread. Never decides which codec runs,
-//! and never sees a chunk.
+//! Owns the decoder, the choice of the encoder for each part of a stream, and the states of a thread. Never decides
+//! which codec runs, and has no access to chunks.
 //!
-//! Data flow of the encoder: stream -> [`segments`]: parts in which nothing comes again, and others -> [`deflate`], which writes the
-//! former as literals and searches the latter for matches as the C library does.
+//! Data flow of the encoder: stream -> [`segments`]: parts without repetitions, and others -> [`deflate`], which writes
+//! the former as literals and searches the latter for matches as the C library does.
 
 mod deflate;
 mod inflate;
@@ -20,9 +20,9 @@ pub(super) const VERSION: &str = "1.3.1";
 /// The first bytes of a stream: deflate with the largest window (RFC 1950 2.2).
 const HEADER: [u8; 2] = [0x78, 0x01];
 
-/// A stream that is shorter than its content by less than one byte in this many is not worth decoding, where the content is stored
-/// otherwise: stored bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30 times as
-/// long to read as the chunk that the C library had stored).
+/// Where the content can be stored instead, a stream must be shorter than its content by at least one byte in this
+/// many: stored bytes are read 10 to 30 times as fast (cell 9005:496 of the drawn benchmark saves 0.3 % and took 30
+/// times as long to read as the chunk that the C library had stored).
 const LEAST_GAIN: usize = 256;
 
 /// The states of one thread.
@@ -34,8 +34,8 @@ pub(super) struct State {
     segments: segments::State,
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and where `dest` is no longer than `src`
-/// and the result is hardly shorter.
+/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, at `clevel` 0, and if `dest` is no
+/// longer than `src` and the result saves less than one byte in [`LEAST_GAIN`].
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     let is_stored_else = dest.len() <= src.len();
     let worthwhile =
@@ -67,12 +67,14 @@ fn adler32(bytes: &[u8]) -> u32 {
     simd_adler32::adler32(&bytes)
 }
 
-/// Decompresses the zlib stream that `src` begins with; 0 if it is bad or needs more than `dest`.
+/// Decompresses the zlib stream that `src` begins with. Returns the number of bytes written; 0 if the stream is invalid
+/// or needs more than `dest`.
 pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> usize {
     state.inflater.get_or_insert_with(fresh).zlib(src, dest, adler32).unwrap_or(0)
 }
 
-/// Not in line: it would be made on the stack there, and every call clear its way to that.
+/// Returns a new decoder. Not inlined: the decoder would be built on the caller's stack, and every call would pay for
+/// the stack probes.
 #[cold]
 #[inline(never)]
 fn fresh() -> Box<inflate::Inflater> {
@@ -92,7 +94,7 @@ mod tests {
         bytes.take(len).collect()
     }
 
-    /// Streams that an encoder which judges by a sample takes for something else.
+    /// Returns streams that an encoder would misjudge by a sample.
     fn kinds() -> Vec<(String, Vec<u8>)> {
         let noise = noise(200_000);
         let mut kinds: Vec<(String, Vec<u8>)> = Vec::new();
@@ -137,7 +139,7 @@ mod tests {
                 let plain = library.total_out() as usize;
                 let limit = plain + plain / 100 + 20;
                 assert!(len <= limit, "{name}, {clevel}: {len} against {plain}");
-                // One byte less is too few, and leaves the encoders usable.
+                // One byte less is too few, and the encoders remain usable.
                 let tight = compress(&mut state, &src, &mut dest[..len - 1], clevel).unwrap();
                 assert_eq!(tight, 0, "{name}, {clevel}");
             }

@@ -1,9 +1,9 @@
-//! Which parts of a stream are searched for matches.
+//! The choice of the parts of a stream that are searched for matches.
 //!
-//! Shuffled numbers have planes of noise between planes that repeat themselves. Searching through noise takes most of the
-//! time and finds nothing. A part is exempt from the search only after all its words, of the length of the shortest match,
-//! have been compared with those in reach before them, and hardly any of them came again. Where they did, the part is searched; where
-//! that was found out late, so is the rest of the stream.
+//! Shuffled numbers have planes of noise between planes with repetitions. A search in noise takes most of the time and
+//! finds nothing. A part is exempt from the search only after all its words, of the length of the shortest match, have
+//! been compared with those in reach before them, and hardly any of them were repeated. Otherwise the part is searched;
+//! where the repetitions were found late, the rest of the stream is searched, too.
 
 use std::ops::Range;
 
@@ -11,38 +11,38 @@ use super::deflate::REACH;
 
 /// Streams are examined in units of this many bytes.
 const UNIT: usize = 8 << 10;
-/// The fewest units in a row for which the search is interrupted: to begin anew takes a hundred bytes.
+/// The least number of consecutive units for which the search is interrupted: restarting it costs a hundred bytes.
 const LEAST_UNITS: usize = 3;
 /// A rest of fewer bytes at the end of a stream belongs to the segment before it.
 const SHORT_REST: usize = 64;
-/// Bytes of a unit that are sampled, and the number of different values among them that bytes of more than 6 bits of
-/// information have at least. Of noise 162 are expected.
+/// The number of bytes of a unit that are sampled, and the least number of different values among them for bytes of
+/// more than 6 bits of information. For noise 162 are expected.
 const SAMPLES: usize = 256;
 const VALUES: u32 = 100;
-/// The number of words of four bytes of a unit that may come again, and of three bytes, of which noise has more by chance. A repetition of
-/// 30 bytes exceeds it.
+/// The number of words of a unit that may be repeated: of four bytes, and of three bytes, of which noise repeats more
+/// by chance. A repetition of 30 bytes exceeds it.
 const REPEATED: usize = UNIT / 1024;
 const REPEATED_THREES: usize = 3 * REPEATED;
-/// The number of slots for words, by its logarithm.
+/// log2 of the number of slots for words.
 const SLOTS_LOG2: u32 = 15;
 
 /// A part of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Segment {
     pub range: Range<usize>,
-    /// Whether nothing comes again in it.
+    /// Whether the part is encoded as literals, since it has hardly any repetitions.
     pub is_literals: bool,
 }
 
-/// Working memory: the last position of each word, by its hash, and the segments.
+/// The working memory: the last position of each word, by its hash, and the segments.
 #[derive(Default)]
 pub(super) struct State {
     slots: Vec<u32>,
     segments: Vec<Segment>,
 }
 
-/// Returns the segments of `src`, for an encoder that looks for matches of `shortest` bytes, 3 or 4. Two segments that follow
-/// each other are of different kinds.
+/// Returns the segments of `src`, for an encoder whose shortest match has `shortest` bytes, 3 or 4. Two consecutive
+/// segments are of different kinds.
 pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) -> &'a [Segment] {
     let State { slots, segments } = state;
     segments.clear();
@@ -65,12 +65,14 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
             at += UNIT;
         }
         let scanned = at;
-        // What comes before costs another pass, which is for units that do not repeat each other.
+        // The comparison with the words before `first` costs another pass; it is made only for units that do not repeat
+        // each other.
         if at - first >= LEAST_UNITS * UNIT {
             words.enter_before(first);
             at = (first..at).step_by(UNIT).find(|&unit| words.is_repeated(unit)).unwrap_or(at);
         }
-        // Units were scanned to their ends for nothing, or twice. Noise with a period of 32,000 bytes would cost that each time.
+        // Units were scanned completely without a result, or twice. Noise with a period of 32,000 bytes would cost that
+        // each time.
         if at < scanned || (first + 1..first + LEAST_UNITS * UNIT).contains(&at) {
             break;
         }
@@ -93,7 +95,7 @@ pub(super) fn segments<'a>(state: &'a mut State, src: &[u8], shortest: usize) ->
     segments
 }
 
-/// Returns whether the values of a unit, or of a shorter rest, are numerous enough that its words can differ from each other.
+/// Returns whether a unit, or a shorter rest, has enough different values for its words to differ from each other.
 fn may_be_literals(unit: &[u8]) -> bool {
     let mut seen = [0u64; 4];
     let step = (unit.len() / SAMPLES).max(1);
@@ -105,9 +107,9 @@ fn may_be_literals(unit: &[u8]) -> bool {
 struct Words<'a> {
     slots: &'a mut [u32],
     src: &'a [u8],
-    /// Which bits of four bytes are compared.
+    /// The mask of the bits of four bytes that are compared.
     mask: u32,
-    /// The number of words of a unit that may come again.
+    /// The number of words of a unit that may be repeated.
     most: usize,
 }
 
@@ -133,8 +135,8 @@ impl<'a> Words<'a> {
         (word.wrapping_mul(0x9e37_79b1) >> (32 - SLOTS_LOG2)) as usize
     }
 
-    /// Enters the words of the unit at `start`, or of what is left of one. Returns whether too many of them came before in reach; the
-    /// others are not entered then.
+    /// Enters the words of the unit at `start`, or of a shorter rest. Returns whether too many of them occurred before
+    /// in reach; the remaining words are not entered then.
     fn is_repeated(&mut self, start: usize) -> bool {
         let mut repeated = 0;
         for (nth, word) in self.src[start..self.src.len().min(start + UNIT)].windows(4).enumerate() {
@@ -144,7 +146,7 @@ impl<'a> Words<'a> {
             let before = std::mem::replace(&mut self.slots[slot], at as u32) as usize;
             let there =
                 self.src.get(before..before.saturating_add(4)).map(|there| word_of(there) & self.mask);
-            // A unit that is entered again finds its own words, or later ones.
+            // If a unit is entered again, its slots have its own words, or later ones.
             let is_before = at.wrapping_sub(before).wrapping_sub(1) < REACH;
             repeated += usize::from(is_before && there == Some(word));
             if repeated > self.most {
@@ -155,7 +157,7 @@ impl<'a> Words<'a> {
     }
 }
 
-/// Returns four bytes as a number.
+/// Returns four bytes as a little-endian number.
 #[inline(always)]
 fn word_of(bytes: &[u8]) -> u32 {
     u32::from_le_bytes(bytes.try_into().expect("four bytes"))
@@ -219,7 +221,7 @@ mod tests {
             let again: Vec<u8> = noise[..period].iter().copied().cycle().take(120_000).collect();
             let literals: usize =
                 found(&again).iter().filter(|segment| segment.1).map(|segment| segment.0).sum();
-            // The first occurrence may be one.
+            // The first occurrence may be a segment of literals.
             assert!(literals <= period, "{period}: {literals}");
         }
         // Beyond the reach of a match.

@@ -1,11 +1,11 @@
-//! Zstandard streams (`codecs.md` 6 and 7): wrappers round the bundled C library.
+//! Zstandard streams (`codecs.md` 6 and 7): wrappers around the bundled C library.
 //!
-//! Owns the per-thread contexts. Never decides which codec runs, and never sees a chunk. A stream is one standard frame with
-//! its content size and no checksum; the decoder takes what the library takes, several frames and the formats of old releases
-//! included.
+//! Owns the per-thread contexts. Never decides which codec runs, and has no access to chunks. A stream is one standard
+//! frame with its content size and no checksum; the decoder accepts what the library accepts, several frames and the
+//! formats of old releases included.
 //!
-//! Every stream is searched as hard as the reference does at the level. Whether another search finds as much in less time
-//! cannot be told from a sample.
+//! Every stream is searched with the effort of the reference at the same level. A sample cannot show whether another
+//! search would find as much in less time.
 
 use zstd_safe::{CCtx, CDict, CompressionLevel, DCtx, DDict};
 
@@ -13,13 +13,14 @@ use super::incompressible::is_incompressible;
 use crate::err;
 use crate::error::Result;
 
-/// What the library embeds; a test compares it with what the library says of itself.
+/// The version of the bundled library; a test compares it with the version that the library reports.
 pub(super) const VERSION: &str = "1.5.7";
 
 /// The level of every prepared dictionary, whatever the chunk's `clevel` (`codecs.md` 7.2).
 const DICTIONARY_LEVEL: CompressionLevel = 1;
 
-/// From this level on the library is slower in noise than the proof that it is noise (`cargo bench --bench drawn`).
+/// The `clevel` from which on the library takes longer for noise than the proof that it is noise (`cargo bench --bench
+/// drawn`).
 const SLOW: i32 = 7;
 
 /// The contexts of one thread.
@@ -58,8 +59,8 @@ fn level(clevel: i32) -> CompressionLevel {
     if clevel < 9 { 2 * clevel - 1 } else { zstd_safe::max_c_level() }
 }
 
-/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or where there is no room for a longer one
-/// and `src` cannot be shortened.
+/// Compresses `src`. Returns the length in bytes; 0 if the result does not fit, or, from level [`SLOW`] on, if `dest`
+/// is no longer than `src` and `src` is incompressible.
 pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i32) -> Result<usize> {
     if clevel >= SLOW && dest.len() <= src.len() && is_incompressible(src, usize::MAX) {
         return Ok(0);
@@ -67,7 +68,7 @@ pub(super) fn compress(state: &mut State, src: &[u8], dest: &mut [u8], clevel: i
     Ok(state.encoder()?.compress(dest, src, level(clevel)).unwrap_or(0))
 }
 
-/// Compresses with a dictionary, at the dictionary's level; 0 if the result does not fit.
+/// Compresses with a dictionary, at the dictionary's level. Returns the length in bytes; 0 if the result does not fit.
 pub(super) fn compress_with(
     state: &mut State,
     src: &[u8],
@@ -77,12 +78,12 @@ pub(super) fn compress_with(
     Ok(state.encoder()?.compress_using_cdict(dest, src, dictionary).unwrap_or(0))
 }
 
-/// Decompresses all of `src`; 0 if it is bad or needs more than `dest`.
+/// Decompresses all of `src`. Returns the number of bytes written; 0 if `src` is invalid or needs more than `dest`.
 pub(super) fn decompress(state: &mut State, src: &[u8], dest: &mut [u8]) -> Result<usize> {
     Ok(state.decoder()?.decompress(dest, src).unwrap_or(0))
 }
 
-/// As [`decompress`], with the dictionary that the encoder had.
+/// As [`decompress`], with the dictionary that the encoder used.
 pub(super) fn decompress_with(
     state: &mut State,
     src: &[u8],
@@ -92,12 +93,12 @@ pub(super) fn decompress_with(
     Ok(state.decoder()?.decompress_using_ddict(dest, src, dictionary).unwrap_or(0))
 }
 
-/// Prepares a dictionary for the encoder; `None` if the library refuses the bytes.
+/// Prepares a dictionary for the encoder. Returns `None` if the library rejects the bytes.
 pub(super) fn encoder_dictionary(bytes: &[u8]) -> Option<CDict<'static>> {
     CDict::try_create(bytes, DICTIONARY_LEVEL)
 }
 
-/// Prepares a dictionary for the decoder; `None` if the library refuses the bytes.
+/// Prepares a dictionary for the decoder. Returns `None` if the library rejects the bytes.
 pub(super) fn decoder_dictionary(bytes: &[u8]) -> Option<DDict<'static>> {
     DDict::try_create(bytes)
 }

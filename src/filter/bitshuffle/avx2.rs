@@ -6,16 +6,16 @@ use super::super::columns::pieces;
 use super::generic::{self, GROUP};
 use std::arch::x86_64::*;
 
-/// Tiles whose bit rows fill a vector together.
+/// The number of tiles whose bit rows fill a vector together.
 const TILES: usize = 8;
 
-/// Elements of that many tiles.
+/// The number of elements of `TILES` tiles.
 const ELEMENTS: usize = TILES * TILE;
 
-/// Tiles whose bit rows fill a cache line together.
+/// The number of tiles whose bit rows fill a cache line together.
 const LINE_TILES: usize = 16;
 
-/// The number of tiles that are worked on together in blocks too small for `LINE_TILES`.
+/// The number of tiles that are processed together in blocks too small for `LINE_TILES`.
 const FEW_TILES: usize = 4;
 
 /// Shuffles whole groups of 8 elements.
@@ -88,7 +88,7 @@ pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     }
 }
 
-/// Works on `N` tiles at a time.
+/// Shuffles `N` tiles at a time.
 ///
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least `N` tiles.
@@ -217,13 +217,13 @@ unsafe fn backward_few<const P: usize>(typesize: usize, src: &[u8], dest: &mut [
     }
 }
 
-/// The column of 256 elements, 32 in each vector, of which `rows` are the bit rows.
+/// Returns the column of 256 elements, 32 in each vector, whose bit rows are `rows`.
 ///
 /// # Safety
 /// The machine has AVX2.
 #[inline(always)]
 unsafe fn elements_of_rows(mut rows: [__m256i; GROUP]) -> [__m256i; TILES] {
-    // Interleave the rows: their bytes of one group of elements come together in a 64-bit word.
+    // Interleaves the rows: the 8 bytes of one group of elements end up in one 64-bit word.
     for _ in 0..3 {
         let before = rows;
         for i in 0..4 {

@@ -10,20 +10,21 @@ use super::generic::GROUP;
 use std::arch::x86_64::*;
 use std::mem::MaybeUninit;
 
-/// Tiles whose bit rows fill a cache line together.
+/// The number of tiles whose bit rows fill a cache line together.
 const TILES: usize = 8;
 
-/// Elements of that many tiles.
+/// The number of elements of `TILES` tiles.
 const ELEMENTS: usize = TILES * TILE;
 
 /// The columns of a batch of tiles, or the bits of the columns: a vector for each tile and column. Column `j` has the
 /// elements from `j * LINES` on, where `LINES` is the number of cache lines of each bit row that a batch fills.
 ///
-/// Bit rows are often a power of two apart, so that the lines written at a time all want the same few places in the
-/// cache. Writing several neighbouring lines of each row helps, as long as the scratch stays in the L1 cache too.
+/// Bit rows are often a power of two apart, so that the lines written at a time all map to the same few cache sets.
+/// Writing several neighbouring lines of each row reduces the conflicts, as long as the scratch stays in the L1 cache
+/// too.
 type Scratch = [[MaybeUninit<__m512i>; TILES]; SCRATCH_LINES];
 
-/// No kernel has more columns than this divided by its `LINES`.
+/// The largest number of columns of a kernel, times its `LINES`.
 const SCRATCH_LINES: usize = 32;
 
 /// Shuffles whole groups of 8 elements.
@@ -100,8 +101,8 @@ pub(super) unsafe fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) 
     }
 }
 
-/// The pieces of a block of at least a tile of elements that are worked on together: first element and number of tiles,
-/// which is less than `TILES`, or a multiple of it up to `lines` times as many.
+/// Returns the pieces of a block of at least a tile of elements that are processed together: the first element and
+/// the number of tiles, which is less than `TILES`, or a multiple of it up to `lines` times `TILES`.
 #[inline(always)]
 fn batches(elements: usize, lines: usize) -> impl Iterator<Item = (usize, usize)> {
     let (unit, most) = if elements >= ELEMENTS { (ELEMENTS, lines) } else { (TILE, TILES) };
@@ -183,7 +184,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
                         let at = (column + j) * GROUP * row + first / GROUP + line * TILE;
                         let at = src.as_ptr().add(at);
                         let mut rows = [_mm512_setzero_si512(); GROUP];
-                        // In reverse, as `transpose_bits` wants them.
+                        // In reverse order, as `transpose_bits` requires.
                         for (b, vector) in rows.iter_mut().rev().enumerate() {
                             *vector = if tiles >= TILES {
                                 _mm512_loadu_si512(at.add(b * row).cast())
@@ -211,7 +212,7 @@ unsafe fn backward<T: Tiles, const LINES: usize>(layout: T, typesize: usize, src
     }
 }
 
-/// The first `tiles` of these vectors, and zeros.
+/// Returns the first `tiles` of these vectors, followed by zeros.
 ///
 /// # Safety
 /// The machine has the AVX-512 level, and those vectors have been written.
@@ -229,8 +230,8 @@ unsafe fn loaded(vectors: &[MaybeUninit<__m512i>; TILES], tiles: usize) -> [__m5
     }
 }
 
-/// For each length of a bit row in a block of less than a tile: where the bytes of the rows of a column, which then lie one
-/// after the other, are in a vector of `transpose_bits`.
+/// For each length of a bit row in a block of less than a tile: the indices, in a vector of `transpose_bits`, of the
+/// bytes of the rows of a column, which are contiguous afterwards.
 const ROWS_OF_FEW: [[u8; TILE]; TILE / GROUP] = {
     let mut tables = [[0; TILE]; TILE / GROUP];
     let mut row = 1;
@@ -245,7 +246,7 @@ const ROWS_OF_FEW: [[u8; TILE]; TILE / GROUP] = {
     tables
 };
 
-/// The inverse, with the rows in reverse as `transpose_bits` wants them.
+/// The inverse, with the rows in reverse order as `transpose_bits` requires.
 const FEW_OF_ROWS: [[u8; TILE]; TILE / GROUP] = {
     let mut tables = [[0; TILE]; TILE / GROUP];
     let mut row = 1;
@@ -309,28 +310,28 @@ unsafe fn backward_few(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// The mask of the bytes of a row's line that belong to that many tiles.
+/// Returns the mask of the bytes of a row's line that belong to the first `tiles` tiles.
 #[inline(always)]
 fn line_mask(tiles: usize) -> u64 {
     u64::MAX >> (64 - tiles.min(TILES) * (TILE / GROUP))
 }
 
-/// Transposes the 8x8 bit matrix in each 64-bit word, the bytes of which are in reverse order: the first
-/// row is the last byte. The columns come out with the first one in the first byte.
+/// Transposes the 8x8 bit matrix in each 64-bit word, the bytes of which are in reverse order: the first row is the
+/// last byte. In the result, the first column is the first byte.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
 #[inline(always)]
 unsafe fn transpose_bits(matrices: __m512i) -> __m512i {
-    // An affine transform of a byte with a bit matrix gives, in its bit `i`, the parity of the byte and row `7 - i` of
-    // the matrix. With bytes of a single bit, the data is the matrix and this just picks the bit.
+    // An affine transform of a byte with a bit matrix gives, in its bit `i`, the parity of the AND of the byte and
+    // row `7 - i` of the matrix. With bytes of a single bit, and the data as the matrix, it selects that bit.
     const SINGLE_BITS: i64 = 0x8040_2010_0804_0201_u64 as i64;
     // SAFETY: the level by the caller.
     unsafe { _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(SINGLE_BITS), matrices) }
 }
 
-/// The 8 bit rows of 8 tiles, a vector of `transpose_bits` each: word `g` of a tile is group `g`, byte `b` of it belongs to
-/// row `b`.
+/// Returns the 8 bit rows of 8 tiles, each tile a vector of `transpose_bits`: word `g` of a tile is group `g`, byte
+/// `b` of it belongs to row `b`.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.

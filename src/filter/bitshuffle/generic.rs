@@ -1,19 +1,19 @@
-//! The portable bit shuffle: 8x8 transposes in 64-bit words. The SIMD kernels leave it the blocks too small
-//! for a tile of theirs.
+//! The portable bit shuffle: 8x8 transposes in 64-bit words. The SIMD kernels call it for blocks too small for a
+//! tile.
 
 use super::super::columns::pieces;
 use super::super::transpose;
 
-/// Elements are shuffled in groups of this many; a rest is copied.
+/// The number of elements of a group, the unit of the shuffle; the elements behind the last group are copied.
 pub(super) const GROUP: usize = 8;
 
-/// Groups that are worked on together: their bit rows fill a word.
+/// The number of groups that are processed together: their bit rows fill a word.
 const GROUPS: usize = 8;
 
-/// Columns that are worked on together: they fill a word.
+/// The number of columns that are processed together: they fill a word.
 const COLUMNS: usize = 8;
 
-/// For each column of a group of 8 elements a word, with the first element in the least significant byte.
+/// For each column of a group of 8 elements, a word with the first element in the least significant byte.
 type Columns = [u64; COLUMNS];
 
 /// Shuffles whole groups: `src.len() == dest.len()`, a multiple of `8 * typesize`.
@@ -68,7 +68,8 @@ pub(super) fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// The columns from `column` on of the elements of a group; those behind the last byte of the elements are unspecified.
+/// Returns the columns from `column` on of the elements of a group. Columns behind the last byte of the elements are
+/// unspecified.
 #[inline(always)]
 fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> Columns {
     let elements = &elements[group * GROUP * typesize + column..];
@@ -82,7 +83,8 @@ fn gather(typesize: usize, elements: &[u8], group: usize, column: usize) -> Colu
     words
 }
 
-/// The inverse of [`gather`]. Bytes of the following group may be overwritten with anything: groups are written in order.
+/// The inverse of [`gather`]. Bytes of the following group may be overwritten with garbage: groups are written in
+/// order.
 #[inline(always)]
 fn scatter(typesize: usize, elements: &mut [u8], group: usize, column: usize, mut columns: Columns) {
     let elements = &mut elements[group * GROUP * typesize + column..];
@@ -99,7 +101,7 @@ fn scatter(typesize: usize, elements: &mut [u8], group: usize, column: usize, mu
     }
 }
 
-/// Up to 8 bytes as a word.
+/// Returns up to 8 bytes as a word.
 #[inline(always)]
 fn load(bytes: &[u8]) -> u64 {
     match bytes.first_chunk::<8>() {

@@ -1,8 +1,8 @@
 //! Bit shuffle (`filters.md` 5): bit `b` of byte `j` of every element goes into the bit row `8 * j + b`.
 //!
-//! With `q` the number of whole elements rounded down to a multiple of 8, the rows are `q / 8` bytes long and bit
-//! `e % 8` of byte `e / 8` of a row belongs to element `e`. The bytes behind the last group of 8 elements are
-//! copied. This file checks lengths and copies those bytes; the kernels see whole groups only.
+//! With `q` the number of whole elements rounded down to a multiple of 8, the rows are `q / 8` bytes long and bit `e
+//! % 8` of byte `e / 8` of a row belongs to element `e`. The bytes behind the last group of 8 elements are copied.
+//! This file checks lengths and copies those bytes; the kernels are called with whole groups only.
 
 mod generic;
 
@@ -35,7 +35,7 @@ pub fn bitunshuffle(typesize: usize, src: &[u8], dest: &mut [u8]) {
 }
 
 /// [`bitunshuffle`] for blocks of version 2 chunks (`filters.md` 5.1): their writers shuffled a block only when its
-/// number of whole elements was a multiple of 8, and stored any other as it was.
+/// number of whole elements was a multiple of 8, and stored other blocks unchanged.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.

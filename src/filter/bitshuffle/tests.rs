@@ -1,4 +1,4 @@
-//! The bit shuffle of every available level against the formula, the CRCs and the dumps of the spec.
+//! Tests the bit shuffle of every available level against the formula, the CRCs and the dumps of the spec.
 
 use super::super::model::{self, golden, guarded, hex};
 use super::*;
@@ -91,8 +91,8 @@ fn dumps_of_the_spec() {
     }
 }
 
-/// `filters.md` 5.1: 28 and 27 elements of 4 bytes stay as they are; 16 elements and 2 bytes are unshuffled but for the
-/// 2 bytes.
+/// `filters.md` 5.1: 28 and 27 elements of 4 bytes are stored unshuffled; 16 elements and 2 bytes are unshuffled but
+/// for the 2 bytes.
 #[test]
 fn version_2_blocks() {
     for len in [112, 108, 30] {

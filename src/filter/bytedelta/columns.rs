@@ -1,15 +1,16 @@
-//! Bytedelta on columns in registers, for the shuffles that do both at once: a column is a piece of a stream, in which
-//! tiles follow each other.
+//! Bytedelta on columns in registers, for the fused shuffles: a column is a piece of a stream, in which tiles are
+//! consecutive.
 
 #[cfg(target_arch = "x86_64")]
 pub(in crate::filter) mod avx512 {
     use super::super::super::columns::avx512::{TILE, load};
     use std::arch::x86_64::*;
 
-    /// The most columns that are coded at a time.
+    /// The largest number of columns that are coded at a time.
     const COLUMNS: usize = 16;
 
-    /// For column `j`: every byte from one place before, and byte `j` of another vector in front.
+    /// The permutation for column `j`: every byte moves up by one index, and byte `j` of another vector becomes the
+    /// first byte.
     static BEHIND: [[u8; TILE]; COLUMNS] = {
         let mut tables = [[0; TILE]; COLUMNS];
         let mut j = 0;
@@ -25,8 +26,8 @@ pub(in crate::filter) mod avx512 {
         tables
     };
 
-    /// For each word of 8 bytes: the last byte of each word before, and, in its own last byte, that of another vector;
-    /// and which bytes those are.
+    /// The permutation and its mask: for each word of 8 bytes, the last byte of each word before it, and, in the last
+    /// byte of the word, the last byte of another vector.
     static LASTS: ([u8; TILE], u64) = {
         let (mut table, mut mask) = ([0; TILE], 0);
         let mut at = 0;
@@ -41,7 +42,7 @@ pub(in crate::filter) mod avx512 {
         (table, mask)
     };
 
-    /// The first byte of each word everywhere in it.
+    /// The shuffle that copies the first byte of each word to all bytes of the word.
     static FIRSTS: [u8; TILE] = {
         let mut table = [0; TILE];
         let mut at = 0;
@@ -52,8 +53,8 @@ pub(in crate::filter) mod avx512 {
         table
     };
 
-    /// Every byte of the columns, at most 16 of them, minus the one before it, which is byte `j` of `before` for the first
-    /// byte of column `j`.
+    /// Replaces every byte of the columns, at most 16 of them, by its difference from the byte before it, which is
+    /// byte `j` of `before` for the first byte of column `j`.
     ///
     /// # Safety
     /// The machine has the AVX-512 level.
@@ -69,7 +70,7 @@ pub(in crate::filter) mod avx512 {
         }
     }
 
-    /// Every byte of the column plus all those before it, and the last byte of `before`.
+    /// Returns every byte of the column plus all those before it and the last byte of `before`.
     ///
     /// # Safety
     /// The machine has the AVX-512 level.
@@ -81,8 +82,8 @@ pub(in crate::filter) mod avx512 {
             x = _mm512_add_epi8(x, _mm512_slli_epi64::<8>(x));
             x = _mm512_add_epi8(x, _mm512_slli_epi64::<16>(x));
             x = _mm512_add_epi8(x, _mm512_slli_epi64::<32>(x));
-            // What comes before each word are up to 7 other words and the vector before: 8 bytes, which one instruction
-            // adds up.
+            // Up to 7 words and the vector before precede each word: their totals are at most 8 bytes, which one
+            // instruction adds.
             let lasts = _mm512_maskz_permutex2var_epi8(LASTS.1, x, load(&LASTS.0), before);
             let carries = _mm512_sad_epu8(lasts, _mm512_setzero_si512());
             _mm512_add_epi8(x, _mm512_shuffle_epi8(carries, load(&FIRSTS)))
@@ -95,7 +96,7 @@ pub(in crate::filter) mod avx2 {
     use super::super::super::columns::avx2::both_lanes;
     use std::arch::x86_64::*;
 
-    /// Every byte of the column minus the one before it, which is `before` for the first byte.
+    /// Returns every byte of the column minus the one before it, which is `before` for the first byte.
     ///
     /// # Safety
     /// The machine has AVX2.
@@ -103,16 +104,17 @@ pub(in crate::filter) mod avx2 {
     pub(in crate::filter) unsafe fn differences(column: __m256i, before: u8) -> __m256i {
         // SAFETY: AVX2 by the caller.
         unsafe {
-            // What comes before each lane.
+            // The 16 bytes before each lane.
             let lanes = _mm256_permute2x128_si256::<0x02>(column, _mm256_set1_epi8(before as i8));
             _mm256_sub_epi8(column, _mm256_alignr_epi8::<15>(column, lanes))
         }
     }
 
-    /// The last byte of the lower half of a lane, everywhere in the upper half.
+    /// The shuffle that copies the last byte of the lower half of a lane to all bytes of the upper half.
     static LAST_OF_LOWER: [u8; 16] = [0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 7, 7, 7, 7, 7, 7, 7, 7];
 
-    /// Every byte of the column plus all those before it, and `carry`, which is the same everywhere; and the next `carry`.
+    /// Returns every byte of the column plus all those before it and `carry`, of which all bytes are equal; and the
+    /// next `carry`.
     ///
     /// # Safety
     /// The machine has AVX2.
@@ -125,7 +127,7 @@ pub(in crate::filter) mod avx2 {
             x = _mm256_add_epi8(x, _mm256_slli_epi64::<16>(x));
             x = _mm256_add_epi8(x, _mm256_slli_epi64::<32>(x));
             x = _mm256_add_epi8(x, _mm256_shuffle_epi8(x, both_lanes(&LAST_OF_LOWER)));
-            // The last byte of each lane everywhere in that lane; then of the lower lane in the upper one.
+            // The last byte of each lane, in all bytes of that lane; then that of the lower lane in the upper one.
             let lasts = _mm256_shuffle_epi8(x, _mm256_set1_epi8(15));
             let lower = _mm256_permute2x128_si256::<0x08>(lasts, lasts);
             let total = _mm256_add_epi8(lasts, _mm256_permute4x64_epi64::<0b01_00_11_10>(lasts));

@@ -1,8 +1,8 @@
-//! The bytedelta filter (`filters.md` 8): every byte of a stream minus the one before it, modulo 256. It gains after a
-//! shuffle with the same number of streams.
+//! The bytedelta filter (`filters.md` 8): every byte of a stream minus the one before it, modulo 256. It improves
+//! compression after a shuffle with the same number of streams.
 //!
-//! A block is as many streams of the same length as it has bytes in an item; what is left behind the last stream is not
-//! coded (`filters.md` D2). A stream consists of one or two pieces, each of which is coded for itself.
+//! A block consists of as many streams of the same length as an item has bytes; the bytes behind the last stream are
+//! not coded (`filters.md` D2). A stream consists of one or two pieces, each of which is coded independently.
 
 pub(in crate::filter) mod columns;
 mod prefix_sum;
@@ -10,16 +10,16 @@ mod prefix_sum;
 use super::cpu::{self, SimdLevel};
 use super::shuffle;
 
-/// Which of the two filters: they code streams alike whose length is a multiple of 16.
+/// The two filters. They code streams whose length is a multiple of 16 in the same way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Revision {
-    /// Id 34: begins anew at the last multiple of 16 of a stream.
+    /// Id 34: restarts at the last multiple of 16 of a stream.
     Restarting,
     /// Id 35.
     Plain,
 }
 
-/// Streams are done by the restarting revision up to a multiple of this many bytes.
+/// The restarting revision restarts at the last multiple of this number of bytes.
 const VECTOR: usize = 16;
 
 /// Encodes the block `src`, `nstreams` streams (1 or more), into `dest`.
@@ -61,8 +61,8 @@ pub(crate) fn decode_in_place_at(level: SimdLevel, revision: Revision, nstreams:
     });
 }
 
-/// Shuffles elements of `typesize` bytes (1 or more) of the block `src` into `dest` and encodes the streams, in one pass
-/// where the machine can.
+/// Shuffles elements of `typesize` bytes (1 or more) of the block `src` into `dest` and encodes the streams, in one
+/// pass if the level has a fused kernel.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
@@ -95,7 +95,7 @@ pub(crate) fn shuffle_encode_at(
     }
 }
 
-/// Undoes [`shuffle_encode`]; what is in `src` afterwards is unspecified.
+/// Undoes [`shuffle_encode`]. The content of `src` afterwards is unspecified.
 ///
 /// # Panics
 /// If the lengths differ or `typesize` is 0.
@@ -122,7 +122,7 @@ pub(crate) fn decode_unshuffle_at(
     }
 }
 
-/// Where a stream of `len` bytes, at least 1, begins anew; 0 if it does not.
+/// Returns the position where the coding of a stream of `len` bytes, at least 1, restarts; 0 if it does not.
 fn restart(revision: Revision, len: usize) -> usize {
     match revision {
         Revision::Plain => 0,
@@ -130,7 +130,8 @@ fn restart(revision: Revision, len: usize) -> usize {
     }
 }
 
-/// Shows the pieces of a block of `len` bytes, none of which is empty, to `visit`. Returns where they end.
+/// Calls `visit` with the start and the end of each piece of a block of `len` bytes; no piece is empty. Returns the
+/// end of the last piece.
 #[inline(always)]
 fn for_each_piece(
     revision: Revision,
@@ -152,7 +153,7 @@ fn for_each_piece(
     stream * nstreams
 }
 
-/// Every byte of `src` but the first minus the one before it.
+/// Writes every byte of `src` minus the one before it; the first byte is copied.
 fn differences(src: &[u8], dest: &mut [u8]) {
     match cpu::level() {
         #[cfg(target_arch = "x86_64")]
@@ -171,7 +172,7 @@ fn differences_in_place(buf: &mut [u8]) {
     }
 }
 
-// The compiler vectorises these loops for the instructions of the function that they end up in.
+// The compiler vectorises these loops for the target features of the function that they are inlined into.
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
@@ -197,7 +198,7 @@ fn differences_portable(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// From the end on, so that the byte before is still there.
+/// Works from the end to the start, so that the byte before is still unchanged.
 #[inline(always)]
 fn differences_in_place_portable(buf: &mut [u8]) {
     const BATCH: usize = 128;

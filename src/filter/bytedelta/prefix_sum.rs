@@ -1,7 +1,8 @@
 //! Prefix sums of bytes modulo 256, which undo a bytedelta.
 //!
-//! As for the prefix XOR of delta, a vector is done in steps that double the distance, and what links the vectors is one
-//! addition only: the sum of each goes into a carry that does not wait for the sums within.
+//! As for the prefix XOR of delta, the prefix of a vector is computed in steps that double the distance, and the
+//! dependency chain from vector to vector is a single addition: the sum of each vector goes into the next carry,
+//! independently of the final sums.
 
 use super::super::cpu::SimdLevel;
 
@@ -20,7 +21,7 @@ pub(super) fn prefix_sum(level: SimdLevel, buf: &mut [u8]) {
 
 /// The upper bit of each byte of a word.
 const UPPER: u64 = 0x8080_8080_8080_8080;
-/// Multiplied by a byte, that byte everywhere in a word.
+/// Multiplied by a byte, gives a word of which every byte is that byte.
 const EVERYWHERE: u64 = 0x0101_0101_0101_0101;
 
 /// Adds byte by byte.
@@ -29,7 +30,7 @@ fn add(a: u64, b: u64) -> u64 {
     ((a & !UPPER) + (b & !UPPER)) ^ ((a ^ b) & UPPER)
 }
 
-/// The portable code, from `start` on, up to which all is done.
+/// Computes the prefix sums portably from `start` on. The bytes before `start` are already done.
 fn portable(buf: &mut [u8], start: usize) {
     let (done, buf) = buf.split_at_mut(start);
     let mut carry = done.last().copied().unwrap_or(0);
@@ -53,8 +54,9 @@ fn portable(buf: &mut [u8], start: usize) {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// For a step: the place in the vector of the byte that is added to each of the 64 bytes, and the mask of those that get
-    /// one. The second half of every piece of `2 * half` bytes gets the last byte of the first half.
+    /// Returns, for a step, the index in the vector of the byte that is added to each of the 64 bytes, and the mask
+    /// of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last byte of the
+    /// first half.
     const fn step(half: usize) -> ([u8; 64], u64) {
         let (mut places, mut mask) = ([0x80; 64], 0);
         let mut at = 0;

@@ -1,11 +1,11 @@
-//! Both revisions against the rule written down byte by byte, and the dumps of the document.
+//! Tests both revisions against a byte-by-byte implementation of the rule, and the dumps of the document.
 
 use super::super::model::{self, golden, guarded, hex};
 use super::super::shuffle::shuffle;
 use super::*;
 use Revision::{Plain, Restarting};
 
-/// The rule of `filters.md` 8; the bytes behind the streams are copied.
+/// Encodes by the rule of `filters.md` 8; the bytes behind the streams are copied.
 fn model(revision: Revision, nstreams: usize, src: &[u8]) -> Vec<u8> {
     let mut out = src.to_vec();
     let stream = src.len() / nstreams;
@@ -74,7 +74,7 @@ fn joined_with_a_shuffle() {
     }
 }
 
-/// Data set d2 of the document.
+/// Returns data set d2 of the document.
 fn d2(range: std::ops::Range<usize>) -> Vec<u8> {
     range.map(|i| (i * i / 3 + 5 * i + 1) as u8).collect()
 }

@@ -1,4 +1,4 @@
-//! Cells against the rule written down item by item, and the dumps of the document.
+//! Tests cells against an item-by-item implementation of the rule, and the dumps of the document.
 
 use super::super::model::{golden, hex};
 use super::*;
@@ -9,7 +9,7 @@ fn array(typesize: i32, blockshape: &[i32]) -> Container {
     Container { typesize, blockshape: BlockShape::new(blockshape) }
 }
 
-/// The linear index of every item in the order of cells (`filters.md` 10).
+/// Returns the linear index of every item in the order of cells (`filters.md` 10).
 fn model(side: usize, shape: &[i32]) -> Vec<usize> {
     let shape: Vec<usize> = shape.iter().map(|&extent| extent as usize).collect();
     let total: usize = shape.iter().product();
@@ -127,7 +127,7 @@ fn dumps_of_ndmean() {
     assert_eq!(means(&[3, 5], 2).unwrap(), repeated(&expected));
     assert_eq!(means(&[8, 2], 4).unwrap(), repeated(&[(3.5, 8), (11.5, 8)]));
     assert_eq!(means(&[4, 4], 127).unwrap(), vec![7.5; 16]);
-    // What the reference writes here, it cannot read.
+    // The reference cannot read the block that it writes here.
     assert_eq!(means(&[2, 8], 4).unwrap_err().kind(), ErrorKind::FilterPipeline);
     assert!(means(&[2, 8], 2).is_ok() && means(&[2, 3], 4).is_ok());
     assert!(means(&[4, 4], 0).is_err() && means(&[4, 4], 128).is_err());
@@ -149,7 +149,7 @@ fn means_come_back_to_their_places() {
                 continue;
             }
             scatter_means(side, Some(&container), &out, &mut back).unwrap();
-            // Cells without items in common have the sums that they had.
+            // Cells that do not overlap keep their sums.
             let sum =
                 |bytes: &[u8]| bytes.as_chunks::<8>().0.iter().map(|&b| f64::from_ne_bytes(b)).sum::<f64>();
             assert!((sum(&back) - sum(&src)).abs() < 1e-6 * sum(&src).abs() + 1e-9, "{shape:?} {side}");

@@ -1,38 +1,38 @@
-//! Tiles of 32 elements in 256-bit vectors. Each 128-bit lane works for itself on 16 elements, since AVX2 moves bytes
-//! cheaply only inside lanes.
+//! Tiles of 32 elements in 256-bit vectors. Each 128-bit lane processes 16 elements independently, because AVX2 moves
+//! bytes cheaply only inside lanes.
 
 use std::arch::x86_64::*;
 
-/// Elements of a tile.
+/// The number of elements of a tile.
 pub(in crate::filter) const TILE: usize = 32;
 
-/// Elements of a lane.
+/// The number of elements of a lane.
 const LANE: usize = 16;
 
-/// The widest element (or slice of an element) of a tile.
+/// The width in bytes of the widest element (or slice of an element) of a tile.
 pub(in crate::filter) const MAX_WIDTH: usize = 16;
 
-/// How the elements of a tile lie in memory, and the byte orders that follow from it.
+/// The layout of the elements of a tile in memory, and the byte permutations that follow from it.
 ///
 /// `P`, the number of vectors, is a power of two between 2 and 16 and not less than the number of columns. A lane of a
 /// vector then holds `16 / P` elements.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct Layout<const P: usize> {
-    /// Distance of two elements.
+    /// The distance of two elements in bytes.
     stride: usize,
-    /// Bytes of each element that belong to the tile: its number of columns.
+    /// The number of bytes of each element that belong to the tile: its number of columns.
     width: usize,
-    /// Elements in memory order to `P` columns of `16 / P` bytes each.
+    /// The shuffle from elements in memory order to `P` columns of `16 / P` bytes each.
     split: __m256i,
     /// The inverse of `split`.
     join: __m256i,
 }
 
 impl<const P: usize> Layout<P> {
-    /// Elements in a lane of a vector.
+    /// The number of elements in a lane of a vector.
     const PER_LANE: usize = LANE / P;
 
-    /// By width: the bytes of `split`.
+    /// The bytes of `split`, indexed by width.
     const SPLIT: [[u8; 16]; MAX_WIDTH + 1] = {
         let mut tables = [[0x80; 16]; MAX_WIDTH + 1];
         let mut width = 1;
@@ -48,7 +48,7 @@ impl<const P: usize> Layout<P> {
         tables
     };
 
-    /// By width: the bytes of `join`.
+    /// The bytes of `join`, indexed by width.
     const JOIN: [[u8; 16]; MAX_WIDTH + 1] = {
         let mut tables = [[0x80; 16]; MAX_WIDTH + 1];
         let mut width = 1;
@@ -64,8 +64,8 @@ impl<const P: usize> Layout<P> {
         tables
     };
 
-    /// The layout of elements of `stride` bytes; if they are wider than the tile, then only 16 bytes of each belong to
-    /// it and `P` is 16.
+    /// Returns the layout of elements of `stride` bytes. If they are wider than the tile, only 16 bytes of each
+    /// belong to it and `P` is 16.
     #[inline]
     #[target_feature(enable = "avx2")]
     pub(in crate::filter) fn new(stride: usize) -> Self {
@@ -74,32 +74,32 @@ impl<const P: usize> Layout<P> {
         Layout { stride, width, split: both_lanes(&Self::SPLIT[width]), join: both_lanes(&Self::JOIN[width]) }
     }
 
-    /// Number of columns.
+    /// Returns the number of columns.
     #[inline(always)]
     pub(in crate::filter) fn width(&self) -> usize {
         self.width
     }
 
-    /// Bytes from the first to the last byte of a tile.
+    /// Returns the number of bytes from the first to the last byte of a tile, both included.
     #[inline(always)]
     fn extent(&self) -> usize {
         (TILE - 1) * self.stride + self.width
     }
 
-    /// Bytes behind the tile that its last 16-byte access touches.
+    /// Returns the number of bytes behind the tile that its last 16-byte access touches.
     #[inline(always)]
     fn excess(&self) -> usize {
         16 - Self::PER_LANE * self.width
     }
 
-    /// The columns of the tile at `src`, behind which there are `room` bytes in all; those from `width` on are
-    /// unspecified.
+    /// Returns the columns of the tile at `src`, from which on `room` bytes can be accessed; columns from `width` on
+    /// are unspecified.
     ///
     /// # Safety
     /// The machine has AVX2, the tile is inside the `room` bytes, and these can be read.
     #[inline(always)]
     pub(in crate::filter) unsafe fn gather(&self, src: *const u8, room: usize) -> [__m256i; P] {
-        // Elements of `P` bytes have no excess; knowing the typesize, the compiler drops the check.
+        // Elements of `P` bytes have no excess; if the typesize is a constant, the compiler drops the check.
         if self.excess() == 0 || room >= self.extent() + self.excess() {
             // SAFETY: by the caller, and there is room for the excess.
             unsafe { self.gather_at(src) }
@@ -114,8 +114,8 @@ impl<const P: usize> Layout<P> {
         }
     }
 
-    /// The columns of elements in registers: `16 / P` of the first 16 in the low lane of each row, as many of the others in
-    /// the high one. For `P` below 16.
+    /// Returns the columns of elements in registers: each row holds `16 / P` of the first 16 elements in its low
+    /// lane, and as many of the others in the high one. `P` is below 16.
     ///
     /// # Safety
     /// The machine has AVX2.
@@ -137,7 +137,8 @@ impl<const P: usize> Layout<P> {
         let mut rows = unsafe { [_mm256_setzero_si256(); P] };
         for (v, row) in rows.iter_mut().enumerate() {
             let at = v * Self::PER_LANE * self.stride;
-            // SAFETY: both reads are inside what the caller promises: 16 bytes from an element of the tile.
+            // SAFETY: both reads are inside the range that the caller guarantees: 16 bytes from an element of the
+            // tile.
             unsafe {
                 let low = _mm_loadu_si128(src.add(at).cast());
                 let high = _mm_loadu_si128(src.add(at + LANE * self.stride).cast());
@@ -151,9 +152,9 @@ impl<const P: usize> Layout<P> {
         unsafe { exchange(rows) }
     }
 
-    /// Writes the tile of these columns at `dest`, behind which there are `room` bytes in all. Those behind the
-    /// tile may be overwritten with anything as far as they are within 16 bytes, so tiles are written in the order of their
-    /// addresses; where elements are wider than the tile, nothing else is touched.
+    /// Writes the tile of these columns at `dest`, from which on `room` bytes can be accessed. The 16 bytes behind
+    /// the tile may be overwritten with garbage, so tiles are written in the order of their addresses. Where elements
+    /// are wider than the tile, only the tile is written.
     ///
     /// # Safety
     /// The machine has AVX2, the tile is inside the `room` bytes, and these can be written.
@@ -186,7 +187,7 @@ impl<const P: usize> Layout<P> {
             }
         }
         for (v, &row) in rows.iter().enumerate() {
-            // SAFETY: the write is inside what the caller promises: 16 bytes from an element of the tile.
+            // SAFETY: the write is inside the range that the caller guarantees: 16 bytes from an element of the tile.
             unsafe {
                 let at = dest.add(v * Self::PER_LANE * self.stride);
                 _mm_storeu_si128(at.cast(), _mm256_castsi256_si128(row));
@@ -205,8 +206,8 @@ impl<const P: usize> Layout<P> {
 /// Exchanges, in each lane, the index of the vector with the index of the `P`th part of the lane: part `j` of vector `v`
 /// becomes part `v` of vector `j`. It is its own inverse.
 ///
-/// Every round takes the upper bit of the part's index into the vector's index as its lowest bit, and the
-/// upper bit of the vector's index into the part's index as its lowest bit.
+/// Every round shifts the upper bit of the part's index into the vector's index as its lowest bit, and the upper bit
+/// of the vector's index into the part's index as its lowest bit.
 ///
 /// # Safety
 /// The machine has AVX2.
@@ -230,7 +231,7 @@ pub(in crate::filter) unsafe fn exchange<const P: usize>(mut rows: [__m256i; P])
     rows
 }
 
-/// The 16 bytes in both lanes of a vector.
+/// Returns a vector with the 16 bytes in both lanes.
 #[inline]
 #[target_feature(enable = "avx2")]
 pub(in crate::filter) fn both_lanes(bytes: &[u8; 16]) -> __m256i {

@@ -1,16 +1,16 @@
-//! Elements to columns and back, in registers: the step that all shuffle kernels share.
+//! Converts elements to columns and back, in registers: the step that all shuffle kernels share.
 //!
-//! A *tile* is a fixed number of consecutive elements; its *column* `j` is byte `j` of each of them. `gather` turns
-//! a tile in memory into column vectors, `scatter` writes column vectors back as a tile. The kernels of
-//! `shuffle` and `bitshuffle` decide where columns and bit rows lie in memory; nothing here knows.
+//! A *tile* is a fixed number of consecutive elements; its *column* `j` is byte `j` of each of them. `gather` turns a
+//! tile in memory into column vectors, `scatter` writes column vectors back as a tile. The kernels of `shuffle` and
+//! `bitshuffle` determine the addresses of columns and bit rows.
 
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx2;
 #[cfg(target_arch = "x86_64")]
 pub(super) mod avx512;
 
-/// The starts of the pieces of `size` that cover `0..len`, the last one ending at `len`: it overlaps the piece before
-/// where `size` does not divide `len`, so that no kernel needs a loop for a rest.
+/// Returns the starts of the pieces of `size` that cover `0..len`. The last piece ends at `len`: it overlaps the
+/// piece before if `size` does not divide `len`, so that no kernel needs a loop for a remainder.
 ///
 /// `len` is at least `size`.
 #[inline(always)]
@@ -19,7 +19,7 @@ pub(super) fn pieces(len: usize, size: usize) -> impl Iterator<Item = usize> {
     (0..len).step_by(size).map(move |start| start.min(len - size))
 }
 
-/// The same starts in groups of `count`.
+/// Returns the same starts as [`pieces`], in groups of `count`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn groups(
@@ -34,8 +34,8 @@ pub(super) fn groups(
         .map(move |from| (from..len.min(from + group)).step_by(size).map(move |start| start.min(len - size)))
 }
 
-/// Prefetches the cache line of `dest[at]`, which may lie outside `dest`, for writing. The hardware prefetcher follows one
-/// stream but not many at once, and each line of the others costs a second-level cache access.
+/// Prefetches the cache line of `dest[at]`, which may be outside `dest`, for writing. The hardware prefetcher follows
+/// one stream but not many at once, and each line of the others costs an L2 cache access.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub(super) fn prefetch_dest<T>(dest: &[T], at: usize) {

@@ -1,12 +1,14 @@
 //! Prefix XOR: every word becomes the XOR of itself and all words before. It undoes the delta of a first block.
 //!
-//! A vector is done in steps that double the distance: after XORing every word with the one before, then every pair
-//! with the last word of the pair before, and so on, all words hold the XOR from the start of the vector. What
-//! links the vectors is one XOR only: the last word of each goes into a carry that does not wait for the sums.
+//! The prefix of a vector is computed in steps that double the distance: after XORing every word with the one before,
+//! then every pair with the last word of the pair before, and so on, all words hold the XOR from the start of the
+//! vector. The dependency chain from vector to vector is a single XOR: the last word of each vector goes into the
+//! next carry without waiting for the vector's own XOR with the carry.
 
 use super::super::cpu::SimdLevel;
 
-/// XORs every word of `W` bytes with all the words before it, with the code of `level`. The length is a multiple of `W`, which is 1, 2, 4 or 8.
+/// XORs every word of `W` bytes with all the words before it, with the code of `level`. The length is a multiple of
+/// `W`, which is 1, 2, 4 or 8.
 pub(super) fn prefix_xor<const W: usize>(level: SimdLevel, buf: &mut [u8]) {
     match level {
         #[cfg(target_arch = "x86_64")]
@@ -19,10 +21,10 @@ pub(super) fn prefix_xor<const W: usize>(level: SimdLevel, buf: &mut [u8]) {
     }
 }
 
-/// Words of 64 bits that are done together.
+/// The number of 64-bit words that are computed together.
 const BATCH: usize = 8;
 
-/// The portable code, from `start` on, a multiple of `W` up to which all is done.
+/// Computes the prefix XOR portably from `start` on, a multiple of `W`. The bytes before `start` are already done.
 fn portable<const W: usize>(buf: &mut [u8], start: usize) {
     let (done, buf) = buf.split_at_mut(start);
     // The last word so far, repeated through the register.
@@ -50,7 +52,7 @@ fn portable<const W: usize>(buf: &mut [u8], start: usize) {
     }
 }
 
-/// The prefix XOR of the words of `W` bytes in `x`.
+/// Returns the prefix XOR of the words of `W` bytes in `x`.
 #[inline(always)]
 fn prefix_of_word<const W: usize>(mut x: u64) -> u64 {
     for step in [8, 16, 32] {
@@ -61,7 +63,7 @@ fn prefix_of_word<const W: usize>(mut x: u64) -> u64 {
     x
 }
 
-/// The last `W` bytes of `x`, repeated.
+/// Returns the last `W` bytes of `x`, repeated.
 #[inline(always)]
 fn repeat_last<const W: usize>(x: u64) -> u64 {
     match W {
@@ -76,8 +78,9 @@ fn repeat_last<const W: usize>(x: u64) -> u64 {
 mod x86 {
     use std::arch::x86_64::*;
 
-    /// For a step: the place in the vector of the byte with which each of the 64 bytes is XORed, and the mask of those that
-    /// are. The second half of every piece of `2 * half` bytes gets the last word of the first half, repeated.
+    /// Returns, for a step, the index in the vector of the byte with which each of the 64 bytes is XORed, and the
+    /// mask of the bytes that are changed. The second half of every piece of `2 * half` bytes gets the last word of
+    /// the first half, repeated.
     const fn step<const W: usize>(half: usize) -> ([u8; 64], u64) {
         let (mut places, mut mask) = ([0x80; 64], 0);
         let mut at = 0;
@@ -91,7 +94,7 @@ mod x86 {
         (places, mask)
     }
 
-    /// The places of the last word of `len` bytes, repeated.
+    /// Returns the byte indices of the last word of `len` bytes, repeated.
     const fn last<const W: usize>(len: usize) -> [u8; 64] {
         let mut places = [0; 64];
         let mut at = 0;
@@ -137,7 +140,7 @@ mod x86 {
     pub(super) fn avx2<const W: usize>(buf: &mut [u8]) {
         let (vectors, rest) = buf.as_chunks_mut::<32>();
         let done = vectors.len() * 32;
-        // Places are in lanes here, and those with the upper bit set give zero.
+        // Indices are relative to the lane here, and an index with the upper bit set gives zero.
         let in_lane = lanes(&const { step::<W>(8).0 });
         let last_of_lane = lanes(&const { last::<W>(16) });
         let mut carry = _mm256_setzero_si256();
@@ -175,7 +178,7 @@ mod x86 {
         unsafe { _mm512_loadu_si512(bytes.as_ptr().cast()) }
     }
 
-    /// The first 16 bytes in both lanes.
+    /// Returns the first 16 bytes in both lanes.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn lanes(bytes: &[u8; 64]) -> __m256i {

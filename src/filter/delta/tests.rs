@@ -1,10 +1,10 @@
-//! The delta filter against the rule written down word by word, and the dumps of the spec.
+//! Tests the delta filter against a word-by-word implementation of the rule, and the dumps of the spec.
 
 use super::super::model::{d1, golden, hex};
 use super::*;
 use proptest::prelude::*;
 
-/// The rule of `filters.md` 6 for the first block.
+/// Encodes the first block by the rule of `filters.md` 6.
 fn first_model(typesize: usize, src: &[u8]) -> Vec<u8> {
     let width = word_width(typesize);
     let mut out = src.to_vec();
@@ -14,7 +14,7 @@ fn first_model(typesize: usize, src: &[u8]) -> Vec<u8> {
     out
 }
 
-/// The rule of `filters.md` 6 for other blocks.
+/// Encodes another block by the rule of `filters.md` 6.
 fn other_model(typesize: usize, src: &[u8], reference: &[u8]) -> Vec<u8> {
     let width = word_width(typesize);
     let mut out = src.to_vec();

@@ -1,6 +1,6 @@
-//! The byte shuffle with AVX2: columns of 32 elements go straight to their streams.
+//! The byte shuffle with AVX2: columns of 32 elements are stored directly to their streams.
 //!
-//! With `DELTA`, streams are coded by a bytedelta on the way, while they are in registers (`filters.md` 8).
+//! With `DELTA`, streams are also coded by a bytedelta, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx2 as delta;
 use super::super::columns::avx2::{Layout, MAX_WIDTH, TILE, exchange};
@@ -9,10 +9,10 @@ use super::cache_blocked;
 use super::generic::{self, elements};
 use std::arch::x86_64::*;
 
-/// Tiles of which 16 columns are done before the next 16 are, where elements are wider.
+/// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16.
 const RUN: usize = 16;
 
-/// Elements that are enough for a tile where 32 bytes of each are in it.
+/// The number of elements of a tile that holds 32 bytes of each element.
 const FEW: usize = 16;
 
 /// Shuffles whole elements.
@@ -80,14 +80,15 @@ pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], d
     }
 }
 
-/// As [`unshuffle`], the streams wherever they are, for the types that [`super::takes_planes`] names.
+/// Unshuffles like [`unshuffle`], with streams at any addresses, for the types for which [`super::takes_planes`] is
+/// true.
 ///
 /// # Safety
 /// `TILE` elements at least; `dest.len() / typesize` bytes can be read from each of the pointers.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], dest: &mut [u8]) {
     let streams = |j: usize| planes[j];
-    // SAFETY: (all) this function has AVX2, and the rest is the caller's word.
+    // SAFETY: (all) this function has AVX2; the rest by the caller.
     unsafe {
         match typesize {
             2 => backward::<2, false>(2, streams, dest),
@@ -113,10 +114,10 @@ unsafe fn forward<const P: usize, const DELTA: bool>(typesize: usize, src: &[u8]
     }
 }
 
-/// The tile of the elements from `first` on, its columns from `column` on.
+/// Shuffles the columns from `column` on of the tile of the elements from `first` on.
 ///
 /// # Safety
-/// The machine has AVX2; the lengths are equal, and there are such elements and columns.
+/// The machine has AVX2; the lengths are equal, and the tile and the columns exist.
 #[inline(always)]
 unsafe fn forward_tile<const P: usize, const DELTA: bool>(
     layout: &Layout<P>,
@@ -159,7 +160,7 @@ unsafe fn backward<const P: usize, const DELTA: bool>(
     let elements = dest.len() / typesize;
     // SAFETY: AVX2 by the caller.
     let layout = unsafe { Layout::<P>::new(typesize) };
-    // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
+    // The sums of the streams so far. Elements that are wider than a tile are not summed.
     // SAFETY: AVX2 by the caller.
     let mut carries = unsafe { [_mm256_setzero_si256(); P] };
     for first in pieces(elements, TILE) {
@@ -175,7 +176,7 @@ unsafe fn backward<const P: usize, const DELTA: bool>(
                 }
                 if DELTA {
                     if !first.is_multiple_of(TILE) {
-                        // The last tile, which overlaps the one before.
+                        // The last tile overlaps the one before.
                         let before = dest.as_ptr().add(at - typesize);
                         for (j, carry) in carries.iter_mut().enumerate().take(layout.width()) {
                             *carry = _mm256_set1_epi8(before.add(j).read() as i8);
@@ -191,8 +192,8 @@ unsafe fn backward<const P: usize, const DELTA: bool>(
     }
 }
 
-/// [`forward`] for blocks of less than `TILE` elements: each lane works on 16 elements, but the lanes on different bytes of
-/// the same ones.
+/// [`forward`] for blocks of less than `TILE` elements: both lanes process the same 16 elements, but different bytes
+/// of them.
 ///
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least `FEW` elements of at least 32 bytes.

@@ -1,6 +1,6 @@
-//! The byte shuffle with AVX-512: columns of 64 elements, a whole cache line, go straight to their streams.
+//! The byte shuffle with AVX-512: columns of 64 elements, a whole cache line, are stored directly to their streams.
 //!
-//! With `DELTA`, streams are coded by a bytedelta on the way, while they are in registers (`filters.md` 8).
+//! With `DELTA`, streams are also coded by a bytedelta, while they are in registers (`filters.md` 8).
 
 use super::super::bytedelta::columns::avx512 as delta;
 use super::super::columns::avx512::{Columns, Packed, Slotted, TILE, Tiles, Wide};
@@ -10,8 +10,8 @@ use super::cache_blocked;
 use super::generic::elements;
 use std::arch::x86_64::*;
 
-/// Tiles of which 16 columns are done before the next 16 are, where elements are wider: lines of a stream that are written
-/// one after the other.
+/// For elements of more than 16 columns: the number of tiles of which 16 columns are processed before the next 16,
+/// which is the number of lines of a stream that are written consecutively.
 const RUN: usize = 8;
 
 /// Shuffles whole elements.
@@ -83,14 +83,15 @@ pub(super) unsafe fn unshuffle<const DELTA: bool>(typesize: usize, src: &[u8], d
     }
 }
 
-/// As [`unshuffle`], the streams wherever they are, for the types that [`super::takes_planes`] names.
+/// Unshuffles like [`unshuffle`], with streams at any addresses, for the types for which [`super::takes_planes`] is
+/// true.
 ///
 /// # Safety
 /// `TILE` elements at least; `dest.len() / typesize` bytes can be read from each of the pointers.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vl,avx512vbmi")]
 pub(super) unsafe fn unshuffle_planes(typesize: usize, planes: &[*const u8; 8], dest: &mut [u8]) {
     let streams = |j: usize| planes[j];
-    // SAFETY: (all) this function has the AVX-512 level, and the rest is the caller's word.
+    // SAFETY: (all) this function has the AVX-512 level; the rest by the caller.
     unsafe {
         match typesize {
             2 => backward::<_, false>(Packed::<1, 2>, 2, streams, dest),
@@ -114,10 +115,10 @@ unsafe fn forward<const DELTA: bool>(tiles: impl Tiles, typesize: usize, src: &[
     }
 }
 
-/// The tile of the elements from `first` on, its columns from `column` on.
+/// Shuffles the columns from `column` on of the tile of the elements from `first` on.
 ///
 /// # Safety
-/// The machine has the AVX-512 level; the lengths are equal, and there are such elements and columns.
+/// The machine has the AVX-512 level; the lengths are equal, and the tile and the columns exist.
 #[inline(always)]
 unsafe fn forward_tile<const DELTA: bool>(
     tiles: impl Tiles,
@@ -160,7 +161,7 @@ unsafe fn backward<T: Tiles, const DELTA: bool>(
     dest: &mut [u8],
 ) {
     let elements = dest.len() / typesize;
-    // What the streams have come to. Elements that are so wide that a tile is but a part of them are not summed up.
+    // The sums of the streams so far. Elements that are wider than a tile are not summed.
     // SAFETY: the level by the caller.
     let mut sums = unsafe { T::Columns::zero() };
     for first in pieces(elements, TILE) {
@@ -175,7 +176,7 @@ unsafe fn backward<T: Tiles, const DELTA: bool>(
                 }
                 if DELTA {
                     if !first.is_multiple_of(TILE) {
-                        // The last tile, which overlaps the one before.
+                        // The last tile overlaps the one before.
                         let before = dest.as_ptr().add((first - 1) * typesize);
                         for (j, sum) in sums.vectors_mut().iter_mut().enumerate().take(tiles.width()) {
                             *sum = _mm512_set1_epi8(before.add(j).read() as i8);

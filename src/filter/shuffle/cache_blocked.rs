@@ -1,9 +1,9 @@
 //! The byte shuffle of elements of 8 and 16 bytes, four streams at a time.
 //!
-//! Streams that lie a multiple of [`WAY`] apart, as those of blocks whose length is a power of two do, all meet in one set
-//! of the first cache, which holds eight lines: written one line of each in turn, they push each other out before
-//! they are written. Here a few lines of four streams are written before the next four are, and the elements read
-//! again for each four.
+//! Streams that are a multiple of [`WAY`] apart, as in blocks whose length is a power of two, all map to one set of
+//! the L1 cache, which holds eight lines. If one line of each stream were written in turn, the lines would evict each
+//! other before they are complete. Here a few lines of four streams are written before the next four streams, and the
+//! elements are read again for each four.
 
 use super::super::bytedelta::columns::{avx2 as delta_avx2, avx512 as delta_avx512};
 use super::super::columns::avx2::{Layout, TILE as TILE_AVX2};
@@ -11,17 +11,18 @@ use super::super::columns::avx512::{TILE as TILE_AVX512, load, table};
 use super::super::columns::{groups, prefetch_dest};
 use std::arch::x86_64::*;
 
-/// Distance of two addresses that share a set of the first cache, in bytes: 64 sets of lines of 64, in all x86 processors.
+/// The distance in bytes of two addresses that share a set of the L1 cache: 64 sets of lines of 64 bytes, in all x86
+/// processors.
 const WAY: usize = 4096;
 const LINE: usize = 64;
 
-/// Streams that are written together, and bytes of an element that are.
+/// The number of streams that are written together, and of the bytes of an element that they hold.
 const FOUR: usize = 4;
 
-/// Bytes of each of them that are written before the next four streams come.
+/// The number of bytes of each stream that are written before the next four streams.
 const RUN: usize = 8 * LINE;
 
-/// Whether streams of `elements` bytes, one behind the other, meet in one set, or in one of `sets` sets.
+/// Returns whether contiguous streams of `elements` bytes map to one cache set, or to one of `sets` sets.
 pub(super) fn crowded(elements: usize, sets: usize) -> bool {
     (elements + LINE) % (WAY / sets) <= 2 * LINE
 }
@@ -60,13 +61,13 @@ pub(super) unsafe fn forward_avx512<const N: usize, const DELTA: bool>(src: &[u8
     }
 }
 
-/// The columns from `column` on, a multiple of 4, of the tile at `src`.
+/// Returns the columns from `column` on, a multiple of 4, of the tile at `src`.
 ///
 /// # Safety
 /// The machine has the AVX-512 level, and the tile can be read.
 #[inline(always)]
 unsafe fn gather_avx512<const N: usize>(src: *const u8, column: usize) -> [__m512i; FOUR] {
-    // Four columns of 16 elements each, those of one column in one lane.
+    // Four columns of 16 elements each, one column in each lane.
     // SAFETY: the level by the caller.
     let mut quarters = unsafe { [_mm512_setzero_si512(); 4] };
     for (i, quarter) in quarters.iter_mut().enumerate() {
@@ -96,7 +97,7 @@ unsafe fn gather_avx512<const N: usize>(src: *const u8, column: usize) -> [__m51
     }
 }
 
-/// The bytes of the two vectors at `from` in that order.
+/// Returns bytes of the two vectors at `from` in that order.
 ///
 /// # Safety
 /// The machine has the AVX-512 level, and the vectors can be read.
@@ -109,7 +110,8 @@ unsafe fn pair(from: *const u8, order: &[u8; TILE_AVX512]) -> __m512i {
     }
 }
 
-/// For each four columns: where in two vectors, 16 elements of 8 bytes, those of lane `j`, column `j`, are.
+/// For each four columns: the indices, in two vectors of 16 elements of 8 bytes, of the bytes of column `j`, which go
+/// to lane `j`.
 static OF_EIGHT: [[u8; TILE_AVX512]; 2] =
     [table!(at => at % 16 * 8 + at / 16), table!(at => at % 16 * 8 + FOUR + at / 16)];
 
@@ -121,7 +123,7 @@ static OF_SIXTEEN: [[u8; TILE_AVX512]; 4] = [
     table!(at => at % 8 * 16 + 3 * FOUR + at / 16),
 ];
 
-/// As [`forward_avx512`], for streams that are crowded.
+/// Shuffles like [`forward_avx512`], for streams that are crowded.
 ///
 /// # Safety
 /// The machine has AVX2; the lengths are equal and hold at least a tile.
@@ -142,7 +144,7 @@ pub(super) unsafe fn forward_avx2<const N: usize, const DELTA: bool>(src: &[u8],
     }
 }
 
-/// The `PART`th four streams of the tiles that begin at `firsts`.
+/// Writes the `PART`th four streams of the tiles that begin at `firsts`.
 ///
 /// # Safety
 /// The machine has AVX2; the lengths are equal, and the tiles inside `src`.
@@ -179,14 +181,16 @@ unsafe fn stretch_avx2<const N: usize, const PART: usize, const DELTA: bool>(
     }
 }
 
-/// Of four elements of `N` bytes at `low`, and of four at `high`, the `PART`th 4 bytes each, in the two lanes.
+/// Returns the `PART`th 4 bytes of each of four elements of `N` bytes at `low`, and of four at `high`, in the two
+/// lanes.
 ///
 /// # Safety
 /// The machine has AVX2, and the elements can be read.
 #[inline(always)]
 unsafe fn words<const N: usize, const PART: usize>(low: *const u8, high: *const u8) -> __m256i {
-    // SAFETY: AVX2 by the caller. Each read is inside the four elements: of 8 bytes, two are read at a time; of 16, each where
-    // its word comes to lie in its place, at most 12 bytes on for the first, and as much before for the last.
+    // SAFETY: AVX2 by the caller. Each read is inside the four elements: of elements of 8 bytes, two are read at a
+    // time; of elements of 16 bytes, each read begins so that the word is at its index in the lane, at most 12 bytes
+    // behind the start for the first element, and 12 bytes before the word for the last.
     unsafe {
         if N == 8 {
             let (a, b) = (lanes(low, high, 0), lanes(low, high, 16));
@@ -202,7 +206,7 @@ unsafe fn words<const N: usize, const PART: usize>(low: *const u8, high: *const 
     }
 }
 
-/// The 16 bytes at `offset` from two places.
+/// Returns the 16 bytes at `offset` from two addresses.
 ///
 /// # Safety
 /// The machine has AVX2, and the bytes can be read.

@@ -1,14 +1,14 @@
 //! The portable byte shuffle. It has no target-specific code, but is written in words and fixed strides that
-//! compilers turn into decent code everywhere; the SIMD kernels leave it the blocks too small for a tile.
+//! compilers vectorise well everywhere. The SIMD kernels call it for blocks too small for a tile.
 
 use super::super::columns::pieces;
 use super::super::transpose;
 
-/// Elements and columns of a tile.
+/// The number of elements and of columns of a tile.
 const TILE: usize = 8;
 
-/// Returns the number of whole elements of `typesize` bytes in `len`. Powers of two are shifted: in a short block, a division
-/// takes a noticeable share of the time.
+/// Returns the number of whole elements of `typesize` bytes in `len`. Powers of two are shifted: for a short block,
+/// the latency of a division is noticeable.
 #[inline(always)]
 pub(super) fn elements(len: usize, typesize: usize) -> usize {
     if typesize.is_power_of_two() { len >> typesize.trailing_zeros() } else { len / typesize }
@@ -107,5 +107,5 @@ fn join_streams<const T: usize>(src: &[u8], dest: &mut [u8]) {
     }
 }
 
-/// Elements that [`split_streams`] and [`join_streams`] handle at a time: they stay in the L1 cache.
+/// The number of elements that [`split_streams`] and [`join_streams`] process at a time: they stay in the L1 cache.
 const BATCH: usize = 512;

@@ -1,8 +1,8 @@
 //! Byte shuffle (`filters.md` 4): byte `j` of every element goes into stream `j`.
 //!
-//! With elements of `typesize` bytes and `q = len / typesize` of them, `out[j * q + i] = in[i * typesize + j]`;
-//! the `len % typesize` bytes that are left are copied. This file checks lengths and handles the cases that
-//! move nothing; the kernels see whole elements only.
+//! With elements of `typesize` bytes and `q = len / typesize` of them, `out[j * q + i] = in[i * typesize + j]`; the
+//! `len % typesize` bytes that are left are copied. This file checks lengths and handles the cases in which no byte
+//! moves; the kernels are called with whole elements only.
 
 mod generic;
 
@@ -54,11 +54,12 @@ pub fn unshuffle_at(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u
     run(level, Direction::Backward, typesize, src, dest);
 }
 
-/// The most bytes of an element, and the fewest elements, that the kernels code with a bytedelta.
+/// The largest element in bytes, and the smallest number of elements, that the kernels code with a bytedelta.
 #[cfg(target_arch = "x86_64")]
 const FUSED: (usize, usize) = (16, 64);
 
-/// Whether the kernels of `level` can code the streams of such a block with a bytedelta (`filters.md` 8) on the way.
+/// Returns whether the kernels of `level` can shuffle blocks of `len` bytes and code their streams with a bytedelta
+/// (`filters.md` 8) in one pass.
 pub(super) fn fuses(level: SimdLevel, typesize: usize, len: usize) -> bool {
     match level {
         #[cfg(target_arch = "x86_64")]
@@ -72,10 +73,10 @@ pub(super) fn fuses(level: SimdLevel, typesize: usize, len: usize) -> bool {
     }
 }
 
-/// [`shuffle`], and then the differences of the bytes of each stream, where [`fuses`] says so.
+/// Shuffles like [`shuffle`], and replaces the bytes of each stream by their differences. [`fuses`] must be true.
 ///
 /// # Panics
-/// Where it does not say so, or if the lengths differ.
+/// If [`fuses`] is false, or if the lengths differ.
 pub(super) fn shuffle_differences(level: SimdLevel, typesize: usize, src: &[u8], dest: &mut [u8]) {
     run_fused(level, Direction::Forward, typesize, src, dest);
 }
@@ -124,13 +125,13 @@ fn run_fused(level: SimdLevel, direction: Direction, typesize: usize, src: &[u8]
     }
 }
 
-/// The largest items of which [`unshuffle_planes`] takes the bytes from different places, in bytes.
+/// The largest items, in bytes, whose planes [`unshuffle_planes`] reads from separate addresses.
 pub const MAX_PLANES: usize = 8;
-/// The fewest of them.
+/// The smallest number of elements for [`unshuffle_planes`].
 #[cfg(target_arch = "x86_64")]
 const MIN_ELEMENTS: usize = 64;
 
-/// Whether [`unshuffle_planes`] can make a block of `len` bytes.
+/// Returns whether [`unshuffle_planes`] can produce a block of `len` bytes.
 pub fn takes_planes(typesize: usize, len: usize) -> bool {
     takes_planes_at(cpu::level(), typesize, len)
 }
@@ -150,11 +151,11 @@ fn takes_planes_at(level: SimdLevel, typesize: usize, len: usize) -> bool {
     }
 }
 
-/// As [`unshuffle`] of streams that need not lie behind each other: `planes[j]` is stream `j`. Which spares those that are
-/// there already a copy.
+/// Unshuffles like [`unshuffle`] streams that need not be contiguous: `planes[j]` is stream `j`. This saves a copy of
+/// streams that are already decoded elsewhere.
 ///
 /// # Panics
-/// Where [`takes_planes`] does not say so, or if the planes are not one for each byte of an item and of equal lengths.
+/// If [`takes_planes`] is false, or if the planes are not one for each byte of an item and of equal lengths.
 pub fn unshuffle_planes(planes: &[&[u8]], dest: &mut [u8]) {
     unshuffle_planes_at(cpu::level(), planes, dest);
 }

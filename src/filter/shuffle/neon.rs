@@ -1,11 +1,11 @@
-//! The byte shuffle with NEON for elements of 2, 3, 4, 8 and 16 bytes; its structured loads and stores take elements
-//! apart by themselves. Everything else is left to the portable code.
+//! The byte shuffle with NEON for elements of 2, 3, 4, 8 and 16 bytes; its structured loads and stores deinterleave
+//! and interleave elements. Other element sizes use the portable code.
 
 use super::super::columns::pieces;
 use super::generic;
 use std::arch::aarch64::*;
 
-/// Elements of a tile, and bytes of a vector.
+/// The number of elements of a tile, and of bytes of a vector.
 const TILE: usize = 16;
 
 /// Shuffles whole elements.
@@ -102,7 +102,8 @@ unsafe fn load_columns<const T: usize>(streams: *const u8, elements: usize) -> [
     columns
 }
 
-/// The columns of 16 elements of 8 bytes: pairs of bytes by the load, single bytes from two loads.
+/// Returns the columns of 16 elements of 8 bytes: the loads separate pairs of bytes, and two loads are combined to
+/// separate single bytes.
 ///
 /// # Safety
 /// The elements can be read at `src`.
@@ -146,7 +147,8 @@ unsafe fn join_8(c: [uint8x16_t; 8], dest: *mut u8) {
     }
 }
 
-/// The columns of 16 elements of 16 bytes: groups of 4 bytes by the load, single bytes from four loads.
+/// Returns the columns of 16 elements of 16 bytes: the loads separate groups of 4 bytes, and four loads are combined
+/// to separate single bytes.
 ///
 /// # Safety
 /// The elements can be read at `src`.

@@ -1,4 +1,4 @@
-//! The byte shuffle of every available level against the formula, the CRCs and the dumps of the spec.
+//! Tests the byte shuffle of every available level against the formula, the CRCs and the dumps of the spec.
 
 use super::super::model::{self, d1, golden, guarded, hex};
 use super::*;
@@ -46,7 +46,7 @@ fn long_blocks() {
     }
 }
 
-/// Streams that share sets of the cache, and those that just do not.
+/// Streams that share cache sets, and streams that narrowly do not.
 #[test]
 fn streams_a_power_of_two_apart() {
     for t in [4, 8, 16, 32].into_iter().step_by(if cfg!(miri) { 3 } else { 1 }) {
@@ -63,7 +63,7 @@ fn planes_that_lie_anywhere() {
         for elements in (64..200).chain([1000, 8192]).step_by(if cfg!(miri) { 67 } else { 1 }) {
             let src = golden(elements * typesize);
             let shuffled = model::shuffle(typesize, &src);
-            // In the other order, and one byte on.
+            // In reverse order, and shifted by one byte.
             let apart: Vec<Vec<u8>> = shuffled
                 .chunks_exact(elements)
                 .rev()

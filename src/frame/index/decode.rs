@@ -1,4 +1,4 @@
-//! From the index chunk to its entries. The chunk is anybody's bytes.
+//! Decoding an index chunk. The bytes are untrusted.
 
 #![forbid(unsafe_code)]
 
@@ -10,16 +10,16 @@ use crate::out_buffer::OutBuffer;
 use crate::pipeline::decompress;
 use crate::pipeline::params::DecompressParams;
 
-/// A list of entries of up to this size is decoded from any chunk, in bytes.
+/// A list of entries of up to this size, in bytes, is decoded from any chunk.
 const MODEST: usize = 64 << 20;
-/// A larger one only from a chunk that is at most so many times smaller: every chunk that holds a list, and not one
-/// entry over and over, compresses less.
+/// Maximum compression ratio of a larger list. Chunks that hold a list of different entries compress less; a single
+/// repeated entry is a special chunk, which is not decoded to a list.
 const MAX_RATIO: usize = 4096;
 
-/// The uncompressed size of an index, from the header of its chunk, in bytes.
+/// Returns the uncompressed size of an index, in bytes, from the header of its chunk.
 ///
 /// # Errors
-/// `InvalidHeader` when that is no list of entries.
+/// `InvalidHeader` when the chunk is not a list of 8-byte entries.
 pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> {
     let header = header_of_index_chunk;
     if usize::from(header.typesize) != ENTRY_LEN {
@@ -31,11 +31,11 @@ pub(crate) fn stored_nbytes(header_of_index_chunk: &ChunkHeader) -> Result<i64> 
     Ok(i64::from(header.nbytes))
 }
 
-/// Decodes an index chunk that must hold `nchunks` entries; `chunk` may be longer than the chunk. A list of them takes
-/// at most 64 MiB, or 4096 times the length of `chunk`.
+/// Decodes an index chunk that must hold `nchunks` entries; `chunk` may have more bytes than the index chunk. A list of
+/// entries has at most 64 MiB plus 4096 times the length of `chunk`.
 ///
 /// # Errors
-/// `Data` when the chunk holds something else or promises more than that, the errors of decompression, `MemoryAlloc`.
+/// `Data` when the chunk has other contents or a larger list, the errors of decompression, `MemoryAlloc`.
 pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     let header = ChunkHeader::parse(chunk)?;
     let nbytes = nchunks.checked_mul(ENTRY_LEN);
@@ -60,7 +60,7 @@ pub(crate) fn decode(chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     Ok(Offsets::List(list))
 }
 
-/// The whole content of the chunk.
+/// Returns the whole decompressed content of the chunk.
 fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     let nbytes = header.nbytes();
     let limit = MODEST.saturating_add(chunk.len().saturating_mul(MAX_RATIO));
@@ -76,7 +76,7 @@ fn decompressed(header: &ChunkHeader, chunk: &[u8]) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// One entry over and over. That is what filling a frame with special chunks writes.
+/// Decodes an index of one repeated entry, which is written for a frame filled with special chunks.
 fn decode_special(header: &ChunkHeader, chunk: &[u8], nchunks: usize) -> Result<Offsets> {
     let cbytes = usize::try_from(header.cbytes).unwrap_or(0);
     let Some(value) = chunk.get(header.len()..cbytes) else {

@@ -1,7 +1,8 @@
-//! From the entries to an index chunk, with the fixed parameters of `frame.md` 1.4.
+//! Encoding an index chunk, with the fixed parameters of `frame.md` 1.4.
 //!
-//! An index of one block (2048 entries) is compressed anew each time, and has the reference's bytes. Of a longer one
-//! only the blocks from the first changed entry on are: an append must not cost as much as the frame has chunks.
+//! An index of one block (2048 entries) is compressed anew each time, and has the same bytes as that of the reference.
+//! Of a longer index, only the blocks from the first changed entry on are compressed: the cost of an append must not
+//! grow with the number of chunks.
 
 #![forbid(unsafe_code)]
 
@@ -21,17 +22,17 @@ use crate::pipeline::params::CompressParams;
 /// The block size of an index, in bytes.
 const BLOCKSIZE: i32 = 16_384;
 
-/// What a stream takes besides its bytes; a block has at most one for each byte of an entry.
+/// Size of the length before each stream, in bytes. A block has at most one stream per byte of an entry.
 const STREAM_PREFIX: usize = 4;
 
-/// The parameters of an index of `nbytes` bytes: fixed, but for what the environment overrides. Whatever that says, an
-/// entry has 8 bytes.
+/// Returns the parameters for an index of `nbytes` bytes: fixed, except for the overrides by environment variables. The
+/// typesize is always 8 bytes.
 fn parameters(nbytes: usize) -> Result<CompressParams> {
     let mut params =
         CompressParams { blocksize: BLOCKSIZE, splitmode: BLOSC_NEVER_SPLIT, ..CompressParams::default() };
     overrides::for_new_context(&mut params)?;
     params.typesize = ENTRY_LEN as i32;
-    // Where an index is long enough for threads, most of it is there already.
+    // An index that is long enough for several threads is mostly encoded already.
     params.nthreads = 1;
     let choice = Choice::of(&params);
     params.blocksize =
@@ -39,7 +40,7 @@ fn parameters(nbytes: usize) -> Result<CompressParams> {
     Ok(params)
 }
 
-/// The size of an index of that many entries, in bytes.
+/// Returns the size of an index of that number of entries, in bytes.
 fn nbytes_of(entries: usize) -> Result<usize> {
     match entries.checked_mul(ENTRY_LEN) {
         Some(nbytes) if nbytes <= MAX_BUFFERSIZE => Ok(nbytes),
@@ -47,7 +48,7 @@ fn nbytes_of(entries: usize) -> Result<usize> {
     }
 }
 
-/// `len` zeros.
+/// Returns `len` zero bytes.
 fn zeros(len: usize) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of an index"))?;
@@ -55,7 +56,7 @@ fn zeros(len: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The entries from `first` on, as they go into the chunk.
+/// Returns the entries from `first` on as little-endian bytes.
 fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
     let len = offsets.len().saturating_sub(first) * ENTRY_LEN;
     let mut bytes = Vec::new();
@@ -73,7 +74,7 @@ fn entries_from(offsets: &Offsets, first: usize) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// A chunk of all that is in `bytes`, of at most `capacity` bytes.
+/// Compresses all of `bytes` into a chunk of at most `capacity` bytes.
 fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Result<Vec<u8>> {
     let mut dest = zeros(capacity)?;
     plan::check(params, bytes.len(), capacity, true)?;
@@ -85,9 +86,9 @@ fn compress_whole(params: &CompressParams, bytes: &[u8], capacity: usize) -> Res
     Ok(dest)
 }
 
-/// Whether the reference's encoder would have made this chunk: it gives up when the destination has room for less than
-/// 66 bytes, or for not one byte more than it writes. Ours has room for a whole block in any case. Only a chunk of one
-/// coded block is looked at.
+/// Returns whether the encoder of the reference could have written this chunk: it fails when the destination has less
+/// than 66 bytes, or less than one byte more than it writes. The encoder of this library always has a destination for a
+/// whole block. Only a chunk of one compressed block is checked.
 fn blosclz_has_room(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
     const LEAST: usize = 66;
     const STREAM: usize = EXTENDED_HEADER_LENGTH + 4 + STREAM_PREFIX;
@@ -103,7 +104,7 @@ fn blosclz_has_room(chunk: &[u8], nbytes: usize, capacity: usize) -> bool {
     }
 }
 
-/// A chunk of the entries as they are; `header` is that of one that is coded.
+/// Returns a chunk that stores the entries uncompressed. `header` is that of the compressed chunk.
 fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
     let entries = entries_from(offsets, 0)?;
     let mut chunk = zeros(header.len() + entries.len())?;
@@ -114,11 +115,11 @@ fn plain(header: &ChunkHeader, offsets: &Offsets) -> Result<Vec<u8>> {
     Ok(chunk)
 }
 
-/// The index of a frame of `nchunks` chunks of that kind: 40 bytes, however many there are.
+/// Returns the index of a frame of `nchunks` chunks of that kind. It has 40 bytes for any number of chunks.
 ///
 /// # Errors
-/// `FrameSpecial` for a repeated value, which has no entry, or no chunk; `Data` for more chunks than an index holds;
-/// `InvalidParam` when the environment asks for what cannot be.
+/// `FrameSpecial` for a repeated value, which has no index entry, and for `nchunks` of 0; `Data` for more chunks than
+/// an index holds; `InvalidParam` for invalid parameters from environment variables.
 pub(crate) fn encode_special(special: Special, nchunks: usize) -> Result<Vec<u8>> {
     if special == Special::Value {
         return Err(err!(FrameSpecial, "a repeated value is stored as any other chunk"));
@@ -138,7 +139,7 @@ fn encode_uniform(code: i64, entries: usize) -> Result<Vec<u8>> {
     Ok(dest)
 }
 
-/// What decides how blocks are encoded; blocks that were encoded with something else are of no use.
+/// The parameters that determine the encoding of blocks. Blocks encoded with other parameters cannot be reused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Manner {
     compcode: i32,
@@ -155,40 +156,40 @@ impl Manner {
     }
 }
 
-/// Encodes the index of one frame, again and again.
+/// The encoder of the index of one frame.
 ///
-/// It keeps the encoded blocks of the last index, so that a long one costs as much as its changed end. The decoded
-/// entries are the caller's.
+/// It keeps the encoded blocks of the last index, so that encoding a long index costs as much as encoding its changed
+/// end. It does not keep the decoded entries, which the caller passes to each call.
 #[derive(Debug, Default)]
 pub(crate) struct IndexEncoder {
-    /// How the blocks were encoded; `None` when there are none.
+    /// The parameters of the kept blocks; `None` without blocks.
     manner: Option<Manner>,
     /// The encoded full blocks, one after another.
     streams: Vec<u8>,
-    /// Where each of them ends in `streams`.
+    /// The end of each block in `streams`, in bytes.
     ends: Vec<usize>,
 }
 
 impl IndexEncoder {
-    /// An encoder that has seen no index.
+    /// Returns an encoder without kept blocks.
     #[cfg(test)]
     pub(crate) fn new() -> Self {
         IndexEncoder::default()
     }
 
-    /// Forgets the last index: the next call encodes all of its.
+    /// Drops the kept blocks: the next call encodes all blocks.
     pub(crate) fn forget(&mut self) {
         *self = IndexEncoder::default();
     }
 
-    /// Encodes an index. The first `changed_from` entries are those of the last call's index, whether or not what it
-    /// returned was used; after a call that failed they do not matter. The chunk takes at most
-    /// `8 * capacity_entries + 32` bytes, where `capacity_entries` is at least the number of entries (deleting passes
-    /// the number before).
+    /// Encodes an index. The first `changed_from` entries must equal those of the index of the last call, whether or
+    /// not the caller used the result of that call; after a failed call `changed_from` is ignored. The chunk has at
+    /// most `8 * capacity_entries + 32` bytes, where `capacity_entries` is at least the number of entries (for a
+    /// deletion, the number before it).
     ///
     /// # Errors
-    /// `Data` for more entries than an index holds, `MemoryAlloc`, and what the environment may cause: `InvalidParam`,
-    /// `CodecSupport` or `CodecParam`.
+    /// `Data` for more entries than an index holds, `MemoryAlloc`, and the errors of parameters from environment
+    /// variables: `InvalidParam`, `CodecSupport` or `CodecParam`.
     pub(crate) fn encode(
         &mut self,
         offsets: &Offsets,
@@ -208,7 +209,8 @@ impl IndexEncoder {
         let capacity =
             nbytes_of(capacity.max(offsets.len())).unwrap_or(MAX_BUFFERSIZE) + EXTENDED_HEADER_LENGTH;
         let blocks = Blocks::new(nbytes, params.blocksize.max(1) as usize);
-        // Delta codes each block against the first; a block of less than an entry is none of ours.
+        // The blocks must be encoded together if the delta filter is used, which codes each block against the first, or
+        // if the block size is no multiple of the entry size.
         let alone = blocks.count() <= 1
             || !blocks.blocksize().is_multiple_of(ENTRY_LEN)
             || params.clevel == 0
@@ -235,8 +237,8 @@ impl IndexEncoder {
         Ok(chunk)
     }
 
-    /// Encodes the blocks from the first changed entry on, and puts the chunk together. `None` when they cannot be
-    /// taken out of the chunk that they make by themselves.
+    /// Encodes the blocks from the first changed entry on, and assembles the chunk. Returns `None` when the changed
+    /// blocks give a plain or special chunk, from which no blocks can be taken.
     fn encode_blocks(
         &mut self,
         params: &CompressParams,
@@ -246,7 +248,7 @@ impl IndexEncoder {
         capacity: usize,
     ) -> Result<Option<Vec<u8>>> {
         let mut first = (changed_from / (blocks.blocksize() / ENTRY_LEN)).min(self.ends.len());
-        // There has to be something to encode, and enough of it not to be stored plain.
+        // The encoded part must not be empty, and must be long enough not to be stored plain.
         while first > 0 && blocks.nbytes() < first * blocks.blocksize() + MIN_BUFFERSIZE {
             first -= 1;
         }
@@ -263,7 +265,7 @@ impl IndexEncoder {
         self.streams.truncate(self.ends.last().copied().unwrap_or(0));
         self.keep(&part, &header, count)?;
         let whole = self.assemble(&header, offsets, blocks, capacity)?;
-        // A short last block is encoded anew anyway.
+        // A short last block changes with the next append, so it is not kept.
         if blocks.leftover() > 0 {
             self.ends.pop();
             self.streams.truncate(self.ends.last().copied().unwrap_or(0));
@@ -271,7 +273,8 @@ impl IndexEncoder {
         Ok(Some(whole))
     }
 
-    /// Takes the `count` blocks out of a chunk that was written here, where they lie in order.
+    /// Appends the `count` blocks of a chunk to the kept blocks. [`compress_whole`] has written the chunk, with its
+    /// blocks in order.
     fn keep(&mut self, part: &[u8], header: &ChunkHeader, count: usize) -> Result<()> {
         let first = header.len() + 4 * count;
         let base = self.streams.len();
@@ -293,7 +296,8 @@ impl IndexEncoder {
         Ok(())
     }
 
-    /// The chunk of all blocks, or the entries as they are where that does not fit. `header` is that of a part.
+    /// Returns the chunk of all kept blocks, or a plain chunk of the entries where it exceeds `capacity`. `header` is
+    /// that of the encoded part.
     fn assemble(
         &self,
         header: &ChunkHeader,

@@ -1,10 +1,11 @@
-//! The index of a frame (`frame.md` 1.4): an ordinary chunk that holds one `i64` per chunk, which tells where it is.
+//! The index of a frame (`frame.md` 1.4): an ordinary chunk with one `i64` per chunk of the frame, which gives its
+//! place.
 //!
-//! | room | owns |
+//! | module | contents |
 //! |---|---|
-//! | `offsets` | the decoded index, and what an entry means |
-//! | `decode` | from the index chunk to its entries |
-//! | `encode` | from the entries to an index chunk |
+//! | `offsets` | the decoded index, and the meaning of its entries |
+//! | `decode` | decoding an index chunk |
+//! | `encode` | encoding an index chunk |
 
 #![forbid(unsafe_code)]
 

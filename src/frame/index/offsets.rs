@@ -1,4 +1,4 @@
-//! The decoded index, and what an entry of it means.
+//! The decoded index, and the meaning of its entries.
 
 #![forbid(unsafe_code)]
 
@@ -9,22 +9,23 @@ use crate::error::Result;
 /// The size of an entry in bytes: the item size of the index chunk.
 pub(crate) const ENTRY_LEN: usize = 8;
 
-/// The kind of a chunk without bytes stands from this bit on.
+/// Position of the lowest bit of the kind of a special chunk in an index entry.
 const KIND_SHIFT: u32 = 56;
 
-/// Where a chunk is.
+/// The place of a chunk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Place {
-    /// At this offset from the end of the header, in bytes; of a sparse frame, in the file of this number.
+    /// Offset of the chunk from the end of the header, in bytes; of a sparse frame, the number of the chunk file.
     Payload(u64),
-    /// Nowhere: all of it is zero, NaN or uninitialised.
+    /// A special chunk, which has no bytes: all zero, NaN or uninitialised.
     Special(Special),
 }
 
-/// What an entry means. Bits that have no meaning are ignored, and the first kind whose bit is set counts.
+/// Returns the place that an entry stands for. Undefined bits are ignored; if several kind bits are set, the order is
+/// zero, uninitialised, NaN.
 ///
 /// # Errors
-/// `Data` for a chunk without bytes of no known kind.
+/// `Data` for a special chunk of unknown kind.
 pub(crate) fn place_of(code: i64) -> Result<Place> {
     if let Ok(payload) = u64::try_from(code) {
         return Ok(Place::Payload(payload));
@@ -37,8 +38,8 @@ pub(crate) fn place_of(code: i64) -> Result<Place> {
     Err(err!(Data, "index entry {code:#x} is of no known kind"))
 }
 
-/// The entry that stands for a place. There is none for a repeated value, which is stored as any other chunk, nor for
-/// a payload beyond `i64::MAX`: they give an entry that no reader accepts.
+/// Returns the entry that stands for a place. A repeated value, which is stored like any other chunk, and a payload
+/// beyond `i64::MAX` have no entry: for them it returns a value that all readers reject.
 pub(crate) fn code_of(place: Place) -> i64 {
     match place {
         Place::Payload(payload) => i64::try_from(payload).unwrap_or(i64::MIN),
@@ -49,18 +50,18 @@ pub(crate) fn code_of(place: Place) -> i64 {
 
 /// The entries of an index, in the order of the chunks.
 ///
-/// A frame of a quarter of a billion special chunks has an index of 40 bytes; it takes no more memory here until an
-/// entry changes.
+/// A frame of 250 million special chunks has an index of 40 bytes; the uniform form needs no more memory until an entry
+/// changes.
 #[derive(Clone, Debug)]
 pub(crate) enum Offsets {
     /// All entries are the same.
     Uniform {
         /// The entry.
         code: i64,
-        /// How often.
+        /// The number of entries.
         len: usize,
     },
-    /// One by one.
+    /// The list of the entries.
     List(Vec<i64>),
 }
 
@@ -83,13 +84,13 @@ fn no_memory(entries: usize) -> crate::Error {
 }
 
 impl Offsets {
-    /// No entries.
+    /// Returns an empty list.
     #[cfg(test)]
     pub(crate) fn new() -> Self {
         Offsets::default()
     }
 
-    /// The number of entries.
+    /// Returns the number of entries.
     pub(crate) fn len(&self) -> usize {
         match self {
             Offsets::Uniform { len, .. } => *len,
@@ -97,7 +98,7 @@ impl Offsets {
         }
     }
 
-    /// Entry `n`; `None` when there is none.
+    /// Returns entry `n`; `None` beyond the end.
     pub(crate) fn get(&self, n: usize) -> Option<i64> {
         match self {
             Offsets::Uniform { code, len } => (n < *len).then_some(*code),
@@ -105,12 +106,12 @@ impl Offsets {
         }
     }
 
-    /// All entries, in order.
+    /// Returns all entries in order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = i64> + '_ {
         self.range(0)
     }
 
-    /// The entries from `first` on.
+    /// Returns the entries from `first` on.
     pub(crate) fn range(&self, first: usize) -> impl Iterator<Item = i64> + '_ {
         let (list, code, times) = match self {
             Offsets::Uniform { code, len } => (&[][..], *code, len.saturating_sub(first)),
@@ -119,7 +120,7 @@ impl Offsets {
         list.iter().copied().chain(std::iter::repeat_n(code, times))
     }
 
-    /// The list of entries, with room for one more.
+    /// Converts the entries to a list, reserves memory for one more entry, and returns the list.
     fn list(&mut self) -> Result<&mut Vec<i64>> {
         if let Offsets::Uniform { code, len } = *self {
             let mut list = Vec::new();
@@ -143,19 +144,19 @@ impl Offsets {
         Ok(())
     }
 
-    /// Adds an entry behind the last one.
+    /// Appends an entry.
     ///
     /// # Errors
-    /// `MemoryAlloc`; nothing has changed then.
+    /// `MemoryAlloc`; the entries are unchanged then.
     #[cfg(test)]
     pub(crate) fn push(&mut self, code: i64) -> Result<()> {
         self.insert(self.len(), code)
     }
 
-    /// Puts an entry before entry `n`, or behind the last one.
+    /// Inserts an entry before entry `n`, or at the end.
     ///
     /// # Errors
-    /// `InvalidParam` when `n` is beyond the end, `MemoryAlloc`; nothing has changed then.
+    /// `InvalidParam` when `n` is beyond the end, `MemoryAlloc`; the entries are unchanged then.
     pub(crate) fn insert(&mut self, n: usize, code: i64) -> Result<()> {
         if n > self.len() {
             return Err(err!(InvalidParam, "entry {n} of {}", self.len()));
@@ -170,7 +171,7 @@ impl Offsets {
     /// Changes entry `n`.
     ///
     /// # Errors
-    /// `InvalidParam` when there is none, `MemoryAlloc`; nothing has changed then.
+    /// `InvalidParam` when there is no entry `n`, `MemoryAlloc`; the entries are unchanged then.
     pub(crate) fn set(&mut self, n: usize, code: i64) -> Result<()> {
         self.has(n)?;
         match self {
@@ -180,10 +181,10 @@ impl Offsets {
         Ok(())
     }
 
-    /// Takes entry `n` out and returns it.
+    /// Removes entry `n` and returns it.
     ///
     /// # Errors
-    /// `InvalidParam` when there is none; nothing has changed then.
+    /// `InvalidParam` when there is no entry `n`; the entries are unchanged then.
     pub(crate) fn remove(&mut self, n: usize) -> Result<i64> {
         self.has(n)?;
         match self {
@@ -195,8 +196,8 @@ impl Offsets {
         }
     }
 
-    /// The entries in another order: entry `i` of the result is entry `order[i]` of this. `None` unless `order` has
-    /// every index once, or without memory for the result.
+    /// Returns the entries in another order: entry `i` of the result is entry `order[i]` of `self`. Returns `None`
+    /// unless `order` is a permutation of all indexes, and when memory cannot be allocated.
     pub(crate) fn permuted(&self, order: &[i64]) -> Option<Offsets> {
         let len = self.len();
         if order.len() != len {
@@ -222,7 +223,7 @@ impl Offsets {
         }
     }
 
-    /// The largest offset or file number of all payloads; -1 when there is none.
+    /// Returns the largest offset or file number of all payloads; -1 without payloads.
     pub(crate) fn max_number(&self) -> i64 {
         match self {
             Offsets::Uniform { code, len } if *len > 0 => (*code).max(-1),
@@ -231,7 +232,7 @@ impl Offsets {
         }
     }
 
-    /// The least file number that no entry has.
+    /// Returns the lowest file number that no entry has.
     ///
     /// # Errors
     /// `MemoryAlloc`.
@@ -252,11 +253,11 @@ impl Offsets {
         Ok(taken.iter().position(|&taken| !taken).unwrap_or(taken.len()) as u64)
     }
 
-    /// Moves all payloads that begin behind `offset` by `by` bytes, as an update does that changes the size of the
-    /// chunk there (`frame.md` 2.5). Returns the first entry that has changed, if any.
+    /// Adds `by` bytes to the offset of all payloads that begin behind `offset`, for an update that changes the size of
+    /// the chunk at `offset` (`frame.md` 2.5). Returns the first changed entry, if any.
     ///
     /// # Errors
-    /// `Data` when an offset would leave `0..=i64::MAX`, `MemoryAlloc`; nothing has changed then.
+    /// `Data` when an offset would leave `0..=i64::MAX`, `MemoryAlloc`; the entries are unchanged then.
     pub(crate) fn shift_behind(&mut self, offset: u64, by: i64) -> Result<Option<usize>> {
         let is_behind = |code: i64| u64::try_from(code).is_ok_and(|code| code > offset);
         let moved = |code: i64| code.checked_add(by).filter(|&code| code >= 0);

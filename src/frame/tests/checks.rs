@@ -1,4 +1,5 @@
-//! Each check of the parsers with its code (`frame.md` 4.1, 4.4, 4.5), the limits of the writers (7), and any bytes.
+//! Each check of the parsers with its error code (`frame.md` 4.1, 4.4, 4.5), the limits of the writers (7), and
+//! arbitrary bytes.
 
 use super::super::header::{FIXED_LEN, FrameHeader, FrameKind, MAX_CHUNKS};
 use super::super::metalayers::{Metalayer, parse_header_section, parse_trailer_section};
@@ -29,7 +30,7 @@ fn rows_of_the_header() {
         let code = kind(parse_with(25, &[0x10 | version]));
         assert_eq!(code, (version > 3).then_some(VersionSupport), "version {version}");
     }
-    // Nobody looks at the width of offsets, and at flags that other fields tell better.
+    // Readers ignore the width of offsets, and flags that other fields give more exactly.
     for flags in [0x02, 0x22, 0x32, 0xd2] {
         assert_eq!(parse_with(25, &[flags]).unwrap().chunksize, -1);
     }
@@ -67,7 +68,7 @@ fn filters_beyond_their_number_are_none() {
         assert_eq!(kind(parsed.check_for_opening(&header)), None);
     }
     assert_eq!(kind(parse_with(70, &[7])), Some(ErrorKind::InvalidHeader));
-    // Only opening counts them.
+    // Only opening checks the number of filters.
     let mut header = empty_header().build(&[]).unwrap();
     header[70] = 255;
     let parsed = FrameHeader::parse(&header, FrameKind::Contiguous).unwrap();
@@ -165,11 +166,11 @@ fn rows_of_the_metalayers() {
             bad[start + pos..][..bytes.len()].copy_from_slice(bytes);
             kind(parse(&bad))
         };
-        // Up to the map, to its length, to the first entry and its parts: the room of each.
+        // Sections that end before the map, before its length, before the first entry and inside its parts.
         for len in (0..=4).chain(5..=6).chain([7, 8, 10, 11, 12, 15]) {
             assert_eq!(kind(parse(&good[..start + len])), Some(ReadBuffer), "{len} bytes");
         }
-        // Nobody looks at the array's marker, and at the size of the map.
+        // Readers ignore the marker of the array and the size of the map.
         for pos in [0, 1, 2, 3] {
             assert_eq!(with(pos, &[0xff]), None);
         }
@@ -191,7 +192,7 @@ fn rows_of_the_metalayers() {
         assert_eq!([length(left + 1), length(i32::MAX)], [Some(ReadBuffer); 2]);
         assert_eq!(length(left), None);
     }
-    // A name that runs beyond the end.
+    // A name whose length exceeds the section.
     let mut cut = header[..FIXED_LEN + 9].to_vec();
     cut[FIXED_LEN + 7] = 0xbf;
     assert_eq!(kind(parse_header_section(&cut)), Some(ReadBuffer));
@@ -234,7 +235,7 @@ fn limits_of_the_writers() {
         assert_eq!(kind(header.build(&named)), code);
         assert_eq!(kind(trailer::build(&named)), code);
     }
-    // 16 times the same 128 MiB are too much for 31 bits; nothing of it is copied.
+    // 16 contents of 128 MiB exceed 31 bits; none of them is copied.
     let big = vec![0; 128 << 20];
     let huge = [Metalayer { name: b"h", content: &big }; 16];
     assert_eq!(kind(header.build(&huge)), Some(ErrorKind::InvalidParam));
@@ -262,7 +263,7 @@ proptest! {
             let _ = (header.check_for_reading(), header.check_for_opening(&bytes), header.nchunks(|| Ok(800)));
             let built = header.build(&[]).unwrap();
             let again = FrameHeader::parse(&built, kind).unwrap();
-            // These follow from the rest.
+            // `build` derives these fields from the others.
             let version = again.version;
             prop_assert_eq!(again, FrameHeader { header_len: 97, version, ..header });
         }

@@ -1,4 +1,4 @@
-//! Frames that the reference has written (`frame.md` 1.8, `schunk.md` 23), in both directions.
+//! Frames that the reference has written (`frame.md` 1.8, `schunk.md` 23), parsed and built again.
 
 use super::super::header::{FIXED_LEN, FrameHeader, FrameKind, has_magic};
 use super::super::index::{self, IndexEncoder, Offsets, Place, code_of};
@@ -13,7 +13,7 @@ const TWO_CHUNKS: &str = include_str!("../../../tests/golden_frames/two_chunks.h
 
 const STORED: &str = include_str!("../../../tests/golden_frames/stored.hex");
 
-/// Takes a frame apart, checks that its parts are what is expected, and writes each part again.
+/// Parses a frame, checks its parts against the expected ones, and builds each part again.
 fn there_and_back(frame: &[u8], header: &FrameHeader, codes: &[i64], meta: &[&[u8]], vlmeta: &[&[u8]]) {
     assert!(has_magic(frame));
     let parsed = FrameHeader::parse(frame, header.kind).unwrap();
@@ -72,7 +72,7 @@ fn a_frame_with_everything() {
     let vlmetalayers = parse_trailer_section(&frame[0xe2..]).unwrap();
     assert_eq!(&vlmetalayers[0].content[32..], b"hello");
 
-    // The same as a directory: without the payload.
+    // The same frame as a directory, whose index file has no payload.
     let mut sparse = [&frame[..0x72], &frame[0xb2..]].concat();
     sparse[26] = 1;
     sparse[23] = 0xf6;
@@ -127,7 +127,7 @@ fn chunks_and_blocks_of_variable_length_have_flags() {
     assert_eq!(flags(&FrameHeader { flags2: 1, chunksize: 26, ..header.clone() }), 0x93);
     assert_eq!(flags(&FrameHeader { flags2: 0xfe, chunksize: 26, ..header.clone() }), 0x12);
     assert_eq!(header.nchunks(|| Ok(16)).unwrap(), 2);
-    // Two entries are too few to compress.
+    // An index of two entries is too short to compress.
     let offsets = Offsets::List(vec![0, 0x2a]);
     let chunk = IndexEncoder::new().encode(&offsets, 0, 2).unwrap();
     assert_eq!(chunk.len(), 48);

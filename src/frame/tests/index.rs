@@ -1,4 +1,4 @@
-//! The index: entries, the list of them against a naive one, encoding and decoding.
+//! The index: its entries, the list of entries against a naive implementation, encoding and decoding.
 
 use super::super::index::{
     IndexEncoder, Offsets, Place, code_of, decode, encode_special, place_of, stored_nbytes,
@@ -225,7 +225,7 @@ fn kept_blocks_give_the_same_chunk() {
                     offsets.set(at, code).unwrap();
                     at
                 }
-                // To the edges of blocks, and past them.
+                // Sizes at and beyond the boundaries of blocks.
                 3 if round % 3 == 0 => {
                     let edge = [4096, 4097, 2049, 2050, 2048, 6144, 6145][random.below(7)];
                     let Offsets::List(list) = &mut offsets else { unreachable!("it began as a list") };
@@ -240,7 +240,7 @@ fn kept_blocks_give_the_same_chunk() {
                     len
                 }
             };
-            // Asking for more than has changed does no harm.
+            // A `changed_from` below the first changed entry is allowed.
             let changed_from = if round % 11 == 0 { changed_from / 2 } else { changed_from };
             let capacity = capacity.max(offsets.len());
             let kept = encoder.encode(&offsets, changed_from, capacity).unwrap();
@@ -298,12 +298,12 @@ fn indexes_that_are_none_are_refused() {
     for len in 0..good.len() {
         assert!(decode(&good[..len], 100).is_err(), "{len} bytes");
     }
-    // A value that is no entry.
+    // A repeated value of the wrong size.
     let mut value = encode_special(Special::Zero, 4).unwrap();
     assert_eq!(code(&value[..39], 4), Some(ErrorKind::Data));
     write_i32(&mut value, 12, 36);
     assert_eq!(code(&value, 4), Some(ErrorKind::Data));
-    // A few bytes that promise 2 GB of runs.
+    // A chunk of 36 bytes whose header gives 2 GB of runs.
     let mut bomb = good[..36].to_vec();
     write_i32(&mut bomb, 4, 8 * 268_435_451);
     write_i32(&mut bomb, 8, 536_866_816);

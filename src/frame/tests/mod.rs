@@ -1,4 +1,5 @@
-//! Tests of the byte formats: golden frames, each check with its code, the index, and the reference side by side.
+//! Tests of the byte formats: golden frames, each check with its error code, the index, and a comparison with the
+//! reference.
 
 mod checks;
 mod golden;
@@ -7,7 +8,7 @@ mod reference;
 
 use super::header::{FrameHeader, FrameKind};
 
-/// The bytes that hexadecimal digits stand for; everything that is none is left out.
+/// Converts hexadecimal digits to bytes; other characters are ignored.
 fn hex(text: &str) -> Vec<u8> {
     let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
     digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect()
@@ -39,7 +40,7 @@ fn empty_header() -> FrameHeader {
     }
 }
 
-/// A source of numbers that is the same in each run.
+/// A pseudo-random generator with a fixed seed.
 struct Random(u64);
 
 impl Random {

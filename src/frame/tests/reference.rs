@@ -1,5 +1,5 @@
-//! Side by side with the reference library: frames that it makes in memory are taken apart, and every part of them
-//! written again has the same bytes.
+//! Comparison with the reference library: frames that it builds in memory are parsed, and every part that is built
+//! again from the parsed values must have the same bytes.
 
 use super::super::header::{FrameHeader, FrameKind};
 use super::super::index::{self, IndexEncoder, encode_special};
@@ -19,7 +19,7 @@ type Schunk = *mut blosc2_schunk;
 
 macro_rules! functions {
     ($($name:ident: $type:ty;)*) => {
-        /// The reference's functions that make frames.
+        /// The functions of the reference that build frames.
         struct Reference {
             $($name: $type,)*
             _library: libloading::Library,
@@ -141,13 +141,14 @@ impl Frame<'_> {
     }
 }
 
-/// What of a frame the caller goes on with.
+/// The parts of a frame that the caller checks further.
 struct Parts {
     nchunks: usize,
     index: Vec<u8>,
 }
 
-/// Takes a frame apart, checks it against what the reference says of it, and writes header and trailer again.
+/// Parses a frame, compares it with the values that the functions of the reference return, and builds header and
+/// trailer again.
 fn take_apart(frame: &Frame<'_>) -> Parts {
     let bytes = frame.bytes();
     let header = FrameHeader::parse(&bytes, FrameKind::Contiguous).unwrap();
@@ -172,7 +173,7 @@ fn take_apart(frame: &Frame<'_>) -> Parts {
     Parts { nchunks, index }
 }
 
-/// The index of these parts, encoded here, has the same bytes.
+/// Checks that the index of these parts has the same bytes when it is encoded by this library.
 fn same_index(parts: &Parts, encoder: &mut IndexEncoder, capacity: usize, what: &str) {
     let offsets = index::decode(&parts.index, parts.nchunks).unwrap();
     let ours = encoder.encode(&offsets, 0, capacity).unwrap();
@@ -186,8 +187,8 @@ fn same_index(parts: &Parts, encoder: &mut IndexEncoder, capacity: usize, what: 
     );
 }
 
-/// A chunk's content: so many random bytes, then zeros; nothing but zeros now and then, if that may be: once chunks
-/// differ in size, the reference cannot read a frame that has such a chunk.
+/// Returns the content of a chunk: a random number of random bytes, then zeros. With `may_be_zeros`, an eighth of the
+/// chunks is all zeros: once chunks differ in size, the reference cannot read a frame with a chunk of zeros.
 fn content(random: &mut Random, len: usize, may_be_zeros: bool) -> Vec<u8> {
     let noise = if may_be_zeros && random.below(8) == 0 { 0 } else { 1 + random.below(len) };
     (0..len).map(|n| if n < noise { random.next() as u8 | 1 } else { 0 }).collect()
@@ -273,7 +274,8 @@ fn long_indexes(reference: &Reference) {
             same_index(&parts, &mut encoder, parts.nchunks, "append");
         }
     }
-    // Beyond one block: what the reference writes is read here, and what is written here it reads.
+    // An index of more than one block: this library decodes that of the reference, and the reference that of this
+    // library.
     for _ in 0..2100 {
         frame.append(&content(&mut random, 16, false));
     }
@@ -292,7 +294,7 @@ fn long_indexes(reference: &Reference) {
     assert!(opened.0.offsets(4148).into_iter().eq(offsets.iter()));
 }
 
-/// Opens a frame in memory; the bytes have to stay as long as it is open.
+/// Opens a frame in memory. The caller keeps the returned bytes as long as the frame is open.
 fn open<'a>(reference: &'a Reference, bytes: &[u8]) -> Option<(Frame<'a>, Box<[u8]>)> {
     let mut copy: Box<[u8]> = bytes.into();
     // SAFETY: the bytes live as long as the super-chunk, which is dropped first and does not free them.
@@ -317,7 +319,7 @@ fn special_frames(reference: &Reference) {
     }
 }
 
-/// Bytes of the metalayer sections changed at random: what the reference opens, parses here, and the reverse.
+/// Changes random bytes of the metalayer sections: a frame must parse here if and only if the reference opens it.
 fn damaged_metalayers(reference: &Reference) {
     let mut random = Random(17);
     let (mut opened, mut refused) = (0, 0);
@@ -346,7 +348,7 @@ fn damaged_metalayers(reference: &Reference) {
     assert!(opened > 100 && refused > 100, "{opened} opened, {refused} refused");
 }
 
-/// Bytes of the fixed part changed: what the reference opens, passes the checks here, and the reverse.
+/// Changes bytes of the fixed part: a frame must pass the checks here if and only if the reference opens it.
 fn damaged_headers(reference: &Reference) {
     let frame = Frame::new(reference, BLOSC2_CPARAMS_DEFAULTS);
     frame.append(&[7; 400]);
@@ -385,7 +387,7 @@ fn damaged_headers(reference: &Reference) {
     assert!(opened > 500 && refused > 500, "{opened} opened, {refused} refused");
 }
 
-/// One test, since the library's state is global.
+/// A single test, since the state of the reference library is global.
 #[test]
 fn frames_of_the_reference_have_the_same_bytes_here() {
     let Some(path) = reference_library::path() else { return };
@@ -399,10 +401,11 @@ fn frames_of_the_reference_have_the_same_bytes_here() {
     damaged_headers(&reference);
 }
 
-/// Set in the process that has the environment to be tested.
+/// Set in the child process that runs with the tested environment variables.
 const CHILD: &str = "BLOSC2_FRAME_TEST_CHILD";
 
-/// What the environment overrides, the index has too. A process of its own for each, since others read it as well.
+/// Environment variables override parameters of the index, too. Each value is tested in a separate process, since other
+/// tests read the variables as well.
 #[test]
 fn the_environment_changes_the_index_as_there() {
     let Some(path) = reference_library::path() else { return };

@@ -1,13 +1,14 @@
-//! Variables of the whole process: each value in a process of its own.
+//! Environment variables: each value is tested in a separate process.
 
 use super::*;
 use std::fs;
 use std::process::{Command, Stdio};
 
-/// The variable that tells a child what it has to find.
+/// The variable that holds the result that a child process must find.
 const EXPECTED: &str = "BLOSC2_IO_TEST_EXPECTS";
 
-/// In a child, whether `what()` is what it was told to expect; otherwise starts one for each value of `variable`.
+/// In a child process, checks that `what()` returns the expected result; otherwise starts a child for each value of
+/// `variable`.
 fn in_children(test: &str, variable: &str, values: &[(Option<&str>, bool)], what: impl FnOnce() -> bool) {
     if let Some(expected) = std::env::var_os(EXPECTED) {
         assert_eq!(what().to_string().as_str(), expected);
@@ -33,7 +34,7 @@ fn locking() {
 
 #[test]
 fn kept_readers() {
-    // As text that `strtol` reads: what is no number is 0.
+    // The value is read as by `strtol`: text that is not a number is 0.
     let values = [
         (None, true),
         (Some(""), true),
@@ -67,7 +68,7 @@ fn no_more_readers_are_kept_than_allowed() {
             for reader in &readers {
                 reader.with(|_| Ok(())).unwrap();
             }
-            // One place is free again, but not for those that were refused.
+            // One descriptor slot is free again, but not for readers that were refused one.
             readers.remove(0);
             readers.push(CachedReader::new(Backend::native(), dir.c_path("file")));
             for reader in &readers {

@@ -89,7 +89,7 @@ fn an_exclusive_section_inside_a_shared_one_is_exclusive() {
     });
 }
 
-/// Many handles in many threads, each of which adds to a number by reading and writing it.
+/// Handles in several threads increment a number by reading and writing it.
 #[test]
 fn exclusive_sections_exclude() {
     let dir = TempDir::new();
@@ -106,7 +106,7 @@ fn exclusive_sections_exclude() {
                     number.store(before + 1, Ordering::Relaxed);
                     own.unlock().unwrap();
                     if thread == 0 {
-                        // Two threads of one handle go in and out as they like.
+                        // Two threads of one handle acquire and release the shared lock independently.
                         shared.lock(false).unwrap();
                         let seen = number.load(Ordering::Relaxed);
                         thread::yield_now();

@@ -5,9 +5,9 @@ use std::fs;
 use std::ptr::null_mut;
 use std::thread;
 
-/// Parameters, which the test may look at through the pointer, and the back-end on them.
+/// Returns a mapping back-end and a pointer to its parameters, which the test may read.
 fn mapping(mode: &'static CStr, initial: usize) -> (Backend, *mut blosc2_stdio_mmap) {
-    // SAFETY: memory of that size, for the library to free.
+    // SAFETY: memory of that size, which the library frees.
     unsafe {
         let params: *mut blosc2_stdio_mmap = libc::malloc(size_of::<blosc2_stdio_mmap>()).cast();
         params.write(blosc2_stdio_mmap {
@@ -53,11 +53,11 @@ fn bytes_are_lent() {
     assert_eq!(code(stream.borrow_at(u64::MAX, 11)), -13);
     assert!(stream.borrow_at(100_000, 0).unwrap().unwrap().is_empty());
     assert_eq!(code(backend.open(&dir.c_path("other"), OpenMode::Create)), -15);
-    // SAFETY: the parameters are there until they are destroyed.
+    // SAFETY: the parameters are valid until they are destroyed.
     assert!(unsafe { (*params).mapping_size } >= 100_000);
     let clone = backend.clone();
     clone.destroy().unwrap();
-    // Gone, with the struct: nothing touches it any more.
+    // The struct is freed: the calls below must not access it.
     assert_eq!(code(backend.destroy()), 0);
     assert_eq!(code(stream.read_exact_at(0, &mut bytes)), -13);
     assert_eq!(code(stream.size()), -13);
@@ -85,7 +85,8 @@ fn what_is_for_reading_is_not_written() {
     assert_eq!(fs::read(dir.join("file")).unwrap(), b"0123456789");
 }
 
-/// A copy in memory that grows again and again, over files of less than a page, of whole pages, and of some.
+/// A copy in memory that grows repeatedly, for files of less than a page, of whole pages, and of several pages and a
+/// part.
 #[test]
 fn private_mappings_grow() {
     let dir = TempDir::new();
@@ -105,7 +106,7 @@ fn private_mappings_grow() {
                 assert_eq!(stream.size().unwrap(), model.len() as u64);
                 assert!(*stream.borrow_at(0, model.len()).unwrap().unwrap() == *model);
                 if round % 4 == 0 {
-                    // What was cut off does not come back.
+                    // Bytes that were cut off are not restored by growing.
                     let kept = model.len() - 2000;
                     stream.truncate(kept as u64).unwrap();
                     stream.truncate(kept as u64 + 5000).unwrap();
@@ -133,7 +134,7 @@ fn extending_extends_the_mapping() {
     assert_eq!(fs::metadata(dir.join("file")).unwrap().len(), 1 << 20);
 }
 
-/// Memory behind the mapping is not the mapping's, even if the file grows past where it lies.
+/// Memory behind the mapping does not belong to it, even if the file grows beyond its address.
 #[test]
 #[cfg(target_os = "linux")]
 fn bytes_behind_the_mapping_are_written_as_they_are() {
@@ -143,14 +144,14 @@ fn bytes_behind_the_mapping_are_written_as_they_are() {
         fs::write(dir.join("file"), "").unwrap();
         let (backend, params) = mapping(mode, 1);
         let stream = backend.open(&dir.c_path("file"), OpenMode::Update).unwrap();
-        // SAFETY: the parameters are there until they are destroyed.
+        // SAFETY: the parameters are valid until they are destroyed.
         let addr = unsafe { (*params).addr };
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_FIXED_NOREPLACE;
         let (distance, source) = (0..20)
             .map(|shift| {
                 let distance = (16 * PAGE) << shift;
                 let at = addr.wrapping_add(distance).cast();
-                // SAFETY: fresh memory, only where there is none.
+                // SAFETY: new memory, mapped only where no mapping exists.
                 let got = unsafe { libc::mmap(at, PAGE, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0) };
                 (distance, got)
             })
@@ -161,7 +162,7 @@ fn bytes_behind_the_mapping_are_written_as_they_are() {
         source.fill(7);
         stream.write_at(distance as u64, source, WriteShape::Bytes).unwrap();
         assert!(*stream.borrow_at(distance as u64, PAGE).unwrap().unwrap() == *source);
-        // SAFETY: that page, which nobody uses any more.
+        // SAFETY: that page, which is not used any more.
         unsafe { libc::munmap(source.as_mut_ptr().cast(), PAGE) };
         backend.destroy().unwrap();
     }
@@ -190,7 +191,7 @@ fn removing_goes_past_the_mapping() {
     assert!(!dir.join("file").exists());
 }
 
-/// A write waits until no thread has bytes of the mapping, which it may move.
+/// A write waits until no thread borrows bytes of the mapping, which the write may move.
 #[test]
 fn writes_wait_for_borrowed_bytes() {
     let dir = TempDir::new();
@@ -205,7 +206,7 @@ fn writes_wait_for_borrowed_bytes() {
             is_written.store(true, std::sync::atomic::Ordering::Relaxed);
         });
         std::thread::sleep(std::time::Duration::from_millis(50));
-        // A thread that waits to write keeps no reader waiting.
+        // A thread that waits to write does not block readers.
         assert_eq!(stream.size().unwrap(), 10);
         assert!(!is_written.load(std::sync::atomic::Ordering::Relaxed));
         assert_eq!(*borrowed, *b"23456");

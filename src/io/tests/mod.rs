@@ -1,4 +1,4 @@
-//! The back-ends through [`Backend`], as frames use them; the kept handle; the lock.
+//! Tests of the back-ends through [`Backend`], as frames use them, of the cached handle, and of the lock.
 
 mod environment;
 mod lock;
@@ -14,7 +14,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A fresh directory; removed with all that is in it when dropped.
+/// A new directory; removed with its contents on drop.
 struct TempDir(PathBuf);
 
 impl TempDir {
@@ -41,12 +41,12 @@ impl Drop for TempDir {
     }
 }
 
-/// A back-end by its id.
+/// Returns the back-end with that id.
 ///
 /// # Safety
 /// As for [`Backend::resolve`].
 unsafe fn resolve(id: u8, params: *mut c_void) -> crate::Result<Backend> {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { Backend::resolve(&blosc2_io { id, name: std::ptr::null(), params }) }
 }
 

@@ -81,7 +81,7 @@ fn removing_a_chunk_file() {
 
 #[test]
 fn locking_is_asked_for_by_the_parameters() {
-    // The tests of the environment variable are where processes are started for it.
+    // The environment variable is tested in `environment`, in child processes.
     assert!(!Backend::native().wants_locking());
     for locking in [CBool::FALSE, CBool::TRUE, CBool(7)] {
         let mut params = blosc2_stdio_params { locking };
@@ -92,7 +92,7 @@ fn locking_is_asked_for_by_the_parameters() {
         backend.destroy().unwrap();
         backend.destroy().unwrap();
     }
-    // SAFETY: NULL is allowed, and nobody registers these ids.
+    // SAFETY: NULL is allowed, and these ids are not registered.
     unsafe {
         assert!(!resolve(0, null_mut()).unwrap().wants_locking());
         assert_eq!(code(resolve(2, null_mut())), -30);

@@ -11,7 +11,7 @@ fn text(reader: &CachedReader) -> crate::Result<String> {
     })
 }
 
-/// Looks at the path, and at the handle.
+/// Revalidates the reader with the current identity of its path.
 fn revalidated(reader: &CachedReader) -> bool {
     reader.revalidate(stamp_at(reader.path()).map(|there| there.stamp.identity))
 }

@@ -4,12 +4,12 @@ use std::ffi::{CStr, c_char, c_int};
 use std::ptr::null_mut;
 use std::sync::Mutex;
 
-/// What a back-end of the tests has in memory, and how it behaves; its parameters.
+/// The parameters of a back-end of the tests: its bytes in memory, and its behaviour.
 #[derive(Default)]
 struct Store {
     bytes: Mutex<Vec<u8>>,
     log: Mutex<Vec<String>>,
-    /// Added to what reads and writes return.
+    /// Added to the results of reads and writes.
     surplus: i64,
     missing: bool,
     refuses: bool,
@@ -29,12 +29,12 @@ impl Store {
 /// # Safety
 /// `stream` is a [`Store`].
 unsafe fn store<'a>(stream: *mut c_void) -> &'a Store {
-    // SAFETY: by the caller's word.
+    // SAFETY: guaranteed by the caller.
     unsafe { &*stream.cast::<Store>() }
 }
 
 unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut c_void) -> *mut c_void {
-    // SAFETY: as the tests resolve it, and as the contract says.
+    // SAFETY: `params` is a `Store`, as the tests resolve it; the strings are valid by the contract of the callback.
     let (store, path, mode) = unsafe { (store(params), CStr::from_ptr(path), CStr::from_ptr(mode)) };
     store.log(format!("open {} {}", path.to_str().unwrap(), mode.to_str().unwrap()));
     if store.missing {
@@ -44,20 +44,20 @@ unsafe extern "C" fn open(path: *const c_char, mode: *const c_char, params: *mut
 }
 
 unsafe extern "C" fn close(stream: *mut c_void) -> c_int {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     store.log("close".into());
     -c_int::from(store.fails)
 }
 
 unsafe extern "C" fn size(stream: *mut c_void) -> i64 {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     if store.fails { -1 } else { store.bytes.lock().unwrap().len() as i64 }
 }
 
 unsafe extern "C" fn write(ptr: *const c_void, size: i64, nitems: i64, at: i64, stream: *mut c_void) -> i64 {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     store.log(format!("write {size}x{nitems} at {at}{}", if ptr.is_null() { " NULL" } else { "" }));
     let (len, at) = ((size * nitems) as usize, at as usize);
@@ -79,7 +79,7 @@ unsafe extern "C" fn read(
     at: i64,
     stream: *mut c_void,
 ) -> i64 {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     assert_eq!(size, 1);
     let bytes = store.bytes.lock().unwrap();
@@ -90,7 +90,7 @@ unsafe extern "C" fn read(
     got as i64 + store.surplus
 }
 
-/// For the back-end that hands out pointers: those of its own memory, or none.
+/// The callback `read` of the back-end that hands out pointers: sets `ptr` to memory of the store, or leaves it unset.
 unsafe extern "C" fn lend(
     ptr: *mut *mut c_void,
     size: i64,
@@ -98,7 +98,7 @@ unsafe extern "C" fn lend(
     at: i64,
     stream: *mut c_void,
 ) -> i64 {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     assert_eq!(size, 1);
     let bytes = store.bytes.lock().unwrap();
@@ -111,7 +111,7 @@ unsafe extern "C" fn lend(
 }
 
 unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
-    // SAFETY: as opened.
+    // SAFETY: `stream` is the handle that `open` returned.
     let store = unsafe { store(stream) };
     store.log(format!("truncate {len}"));
     store.bytes.lock().unwrap().resize(len as usize, 0);
@@ -119,7 +119,7 @@ unsafe extern "C" fn truncate(stream: *mut c_void, len: i64) -> c_int {
 }
 
 unsafe extern "C" fn destroy(params: *mut c_void) -> c_int {
-    // SAFETY: as the tests resolve it.
+    // SAFETY: `params` is a `Store`, as the tests resolve it.
     let store = unsafe { store(params) };
     store.log("destroy".into());
     if store.fails { -5 } else { 3 }
@@ -138,9 +138,9 @@ const CALLBACKS: blosc2_io_cb = blosc2_io_cb {
     destroy: Some(destroy),
 };
 
-/// The back-end with that id on `store`; its callbacks are registered at the first use.
+/// Returns the back-end of these callbacks on `store`; the callbacks are registered at the first use.
 fn backend(callbacks: blosc2_io_cb, store: &Store) -> Backend {
-    // SAFETY: callbacks as their contracts say; the store outlives what is made of it in every test.
+    // SAFETY: the callbacks obey their contracts; in every test the store outlives the back-end and its streams.
     unsafe {
         registry::register(&callbacks, Some(c"test")).unwrap();
         resolve(callbacks.id, std::ptr::from_ref(store).cast_mut().cast()).unwrap()

@@ -1,7 +1,7 @@
-//! Putting encoded blocks into the chunk, in order, from one thread or several.
+//! Writes encoded blocks into the chunk, in order, from one thread or several.
 //!
-//! The blocks lie in ascending order whoever encodes them, so that the chunk's bytes do not depend on the number
-//! of threads. A block that is ready before its turn waits as a copy.
+//! The blocks lie in ascending order regardless of the thread that encodes them, so that the chunk's bytes do not depend on
+//! the number of threads. A block that is encoded before its predecessors is copied and kept until its turn.
 
 use super::super::shared_out::SharedOut;
 use crate::chunk::write_i32;
@@ -11,21 +11,21 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// What is known of the blocks so far.
+/// The progress of the assembly.
 struct State {
-    /// The block whose turn it is.
+    /// Index of the next block to write.
     next: usize,
-    /// Where it goes, in bytes from the start of the chunk.
+    /// Offset of that block in the chunk, in bytes.
     pos: usize,
-    /// Blocks that are ready too early.
+    /// Blocks that were encoded before their predecessors.
     early: BTreeMap<usize, Vec<u8>>,
-    /// Buffers of blocks that have been waiting, to be used again.
+    /// Buffers of blocks that have been written, for reuse.
     spare: Vec<Vec<u8>>,
-    /// A block did not fit.
+    /// Whether a block did not fit.
     full: bool,
 }
 
-/// The chunk that several workers put blocks into.
+/// The chunk that several workers write blocks into.
 pub(super) struct Assembly<'a> {
     out: SharedOut<'a>,
     header_len: usize,
@@ -35,21 +35,22 @@ pub(super) struct Assembly<'a> {
 }
 
 impl<'a> Assembly<'a> {
-    /// A chunk in `out`, whose block starts begin at `header_len` and whose first block goes to `first`.
+    /// Creates the assembly of a chunk in `out`. Its block starts begin at offset `header_len`, its first block at
+    /// offset `first`.
     pub(super) fn new(out: &'a mut [u8], header_len: usize, first: usize) -> Self {
         let state = State { next: 0, pos: first, early: BTreeMap::new(), spare: Vec::new(), full: false };
         Assembly { out: SharedOut::new(out.into()), header_len, first, state: Mutex::new(state) }
     }
 
-    /// Whether a block did not fit, so that there is no use in encoding more.
+    /// Returns whether a block did not fit, so that encoding more blocks is useless.
     pub(super) fn is_full(&self) -> bool {
         self.lock().full
     }
 
-    /// Hands in block `nblock`.
+    /// Adds the encoded block `nblock`.
     ///
     /// # Errors
-    /// `MemoryAlloc` when there is no memory to let it wait.
+    /// `MemoryAlloc` when there is no memory for a copy of an early block.
     pub(super) fn put(&self, nblock: usize, bytes: &[u8]) -> Result<()> {
         let mut state = self.lock();
         if state.full {
@@ -64,13 +65,13 @@ impl<'a> Assembly<'a> {
             return Ok(());
         }
         let Some(range) = self.claim(&mut state, bytes.len()) else { return Ok(()) };
-        // Blocks that waited for this one are copied under the lock: they are small, and it is their turn.
+        // Early blocks that follow this one are copied under the lock: they are small, and their offset is now determined.
         while let Some(waiting) = {
             let next = state.next;
             state.early.remove(&next)
         } {
             let Some(range) = self.claim(&mut state, waiting.len()) else { return Ok(()) };
-            // SAFETY: `claim` gives each range out once.
+            // SAFETY: `claim` returns each range once.
             copy(&waiting, unsafe { self.out.range(range) });
             state.spare.push(waiting);
         }
@@ -80,7 +81,7 @@ impl<'a> Assembly<'a> {
         Ok(())
     }
 
-    /// Gives the block whose turn it is its place, and records its start.
+    /// Reserves the range of the next block, of `len` bytes, and writes its block start. Returns `None` if it does not fit.
     fn claim(&self, state: &mut State, len: usize) -> Option<Range<usize>> {
         let range = state.pos..state.pos + len;
         if range.end > self.out.len() {
@@ -100,7 +101,7 @@ impl<'a> Assembly<'a> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Length of the chunk, or `None` if a block did not fit.
+    /// Returns the length of the chunk in bytes, or `None` if a block did not fit.
     pub(super) fn finish(self) -> Option<usize> {
         let state = self.state.into_inner().unwrap_or_else(PoisonError::into_inner);
         (!state.full).then_some(state.pos)

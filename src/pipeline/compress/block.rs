@@ -1,6 +1,6 @@
-//! Encoding one block (`chunk.md` 3.7): prefilter, filters, then each stream as a run, coded, or raw.
+//! Encodes one block (`chunk.md` 3.7): prefilter, filters, then each stream as a run, compressed, or raw.
 //!
-//! A codec is always offered room for a whole stream, so that the bytes of a block depend on nothing but its data:
+//! A codec always gets an output buffer as long as the whole stream, so that the bytes of a block depend only on its data:
 //! not on the destination's size, not on the number of threads.
 
 use super::super::callbacks::{BlockPlace, Prefilter, SharedCparams};
@@ -19,14 +19,14 @@ use std::mem::size_of;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
-/// Bytes of the length before each stream.
+/// Length in bytes of the size field before each stream.
 const PREFIX: usize = 4;
 
-/// Everything that the blocks of a chunk share on their way to the codec.
+/// The state that the encoding of all blocks of a chunk shares.
 pub(super) struct BlockEncoder<'a> {
     /// How the chunk is laid out.
     pub plan: &'a Plan,
-    /// What is compressed.
+    /// The data to compress.
     pub source: Source<'a>,
     /// The filters.
     pub chain: Chain<'a>,
@@ -34,13 +34,13 @@ pub(super) struct BlockEncoder<'a> {
     pub encoder: &'a dyn Encoder,
     /// Fills the blocks instead of the source.
     pub prefilter: Option<Prefilter>,
-    /// What the caller's filters are told.
+    /// The parameters that are passed to the program's filters.
     pub cparams: SharedCparams,
     /// Index of the chunk in its super-chunk, or -1.
     pub nchunk: i64,
-    /// Whether to write records of how it went instead of the data.
+    /// Whether to write instrumentation records instead of the data.
     pub instrumented: bool,
-    /// With a prefilter and delta: what the prefilter made of the first block.
+    /// With a prefilter and delta: the prefilter's output for the first block.
     pub prefiltered_reference: OnceLock<Vec<u8>>,
 }
 
@@ -58,7 +58,7 @@ impl BlockEncoder<'_> {
         self.source.nblocks(self.blocks())
     }
 
-    /// Length that each of a worker's buffers needs, in bytes.
+    /// Returns the length in bytes that each of a worker's buffers needs.
     pub(super) fn buffer_len(&self) -> usize {
         let largest = self.source.largest_block(self.blocks());
         let record = if self.instrumented { size_of::<blosc2_instr>() } else { 0 };
@@ -67,26 +67,27 @@ impl BlockEncoder<'_> {
         encoded.max(prefiltered)
     }
 
-    /// Whether the first block has to be encoded before the others: they need what the prefilter made of it.
+    /// Returns whether the first block must be encoded before the others, because they need the prefilter's output for it.
     pub(super) fn first_block_first(&self) -> bool {
         self.prefilter.is_some() && self.chain.has_delta() && !self.is_varlen()
     }
 
-    /// Length in bytes of the buffer that a prefilter gets as its scratch: as large as the reference's, and long enough for the
-    /// prefilter's output.
+    /// Returns the length in bytes of the buffer that a prefilter gets as its scratch: as large as in the reference,
+    /// and long enough for the prefilter's output.
     fn prefilter_scratch_len(&self) -> usize {
         self.buffer_len().max(self.ttmp_nbytes())
     }
 
-    /// Length of the scratch of prefilters in bytes, as they are told.
+    /// Returns the length in bytes of the scratch of prefilters, as passed to them.
     fn ttmp_nbytes(&self) -> usize {
         4 * (self.source.largest_block(self.blocks()) + 4 * self.plan.typesize)
     }
 
-    /// Has the prefilter fill `output` with block `nblock`. `ttmp` is the worker's scratch.
+    /// Runs the prefilter for block `nblock`, with the result in `output`. `ttmp` is the worker's scratch.
     ///
     /// # Safety
-    /// `prefilter_scratch_len` bytes can be written at `ttmp`, and nothing else uses them meanwhile, except that `output` may be they.
+    /// `prefilter_scratch_len` bytes can be written at `ttmp`, and nothing else uses them during the call, except that
+    /// `output` may be the same bytes.
     unsafe fn run_prefilter(
         &self,
         prefilter: &Prefilter,
@@ -98,7 +99,7 @@ impl BlockEncoder<'_> {
         let range = self.source.range(self.blocks(), nblock);
         let input = match self.source.block(self.blocks(), nblock) {
             Some(block) => block.as_ptr(),
-            // NULL plus the offset, as in the reference; nobody may follow it.
+            // NULL plus the offset, as in the reference; the pointer must not be followed.
             None => std::ptr::without_provenance(range.start),
         };
         let place = BlockPlace {
@@ -109,13 +110,13 @@ impl BlockEncoder<'_> {
             ttmp,
             ttmp_nbytes: self.ttmp_nbytes(),
         };
-        // SAFETY: the block in the source, or the address that stands for none. The scratch is as long as it says, by the word of the
-        // caller: `prefilter_scratch_len`.
+        // SAFETY: the block in the source, or an address without provenance if there is none. The caller guarantees
+        // `prefilter_scratch_len` bytes of scratch, which is at least the size that is passed.
         unsafe { prefilter.run(input, range.len(), output, self.plan.typesize, place) }
     }
 
-    /// Filters block `nblock` and hands the result to `then`, with a spare buffer, one for an encoded block, and
-    /// the codecs' state.
+    /// Filters block `nblock` and calls `then` with the result, an unused buffer, a buffer for an encoded block, and
+    /// the state of the codecs.
     ///
     /// # Errors
     /// `FilterPipeline` when a filter fails, `MemoryAlloc`, or what `then` returns.
@@ -143,7 +144,7 @@ impl BlockEncoder<'_> {
             (Some(prefilter), _) => {
                 let front = front.get(self.prefilter_scratch_len())?;
                 let ttmp = front.as_mut_ptr();
-                // SAFETY: a buffer of that length, which is the output too.
+                // SAFETY: a buffer of that length, which is also the output.
                 unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
                 if nblock == 0 && self.first_block_first() {
                     self.prefiltered_reference.get_or_init(|| front[..len].to_vec());
@@ -157,7 +158,7 @@ impl BlockEncoder<'_> {
         then(block, stream, encoded, workspace)
     }
 
-    /// What delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
+    /// Returns the bytes that delta codes a block against: the first block as the decoder will have it (`chunk.md` 3.8).
     fn delta_reference(&self, nblock: usize) -> Option<&[u8]> {
         if nblock == 0 || !self.chain.has_delta() {
             return None;
@@ -194,8 +195,8 @@ impl BlockEncoder<'_> {
         })
     }
 
-    /// As [`encode`](Self::encode), but into the worker's own buffer, which has room for every block; `then` gets
-    /// the encoded bytes.
+    /// Does the same as [`encode`](Self::encode), but encodes into the worker's buffer, which is long enough for every
+    /// block, and calls `then` with the encoded bytes.
     ///
     /// # Errors
     /// Those of [`encode`](Self::encode), or what `then` returns.
@@ -219,7 +220,7 @@ impl BlockEncoder<'_> {
         })
     }
 
-    /// The block as it is encoded elsewhere in the same way.
+    /// Returns the bytes of the block from another chunk, if that chunk is encoded in the same way.
     fn encoded(&self, nblock: usize) -> Option<&[u8]> {
         match self.source {
             Source::Gathered(gather) => gather.encoded(nblock, &self.plan.header),
@@ -264,7 +265,7 @@ impl BlockEncoder<'_> {
         Ok(Some(pos))
     }
 
-    /// Writes one stream, coded or raw, with its length before it.
+    /// Writes one stream, compressed or raw, with its length before it.
     fn stream(
         &self,
         bytes: &[u8],
@@ -296,7 +297,7 @@ impl BlockEncoder<'_> {
         Ok(Some(PREFIX + csize))
     }
 
-    /// Runs the codec on one stream; `None` when it gains nothing.
+    /// Runs the codec on one stream. Returns `None` if the result is not smaller than the stream.
     fn code(&self, bytes: &[u8], workspace: &mut Workspace, dest: &mut [u8]) -> Result<Option<usize>> {
         let coded = self.encoder.encode(workspace, bytes, dest)?;
         if coded > bytes.len() {
@@ -305,7 +306,7 @@ impl BlockEncoder<'_> {
         Ok(Some(coded).filter(|&c| c != 0 && c != bytes.len()))
     }
 
-    /// Writes the record of a stream that went through the codec (`chunk.md` 1.18).
+    /// Writes the record of a stream that was compressed by the codec (`chunk.md` 1.18).
     fn record(
         &self,
         bytes: &[u8],
@@ -338,7 +339,7 @@ impl BlockEncoder<'_> {
         write_record(&record, neblock, false, out)
     }
 
-    /// Writes block `nblock` as it is, or as the prefilter makes it, into `dest`, which has its length.
+    /// Writes block `nblock` of the source, or the prefilter's output for it, into `dest`, which has the block's length.
     ///
     /// # Errors
     /// `FilterPipeline` when the prefilter fails, `MemoryAlloc`.
@@ -359,7 +360,7 @@ impl BlockEncoder<'_> {
             // SAFETY: a buffer of that length.
             return unsafe { self.run_prefilter(prefilter, nblock, worker.tid, dest, ttmp) };
         }
-        // SAFETY: as above; it is the output too.
+        // SAFETY: as above; the buffer is also the output.
         unsafe { self.run_prefilter(prefilter, nblock, worker.tid, front, ttmp) }?;
         copy(&front[..dest.len()], dest);
         Ok(())

@@ -8,7 +8,7 @@ use crate::err;
 use crate::error::Result;
 use crate::registry;
 
-/// Compresses the streams of one chunk.
+/// The encoder of the streams of one chunk.
 pub(super) enum ChunkEncoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInEncoder<'a>),
@@ -16,12 +16,12 @@ pub(super) enum ChunkEncoder<'a> {
     Plugin(PluginEncoder),
     /// A registered codec.
     User(UserEncoder),
-    /// A codec that nobody has: it only matters once a stream needs it (`codecs.md` 1.2).
+    /// An unknown codec: an error is returned only when a stream has to be compressed (`codecs.md` 1.2).
     Missing(i32),
 }
 
 impl<'a> ChunkEncoder<'a> {
-    /// The encoder that `params` ask for. `source` is the address that a caller's encoder is told.
+    /// Returns the encoder for `params`. `source` is the address that is passed to a program's encoder.
     pub(super) fn new(
         params: &CompressParams,
         plan: &Plan,
@@ -39,8 +39,8 @@ impl<'a> ChunkEncoder<'a> {
         match registry::codec(params.compcode) {
             Some(codec) => {
                 let cparams = params.for_callbacks(plan.typesize as i32, blocksize);
-                // SAFETY: the caller that registered the codec vouches for its functions, and the one that made the context for
-                // the pointers in `cparams`.
+                // SAFETY: the caller that registered the codec guarantees the contract for its functions, and the
+                // caller that created the context guarantees it for the pointers in `cparams`.
                 ChunkEncoder::User(unsafe {
                     UserEncoder::new(
                         params.compcode,

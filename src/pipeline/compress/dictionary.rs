@@ -1,4 +1,4 @@
-//! Making a dictionary of the filtered blocks (`chunk.md` 3.9, `codecs.md` 7.2), in memory of our own.
+//! Trains a dictionary on the filtered blocks (`chunk.md` 3.9, `codecs.md` 7.2), in memory separate from the destination.
 
 use super::super::jobs::Worker;
 use super::super::scratch;
@@ -10,22 +10,22 @@ use crate::codec::train_zstd;
 use crate::err;
 use crate::error::Result;
 
-/// A dictionary is at most this part of the data.
+/// A dictionary is at most 1/20 of the data.
 const PART_OF_DATA: usize = 20;
-/// A sample is this part of what it stands for.
+/// A sample is 1/16 of the block or stream that it represents.
 const PART_OF_SAMPLE: usize = 16;
-/// The least number of samples.
+/// The minimum number of samples.
 const MIN_SAMPLES: usize = 8;
 
-/// How the samples are taken.
+/// The layout of the samples.
 struct Sampling {
-    /// The largest dictionary, in bytes.
+    /// Maximum size of the dictionary, in bytes.
     capacity: usize,
-    /// Sizes of the samples, which follow each other from the start of the filtered data, in bytes.
+    /// Sizes of the samples in bytes. The samples lie one after the other from the start of the filtered data.
     sizes: Vec<usize>,
 }
 
-/// The sampling of a chunk, `None` if a dictionary would not pay.
+/// Returns the sampling of a chunk, `None` if a dictionary is not worthwhile.
 fn sampling(encoder: &BlockEncoder<'_>) -> Option<Sampling> {
     let plan = encoder.plan;
     let nbytes = encoder.source.len();
@@ -53,7 +53,7 @@ fn sampling(encoder: &BlockEncoder<'_>) -> Option<Sampling> {
     Some(Sampling { capacity, sizes })
 }
 
-/// A dictionary for the chunk, or `None` if it gets along without.
+/// Returns a dictionary for the chunk, or `None` if it is compressed without one.
 ///
 /// # Errors
 /// Those of filtering a block; `MemoryAlloc`.
@@ -64,10 +64,10 @@ pub(super) fn train(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<
         let samples = filtered_prefix(encoder, sampled)?;
         return Ok(train_zstd(&samples, &sizes, capacity));
     }
-    // LZ4 takes the beginning of the data as it is.
+    // The dictionary of LZ4 is the beginning of the filtered data.
     let size = sampled.min(capacity);
     let mut dictionary = filtered_prefix(encoder, size)?;
-    // The reference stores the size over these bytes before it reads them; keep its dictionaries.
+    // The reference overwrites these bytes with the size before it reads them; this keeps the dictionaries identical.
     let stored = 4 * encoder.nblocks();
     for (at, byte) in (size as i32).to_le_bytes().into_iter().enumerate() {
         if let Some(place) = dictionary.get_mut(stored + at) {
@@ -77,7 +77,7 @@ pub(super) fn train(encoder: &BlockEncoder<'_>, compcode: i32) -> Result<Option<
     Ok(Some(dictionary))
 }
 
-/// The first `len` bytes of the filtered blocks, one after the other.
+/// Returns the first `len` bytes of the concatenated filtered blocks.
 fn filtered_prefix(encoder: &BlockEncoder<'_>, len: usize) -> Result<Vec<u8>> {
     let mut prefix = Vec::new();
     prefix.try_reserve_exact(len).map_err(|_| err!(MemoryAlloc, "{len} bytes of samples"))?;

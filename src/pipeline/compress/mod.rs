@@ -1,7 +1,7 @@
-//! From a buffer to a chunk (`chunk.md` 3).
+//! Compresses a buffer into a chunk (`chunk.md` 3).
 //!
-//! Data flow: arguments checked -> [`plan`] (blocks, header) -> dictionary, if one is wanted -> blocks encoded
-//! ([`block`]) and put in place ([`assembly`]) -> header; or, if the result does not fit, the data as they are.
+//! Data flow: arguments checked -> [`plan`] (blocks, header) -> dictionary, if requested -> blocks encoded
+//! ([`block`]) and written in order ([`assembly`]) -> header; or, if the result does not fit, a plain copy of the data.
 
 mod assembly;
 mod block;
@@ -38,7 +38,7 @@ use std::sync::OnceLock;
 ///
 /// # Errors
 /// `CodecSupport`, `Data` or `WriteBuffer` for a codec that is missing or fails, `FilterPipeline` for a filter,
-/// `MemoryAlloc`. The content of `dest` is undefined then.
+/// `MemoryAlloc`. The content of `dest` is unspecified after an error.
 pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [u8]) -> Result<ChunkHeader> {
     let mut plan = match source {
         Source::Blocks(sources) => Plan::varlen(params, sources.len(), source.len()),
@@ -72,7 +72,7 @@ pub(crate) fn compress(params: &CompressParams, source: Source<'_>, dest: &mut [
     Ok(plan.header)
 }
 
-/// Encodes all blocks; the length of the chunk, or `None` if it does not fit.
+/// Encodes all blocks. Returns the length of the chunk in bytes, or `None` if it does not fit.
 fn compress_blocks(
     params: &CompressParams,
     plan: &mut Plan,
@@ -99,7 +99,7 @@ fn compress_blocks(
     let Some((codec, bytes)) = trained else {
         return assemble(params, &blocks, first, dest).map(|cbytes| collapse(plan, cbytes));
     };
-    // A prefilter runs anew from here on, and may not give the same again.
+    // The prefilter runs again from here on, and its output may differ.
     blocks.prefiltered_reference = OnceLock::new();
     // The dictionary section goes between the block starts and the first block.
     let Some(room) = dest.get_mut(first..first + section::PREFIX + bytes.len()) else { return Ok(None) };
@@ -133,7 +133,7 @@ fn block_encoder<'a>(
     }
 }
 
-/// Encodes the blocks and puts them into `dest` from `first` on; the length of the chunk, or `None`.
+/// Encodes the blocks into `dest`, from offset `first` on. Returns the length of the chunk, or `None` if it does not fit.
 fn assemble(
     params: &CompressParams,
     blocks: &BlockEncoder<'_>,
@@ -159,7 +159,7 @@ fn assemble(
     Ok(assembly.finish())
 }
 
-/// As [`assemble`], on this thread alone: each block is encoded where it stays.
+/// Does the same as [`assemble`], on this thread alone: each block is encoded at its final place.
 fn assemble_in_place(blocks: &BlockEncoder<'_>, first: usize, dest: &mut [u8]) -> Result<Option<usize>> {
     let header_len = blocks.plan.header.len();
     let mut pos = first;
@@ -178,7 +178,7 @@ fn assemble_in_place(blocks: &BlockEncoder<'_>, first: usize, dest: &mut [u8]) -
     })
 }
 
-/// A chunk of nothing but zero runs becomes a special chunk, which has no body (`chunk.md` 3.6).
+/// Turns a chunk that consists of zero runs only into a special chunk, which has no body (`chunk.md` 3.6).
 fn collapse(plan: &mut Plan, cbytes: Option<usize>) -> Option<usize> {
     let zero_runs = 4 * plan.blocks.total_streams(plan.split, plan.typesize);
     if plan.runs && cbytes == Some(plan.tables + zero_runs) {
@@ -188,7 +188,7 @@ fn collapse(plan: &mut Plan, cbytes: Option<usize>) -> Option<usize> {
     cbytes
 }
 
-/// Stores the data as they are, or as a prefilter makes them.
+/// Stores the data uncompressed, or the output of the prefilter.
 fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &mut [u8]) -> Result<()> {
     let body = &mut dest[plan.header.len()..][..source.len()];
     if let (None, Source::Buffer(bytes)) = (&params.prefilter, source) {
@@ -209,7 +209,7 @@ fn copy_blocks(params: &CompressParams, plan: &Plan, source: Source<'_>, dest: &
     })
 }
 
-/// Makes the header tell of the records instead of the data (`chunk.md` 1.18).
+/// Makes the header describe the records instead of the data (`chunk.md` 1.18).
 fn describe_records(plan: &mut Plan, source: Source<'_>) {
     let record = size_of::<crate::abi::blosc2_instr>();
     let nstreams = match source {
@@ -224,10 +224,10 @@ fn describe_records(plan: &mut Plan, source: Source<'_>) {
     }
 }
 
-/// Checks the buffers of variable-length blocks (`chunk.md` 3.11) and returns the size of the largest.
+/// Checks the buffers of variable-length blocks (`chunk.md` 3.11). Returns the size of the largest in bytes.
 ///
 /// # Errors
-/// `InvalidParam` when there is none or one is empty.
+/// `InvalidParam` when there are no buffers or one is empty.
 pub(crate) fn check_varlen(sources: &[&[u8]]) -> Result<usize> {
     if sources.is_empty() || sources.iter().any(|s| s.is_empty()) {
         return Err(err!(InvalidParam, "{} variable-length blocks, or an empty one", sources.len()));

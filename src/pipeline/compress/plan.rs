@@ -1,4 +1,4 @@
-//! The plan of a compression: arguments checked, blocks cut, header made (`chunk.md` 3.1 to 3.5).
+//! The plan of a compression: checks the arguments, divides the data into blocks, fills the header (`chunk.md` 3.1 to 3.5).
 
 use super::super::block_size::Choice;
 use super::super::params::CompressParams;
@@ -12,12 +12,13 @@ use crate::err;
 use crate::error::Result;
 use crate::registry;
 
-/// The version byte of codecs that nobody knows.
+/// The version byte for codecs that are not registered.
 const UNKNOWN_VERSIONLZ: u8 = 0xff;
 
-/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `needs_dictionary` says whether a
-/// dictionary that is asked for must be possible: it need not for special chunks, which no codec sees, nor for
-/// variable-length blocks, which are compressed without one then (`chunk.md` 3.11).
+/// Checks the arguments of a compression in the order of the reference (`chunk.md` 3.1). `needs_dictionary` is whether
+/// a codec without dictionaries is an error if `use_dict` is set. It is not for special chunks, which are not
+/// compressed by a codec, nor for variable-length blocks, which are then compressed without a dictionary (`chunk.md`
+/// 3.11).
 ///
 /// # Errors
 /// `MaxBufsizeExceeded` for a source that is too long or a destination that is too short, `CodecParam` for a bad
@@ -50,17 +51,17 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// The item size that a chunk stores, in bytes: 1 for items that are too wide (`chunk.md` 1.8).
+/// Returns the item size that a chunk stores, in bytes: 1 for items that are too wide (`chunk.md` 1.8).
 pub(crate) fn stored_typesize(typesize: i32) -> i32 {
     if typesize > MAX_STORED_TYPESIZE { 1 } else { typesize }
 }
 
-/// The codec format that the flags store (`chunk.md` 1.4).
+/// Returns the codec format that the flags store (`chunk.md` 1.4).
 fn format_of(compcode: i32) -> u8 {
     BuiltIn::from_compcode(compcode).map_or(codec_format::UDCODEC, BuiltIn::format)
 }
 
-/// The codec version that a header stores.
+/// Returns the codec version that a header stores.
 fn versionlz(compcode: i32) -> u8 {
     if BuiltIn::from_compcode(compcode).is_some() {
         return 1;
@@ -68,14 +69,14 @@ fn versionlz(compcode: i32) -> u8 {
     registry::codec(compcode).map_or(UNKNOWN_VERSIONLZ, |codec| codec.version)
 }
 
-/// How a buffer becomes a chunk.
+/// The layout of a chunk, decided before its blocks are encoded.
 #[derive(Clone, Copy)]
 pub(crate) struct Plan {
     /// The header, `cbytes` still 0.
     pub header: ChunkHeader,
-    /// The blocks. With variable-length blocks only their number and the sum of their sizes mean anything.
+    /// The blocks. For variable-length blocks only their total size is meaningful.
     pub blocks: Blocks,
-    /// The item size that the pipeline works with, in bytes (1..=255).
+    /// The item size that the filters work with, in bytes (1..=255).
     pub typesize: usize,
     /// Whether full blocks are split into streams.
     pub split: bool,
@@ -86,8 +87,8 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// The plan for `nbytes` bytes, with `params` checked and their block size effective. `destsize` decides
-    /// whether there is room for the block starts.
+    /// Returns the plan for `nbytes` bytes, with `params` checked and their block size effective. The block starts must
+    /// fit into `destsize` bytes; otherwise the data are stored plain.
     pub(crate) fn new(params: &CompressParams, nbytes: usize, destsize: usize) -> Self {
         let typesize = stored_typesize(params.typesize);
         let blocksize = params.blocksize.max(1);
@@ -111,7 +112,7 @@ impl Plan {
         Plan { header, blocks, typesize: typesize as usize, split, tables, runs: !params.short_header }
     }
 
-    /// The plan for variable-length blocks, `count` of them with `nbytes` bytes in all (`chunk.md` 3.11).
+    /// Returns the plan for `count` variable-length blocks with a total size of `nbytes` bytes (`chunk.md` 3.11).
     pub(crate) fn varlen(params: &CompressParams, count: usize, nbytes: usize) -> Self {
         let typesize = stored_typesize(params.typesize);
         let header = ChunkHeader {
@@ -131,13 +132,13 @@ impl Plan {
         }
     }
 
-    /// Whether the data are stored plain from the start.
+    /// Returns whether the data are stored plain without trying to compress them.
     pub(crate) fn is_plain(&self) -> bool {
         self.header.is_memcpyed()
     }
 
-    /// The same chunk stored plain, because what the codec made of it does not fit. Marks that say how to read
-    /// coded blocks go.
+    /// Returns the plan of the same chunk stored plain, for data whose compressed form does not fit. Clears the flags that
+    /// describe compressed blocks.
     pub(crate) fn plain(&self) -> Self {
         let mut plan = *self;
         plan.header.flags |= flag::MEMCPYED;
@@ -146,7 +147,7 @@ impl Plan {
     }
 }
 
-/// The fields that all chunks have in common.
+/// Returns a header with the fields that all chunks have in common.
 fn header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader {
     ChunkHeader {
         version: version::STABLE,
@@ -162,7 +163,7 @@ fn header(params: &CompressParams, nbytes: usize, typesize: i32) -> ChunkHeader 
     }
 }
 
-/// Flags of a chunk whose blocks go through a codec (`chunk.md` 1.3).
+/// Returns the flags of a chunk whose blocks are compressed by a codec (`chunk.md` 1.3).
 fn codec_flags(params: &CompressParams, split: bool) -> u8 {
     let mut flags = format_of(params.compcode) << flag::FORMAT_SHIFT;
     if params.filters.contains(&filter_id::DELTA) {
@@ -174,7 +175,7 @@ fn codec_flags(params: &CompressParams, split: bool) -> u8 {
     flags
 }
 
-/// The filter bits of a 16-byte header.
+/// Returns the filter bits of a 16-byte header.
 fn short_filter_flags(params: &CompressParams) -> u8 {
     let mut flags = 0;
     if params.filters.contains(&filter_id::SHUFFLE) {

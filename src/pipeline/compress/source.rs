@@ -1,23 +1,24 @@
-//! What is compressed: one buffer, the buffers of variable-length blocks, or blocks that somebody puts together.
+//! The data to compress: one buffer, the buffers of variable-length blocks, or blocks that are assembled on demand.
 
 use crate::chunk::{Blocks, ChunkHeader};
 use crate::error::Result;
 use std::ops::Range;
 
-/// Puts blocks together when they are wanted, so that nobody has to build the whole chunk first. For pipelines without
-/// delta, dictionary or prefilter, which look at more than one block or at the source itself.
+/// Assembles blocks on demand, so that no caller has to build the whole chunk first. For pipelines without delta,
+/// dictionary or prefilter, which read more than one block or the source itself.
 pub(crate) trait Gather: Sync {
-    /// Bytes in all.
+    /// Returns the total size in bytes.
     fn nbytes(&self) -> usize;
 
-    /// Writes the bytes `range`, which are block `nblock`, into `dest`, which is as long. Called from any thread, once or
-    /// more for each block.
+    /// Writes the bytes `range`, which are block `nblock`, into `dest`, which has the same length. Called from any
+    /// thread, one or more times for each block.
     ///
     /// # Errors
-    /// Whatever keeps the block from being there.
+    /// Any error that prevents the block from being assembled.
     fn gather(&self, nblock: usize, range: Range<usize>, dest: &mut [u8]) -> Result<()>;
 
-    /// The streams of block `nblock` as another chunk has them, if that is encoded in the way that `header` tells of.
+    /// Returns the encoded streams of block `nblock` from another chunk, if they are encoded in the way that `header`
+    /// describes.
     fn encoded(&self, nblock: usize, header: &ChunkHeader) -> Option<&[u8]>;
 }
 
@@ -30,12 +31,12 @@ pub(crate) enum Source<'a> {
     Absent(usize),
     /// One buffer for each block.
     Blocks(&'a [&'a [u8]]),
-    /// Equal blocks, each of which is put together when it is wanted.
+    /// Blocks of equal size, each of which is assembled on demand.
     Gathered(&'a dyn Gather),
 }
 
 impl<'a> Source<'a> {
-    /// Bytes in all.
+    /// Returns the total size in bytes.
     pub(crate) fn len(&self) -> usize {
         match self {
             Source::Buffer(bytes) => bytes.len(),
@@ -63,8 +64,8 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Where block `nblock` lies in the chunk's data as filters see it: variable-length blocks stand alone, each
-    /// at offset 0.
+    /// Returns the range of block `nblock` in the chunk's data, as passed to filters: each variable-length block has a
+    /// range of its own that begins at 0.
     pub(crate) fn range(&self, blocks: &Blocks, nblock: usize) -> Range<usize> {
         match self {
             Source::Blocks(sources) => 0..sources[nblock].len(),
@@ -72,7 +73,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The bytes of block `nblock`; `None` when there is no buffer.
+    /// Returns the bytes of block `nblock`; `None` when there is no buffer.
     pub(crate) fn block(&self, blocks: &Blocks, nblock: usize) -> Option<&'a [u8]> {
         match self {
             Source::Buffer(bytes) => Some(&bytes[blocks.range(nblock)]),
@@ -81,7 +82,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The address that a caller's codec is told: the start of the one buffer, or NULL.
+    /// Returns the address that is passed to a program's codec: the start of the one buffer, or NULL.
     pub(crate) fn address(&self) -> *const u8 {
         match self {
             Source::Buffer(bytes) => bytes.as_ptr(),

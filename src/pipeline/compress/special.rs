@@ -1,4 +1,4 @@
-//! Chunks that are made of a header alone, or a header and a value (`chunk.md` 3.12).
+//! Chunks that consist of a header alone, or a header and a value (`chunk.md` 3.12).
 
 use super::super::params::CompressParams;
 use super::plan::stored_typesize;
@@ -7,8 +7,8 @@ use crate::chunk::{ChunkHeader, Special};
 use crate::err;
 use crate::error::Result;
 
-/// Writes a special chunk that stands for `nbytes` bytes into `dest`, and returns its length. The block size of
-/// `params` is effective. `value` is one item for [`Special::Value`], else empty.
+/// Writes a special chunk that represents `nbytes` bytes into `dest`, and returns its length in bytes. The block size of
+/// `params` is effective. `value` is one item for [`Special::Value`], empty for other kinds.
 ///
 /// # Errors
 /// `Data` when `dest` is too short.
@@ -23,7 +23,7 @@ pub(crate) fn special_chunk(
     let Some(dest) = dest.get_mut(..cbytes) else {
         return Err(err!(Data, "a special chunk of {cbytes} bytes does not fit"));
     };
-    // Readers fill block by block, each with whole values.
+    // Readers fill block by block, each with whole values: the block size must be a multiple of the item size.
     let mut blocksize = params.blocksize.max(1);
     if kind == Special::Value && blocksize % params.typesize != 0 {
         blocksize = params.typesize;

@@ -1,4 +1,4 @@
-//! Compression with a context: the tuner chooses, the parameters are read from the head, and the outcome is noted there.
+//! Compression with a context: the tuner chooses, the parameters are read from the head, and the result is written there.
 
 use super::super::callbacks::Prefilter;
 use super::super::compress::{self, Source, plan};
@@ -13,15 +13,16 @@ use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 use std::time::Instant;
 
-/// The compression of one chunk that a context has begun, with the parameters that were chosen for it.
+/// A compression of one chunk that was started with a context, and the parameters that were chosen for it.
 pub(crate) struct ChunkJob {
     params: CompressParams,
-    /// When it began; `None` where no tuner is told.
+    /// Start of the compression; `None` without a tuner of the program.
     started: Option<Instant>,
 }
 
 impl ChunkJob {
-    /// Tells codecs and filters what `container_of` finds out of the context's super-chunk, should it be needed.
+    /// Sets the properties of the super-chunk that codecs and filters need to the result of `container_of`, if any
+    /// needs them.
     pub(crate) fn set_container(
         &mut self,
         container_of: impl FnOnce(*const blosc2_schunk) -> Option<Container>,
@@ -31,7 +32,7 @@ impl ChunkJob {
         }
     }
 
-    /// Compresses the source with which the job was begun into the same destination.
+    /// Compresses the source that was passed to [`Context::start_chunk`] into the same destination.
     ///
     /// # Errors
     /// As [`Context::compress`].
@@ -43,18 +44,19 @@ impl ChunkJob {
 }
 
 impl Context {
-    /// Compresses `source` into `dest`; the length of the chunk, or 0 if it does not fit.
+    /// Compresses `source` into `dest`. Returns the length of the chunk in bytes, or 0 if it does not fit.
     ///
     /// # Errors
     /// `InvalidParam` for a decompression context, and those of `chunk.md` 3.
     pub(crate) fn compress(&self, source: Source<'_>, dest: OutBuffer<'_>) -> Result<usize> {
         let nchunk = self.current_nchunk();
-        // SAFETY: by the word of the callers of `Head::new` and `Head::set_schunk`, a super-chunk that does not change meanwhile.
+        // SAFETY: the callers of `Head::new` and `Head::set_schunk` guarantee a super-chunk that does not change during
+        // the call.
         self.compress_chunk(source, dest, nchunk, |schunk| unsafe { container::of_schunk(schunk) })
     }
 
-    /// As [`compress`](Self::compress); prefilters are told that it is chunk `nchunk`, and codecs and filters what
-    /// `container_of` finds out of the context's super-chunk, should it be needed.
+    /// Does the same as [`compress`](Self::compress), with `nchunk` as the index of the chunk for prefilters, and the
+    /// result of `container_of` as the properties of the super-chunk, if a codec or filter needs them.
     ///
     /// # Errors
     /// As [`compress`](Self::compress).
@@ -71,8 +73,8 @@ impl Context {
         self.finish_chunk(&job, &header, source)
     }
 
-    /// Begins the compression of chunk `nchunk`: has the tuner choose, and reads the parameters. The context is not used by
-    /// [`ChunkJob::compress`], so that another thread may use it meanwhile.
+    /// Starts the compression of chunk `nchunk`: calls the tuner and reads the parameters. [`ChunkJob::compress`] does
+    /// not use the context, so that another thread may use it at the same time.
     ///
     /// # Errors
     /// As [`compress`](Self::compress).
@@ -83,9 +85,9 @@ impl Context {
         nchunk: i64,
     ) -> Result<ChunkJob> {
         let nbytes = self.begin(source, dest)?;
-        // Only tuners of the program are told how long it took.
+        // Only tuners of the program receive the duration.
         let started = (self.head.tuner_id() > 0).then(Instant::now);
-        // Variable-length blocks: tuners find the largest one as the block size, and cannot change it.
+        // Variable-length blocks: tuners read the size of the largest one as the block size, and cannot change it.
         let largest = match source {
             Source::Blocks(sources) => {
                 Some(i32::try_from(compress::check_varlen(sources)?).unwrap_or(i32::MAX))
@@ -98,7 +100,7 @@ impl Context {
         tuner::choose(self, nbytes)?;
         set_largest();
         if nbytes == 0 && requested > 0 {
-            // There is nothing to cut: the header tells what was asked for.
+            // There is no data to divide: the header stores the requested block size.
             self.head.set_blocksize(requested);
         }
         let mut params = self.compress_params(nchunk);
@@ -106,7 +108,8 @@ impl Context {
         if params.clevel == 0 {
             params.use_dict = false;
         }
-        // A block size of 1 that comes from a source shorter than an item does not stay for the next one (`chunk.md` 5.3).
+        // A block size of 1, which results from a source shorter than an item, is not kept for the next chunk
+        // (`chunk.md` 5.3).
         let is_short = source.len() < usize::try_from(params.typesize).unwrap_or(usize::MAX);
         if is_short && !matches!(source, Source::Blocks(_)) {
             self.head.set_blocksize(0);
@@ -114,7 +117,7 @@ impl Context {
         Ok(ChunkJob { params, started })
     }
 
-    /// Ends the compression of a chunk with that header; the length of the chunk, or 0 if it did not fit.
+    /// Ends the compression of a chunk with that header. Returns the length of the chunk in bytes, or 0 if it did not fit.
     ///
     /// # Errors
     /// Those of the tuner.
@@ -131,7 +134,7 @@ impl Context {
         Ok(usize::try_from(header.cbytes).unwrap_or(0))
     }
 
-    /// Writes a special chunk of `nbytes` bytes; its length.
+    /// Writes a special chunk of `nbytes` bytes. Returns its length in bytes.
     ///
     /// # Errors
     /// Those of `chunk.md` 3.12 from the third step on.
@@ -152,7 +155,7 @@ impl Context {
         compress::special_chunk(&params, kind, nbytes, value, dest)
     }
 
-    /// Notes the job in the head, for tuners; the size of the source.
+    /// Writes source and destination into the head, for tuners. Returns the size of the source in bytes.
     fn begin(&self, source: Source<'_>, dest: &mut OutBuffer<'_>) -> Result<i32> {
         let nbytes = i32::try_from(source.len()).unwrap_or(i32::MAX);
         let head = &self.head;
@@ -171,7 +174,7 @@ impl Context {
         Ok(nbytes)
     }
 
-    /// What the head says now.
+    /// Returns the parameters of the head.
     fn compress_params(&self, nchunk: i64) -> CompressParams {
         let head = &self.head;
         CompressParams {
@@ -204,13 +207,13 @@ impl Context {
         let own = self.preparams.as_ref()?;
         let params = blosc2_prefilter_params { ctx: self.as_ptr(), ..own.get() };
         let function = self.head.prefilter()?;
-        // SAFETY: by the word of the callers of `for_compression` and of `Head::set_prefilter`; the parameters are those that came
-        // with the function.
+        // SAFETY: guaranteed by the callers of `for_compression` and of `Head::set_prefilter`; the parameters are those
+        // that came with the function.
         Some(unsafe { Prefilter::new(function, params, own.as_ptr()) })
     }
 
-    /// Notes in the head what became of a compression. Block size, capped item size and a dictionary that was
-    /// switched off stay for the next one (`chunk.md` 5.3).
+    /// Writes the result of a compression into the head. Block size, capped item size and a disabled dictionary are
+    /// kept for the next compression (`chunk.md` 5.3).
     fn publish_compression(&self, params: &CompressParams, header: &ChunkHeader, source: Source<'_>) {
         let head = &self.head;
         head.set_typesize(plan::stored_typesize(params.typesize));

@@ -1,6 +1,6 @@
-//! The struct that C code sees of a context, read and written through the pointer that C has, between calls and inside
-//! callbacks. Nothing here runs a codec in C: `scripts/check-miri.sh` runs these tests under Miri, which checks that no
-//! access through the pointer collides with a reference of the library's.
+//! Reads and writes of a context's head through the pointer that C has, between calls and inside callbacks. No test
+//! here runs a codec in C: `scripts/check-miri.sh` runs these tests under Miri, which checks that no access through the
+//! pointer conflicts with a reference of the library.
 
 use super::super::compress::Source;
 use super::*;
@@ -9,7 +9,7 @@ use crate::registry;
 use std::ffi::{c_double, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, AtomicUsize};
 
-/// A context as C has it: a pointer, and nothing else.
+/// A context as C code holds it: a pointer, and nothing else.
 struct OfC(*mut blosc2_context);
 
 impl OfC {
@@ -23,12 +23,12 @@ impl OfC {
         OfC(unsafe { Context::for_decompression(dparams) }.unwrap().into_c())
     }
 
-    /// What C code reads and writes, when no function of the library runs.
+    /// Returns the head, which C code reads and writes when no function of the library runs.
     fn head(&self) -> *mut ContextHead {
         self.0.cast()
     }
 
-    /// The context inside a function of the library.
+    /// Returns the context, as a function of the library uses it.
     fn inside(&self) -> &Context {
         // SAFETY: a context that is not freed, used by this thread.
         unsafe { &*self.0.cast::<Context>() }
@@ -202,7 +202,7 @@ static TUNED: AtomicPtr<blosc2_context> = AtomicPtr::new(ptr::null_mut());
 
 unsafe extern "C" fn init(state: *mut c_void, context: *mut blosc2_context, _: *mut blosc2_context) -> c_int {
     TUNED.store(context, Ordering::Relaxed);
-    // SAFETY: a context that is whole, and runs nothing meanwhile.
+    // SAFETY: a fully initialised context, which runs nothing during the call.
     unsafe { (*context.cast::<ContextHead>()).tuner_params = state };
     0
 }

@@ -13,8 +13,9 @@ use crate::filter::{bitshuffle, shuffle};
 use crate::malloc::Malloced;
 
 impl DecodePlan<'_> {
-    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the decoded first block
-    /// if [`needs_first_block`](Self::needs_first_block) and `nblock` is another one. `tid` is the number of the worker.
+    /// Decodes block `nblock` into `dest`, which has its length, and runs the postfilter. `reference` is the decoded
+    /// first block if [`needs_first_block`](Self::needs_first_block) and `nblock` is another one. `tid` is the number
+    /// of the worker.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -48,7 +49,7 @@ impl DecodePlan<'_> {
             _ => usize::from(header.typesize),
         };
         let blocksize = if header.has_varlen_blocks() { self.largest() } else { self.blocks().blocksize() };
-        // As large as the reference's.
+        // As large as in the reference.
         let ttmp_nbytes = 4 * (self.largest() + 4 * usize::from(header.typesize));
         let len = dest.len();
         let mut input = std::mem::take(&mut scratch.block);
@@ -65,7 +66,7 @@ impl DecodePlan<'_> {
                 ttmp_nbytes,
             };
             if self.class.coding().is_some() {
-                // SAFETY: the scratch is as long as it says, and borrowed here.
+                // SAFETY: the scratch has at least that length, and is borrowed here.
                 return unsafe { postfilter.run(block, dest, typesize, place) };
             }
             // The reference passes the content of chunks without coded blocks in the callback's scratch.
@@ -77,7 +78,7 @@ impl DecodePlan<'_> {
         result
     }
 
-    /// As [`decode_block`](Self::decode_block), without the postfilter.
+    /// Does the same as [`decode_block`](Self::decode_block), without the postfilter.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -117,7 +118,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Decodes block `nblock`, one of equal blocks, whose streams are at the start of `bytes`.
+    /// Decodes block `nblock` of a chunk with equal blocks. The block's streams are at the start of `bytes`.
     #[inline]
     fn decode_streams(
         &self,
@@ -153,7 +154,7 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Decodes a block of variable length with that payload.
+    /// Decodes a block of variable length from its payload.
     fn decode_var_block(
         &self,
         coding: BlockCoding,
@@ -185,7 +186,8 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Decodes streams with `decode`, which writes them to the start of its slice, and undoes the filters, into `dest`.
+    /// Decodes streams with `decode`, which writes them to the start of its slice, and undoes the filters. The result
+    /// is in `dest`.
     fn decode_general(
         &self,
         scratch: &mut BlockScratch,
@@ -217,7 +219,8 @@ impl DecodePlan<'_> {
         lazy::read_streams(blocks, nblock, start, limit, buffer.get(limit)?)
     }
 
-    /// Decodes the first block, without postfilter, as the reference for delta. Its size is unchecked, hence zeroed pages.
+    /// Decodes the first block, without postfilter, as the reference for delta. The size of the block is an unchecked
+    /// claim of the header, so the memory is zeroed lazily by the system.
     ///
     /// # Errors
     /// `MemoryAlloc`, those of [`decode_block`](Self::decode_block).

@@ -9,7 +9,7 @@ use crate::err;
 use crate::error::Result;
 use crate::registry;
 
-/// Decompresses the streams of one chunk.
+/// The decoder of the streams of one chunk.
 pub(super) enum ChunkDecoder<'a> {
     /// A codec of the format.
     BuiltIn(BuiltInDecoder<'a>),
@@ -42,8 +42,8 @@ impl<'a> ChunkDecoder<'a> {
             Some(codec) => {
                 let dparams = params.for_callbacks(i32::from(header.typesize));
                 let (code, meta) = (header.udcompcode, header.compcode_meta);
-                // SAFETY: the caller that registered the codec vouches for its functions, and the one that made the context for
-                // the pointers in `dparams`.
+                // SAFETY: the caller that registered the codec guarantees the contract for its functions, and the
+                // caller that created the context guarantees it for the pointers in `dparams`.
                 ChunkDecoder::User(unsafe {
                     UserDecoder::new(code, codec.decoder, meta, dparams, chunk.as_ptr().cast())
                 })

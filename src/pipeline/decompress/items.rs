@@ -1,4 +1,4 @@
-//! Reading some items of a chunk (`chunk.md` 4.5): only the blocks that hold them are decoded.
+//! Reads some items of a chunk (`chunk.md` 4.5): only the blocks that hold them are decoded.
 
 use super::super::params::DecompressParams;
 use super::super::scratch::{self, Scratch};
@@ -31,7 +31,7 @@ pub(crate) enum ItemRange {
 }
 
 impl ItemRange {
-    /// The range in bytes, checked against the chunk and the destination in the order of the reference.
+    /// Returns the range in bytes, checked against the chunk and the destination in the order of the reference.
     fn resolve(self, header: &ChunkHeader, destsize: usize) -> Result<Range<usize>> {
         let typesize = i64::from(header.typesize);
         let (start, nitems) = match self {
@@ -69,7 +69,7 @@ impl ItemRange {
 /// Reads a part of `chunk` into the start of `dest`.
 ///
 /// # Errors
-/// `InvalidParam` for a part that is not there or a chunk of variable-length blocks, `WriteBuffer` when `dest` is
+/// `InvalidParam` for a part outside the content or a chunk of variable-length blocks, `WriteBuffer` when `dest` is
 /// too short, and those of decompression.
 pub(crate) fn getitem(
     params: &DecompressParams<'_>,
@@ -97,7 +97,7 @@ fn check_equal_blocks(header: &ChunkHeader) -> Result<()> {
     Ok(())
 }
 
-/// Reads ranges of the content of one chunk, whose plan is made once.
+/// Reads ranges of the content of one chunk with one plan.
 pub(crate) struct RangeReader<'a> {
     plan: &'a DecodePlan<'a>,
 }
@@ -179,7 +179,7 @@ fn decode_inside(
         return Ok(());
     }
     let len = plan.range(nblock).len();
-    // Copying planes of a longer part costs as much as decoding less saves.
+    // For a longer part, copying the planes costs as much as the partial decoding saves.
     if 2 * inside.len() <= len && plan.decode_prefixes(how, nblock, inside.clone(), coding, dest)? {
         return Ok(());
     }

@@ -1,4 +1,4 @@
-//! Lazy chunks: fetching blocks, dictionary and sizes from the frame that holds them (`chunk.md` 1.17, 2.3).
+//! Lazy chunks: reads blocks, dictionary and sizes from the frame that holds them (`chunk.md` 1.17, 2.3).
 
 use crate::chunk::varlen::{self, VarBlock};
 use crate::chunk::{ChunkHeader, LazyBlocks, dictionary};
@@ -93,8 +93,8 @@ pub(super) fn varlen_table(
 /// `InvalidHeader` for a length in the trailer that is out of range, `MemoryAlloc`, those of the source.
 pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: usize) -> Result<Malloced> {
     let block = &table[nblock];
-    // As the reference, whose buffer has room for the longest span or for this block, and for its prefix. Bytes behind the
-    // span are read, so that it is an error if there are none, and belong to the next block.
+    // As in the reference, whose buffer has space for the longest span or for this block, and for its prefix. Bytes
+    // after the span, which belong to the next block, are read too: it is an error if there are none.
     let longest = table.iter().map(|block| block.span.len()).max().unwrap_or(0);
     let limit = longest.max(block.nbytes) + varlen::PREFIX;
     let stored = blocks.trailer.block_length(nblock).unwrap_or(0);
@@ -103,7 +103,7 @@ pub(super) fn read_payload(blocks: &LazyBlocks<'_>, table: &[VarBlock], nblock: 
         return Err(err!(InvalidHeader, "lazy block {nblock} of {stored} bytes, {limit} are the most"));
     };
     let len = stored - varlen::PREFIX;
-    // The length is a claim: memory that the system zeroes takes up nothing before it is read into.
+    // The length is an unchecked claim: memory that the system zeroes occupies no pages before it is written.
     let mut payload = Malloced::zeroed(len)?;
     blocks.read(block.span.start + varlen::PREFIX, &mut payload)?;
     payload.shorten(block.span.len() - varlen::PREFIX);

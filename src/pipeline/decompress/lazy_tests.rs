@@ -1,4 +1,5 @@
-//! Lazy chunks, made here of whole ones as a frame would make them (`chunk.md` 1.17), read through the hook.
+//! Lazy chunks, made from whole chunks as a frame would make them (`chunk.md` 1.17), whose blocks are read through a
+//! callback.
 
 use super::{Decompressed, ItemRange, VarlenReader};
 use crate::abi::{BLOSC_LZ4, BLOSC_ZSTD};
@@ -10,7 +11,7 @@ use crate::error::{ErrorKind, Result};
 use crate::pipeline::compress::{Source, compress};
 use crate::pipeline::params::{CompressParams, DecompressParams};
 
-/// Where the whole chunk begins in the make-believe frame, in bytes.
+/// Offset in bytes of the whole chunk in the simulated frame.
 const CHUNK_OFFSET: i64 = 77;
 
 struct Frame(Vec<u8>);
@@ -43,7 +44,7 @@ fn chunk_of(params: &CompressParams, source: Source<'_>) -> Vec<u8> {
     chunk
 }
 
-/// The lazy form of `chunk`, and the frame that holds it.
+/// Returns the lazy form of `chunk`, and the frame that holds the chunk.
 fn lazy_of(chunk: &[u8]) -> (Vec<u8>, Frame) {
     let header = ChunkHeader::parse(chunk).unwrap();
     let blocks = crate::chunk::Blocks::of(&header);
@@ -148,7 +149,7 @@ fn bad_lazy_chunks_have_their_codes() {
         write_i32(&mut bad, at, value);
         code(&bad, Some(&frame))
     };
-    // A negative offset; lengths that cannot be.
+    // A negative offset; invalid lengths.
     assert_eq!(with(trailer + 8, -1), ErrorKind::InvalidHeader);
     for length in [0, -5, 4000 + 17, i32::MAX] {
         assert_eq!(with(trailer + 12, length), ErrorKind::InvalidHeader);

@@ -1,12 +1,12 @@
-//! From a chunk to its bytes (`chunk.md` 2 and 4).
+//! Decompresses a chunk into its bytes (`chunk.md` 2 and 4).
 //!
-//! Data flow: parsed header -> [class](crate::chunk::class) of the chunk -> [plan](plan::DecodePlan), which checks the chunk as
-//! a whole and finds its blocks -> blocks, each decoded [whole](block) or [in part](part) -> destination or
+//! Data flow: parsed header -> [class](crate::chunk::class) of the chunk -> [plan](plan::DecodePlan), which checks the
+//! chunk as a whole and finds its blocks -> blocks, each decoded [whole](block) or [in part](part) -> destination or
 //! [sink](sink::BlockSink).
 //!
-//! Every read takes this path: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of variable
-//! length](varlen) and the [chunk that a changed one is made from](old_chunk). Short chunks of one block have a
-//! [fast path](single) with the same classification.
+//! Every read takes this path: [whole chunks](whole), [ranges of items](items), [blocks for a sink](sink), [blocks of
+//! variable length](varlen) and the [chunk that a changed one is made from](old_chunk). Short chunks of one block have
+//! a [fast path](single) with the same classification.
 
 mod block;
 mod codec;

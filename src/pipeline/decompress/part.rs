@@ -1,4 +1,4 @@
-//! Decoding some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
+//! Decodes some bytes of a block: streams are decoded only as far as these bytes need, and only these are unshuffled.
 
 use super::super::scratch::{BlockScratch, ScratchBuffer};
 use super::plan::DecodePlan;
@@ -60,7 +60,7 @@ impl PartDecoding {
         if header.is_lazy() {
             return PartDecoding::None;
         }
-        // Decoders of prefixes take no dictionary.
+        // Decoders of prefixes do not support dictionaries.
         let prefix_codec = codec.filter(|codec| {
             matches!(codec, BuiltIn::BloscLz | BuiltIn::Lz4 | BuiltIn::Lz4Hc) && !header.has_dictionary()
         });
@@ -84,7 +84,7 @@ impl PartDecoding {
     }
 }
 
-/// Returns whether a few bytes of a block of `chunk` can be decoded for less than the whole block, without postfilter.
+/// Returns whether decoding a few bytes of a block of `chunk` is cheaper than decoding the whole block, without postfilter.
 pub(crate) fn decodes_prefixes(chunk: &StoredChunk<'_>) -> bool {
     chunk.class().is_ok_and(|class| PartDecoding::of(chunk.header(), class).prefix().is_some())
 }
@@ -201,8 +201,8 @@ impl DecodePlan<'_> {
         Ok(true)
     }
 
-    /// Decodes `part` of block `nblock` into `dest` (same length) with the codec's partial decoder (ZFP, fixed rate). Returns
-    /// `false`, and leaves `dest` alone, if the codec, a filter or a postfilter prevents this.
+    /// Decodes `part` of block `nblock` into `dest` (same length) with the codec's partial decoder (ZFP, fixed rate).
+    /// Returns `false`, and leaves `dest` alone, if the codec, a filter or a postfilter prevents this.
     ///
     /// # Errors
     /// Those of `chunk.md` 2.3.
@@ -230,9 +230,10 @@ impl DecodePlan<'_> {
         }
     }
 
-    /// Decodes the bytes `ranges` of block `nblock`, all of which lie in `wanted`, to their places in `dest`, which has the
-    /// block's length; other bytes of `dest` are undefined then. Returns `false` if decoding the whole block is the only way or
-    /// costs less, or there is no block `nblock` of that length; the content of `dest` is undefined then, too.
+    /// Decodes the bytes `ranges` of block `nblock`, all of which lie in `wanted`, to their places in `dest`, which has
+    /// the block's length; other bytes of `dest` are undefined then. Returns `false` if decoding the whole block is the
+    /// only way or costs less, or there is no block `nblock` of that length; the content of `dest` is undefined then,
+    /// too.
     ///
     /// # Errors
     /// Those of decompression.
@@ -269,8 +270,8 @@ impl DecodePlan<'_> {
         Ok(true)
     }
 
-    /// As [`decode_ranges`](Self::decode_ranges), of a block that is shuffled by items of `unit` bytes, at most [`MAX_GATHER_UNIT`]:
-    /// the streams are decoded whole.
+    /// Does the same as [`decode_ranges`](Self::decode_ranges) for a block that is shuffled by items of `unit` bytes,
+    /// at most [`MAX_GATHER_UNIT`]: the streams are decoded whole.
     fn gather_from_streams(
         &self,
         nblock: usize,

@@ -1,4 +1,4 @@
-//! Parts of blocks against whole ones, and chunks that take blocks over from another.
+//! Compares parts of blocks with whole blocks, and tests chunks that copy encoded blocks from another chunk.
 
 use super::plan::DecodePlan;
 use super::{ByteRanges, OldChunk, decompress};
@@ -12,7 +12,7 @@ use crate::pipeline::scratch;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Smooth numbers with noise in their low bytes, a run, and a piece that nothing shrinks.
+/// Smooth numbers with noise in their low bytes, a run, and incompressible bytes.
 fn data(len: usize) -> Vec<u8> {
     let mut state = 1u32;
     (0..len as u32 / 4)
@@ -45,7 +45,8 @@ fn whole(chunk: &[u8]) -> Vec<u8> {
     dest
 }
 
-/// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams; whether that was possible.
+/// Reads the bytes `range` of the content, which are in one block, by prefixes of its streams. Returns whether that was
+/// possible.
 fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<bool> {
     let mut header = ChunkHeader::default();
     let chunk = StoredChunk::parse(&mut header, chunk)?;
@@ -59,7 +60,8 @@ fn read_prefixes(chunk: &[u8], range: Range<usize>, dest: &mut [u8]) -> Result<b
     })
 }
 
-/// Reads the bytes `ranges` of block `nblock`, all in `wanted`, into `dest`, a whole block; whether that was worthwhile.
+/// Reads the bytes `ranges` of block `nblock`, all in `wanted`, into `dest`, a whole block. Returns whether that was
+/// worthwhile.
 fn read_ranges(
     chunk: &[u8],
     nblock: usize,
@@ -117,10 +119,10 @@ fn parts_are_what_whole_blocks_have_there() {
     assert!(read > 4000 && left > 4000, "{read} read, {left} left");
 }
 
-/// Truncated items are as they were stored: only other filters prevent decoding a part.
+/// Truncated items need no decoding step: only other filters prevent decoding a part.
 #[test]
 fn parts_of_truncated_items_are_decoded_alone() {
-    // Values that are not zero when they are truncated.
+    // Values that are not zero after truncation.
     let data: Vec<u8> = (0..4000u32).flat_map(|i| (0x4000_0000 + i * 9001).to_le_bytes()).collect();
     for filters in [[4, 0, 0, 0, 0, 4], [4, 0, 0, 0, 0, 1], [0, 0, 0, 0, 36, 0]] {
         let params = CompressParams {
@@ -138,7 +140,7 @@ fn parts_of_truncated_items_are_decoded_alone() {
     }
 }
 
-/// Ranges at any places.
+/// Ranges at arbitrary positions.
 struct Places(Vec<Range<usize>>);
 
 impl ByteRanges for Places {
@@ -174,7 +176,7 @@ fn ranges_are_what_whole_blocks_have_there() {
                 for nblock in 0..nblocks {
                     let start = nblock * blocksize as usize;
                     let block = &data[start..data.len().min(start + blocksize as usize)];
-                    // Single bytes and short runs all over the block or at its front, and long ones.
+                    // Single bytes and short ranges, in the whole block or at its front, and long ranges.
                     let within = if nblock % 2 == 0 { block.len() } else { block.len() / 2 };
                     let mut runs: Vec<Range<usize>> = (0..5 + nblock % 40)
                         .map(|k| {
@@ -225,12 +227,12 @@ fn ranges_that_cost_more_than_the_block_are_left() {
     assert!(read(0, 1, 4, 16_000));
     assert!(!read(0, 1, 16_000, 16_000));
     assert!(!read(0, 4000, 1, 16_000));
-    // No such block, or one of another length.
+    // A block number out of range, and a block of another length.
     assert!(!read(3, 1, 4, 16_000));
     assert!(!read(0, 1, 4, 12_000));
 }
 
-/// Some blocks anew, the others from another chunk.
+/// Changes some blocks and copies the others from another chunk.
 struct Mixed<'a> {
     data: &'a [u8],
     previous: &'a OldChunk<'a>,
@@ -295,15 +297,15 @@ fn blocks_are_taken_over_where_both_chunks_are_alike() {
         }
         assert!(whole(&made[0]) == expected);
         assert!(made[0] == made[1], "bytes depend on the number of threads");
-        // As if it had been made of the whole content.
+        // Equal to the chunk that is compressed from the whole content.
         assert!(made[0] == chunk_of(&alike, Source::Buffer(&expected)));
     }
 }
 
-/// A stream that ends before the bytes that are wanted is an error, never bytes of something else.
+/// A stream that ends before the requested bytes is an error; other bytes are never returned.
 #[test]
 fn parts_of_streams_that_are_cut_off_are_refused() {
-    // No run, and nothing that is stored raw: both would be right whatever is cut.
+    // No runs, and no raw streams: both would be decoded correctly from a truncated chunk.
     let data: Vec<u8> = (0..20_000u32).flat_map(|i| (i / 5 * 3).to_le_bytes()).collect();
     let params = CompressParams {
         compcode: BLOSC_LZ4,
@@ -318,7 +320,7 @@ fn parts_of_streams_that_are_cut_off_are_refused() {
     let read = |chunk: &[u8], dest: &mut [u8]| read_prefixes(chunk, last.clone(), dest);
     assert!(read(&chunk, &mut dest).unwrap());
     assert_eq!(dest, data[last.clone()]);
-    // The first sequence of the only stream becomes the last: all of its bytes are literals.
+    // The first sequence of the only stream becomes its last one: all of its bytes are literals.
     let stream = 32 + 4 + 4;
     let len = i32::from_le_bytes(chunk[stream - 4..stream].try_into().unwrap());
     for shorter in [1, 2, 10, len / 2, len - 1] {

@@ -1,5 +1,5 @@
-//! The plan of a read: the class of a chunk and the places of its blocks, checked once (`chunk.md` 2.2). Its methods decode
-//! blocks ([`block`](super::block)) and parts of blocks ([`part`](super::part)).
+//! The plan of a read: the class of a chunk and the positions of its blocks, checked once (`chunk.md` 2.2). Its methods
+//! decode blocks ([`block`](super::block)) and parts of blocks ([`part`](super::part)).
 
 use super::super::filters::Chain;
 use super::super::params::DecompressParams;
@@ -23,7 +23,7 @@ pub(crate) struct DecodePlan<'a> {
     pub(super) chunk: &'a [u8],
     pub(super) params: &'a DecompressParams<'a>,
     pub(super) class: ChunkClass,
-    /// The places and the source of the blocks of a lazy chunk.
+    /// The positions and the source of the blocks of a lazy chunk.
     pub(super) lazy: Option<LazyBlocks<'a>>,
     /// The filters of a [general](BlockCoding::General) coding.
     pub(super) chain: &'a Chain<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct DecodePlan<'a> {
     blocks: Blocks,
     /// The blocks of [variable length](ChunkClass::VarBlocks).
     pub(super) var_blocks: Vec<VarBlock>,
-    /// Bytes of the chunk before the first of equal blocks.
+    /// Length in bytes of the chunk before its first block, for blocks of equal size.
     first_block: usize,
     nblocks: usize,
     largest: usize,
@@ -116,17 +116,17 @@ impl<'a> DecodePlan<'a> {
         })
     }
 
-    /// The header of the chunk.
+    /// Returns the header of the chunk.
     pub(crate) fn header(&self) -> &ChunkHeader {
         self.header
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(crate) fn nblocks(&self) -> usize {
         self.nblocks
     }
 
-    /// Size of the largest block, in bytes.
+    /// Returns the size of the largest block in bytes.
     pub(super) fn largest(&self) -> usize {
         self.largest
     }
@@ -136,7 +136,7 @@ impl<'a> DecodePlan<'a> {
         self.params.postfilter.is_some()
     }
 
-    /// The geometry of equal blocks.
+    /// Returns the geometry of equal blocks.
     pub(super) fn blocks(&self) -> &Blocks {
         &self.blocks
     }
@@ -146,10 +146,10 @@ impl<'a> DecodePlan<'a> {
         self.dictionary.is_some()
     }
 
-    /// Returns the bytes of the chunk's content that block `nblock` holds.
+    /// Returns the range of bytes of the chunk's content that block `nblock` holds.
     ///
     /// # Panics
-    /// If there is no such block of variable length.
+    /// If the chunk has variable-length blocks and `nblock` is out of range.
     pub(crate) fn range(&self, nblock: usize) -> Range<usize> {
         match self.class {
             ChunkClass::VarBlocks(_) => {
@@ -160,7 +160,8 @@ impl<'a> DecodePlan<'a> {
         }
     }
 
-    /// Returns whether decoding other blocks needs the first one: delta, on equal blocks that are coded (`filters.md` 6).
+    /// Returns whether decoding other blocks needs the first one: delta, on compressed blocks of equal size
+    /// (`filters.md` 6).
     pub(crate) fn needs_first_block(&self) -> bool {
         matches!(self.class, ChunkClass::Blocks(_)) && self.nblocks > 0 && self.chain.has_delta()
     }
@@ -191,12 +192,12 @@ impl<'a> DecodePlan<'a> {
         self.chunk.get(self.header.len()..cbytes).unwrap_or_default()
     }
 
-    /// The decoder of the chunk's streams.
+    /// Returns a decoder of the chunk's streams.
     pub(super) fn decoder(&self) -> ChunkDecoder<'_> {
         ChunkDecoder::new(self.header, self.params, self.dictionary.as_ref(), self.chunk)
     }
 
-    /// Number of streams of block `nblock`.
+    /// Returns the number of streams of block `nblock`.
     pub(super) fn nstreams(&self, nblock: usize) -> usize {
         self.blocks.nstreams(nblock, self.header.is_split(), usize::from(self.header.typesize))
     }
@@ -204,7 +205,7 @@ impl<'a> DecodePlan<'a> {
     /// Returns the chunk from the first stream of block `nblock` on; for equal blocks in memory.
     ///
     /// # Errors
-    /// `Data` for a block that begins before the first one can, or beyond the chunk.
+    /// `Data` for a block that begins before the end of the tables and the dictionary, or beyond the chunk.
     #[inline(always)]
     pub(super) fn block_bytes(&self, nblock: usize) -> Result<&'a [u8]> {
         let start = self.block_start(nblock)?;
@@ -227,8 +228,8 @@ impl<'a> DecodePlan<'a> {
         }
     }
 
-    /// Returns the stored streams of block `nblock`; `None` if they are damaged, or the chunk has no equal coded blocks or is
-    /// not in memory.
+    /// Returns the stored streams of block `nblock`; `None` if they are damaged, or the chunk has no equal coded blocks
+    /// or is not in memory.
     pub(super) fn encoded(&self, nblock: usize) -> Option<&'a [u8]> {
         let ChunkClass::Blocks(_) = self.class else { return None };
         if self.lazy.is_some() {
@@ -272,7 +273,7 @@ impl Uncoded<'_> {
     /// uninitialised.
     ///
     /// # Errors
-    /// `ReadBuffer` beyond the content; `Data` for a value that items of this size do not have.
+    /// `ReadBuffer` beyond the content; `Data` for a value that does not exist for this item size.
     pub(super) fn read(&self, start: usize, dest: OutBuffer<'_>) -> Result<()> {
         // SAFETY: content is copied, or written and then repeated.
         let dest = unsafe { dest.into_bytes() };

@@ -1,4 +1,4 @@
-//! Gathering some bytes of a shuffled block from its decoded streams, without unshuffling the rest.
+//! Gathers some bytes of a shuffled block from its decoded streams, without unshuffling the rest.
 
 use crate::filter::shuffle;
 use std::ops::Range;
@@ -12,7 +12,8 @@ pub(crate) trait ByteRanges {
     fn each(&self, then: &mut dyn FnMut(Range<usize>));
 }
 
-/// Largest item, in bytes, that is gathered: the length of the arrays of planes. The kernels take items of 2, 4 and 8 bytes.
+/// Largest item, in bytes, that is gathered: the length of the arrays of planes. The kernels take items of 2, 4 and 8
+/// bytes.
 pub(super) const MAX_GATHER_UNIT: usize = 16;
 
 /// Costs of gathering: one for each range and one for each byte. The unit is the cost of unshuffling one byte of a whole
@@ -40,11 +41,11 @@ pub(super) fn is_worthwhile(ranges: &dyn ByteRanges, unit: usize, len: usize) ->
             && shuffle::takes_planes(unit, LONG_RANGE * unit))
 }
 
-/// Writes the items that have bytes in one of `ranges` to their places in `dest`, a block: byte `j` of item `i` is byte `i` of
-/// `planes[j]`.
+/// Writes the items that have bytes in one of `ranges` to their places in `dest`, a block: byte `j` of item `i` is byte
+/// `i` of `planes[j]`.
 ///
 /// # Panics
-/// If a range leaves the block, or the planes are of another length than its items.
+/// If a range extends beyond the block, or the length of a plane differs from the number of items.
 pub(super) fn gather_items(planes: &[&[u8]], ranges: &dyn ByteRanges, dest: &mut [u8]) {
     match *planes {
         [a, b] => gather_fixed(&[a, b], ranges, dest),

@@ -1,8 +1,10 @@
-//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks of zeros and plain ones.
+//! Fast path for in-memory chunks of one block with at most one shuffle or bitshuffle, and for short chunks that are
+//! plain or consist of zeros.
 //!
-//! Small buffers become such chunks (`cargo bench --bench side_by_side -- --group small`). The coding of the block is that of
-//! the [class](crate::chunk::class); nothing is prepared for several blocks, threads, dictionaries, callbacks or other filters.
-//! The fast path reports no errors: damaged chunks, and those of any other kind, go to the [plan](super::plan).
+//! Small buffers are compressed to these chunks (`cargo bench --bench side_by_side -- --group small`). The coding of
+//! the block is that of the [class](crate::chunk::class); nothing is prepared for several blocks, threads,
+//! dictionaries, callbacks or other filters. The fast path reports no errors: damaged chunks, and those of any other
+//! kind, go to the [plan](super::plan).
 
 use super::super::scratch::{self, BlockScratch};
 use super::outcome::Decompressed;
@@ -15,13 +17,13 @@ use crate::filter::copy::copy;
 use crate::out_buffer::OutBuffer;
 use crate::pool;
 
-/// The Blosc2 flags of a chunk of zeros that is neither lazy nor anything else.
+/// The Blosc2 flags of a chunk of zeros without any other flag.
 const ZEROS: u8 = Special::ZERO_ID << flag2::SPECIAL_SHIFT;
 /// Longest content, in bytes, that one thread fills or copies: longer ones may be worth several threads.
 const MAX_UNCODED: usize = 64 << 10;
 
-/// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a plan, and
-/// if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
+/// Decompresses the chunk into `dest`, which may be longer than its content. Returns `None` for a chunk that needs a
+/// plan, and if a postfilter or a mask changes the result (`is_changed`); the content of `dest` is undefined then.
 #[inline(always)]
 pub(crate) fn decompress_single(
     chunk: &StoredChunk<'_>,
@@ -79,7 +81,7 @@ pub(crate) fn decompress_single(
     Some(Decompressed { nbytes: len, used_dictionary: false })
 }
 
-/// As [`decompress_single`], for chunks of zeros and plain chunks.
+/// Does the same as [`decompress_single`], for chunks of zeros and plain chunks.
 fn decompress_uncoded(header: &ChunkHeader, chunk: &[u8], mut dest: OutBuffer<'_>) -> Option<Decompressed> {
     let len = dest.len();
     // The threads callback is called for every chunk of several blocks.

@@ -1,4 +1,4 @@
-//! Decoding some blocks of a chunk for a consumer that takes parts of them.
+//! Decodes some blocks of a chunk for a consumer that reads parts of them.
 
 use super::super::jobs;
 use super::super::params::DecompressParams;
@@ -21,18 +21,19 @@ pub(crate) enum BlockContent<'a> {
     Zeros,
 }
 
-/// A consumer of decoded blocks, which come as a list: `n` is the position of a block in that list.
+/// A consumer of decoded blocks, which are passed as a list: `n` is the position of a block in that list.
 ///
-/// Threads decode different blocks at the same time and the sink writes their bytes to memory that the threads share, so the
-/// functions that take a block are unsafe. [`decode_into_sink`] borrows the sink exclusively and obeys their rule.
+/// Threads decode different blocks at the same time and the sink writes their bytes to memory that the threads share,
+/// so the functions that receive a block are unsafe. [`decode_into_sink`] borrows the sink exclusively and obeys their
+/// rule.
 pub(crate) trait BlockSink: Sync {
     /// Returns a range of the `n`-th block, of `len` bytes, outside of which the sink reads nothing.
     fn wanted(&self, _n: usize, len: usize) -> Range<usize> {
         0..len
     }
 
-    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result. Returns
-    /// `false` if the sink has no ranges narrower than [`wanted`](Self::wanted).
+    /// Calls `decode` with the ranges of the `n`-th block, of `len` bytes, that the sink reads, and returns its result.
+    /// Returns `false` if the sink has no ranges narrower than [`wanted`](Self::wanted).
     ///
     /// # Errors
     /// Those of `decode`.
@@ -45,8 +46,8 @@ pub(crate) trait BlockSink: Sync {
         Ok(false)
     }
 
-    /// Calls `decode` with the destination of the whole `n`-th block, and returns its result. The destination is as long as the
-    /// block. Returns `None` if the bytes of the block have no such destination.
+    /// Calls `decode` with the destination of the whole `n`-th block, and returns its result. The destination is as
+    /// long as the block. Returns `None` if no slice of memory is the destination of all its bytes.
     ///
     /// # Safety
     /// No other call of this function or of [`accept`](Self::accept) with the same `n` runs at the same time.
@@ -58,7 +59,7 @@ pub(crate) trait BlockSink: Sync {
         None
     }
 
-    /// Takes the content of the `n`-th block. It is as long as the block, but only the bytes that are
+    /// Consumes the content of the `n`-th block. The content is as long as the block, but only the bytes that are
     /// [`wanted`](Self::wanted) are defined.
     ///
     /// # Errors
@@ -69,11 +70,12 @@ pub(crate) trait BlockSink: Sync {
     unsafe fn accept(&self, n: usize, content: BlockContent<'_>) -> Result<()>;
 }
 
-/// Decodes the blocks `blocks` of `chunk` and gives each to `sink`; in no particular order, and on several threads if the
+/// Decodes the blocks `blocks` of `chunk` and passes each to `sink`; in no particular order, and on several threads if the
 /// parameters allow it. Masks are ignored.
 ///
 /// # Errors
-/// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of `sink`.
+/// `InvalidParam` for a block number out of range or a chunk of variable-length blocks, those of decompression and of
+/// `sink`.
 pub(crate) fn decode_into_sink(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
@@ -134,7 +136,7 @@ struct SinkSource<'a> {
 }
 
 impl SinkSource<'_> {
-    /// Decodes block `nblock`, the `n`-th of the list, as far as the sink reads it, and gives it to the sink.
+    /// Decodes block `nblock`, the `n`-th of the list, as far as the sink reads it, and passes it to the sink.
     ///
     /// # Safety
     /// No other call with the same `n` runs at the same time, and nothing else uses the sink.
@@ -143,7 +145,7 @@ impl SinkSource<'_> {
         let reference = reference.filter(|_| nblock > 0);
         let Scratch { coding, decoded } = scratch;
         let mut decode = |dest: &mut [u8]| plan.decode_block(nblock, tid, coding, dest, reference);
-        // SAFETY: by the caller's word.
+        // SAFETY: guaranteed by the caller.
         let done = unsafe { sink.in_place(n, &mut decode) };
         if let Some(done) = done {
             return done;
@@ -154,7 +156,7 @@ impl SinkSource<'_> {
         let block = decoded.get(len)?;
         if let Some(content) = content {
             content.read(range.start + wanted.start, (&mut block[wanted]).into())?;
-            // SAFETY: by the caller's word; the call above is over.
+            // SAFETY: guaranteed by the caller; the call above has returned.
             return unsafe { sink.accept(n, BlockContent::Bytes(block)) };
         }
         let how = plan.part_decoding();

@@ -1,4 +1,4 @@
-//! The streams of a block (`chunk.md` 4.2): decoding them one behind the other, and undoing a filter that is alone.
+//! The streams of a block (`chunk.md` 4.2): decodes them one after the other, and undoes the filter if there is only one.
 //!
 //! The caller chooses the block and the decoder.
 
@@ -9,8 +9,8 @@ use crate::error::Result;
 use crate::filter::copy::copy;
 use crate::filter::{bitshuffle, shuffle};
 
-/// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is only made
-/// when a stream needs it.
+/// Decodes the streams of one of the equal blocks, of `len` bytes; they are at the start of `bytes`. A decoder is
+/// created only when a stream needs it.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -27,12 +27,12 @@ pub(super) fn decode_split<D: Decoder>(
     each_stream(decoder, nstreams, bytes, workspace, dest, len, |_, raw, dest| copy_ahead(raw, dest, neblock))
 }
 
-/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes costs
-/// more than the copies.
+/// Shortest block, in bytes, whose raw streams are not copied before unshuffling: for shorter ones the table of planes
+/// costs more than the copies.
 const WORTH_PLANES: usize = 2 << 10;
 
-/// As [`decode_split`], by way of `front`, for a block whose only filter is a shuffle of items of `typesize` bytes. Raw streams
-/// are unshuffled from the chunk, without a copy, if the kernels take separate planes.
+/// Does the same as [`decode_split`], through the buffer `front`, for a block whose only filter is a shuffle of items of
+/// `typesize` bytes. Raw streams are unshuffled from the chunk, without a copy, if the kernels accept separate planes.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -54,8 +54,8 @@ pub(super) fn decode_shuffled<D: Decoder>(
     Ok(())
 }
 
-/// As [`decode_split`], by way of `front`, for a block whose only filter is a bitshuffle of items of `typesize` bytes, in the
-/// form of versions from 3 on.
+/// Does the same as [`decode_split`], through the buffer `front`, for a block whose only filter is a bitshuffle of items of
+/// `typesize` bytes, in the format of chunk versions from 3 on.
 ///
 /// # Errors
 /// Those of `chunk.md` 2.3.
@@ -74,7 +74,7 @@ pub(super) fn decode_bitshuffled<D: Decoder>(
     Ok(())
 }
 
-/// As [`decode_shuffled`], for one stream for each byte of an item and kernels that take separate planes.
+/// Does the same as [`decode_shuffled`], for one stream for each byte of an item and kernels that accept separate planes.
 #[inline(never)]
 fn decode_planes<D: Decoder>(
     decoder: impl Fn() -> D,
@@ -101,8 +101,8 @@ fn decode_planes<D: Decoder>(
     Ok(())
 }
 
-/// Returns the decoded length of each of `nstreams` streams of a block of `len` bytes. Avoids the division, which short blocks
-/// would pay for.
+/// Returns the decoded length in bytes of each of `nstreams` streams of a block of `len` bytes. Avoids a division,
+/// whose cost is significant for short blocks.
 #[inline(always)]
 pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     if nstreams.is_power_of_two() {
@@ -112,8 +112,8 @@ pub(super) fn neblock(len: usize, nstreams: usize) -> usize {
     }
 }
 
-/// As [`decode_split`], with raw streams passed to `raw`: the number of the stream, the chunk from its bytes on, and the
-/// destination from its place on.
+/// Does the same as [`decode_split`], but calls `raw` for each raw stream, with the number of the stream, the chunk
+/// from the stream's bytes on, and the destination from the stream's position on.
 #[inline(always)]
 pub(super) fn each_stream<'b, D: Decoder>(
     decoder: impl Fn() -> D,
@@ -133,7 +133,7 @@ pub(super) fn each_stream<'b, D: Decoder>(
     }
     let (mut rest, mut dest, mut made) = (bytes, dest, None);
     for nstream in 0..nstreams {
-        // Other streams follow a stream, and their places follow its place: decoders may read and write ahead.
+        // A stream is followed by the next one, in the chunk and in the destination: decoders may read and write ahead.
         let from_length = rest;
         match stream::read(&mut rest, neblock)? {
             Stream::Run(value) => fill_ahead(value, dest, neblock),
@@ -150,7 +150,8 @@ pub(super) fn each_stream<'b, D: Decoder>(
     Ok(())
 }
 
-/// Fills the first `len` bytes of `dest` with `value`. May overwrite the bytes after them, so that short runs take a few stores.
+/// Fills the first `len` bytes of `dest` with `value`. May overwrite the bytes after them, so that short runs take a
+/// few stores.
 #[inline(always)]
 fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
     if len <= 64
@@ -170,7 +171,7 @@ fn fill_ahead(value: u8, dest: &mut [u8], len: usize) {
     }
 }
 
-/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, as [`fill_ahead`].
+/// Copies the first `len` bytes of `src` to `dest`. May overwrite the bytes after them, like [`fill_ahead`].
 #[inline(always)]
 fn copy_ahead(src: &[u8], dest: &mut [u8], len: usize) {
     fn part<const N: usize>(src: &[u8], dest: &mut [u8]) -> bool {
@@ -188,7 +189,7 @@ fn copy_ahead(src: &[u8], dest: &mut [u8], len: usize) {
     }
 }
 
-/// Decodes the payload of a variable-length block: raw if it has the block's size.
+/// Decodes the payload of a variable-length block. A payload of the block's size is raw.
 pub(super) fn decode_payload(
     decoder: &dyn Decoder,
     payload: &[u8],
@@ -212,7 +213,7 @@ fn decode_exactly(
     check_length(coded, len, dest.len())
 }
 
-/// Checks that a stream was decoded to all of its bytes.
+/// Checks that a stream was decoded completely.
 #[inline]
 fn check_length(coded: &[u8], len: usize, wanted: usize) -> Result<()> {
     if len != wanted {

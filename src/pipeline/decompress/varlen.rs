@@ -1,4 +1,4 @@
-//! Reading the blocks of a variable-length-block chunk one by one (`chunk.md` 4.6).
+//! Reads the blocks of a variable-length-block chunk one at a time (`chunk.md` 4.6).
 
 use super::super::jobs;
 use super::super::params::DecompressParams;
@@ -34,20 +34,20 @@ impl VarlenReader<'_> {
         DecodePlan::with(chunk, &params, |plan| then(&VarlenReader { nthreads: params.nthreads, plan }))
     }
 
-    /// The header of the chunk.
+    /// Returns the header of the chunk.
     pub(crate) fn header(&self) -> &ChunkHeader {
         self.plan.header()
     }
 
-    /// Number of blocks.
+    /// Returns the number of blocks.
     pub(crate) fn nblocks(&self) -> usize {
         self.plan.nblocks()
     }
 
-    /// Uncompressed size of block `nblock`, in bytes.
+    /// Returns the uncompressed size of block `nblock` in bytes.
     ///
     /// # Panics
-    /// If there is no such block.
+    /// If `nblock` is out of range.
     pub(crate) fn nbytes(&self, nblock: usize) -> usize {
         self.plan.range(nblock).len()
     }
@@ -70,7 +70,7 @@ impl VarlenReader<'_> {
         let outs: Vec<SharedOut<'_>> = dests.into_iter().map(SharedOut::new).collect();
         let nthreads = jobs::nthreads_for(self.nthreads, self.plan.header().nbytes(), self.plan.largest());
         jobs::for_each_block(nthreads, 0..outs.len(), |nblock, worker| {
-            // SAFETY: each block has a buffer of its own and is decoded once.
+            // SAFETY: each block has a separate buffer and is decoded once.
             let dest = unsafe { outs[nblock].range(0..outs[nblock].len()) };
             self.plan.decode_block(nblock, worker.tid, &mut worker.scratch.coding, dest, None)
         })

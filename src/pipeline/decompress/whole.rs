@@ -1,4 +1,4 @@
-//! Decompressing a whole chunk.
+//! Decompresses a whole chunk.
 
 use super::super::jobs;
 use super::super::params::DecompressParams;
@@ -12,10 +12,10 @@ use crate::err;
 use crate::error::Result;
 use crate::out_buffer::OutBuffer;
 
-/// Decompresses the whole of `chunk` into `dest`, which may be longer. The places of masked-out blocks are not written.
+/// Decompresses the whole of `chunk` into `dest`, which may be longer. The ranges of masked-out blocks are not written.
 ///
 /// # Errors
-/// Those of `chunk.md` 2: the content of `dest` is undefined then.
+/// Those of `chunk.md` 2: the content of `dest` is undefined after an error.
 pub(crate) fn decompress(
     params: &DecompressParams<'_>,
     chunk: &StoredChunk<'_>,
@@ -52,7 +52,7 @@ pub(crate) fn decompress_general(
     })
 }
 
-/// Decodes the blocks that `mask` does not leave out, each into its place in `dest`.
+/// Decodes the blocks that `mask` does not leave out, each to its position in `dest`.
 fn decode_blocks(
     plan: &DecodePlan<'_>,
     mask: Option<&[u8]>,
@@ -60,7 +60,7 @@ fn decode_blocks(
     dest: OutBuffer<'_>,
 ) -> Result<()> {
     let is_masked = |nblock: usize| mask.is_some_and(|mask| mask[nblock] != 0);
-    // The block that others are coded against comes first, and in memory of its own unless the caller gets it as it is.
+    // The reference block of delta is decoded first, into separate memory if `dest` does not receive its unchanged bytes.
     let is_private = plan.needs_first_block() && (is_masked(0) || plan.has_postfilter());
     let reference = if is_private { Some(plan.reference_block()?) } else { None };
     let out = SharedOut::new(dest);
@@ -78,7 +78,7 @@ fn decode_blocks(
         });
     }
     jobs::for_each_block(1, 0..1, |nblock, worker| decode(nblock, worker.tid, worker.scratch, None))?;
-    // SAFETY: the first block is decoded, and the others are elsewhere.
+    // SAFETY: the first block is decoded, and the other blocks are disjoint from it.
     let first = unsafe { out.finished(plan.range(0)) };
     jobs::for_each_block(nthreads, 1..plan.nblocks(), |nblock, worker| {
         decode(nblock, worker.tid, worker.scratch, Some(first))

@@ -1,4 +1,4 @@
-//! A plugin's shared object and what it exports. The only place that reads a plugin's memory: its descriptor.
+//! A plugin's shared object and its exports. No other code reads memory of a plugin: this module reads its descriptor.
 
 use crate::trace;
 use libloading::os::unix::{Library as Loaded, RTLD_GLOBAL, RTLD_LOCAL, RTLD_NOW};
@@ -7,10 +7,10 @@ use std::mem::{self, MaybeUninit};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr::{self, NonNull};
 
-/// Why a plugin cannot be used, for `BLOSC_TRACE`.
+/// The reason for which a plugin cannot be used, for `BLOSC_TRACE`.
 pub(in crate::registry) type Reason = String;
 
-/// The name of a plugin's descriptor: a struct of the names of its functions (`abi.md` 3.14).
+/// The symbol of a plugin's descriptor: a struct of the names of its functions (`abi.md` 3.14).
 const DESCRIPTOR: &CStr = c"info";
 
 /// The address of a function of a plugin, valid for as long as the plugin is loaded.
@@ -20,21 +20,21 @@ pub(crate) type Symbol = NonNull<c_void>;
 pub(super) struct Library(Loaded);
 
 impl Library {
-    /// Opens the library with that path, or with that name where the system looks for libraries.
+    /// Opens the library at that path, or the library of that name on the system's search path.
     ///
-    /// All its symbols are resolved at once: one that is missing is an error here, and does not end the process
-    /// when it is first called.
+    /// All its symbols are resolved at once: a missing symbol is an error here, instead of ending the process
+    /// at its first call.
     pub(super) fn open(path: &CStr) -> Result<Library, Reason> {
         match Self::try_open(path) {
-            // A plugin that uses functions of this library finds them if the program is linked with it; not if the
-            // program has loaded it for itself, as most language bindings do.
+            // A plugin that uses functions of this library resolves them if the program is linked with this library;
+            // not if the program has loaded it with local visibility, as most language bindings do.
             Err(reason) if wants_this_library(&reason) && show_this_library() => Self::try_open(path),
             outcome => outcome,
         }
     }
 
     fn try_open(path: &CStr) -> Result<Library, Reason> {
-        // SAFETY: the library's constructors run, which is what whoever installs a plugin asks for.
+        // SAFETY: the library's constructors run; installing a plugin implies consent to that.
         match unsafe { Loaded::open(Some(OsStr::from_bytes(path.to_bytes())), RTLD_NOW | RTLD_LOCAL) } {
             Ok(loaded) => Ok(Library(loaded)),
             Err(error) => {
@@ -45,17 +45,17 @@ impl Library {
         }
     }
 
-    /// The functions that the descriptor names, `COUNT` of them.
+    /// Returns the `COUNT` functions that the descriptor names.
     ///
     /// # Errors
-    /// The reason, if the descriptor is missing or cannot be one, or a function is missing.
+    /// The reason, if the descriptor is missing or invalid, or a function is missing.
     pub(super) fn functions<const COUNT: usize>(&self) -> Result<[Symbol; COUNT], Reason> {
         let mut functions = [NonNull::dangling(); COUNT];
         for (function, name) in functions.iter_mut().zip(self.descriptor::<COUNT>()?) {
             let Some(name) = NonNull::new(name) else {
                 return Err("the descriptor of the plugin leaves a function out".into());
             };
-            // SAFETY: by the contract of plugins, a string; the library is open.
+            // SAFETY: a C string, by the contract of plugins; the library is open.
             let name = unsafe { CStr::from_ptr(name.as_ptr()) };
             *function = self.symbol(name)?;
             if let Some(Export { is_data: true, .. }) = export(*function) {
@@ -72,45 +72,45 @@ impl Library {
             Some(Export { is_function: true, .. }) => {
                 return Err(format!("{DESCRIPTOR:?} of the plugin is a function"));
             }
-            // Some linkers do not tell the size.
+            // Some linkers do not store the size.
             Some(Export { size, .. }) if size != 0 && size < wanted => {
                 return Err(format!("the descriptor of the plugin has {size} bytes, wanted {wanted}"));
             }
             _ => {}
         }
-        // SAFETY: a data symbol of at least that size, by the contract of plugins, checked as far as it can be.
+        // SAFETY: a data symbol of at least that size, by the contract of plugins; checked if the size is known.
         Ok(unsafe { address.cast::<[*mut c_char; COUNT]>().read_unaligned() })
     }
 
     fn symbol(&self, name: &CStr) -> Result<Symbol, Reason> {
-        // SAFETY: any symbol is as large as an address for the purpose of taking its own.
+        // SAFETY: only the address of the symbol is used, which is valid for a symbol of any type.
         let symbol = unsafe { self.0.get::<*mut c_void>(name.to_bytes_with_nul()) };
         let address = symbol.map_err(|error| format!("the plugin has no {name:?}: {}", detail(&error)))?;
         NonNull::new(*address).ok_or_else(|| format!("{name:?} of the plugin is NULL"))
     }
 
-    /// Leaves the library open for ever: its functions are called from now on.
+    /// Leaves the library open for the life of the process: its functions are called from now on.
     pub(super) fn keep(self) {
         mem::forget(self.0);
     }
 }
 
-/// What the loader says of an error, on one line.
+/// Returns the loader's message for an error, on one line.
 fn detail(error: &libloading::Error) -> String {
     use std::error::Error;
     error.source().map_or_else(|| error.to_string(), |source| source.to_string())
 }
 
-/// Whether a library could not be opened for want of a function of this one.
+/// Returns whether a library could not be opened because a function of this library was not found.
 fn wants_this_library(reason: &str) -> bool {
     ["undefined symbol: blosc", "undefined symbol: b2nd_"].iter().any(|text| reason.contains(text))
 }
 
-/// Makes the functions of this library visible to libraries that are loaded later. Whether that worked.
+/// Makes the functions of this library visible to libraries that are loaded later. Returns whether that succeeded.
 fn show_this_library() -> bool {
     let mut place = MaybeUninit::<libc::Dl_info>::zeroed();
     let own = ptr::from_ref(&SELF).cast::<c_void>();
-    // SAFETY: any address may be asked about; the struct is all pointers, for which zero is valid.
+    // SAFETY: `dladdr` accepts any address; the struct consists of pointers, for which zero is valid.
     let place = unsafe {
         if libc::dladdr(own, place.as_mut_ptr()) == 0 {
             return false;
@@ -120,7 +120,7 @@ fn show_this_library() -> bool {
     if place.dli_fname.is_null() {
         return false;
     }
-    // SAFETY: the path of a loaded object, which is this one; opening it again runs nothing.
+    // SAFETY: the path of a loaded object, which is this library; opening it again runs no constructors.
     let loaded = unsafe {
         let path = OsStr::from_bytes(CStr::from_ptr(place.dli_fname).to_bytes());
         Loaded::open(Some(path), RTLD_NOW | RTLD_GLOBAL | libc::RTLD_NOLOAD)
@@ -134,31 +134,31 @@ fn show_this_library() -> bool {
     }
 }
 
-/// Something that lies in this library.
+/// A static of this library, whose address identifies the library.
 static SELF: u8 = 0;
 
-/// What the symbol table of a library says of an address.
+/// The entry of a library's symbol table for an address.
 struct Export {
     size: usize,
     is_function: bool,
     is_data: bool,
 }
 
-/// The symbol at exactly that address, if the system tells.
+/// Returns the symbol at exactly that address, if the system provides it.
 #[cfg(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64"))]
 fn export(address: Symbol) -> Option<Export> {
-    /// The bits of `st_info` that tell the kind of a symbol.
+    /// The bits of `st_info` that hold the type of a symbol.
     const KIND: u8 = 0xF;
-    /// Object, common block, thread-local object.
+    /// Types of data symbols: object, common block, thread-local object.
     const DATA: [u8; 3] = [1, 5, 6];
-    /// Function, function chosen at load time.
+    /// Types of function symbols: function, function chosen at load time.
     const FUNCTION: [u8; 2] = [2, 10];
-    /// For the last argument of `dladdr1`: the entry of the symbol table.
+    /// Value of the last argument of `dladdr1` that requests the entry of the symbol table.
     const SYMBOL_ENTRY: libc::c_int = 1;
 
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     let mut entry = ptr::null_mut();
-    // SAFETY: any address may be asked about; both results are written only by the call, and all-zero is valid.
+    // SAFETY: `dladdr1` accepts any address; only the call writes both results, and all-zero is valid.
     let (found, info) = unsafe {
         (libc::dladdr1(address.as_ptr(), info.as_mut_ptr(), &raw mut entry, SYMBOL_ENTRY), info.assume_init())
     };
@@ -175,7 +175,7 @@ fn export(address: Symbol) -> Option<Export> {
     })
 }
 
-/// The symbol at exactly that address, if the system tells.
+/// Returns `None`: this system does not provide symbols by address.
 #[cfg(not(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64")))]
 fn export(_: Symbol) -> Option<Export> {
     None

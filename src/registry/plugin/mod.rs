@@ -1,8 +1,8 @@
-//! Plugin libraries: codecs, filters and tuners that live in a shared object of their own and are loaded when they
-//! are first needed (`codecs.md` 13, `abi.md` 9.6).
+//! Plugin libraries: codecs, filters and tuners in separate shared objects, which are loaded at their first use
+//! (`codecs.md` 13, `abi.md` 9.6).
 //!
-//! Owns finding the library, opening it, and taking the addresses of its functions. Knows nothing of the tables,
-//! keeps nothing, and never calls a function of a plugin (its constructors aside, which the system's loader runs).
+//! Finds the library, opens it, and returns the addresses of its functions. Does not access the tables, keeps no state, and
+//! never calls a function of a plugin (except its constructors, which the system's loader runs).
 
 mod library;
 mod python;
@@ -12,12 +12,12 @@ use library::Library;
 pub(super) use library::{Reason, Symbol};
 use std::ffi::{CStr, CString};
 
-/// The functions that the plugin for `name` exports, in the order of its descriptor, `COUNT` of them.
+/// Returns the `COUNT` functions that the plugin for `name` exports, in the order of its descriptor.
 ///
-/// The library stays loaded for ever once this has succeeded; after a failure nothing of it stays.
+/// After success the library stays loaded for the life of the process; after a failure it is closed.
 ///
 /// # Errors
-/// The reason, if the library cannot be found or opened or lacks anything.
+/// The reason, if the library cannot be found or opened or a function is missing.
 pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Reason> {
     check_name(name)?;
     let library = find(name)?;
@@ -26,7 +26,7 @@ pub(super) fn load<const COUNT: usize>(name: &str) -> Result<[Symbol; COUNT], Re
     Ok(functions)
 }
 
-/// Only names that can be part of a file name and of a Python module are looked for.
+/// Checks that `name` can be part of a file name and of a Python module: other names are rejected.
 fn check_name(name: &str) -> Result<(), Reason> {
     if name.is_empty() || !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
         return Err(format!("{name:?} cannot name a plugin"));
@@ -34,14 +34,14 @@ fn check_name(name: &str) -> Result<(), Reason> {
     Ok(())
 }
 
-/// Where plugins are looked for: the value of `BLOSC2_PLUGINS`.
+/// The places that are searched for plugins: the value of `BLOSC2_PLUGINS`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SearchScope {
-    /// Nowhere.
+    /// No places.
     Off,
-    /// Where the system finds libraries. No other program is run.
+    /// The system's search path for libraries. No other program is run.
     Path,
-    /// There, and then where the Python package of the plugin says, which a Python interpreter is run for.
+    /// The system's search path, then the path that the plugin's Python package prints when run by a Python interpreter.
     All,
 }
 
@@ -56,7 +56,7 @@ impl SearchScope {
         }
     }
 
-    /// Reads the variable: `All` without it, `Off` for a value that is not defined, because whoever set it wanted to
+    /// Reads the variable: `All` without it, `Off` for a value that is not defined, because setting it is meant to
     /// restrict the search.
     fn from_environment() -> SearchScope {
         let Some(value) = environment::var(c"BLOSC2_PLUGINS") else { return SearchScope::All };
@@ -67,7 +67,7 @@ impl SearchScope {
     }
 }
 
-/// Opens the library of the plugin, where it may be looked for.
+/// Opens the library of the plugin, from the places that the search scope permits.
 fn find(name: &str) -> Result<Library, Reason> {
     let scope = SearchScope::from_environment();
     if scope == SearchScope::Off {

@@ -1,6 +1,6 @@
-//! Where a plugin's Python package has put its library: the package is asked (`codecs.md` 13.2). The interpreter
-//! is run without a shell, for a limited time, and one thread at a time asks for the same plugin while the others
-//! wait for its answer.
+//! Finds the library of a plugin that is installed as a Python package, by running an interpreter (`codecs.md` 13.2). The
+//! interpreter is run without a shell, with a time limit. Threads that need the same plugin run one interpreter and wait
+//! for its answer.
 
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -12,36 +12,36 @@ use std::time::{Duration, Instant};
 
 use crate::trace;
 
-/// In this order; the second one is asked if the first one has nothing to say.
+/// Interpreters in the order of use; the second one is run if the first one prints no path.
 const INTERPRETERS: [&str; 2] = ["python", "python3"];
 
-/// How long an interpreter may take: importing a package from a slow disk takes seconds.
+/// Time limit for an interpreter: importing a package from a slow disk takes seconds.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// How long it may take to end once it has answered.
+/// Time limit for the end of an interpreter that has answered.
 const TIME_TO_END: Duration = Duration::from_secs(5);
 
-/// The longest answer that is read, in bytes.
+/// Maximum length of an answer, in bytes; longer ones are cut.
 const LONGEST_ANSWER: usize = 4095;
 
 /// An answer that several threads wait for.
 type Shared = Arc<OnceLock<Option<CString>>>;
 
-/// Who is asked at the moment, by process (a child of `fork` does not wait for threads of its parent) and plugin.
+/// The running requests, by process (a child of `fork` does not wait for threads of its parent) and plugin.
 static ASKED: LazyLock<Mutex<HashMap<(u32, String), Shared>>> = LazyLock::new(Mutex::default);
 
 fn asked() -> MutexGuard<'static, HashMap<(u32, String), Shared>> {
     ASKED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path of the library of plugin `name`, a valid identifier, if a Python package tells. Failures are not
-/// remembered: the package may be installed meanwhile.
+/// Returns the path of the library of plugin `name`, a valid identifier, if a Python package prints it. Failures are not
+/// cached: the package may be installed later.
 pub(super) fn library_of(name: &str) -> Option<CString> {
     let key = (std::process::id(), name.to_owned());
     let answer = asked().entry(key.clone()).or_default().clone();
     let path = answer.get_or_init(|| ask(name)).clone();
     let mut asked = asked();
-    // Only this answer: somebody may have asked anew meanwhile.
+    // Only this request: another thread may have started a new one since.
     if asked.get(&key).is_some_and(|current| Arc::ptr_eq(current, &answer)) {
         asked.remove(&key);
     }
@@ -59,9 +59,10 @@ fn ask(name: &str) -> Option<CString> {
     })
 }
 
-/// What the interpreter is to do. Python looks for modules in the working directory first, which may be that of a
-/// stranger's data: it is left out. Some packages cannot be imported where the Python binding of the C library is not
-/// installed, although their library does not need it: then its place is told without importing them.
+/// Returns the program for the interpreter. Python searches modules in the working directory first, which may contain
+/// untrusted files: it is removed from the search path. Some packages cannot be imported where the Python binding of
+/// the C library is not installed, although their library does not need it: the path is then printed without importing
+/// the package.
 fn program(name: &str) -> String {
     format!(
         "import sys
@@ -81,7 +82,7 @@ except Exception:
     )
 }
 
-/// The first line of what a command prints, without its end; `None` if it cannot be run or does not answer in time.
+/// Returns the first line that a command prints, without its end; `None` if it cannot be run or does not answer in time.
 fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
     let deadline = Instant::now() + limit;
     let mut child = match command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn() {
@@ -92,7 +93,7 @@ fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
         }
     };
     let line = read_line(&mut child, deadline);
-    // Nobody reads any further; whoever writes gets to know.
+    // Closes the pipe: a child that writes more gets an error.
     drop(child.stdout.take());
     let patience = if line.is_some() { TIME_TO_END } else { Duration::ZERO };
     end(&mut child, Instant::now() + patience);
@@ -102,7 +103,7 @@ fn first_line(mut command: Command, limit: Duration) -> Option<Vec<u8>> {
     line
 }
 
-/// What the child prints up to the end of the line, or of its output; `None` when time is up first.
+/// Returns what the child prints up to the end of the line, or of its output; `None` when the deadline passes first.
 fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
     let stdout = child.stdout.as_mut()?;
     let mut line = Vec::new();
@@ -127,7 +128,7 @@ fn read_line(child: &mut Child, deadline: Instant) -> Option<Vec<u8>> {
     None
 }
 
-/// Waits until there is something to read, or the other end is closed; whether that was in time.
+/// Waits until there is output to read, or the other end is closed. Returns whether that happened before the deadline.
 fn wait_for_output(descriptor: i32, deadline: Instant) -> bool {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
@@ -144,7 +145,7 @@ fn wait_for_output(descriptor: i32, deadline: Instant) -> bool {
     }
 }
 
-/// Waits for the child's end, and brings it about when time is up.
+/// Waits until the child has ended, and kills it at the deadline.
 fn end(child: &mut Child, deadline: Instant) {
     let mut pause = Duration::from_millis(1);
     loop {
@@ -155,7 +156,7 @@ fn end(child: &mut Child, deadline: Instant) {
                 let _ = child.wait();
                 return;
             }
-            // Also if the program collects all its children itself.
+            // An error means that the program itself has waited for the child.
             Ok(Some(_)) | Err(_) => return,
         }
         pause = (pause * 2).min(Duration::from_millis(20));

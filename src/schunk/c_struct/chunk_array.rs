@@ -1,8 +1,8 @@
 //! The array of chunks of a super-chunk without a frame: `data` in the public struct, a `malloc` block of `data_len` bytes.
 //!
-//! Each of its slots is NULL or points at a chunk: a `malloc` block that begins with the header of a chunk, and is at least as
-//! long as `cbytes` in that header ([`ChunkBlock`]). The slots of the first `nchunks` chunks are in use. Whether they are is
-//! checked at each access, since counters are changed by themselves.
+//! Each of its slots is NULL or points at a chunk: a `malloc` block that begins with the header of a chunk, and is at
+//! least as long as `cbytes` in that header ([`ChunkBlock`]). The slots of the first `nchunks` chunks are in use. That
+//! there are enough slots is checked at each access, since the counters are changed separately.
 
 use crate::buffers;
 use crate::chunk::format::{MIN_HEADER_LENGTH, offset};
@@ -16,21 +16,21 @@ use crate::schunk::rules::Permutation;
 use std::ptr::{self, NonNull};
 use std::slice;
 
-/// The array grows by this many bytes, a power of 2.
+/// Step by which the array grows, in bytes; a power of 2.
 const DATA_STEP: usize = 4096;
 
-/// Granularity of `malloc` in bytes: no allocator hands out smaller steps, so that writing a chunk over another one of as many
-/// steps wastes nothing, however often that happens.
+/// Granularity of `malloc` in bytes: no allocator uses a smaller one, so that overwriting a chunk by one of the same
+/// number of units wastes no memory.
 const GRAIN: usize = 16;
 
-/// A chunk for the array: as long as its header says, or longer.
+/// A chunk for the array, at least as long as its header states.
 pub(in crate::schunk) struct ChunkBlock(Malloced);
 
 impl ChunkBlock {
-    /// Checks a chunk.
+    /// Checks the length of a chunk.
     ///
     /// # Errors
-    /// `InvalidHeader` for bytes that are shorter than their header says.
+    /// `InvalidHeader` for a block that is shorter than its header states.
     #[inline(always)]
     pub(in crate::schunk) fn new(block: Malloced) -> Result<ChunkBlock> {
         check_chunk_len(&block)?;
@@ -38,19 +38,19 @@ impl ChunkBlock {
     }
 }
 
-/// Sees that a chunk is as long as its header says, or longer.
+/// Checks that a chunk is at least as long as its header states.
 #[inline(always)]
 fn check_chunk_len(chunk: &[u8]) -> Result<()> {
     let head = chunk.first_chunk::<MIN_HEADER_LENGTH>();
     let cbytes = head.and_then(|head| read_i32(head, offset::CBYTES));
-    // A negative number becomes one that no chunk has.
+    // A negative number becomes one above all chunk lengths.
     if cbytes.is_none_or(|cbytes| cbytes as usize > chunk.len()) {
         return Err(err!(InvalidHeader, "a chunk in {} bytes, its header says {cbytes:?}", chunk.len()));
     }
     Ok(())
 }
 
-/// Returns the length of a chunk in bytes, as its header says.
+/// Returns the length of a chunk in bytes, from its header.
 ///
 /// # Safety
 /// `chunk` is a chunk of the array of a super-chunk.
@@ -61,20 +61,20 @@ unsafe fn chunk_len(chunk: NonNull<u8>) -> usize {
     cbytes.unwrap_or(0)
 }
 
-/// Frees a chunk, or keeps its memory for another.
+/// Frees a chunk, or keeps its memory for another chunk.
 ///
 /// # Safety
 /// `chunk` was taken from the array of a super-chunk, and is not used any more.
 unsafe fn free_chunk(chunk: NonNull<u8>) {
-    // SAFETY: by the caller's word; chunks of the array are `malloc` blocks.
+    // SAFETY: guaranteed by the caller; chunks of the array are `malloc` blocks.
     unsafe { buffers::give_block(chunk, chunk_len(chunk)) }
 }
 
 impl<'a> LockProof<'a, SuperChunk> {
-    /// Returns chunk `nchunk`; of a view, that of its owner.
+    /// Returns chunk `nchunk`; for a view, that of its owner.
     ///
     /// # Errors
-    /// `Data` when the array has no such chunk, `Failure` when the owner of a view is gone.
+    /// `Data` when the array has no such chunk, `Failure` when the owner of a view was freed.
     pub(in crate::schunk) fn chunk_in_memory(self, nchunk: i64) -> Result<&'a [u8]> {
         let owner = self.object().owner().ok_or_else(|| err!(Failure, "the array of a view is gone"))?;
         let nchunks = owner.nchunks();
@@ -92,7 +92,7 @@ impl<'a> LockProof<'a, SuperChunk> {
 }
 
 impl WriteGuard<'_, SuperChunk> {
-    /// Returns all slots of the array, also those behind the chunks.
+    /// Returns all slots of the array, including those behind the chunks.
     ///
     /// # Errors
     /// `InvalidParam` for a view.
@@ -138,7 +138,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// Puts a chunk before chunk `at`, or at the end. The caller publishes the counters.
     ///
     /// # Errors
-    /// `MemoryAlloc`, `Data` when there is no such place; nothing changes then.
+    /// `MemoryAlloc`, `Data` for a position out of range; nothing changes then.
     #[inline(always)]
     pub(in crate::schunk) fn insert_in_memory(&mut self, at: i64, chunk: ChunkBlock) -> Result<()> {
         let nchunks = self.nchunks();
@@ -146,7 +146,7 @@ impl WriteGuard<'_, SuperChunk> {
         if nchunks as u64 >= slots.len() as u64 {
             slots = self.grow_array(nchunks)?;
         }
-        // From the place on, with the free slot behind the chunks; a place that is not there has none.
+        // The slots from `at` on, including the free slot behind the chunks; none for a position out of range.
         match slots.get_mut(at as usize..nchunks as usize + 1) {
             Some([slot]) => *slot = chunk.0.into_raw(),
             Some(behind @ [_, ..]) => {
@@ -158,7 +158,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Makes room for more chunks than there are slots; the slots.
+    /// Enlarges the array, which is full. Returns the slots.
     ///
     /// # Errors
     /// `MemoryAlloc`, `Data` when there are fewer slots than chunks.
@@ -184,10 +184,10 @@ impl WriteGuard<'_, SuperChunk> {
         self.chunk_slots()
     }
 
-    /// Writes another chunk over chunk `at`, if it needs just as much memory. Returns whether it did.
+    /// Overwrites chunk `at` with another one that needs the same amount of memory. Returns whether it was overwritten.
     ///
     /// # Errors
-    /// `Data` when there is no such chunk, `InvalidHeader` for bytes that are shorter than their header says.
+    /// `Data` when there is no such chunk, `InvalidHeader` for bytes that are shorter than their header states.
     pub(in crate::schunk) fn overwrite_in_memory(&mut self, at: i64, chunk: &[u8]) -> Result<bool> {
         check_chunk_len(chunk)?;
         let slot = self.chunk_slot(at)?;
@@ -197,7 +197,7 @@ impl WriteGuard<'_, SuperChunk> {
         if chunk.len() > old_len || chunk.len().div_ceil(GRAIN) != old_len.div_ceil(GRAIN) {
             return Ok(false);
         }
-        // A chunk that a program was shown, and which it hands in, is left to the usual way.
+        // The program may pass a chunk that the library has lent to it: overlapping memory takes the general path.
         if chunk.as_ptr().addr().abs_diff(block.addr().get()) < old_len {
             return Ok(false);
         }
@@ -206,7 +206,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(true)
     }
 
-    /// Puts another chunk in the place of chunk `at`.
+    /// Replaces chunk `at`.
     ///
     /// # Errors
     /// `Data` when there is no such chunk.
@@ -236,7 +236,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Puts the chunks into another order: chunk `order[i]` becomes chunk `i`.
+    /// Reorders the chunks: chunk `order[i]` becomes chunk `i`.
     ///
     /// # Errors
     /// `Data` for an order of another number of chunks.
@@ -393,7 +393,7 @@ mod tests {
         assert!(guard.remove_in_memory(0).is_err());
         guard.free_chunks();
         drop(guard);
-        // The lock of the view is that of its owner.
+        // A view and its owner have the same lock.
         assert!(ptr::eq(view.access_lock(), schunk.access_lock()));
         drop(view);
         assert_eq!(chunk(&schunk, 0), stored);

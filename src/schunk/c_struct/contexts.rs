@@ -1,5 +1,5 @@
-//! The contexts of a super-chunk. One thread uses a context at a time ([`Context`]), although any number may read or compress
-//! with a super-chunk: the contexts are reached through guards alone.
+//! The contexts of a super-chunk. Only one thread at a time may use a context ([`Context`]), but any number of threads
+//! may read or compress with a super-chunk. So the contexts are only accessible through guards.
 
 use crate::abi::blosc2_context;
 use crate::err;
@@ -11,15 +11,15 @@ use std::ops::Deref;
 
 /// Exclusive use of a context of a super-chunk, by the guard `G` of a lock; released on drop.
 ///
-/// The access lock is never waited for while a context is in use, but a context may be waited for with the access lock held. So a
-/// context in use runs no functions of the program but tuners. These may use the super-chunk on their own thread, and must not
-/// wait for another thread that compresses with it.
+/// Lock order: a thread may wait for a context while it holds the access lock, but never for the access lock while it
+/// uses a context. So a context in use runs no functions of the program except tuners. These may use the super-chunk on
+/// their own thread, and must not wait for another thread that compresses with it.
 pub(crate) struct ContextGuard<'a, G> {
     context: &'a Context,
     _lock: G,
 }
 
-/// Exclusive use of the compression context. The thread that has it may take it again, from inside a tuner.
+/// Exclusive use of the compression context. The thread that holds the guard may lock it again, from inside a tuner.
 pub(crate) type CompressionGuard<'a> = ContextGuard<'a, ReentrantMutexGuard<'a, ()>>;
 
 /// Exclusive use of the decompression context.
@@ -38,7 +38,7 @@ impl SuperChunk {
     /// Waits until no other thread uses the compression context.
     ///
     /// # Errors
-    /// `NullPointer` when a program has taken it away.
+    /// `NullPointer` when the program has taken it out of the struct.
     #[inline]
     pub(crate) fn cctx(&self) -> Result<CompressionGuard<'_>> {
         let lock = self.cctx_use.lock();
@@ -76,6 +76,6 @@ impl SuperChunk {
 /// # Safety
 /// `context` is NULL or a context.
 unsafe fn nthreads(context: *const blosc2_context) -> Option<i16> {
-    // SAFETY: by the caller's word. Of the context only this field is touched, which is atomic.
+    // SAFETY: guaranteed by the caller. Of the context only this field is accessed, which is atomic.
     unsafe { context.cast::<Context>().as_ref() }.map(|context| context.head().nthreads())
 }

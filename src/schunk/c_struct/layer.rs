@@ -2,12 +2,12 @@
 
 use crate::abi::{BLOSC2_MAX_METALAYERS, BLOSC2_MAX_VLMETALAYERS};
 
-/// Which list of metalayers.
+/// A list of metalayers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Layer {
-    /// Fixed ones, in the header of a frame.
+    /// Fixed metalayers, in the header of a frame.
     Fixed,
-    /// Those of variable length, compressed, in the trailer.
+    /// Metalayers of variable length, compressed, in the trailer.
     Variable,
 }
 

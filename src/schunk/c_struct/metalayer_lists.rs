@@ -13,7 +13,7 @@ use crate::schunk::access_lock::{LockProof, WriteGuard};
 use std::ffi::{CStr, c_char};
 use std::ptr::{self, NonNull};
 
-/// The slots of a list, and how many of them are valid: at most as many as there are.
+/// The slots of a list, and the number of valid ones, which is at most the number of slots.
 type Slots = (*mut *mut blosc2_metalayer, usize);
 
 impl<'a> LockProof<'a, SuperChunk> {
@@ -63,7 +63,7 @@ impl<'a> LockProof<'a, SuperChunk> {
         all.find_map(|(at, m)| (name_of(m) == name).then(|| (at, content_of(m))))
     }
 
-    /// Returns the pointers to the names, as C may have them.
+    /// Returns the pointers to the names, for C code.
     pub(in crate::schunk) fn metalayer_names(self, layer: Layer) -> Vec<*mut c_char> {
         self.each(layer).map(|m| m.name).collect()
     }
@@ -100,7 +100,7 @@ impl WriteGuard<'_, SuperChunk> {
         }
     }
 
-    /// Adds a metalayer behind the others; its position.
+    /// Appends a metalayer. Returns its position.
     ///
     /// # Errors
     /// `InvalidParam` when the list is full, `MemoryAlloc`.
@@ -116,10 +116,10 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(at)
     }
 
-    /// Puts a metalayer before metalayer `at` of a list, or at its end.
+    /// Inserts a metalayer before metalayer `at` of a list, or at its end.
     ///
     /// # Errors
-    /// `InvalidParam` when the list is full, or has no such place.
+    /// `InvalidParam` when the list is full, or `at` is out of range.
     pub(in crate::schunk) fn insert_metalayer(
         &mut self,
         layer: Layer,
@@ -142,7 +142,7 @@ impl WriteGuard<'_, SuperChunk> {
         Ok(())
     }
 
-    /// Takes a metalayer out of its list; `None` if there is no metalayer `at`.
+    /// Removes a metalayer from its list and returns it; `None` if there is no metalayer `at`.
     pub(in crate::schunk) fn take_metalayer(&mut self, layer: Layer, at: usize) -> Option<DetachedMetalayer> {
         let (slots, count) = self.slots_for_change(layer);
         if at >= count {
@@ -159,7 +159,7 @@ impl WriteGuard<'_, SuperChunk> {
         Some(DetachedMetalayer(taken))
     }
 
-    /// Gives metalayer `at` another content, and returns the content that it had.
+    /// Replaces the content of metalayer `at`, and returns the old content.
     ///
     /// # Errors
     /// `NotFound` when there is none.
@@ -174,7 +174,7 @@ impl WriteGuard<'_, SuperChunk> {
         let len = content.len();
         let old = std::mem::replace(&mut m.content, content.into_raw());
         m.content_len = len as i32;
-        // SAFETY: the rule of `c_struct`: a `malloc` block of that length, which is no metalayer's any more.
+        // SAFETY: the rule of `c_struct`: a `malloc` block of that length, which no metalayer owns any more.
         Ok(NonNull::new(old).map(|start| unsafe { Malloced::from_raw(start, old_len) }))
     }
 
@@ -203,7 +203,7 @@ impl WriteGuard<'_, SuperChunk> {
     /// Replaces a whole list. The list is as before after an error.
     ///
     /// # Errors
-    /// `MemoryAlloc`, `InvalidParam` for more metalayers than a list can have.
+    /// `MemoryAlloc`, `InvalidParam` for more metalayers than the limit of the list.
     pub(in crate::schunk) fn replace_metalayers(
         &mut self,
         layer: Layer,
@@ -230,7 +230,7 @@ impl WriteGuard<'_, SuperChunk> {
     }
 }
 
-/// A metalayer that is in no list.
+/// A metalayer that is in no list. Owns its memory.
 pub(in crate::schunk) struct DetachedMetalayer(*mut blosc2_metalayer);
 
 impl DetachedMetalayer {
@@ -238,7 +238,7 @@ impl DetachedMetalayer {
         let mut terminated = name.to_vec();
         terminated.push(0);
         let name = Malloced::copy_of(&terminated)?;
-        // SAFETY: any length may be asked for.
+        // SAFETY: `calloc` accepts any length.
         let place: *mut blosc2_metalayer = unsafe { libc::calloc(1, size_of::<blosc2_metalayer>()) }.cast();
         if place.is_null() {
             return Err(err!(MemoryAlloc, "a metalayer"));
@@ -260,7 +260,7 @@ impl DetachedMetalayer {
 
 impl Drop for DetachedMetalayer {
     fn drop(&mut self) {
-        // SAFETY: no list has the metalayer, so that its blocks are freed once; see the module.
+        // SAFETY: the metalayer is in no list, so that its blocks are freed once; see the documentation of the module.
         unsafe {
             libc::free((*self.0).name.cast());
             libc::free((*self.0).content.cast());
@@ -269,19 +269,21 @@ impl Drop for DetachedMetalayer {
     }
 }
 
-/// The name of a metalayer of a list.
+/// Returns the name of a metalayer of a list.
 fn name_of(m: &blosc2_metalayer) -> &CStr {
-    // SAFETY: the rule of `c_struct`: names end with NUL. This module alone has metalayers, and takes them from lists.
+    // SAFETY: the rule of `c_struct`: names end with NUL. Only this module creates references to metalayers, always
+    // from lists.
     unsafe { CStr::from_ptr(m.name) }
 }
 
-/// The content of a metalayer of a list.
+/// Returns the content of a metalayer of a list.
 fn content_of(m: &blosc2_metalayer) -> &[u8] {
     let len = usize::try_from(m.content_len).unwrap_or(0);
     if m.content.is_null() || len == 0 {
         return &[];
     }
-    // SAFETY: the rule of `c_struct`: contents have their lengths. This module alone has metalayers, and takes them from lists.
+    // SAFETY: the rule of `c_struct`: contents have their lengths. Only this module creates references to metalayers,
+    // always from lists.
     unsafe { std::slice::from_raw_parts(m.content, len) }
 }
 
@@ -307,7 +309,7 @@ mod tests {
     #[test]
     fn metalayers_that_are_not_there_are_errors() {
         for layer in [Layer::Fixed, Layer::Variable] {
-            // SAFETY: the default parameters have no pointers but to literals.
+            // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
             assert!(guard.take_metalayer(layer, 0).is_none());
@@ -331,7 +333,7 @@ mod tests {
     #[test]
     fn a_list_has_an_end() {
         for layer in [Layer::Fixed, Layer::Variable] {
-            // SAFETY: the default parameters have no pointers but to literals.
+            // SAFETY: the default parameters only have pointers to literals.
             let schunk = unsafe { SuperChunk::create(&Storage::default()) }.unwrap();
             let mut guard = WriteGuard::lock(&*schunk).unwrap();
             for n in 0..layer.limit() {

@@ -1,12 +1,13 @@
 //! The public struct of a super-chunk (design decision 1): every access to it is in this module.
 //!
-//! C code reads and writes the struct between calls, so the fields are the truth: they are read at the start of a call
-//! and written at its end, through raw pointers. What they point at is `malloc`ed (`abi.md` 3.6, 3.7).
+//! C code reads and writes the struct between calls, so the library keeps no copy of the fields: it reads them at the
+//! start of a call and writes them at its end, through raw pointers. The fields point at `malloc` blocks (`abi.md` 3.6,
+//! 3.7).
 //!
-//! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or what the ABI says, since only
-//! the library sets them and programs keep to `abi.md` 3.6.1. Fields that change while the super-chunk is in use are either
-//! only touched atomically, or read by methods of [`LockProof`] and written by methods of [`WriteGuard`]. All other fields are
-//! written while the super-chunk is made alone.
+//! The rule that all `unsafe` here relies on: the struct is valid and its pointers are NULL or as the ABI requires,
+//! since only the library sets them and programs follow `abi.md` 3.6.1. Fields that change while the super-chunk is in
+//! use are either only accessed atomically, or read by methods of [`LockProof`] and written by methods of
+//! [`WriteGuard`]. All other fields are only written while the super-chunk is made.
 //!
 //! | module | owns |
 //! |---|---|
@@ -36,7 +37,7 @@ use crate::pipeline::params::Handle;
 use std::ptr;
 use std::sync::atomic::{AtomicI32, AtomicI64, AtomicU8, Ordering};
 
-/// See [`SuperChunk::counter_fields`].
+/// The counter fields of the public struct as atomics; see [`SuperChunk::counter_fields`].
 struct CounterFields<'a> {
     nchunks: &'a AtomicI64,
     nbytes: &'a AtomicI64,
@@ -47,12 +48,12 @@ struct CounterFields<'a> {
 }
 
 impl SuperChunk {
-    /// The public struct, as C knows it.
+    /// Returns a pointer to the public struct.
     pub(crate) fn as_ptr(&self) -> *mut blosc2_schunk {
         self.public.get()
     }
 
-    /// What C code calls the super-chunk in parameters.
+    /// Returns the handle by which C code names the super-chunk in parameters.
     pub(super) fn handle(&self) -> Handle {
         Handle(self.as_ptr().cast())
     }
@@ -74,7 +75,7 @@ impl SuperChunk {
         }
     }
 
-    /// Returns the number of chunks as it is now.
+    /// Returns the current number of chunks.
     #[inline]
     pub(super) fn nchunks(&self) -> i64 {
         self.counter_fields().nchunks.load(Ordering::Relaxed)
@@ -83,7 +84,7 @@ impl SuperChunk {
     /// Returns the counter fields as atomics: they are also read without the lock.
     fn counter_fields(&self) -> CounterFields<'_> {
         let s = self.as_ptr();
-        // SAFETY: the rule of the module; aligned fields, which the library only touches in this way.
+        // SAFETY: the rule of the module; aligned fields, which the library only accesses in this way.
         unsafe {
             CounterFields {
                 nchunks: AtomicI64::from_ptr(&raw mut (*s).nchunks),
@@ -96,24 +97,24 @@ impl SuperChunk {
         }
     }
 
-    /// Item size in bytes.
+    /// Returns the item size in bytes.
     pub(crate) fn typesize(&self) -> i32 {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).typesize })
     }
 
-    /// Block size in bytes as it was asked for.
+    /// Returns the requested block size in bytes.
     pub(crate) fn blocksize(&self) -> i32 {
         self.counter_fields().blocksize.load(Ordering::Relaxed)
     }
 
-    /// Whether chunks and frame belong to another array.
+    /// Returns whether the super-chunk is a view: its chunks and frame belong to another super-chunk.
     pub(crate) fn is_view(&self) -> bool {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).view })
     }
 
-    /// The filter ids.
+    /// Returns the ids of the filters.
     pub(super) fn filters(&self) -> [u8; 6] {
         // SAFETY: the rule of the module.
         self.field(|s| unsafe { (*s).filters })
@@ -121,32 +122,32 @@ impl SuperChunk {
 
     /// Stores `current_nchunk`, which pre- and postfilters read. Several threads may store it; the last one wins.
     pub(super) fn note_current(&self, nchunk: i64) {
-        // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
+        // SAFETY: the rule of the module; an aligned field that the library only accesses atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).current_nchunk) }
             .store(nchunk, Ordering::Relaxed);
     }
 
-    /// Returns how often metalayers have changed, or another process has changed the super-chunk. Waits for the end of a
-    /// change.
+    /// Returns the change tick: the number of changes of metalayers, and of changes by other handles that were read.
+    /// Waits for the end of a change.
     pub(crate) fn change_tick(&self) -> i64 {
         self.read_lock().change_tick_field().load(Ordering::Relaxed)
     }
 
     fn change_tick_field(&self) -> &AtomicI64 {
-        // SAFETY: the rule of the module; an aligned field that the library only touches atomically.
+        // SAFETY: the rule of the module; an aligned field that the library only accesses atomically.
         unsafe { AtomicI64::from_ptr(&raw mut (*self.as_ptr()).change_tick) }
     }
 
-    /// The storage that the super-chunk was made with.
+    /// Returns the storage parameters with which the super-chunk was made.
     pub(crate) fn storage(&self) -> &blosc2_storage {
-        // SAFETY: the rule of the module; `with_storage` sets it before there is a `SuperChunk` for others.
+        // SAFETY: the rule of the module; `with_storage` sets it before other code can use the `SuperChunk`.
         unsafe { &*(*self.as_ptr()).storage }
     }
 
-    /// The frame, if the chunks are in one.
+    /// Returns the frame, if the chunks are in one.
     pub(crate) fn frame(&self) -> Option<&Frame> {
         let owner = self.owner()?.as_ptr();
-        // SAFETY: the rule of the module: a frame of ours, which lives as long as the super-chunk that owns it.
+        // SAFETY: the rule of the module: NULL or a `Frame`, which lives as long as the super-chunk that owns it.
         unsafe { (*owner).frame.cast::<Frame>().as_ref() }
     }
 
@@ -176,7 +177,7 @@ impl SuperChunk {
         }
     }
 
-    /// How chunks are kept.
+    /// Returns how chunks are stored.
     pub(crate) fn keeping(&self) -> Keeping {
         match self.frame().map(Frame::kind) {
             None => Keeping::Memory,
@@ -238,14 +239,14 @@ impl WriteGuard<'_, SuperChunk> {
         self.for_change().counter_fields().blocksize.store(blocksize, Ordering::Relaxed);
     }
 
-    /// Counts a change of metalayers, or one by another process.
+    /// Increments the change tick, after a change of metalayers or by another handle.
     pub(super) fn tick(&mut self) {
         let tick = self.for_change().change_tick_field();
         tick.store(tick.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
 
-/// What is written while a super-chunk is made.
+/// Writers of fields, for use while a super-chunk is made.
 impl SuperChunk {
     /// Presets the size of chunks in bytes, before there are any.
     pub(crate) fn preset_chunksize(&self, chunksize: i32) {
@@ -272,7 +273,7 @@ impl SuperChunk {
         }
     }
 
-    /// Makes the contexts. Those that were there are freed.
+    /// Makes the contexts. Existing contexts are freed.
     ///
     /// # Safety
     /// The parameters are as [`Context::for_compression`] and [`Context::for_decompression`] want them. No other code uses the

@@ -5,7 +5,7 @@ use crate::pipeline::library;
 use crate::schunk::SuperChunk;
 
 impl SuperChunk {
-    /// The compression parameters, as far as they are numbers (`schunk.md` 9).
+    /// Returns the compression parameters that are numbers; pointers have their defaults (`schunk.md` 9).
     pub(crate) fn cparams(&self) -> blosc2_cparams {
         let nthreads = self.nthreads_to_compress().unwrap_or_else(library::nthreads);
         let s = self.as_ptr();
@@ -26,7 +26,7 @@ impl SuperChunk {
         cparams
     }
 
-    /// The decompression parameters, as far as they are numbers (`schunk.md` 9).
+    /// Returns the decompression parameters that are numbers; pointers have their defaults (`schunk.md` 9).
     pub(crate) fn dparams(&self) -> blosc2_dparams {
         let nthreads = self.nthreads_to_decompress().unwrap_or_else(library::nthreads);
         blosc2_dparams { nthreads, schunk: self.as_ptr().cast(), typesize: 0, ..BLOSC2_DPARAMS_DEFAULTS }

@@ -1,4 +1,4 @@
-//! NULL for each pointer that the document says is checked; the arrays are as before.
+//! Passes NULL for each pointer that is checked according to the document; the arrays are unchanged.
 
 use std::ptr::{null, null_mut};
 
@@ -13,17 +13,17 @@ fn schunk_of(array: Raw) -> *mut blosc2_schunk {
     unsafe { (*array).sc }
 }
 
-/// A call with a NULL in it.
+/// A call with a NULL argument.
 type Call = fn(&Functions, Raw) -> i64;
 
 macro_rules! calls {
     ($f:ident, $a:ident; $($what:literal, $code:literal: $name:ident($($arg:expr),*);)*) => {
-        /// What each returns (b2nd.md 6).
+        /// Expected return codes (b2nd.md 6).
         const CALLS: &[(&str, Call, i64)] = &[
             $(($what, |$f, $a| {
                 let _ = $a;
-                // SAFETY: a live array where one is taken; what is NULL is checked (b2nd.md 6), and what is not
-                // NULL is large enough.
+                // SAFETY: a live array where one is passed; NULL pointers are checked (b2nd.md 6), and other pointers
+                // refer to enough memory.
                 i64::from(unsafe { ($f.$name)($($arg),*) })
             }, $code),)*
         ];

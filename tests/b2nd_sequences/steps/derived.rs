@@ -1,4 +1,4 @@
-//! Arrays made from arrays: copies, slices, concatenations.
+//! Arrays created from arrays: copies, slices, concatenations.
 
 use std::ffi::CString;
 use std::path::PathBuf;
@@ -16,7 +16,7 @@ use crate::support::random::Random;
 use crate::support::super_chunk::Store;
 use crate::world::{Done, NAMES, Stop, World, vlmetalayers_of, wrong};
 
-/// Another array of this shape and item size: other partitions, parameters, store.
+/// Draws another array of this shape and item size, with other partitions, parameters and store.
 pub fn draw_spec(world: &mut World, random: &mut Random, shape: &[i64], equal: bool) -> (Spec, String) {
     let typesize = world.setup.spec.params.typesize;
     let g = &world.model.geometry;
@@ -43,10 +43,11 @@ pub fn draw_spec(world: &mut World, random: &mut Random, shape: &[i64], equal: b
     (spec, world.fresh_name())
 }
 
-/// An array of each side, and where it is.
+/// The new array of each side, and its path.
 type Made = Vec<(Array, PathBuf)>;
 
-/// A new array on both sides, by `make`, which has to succeed; its name goes to the directory of each side.
+/// Creates an array on both sides with `make`, which must succeed; its name is relative to the directory of each
+/// side.
 fn make_both(
     world: &mut World,
     what: &str,
@@ -96,7 +97,7 @@ pub fn copy(world: &mut World, random: &mut Random) -> Done {
     if equal && wide {
         return Err(Stop::Skip(KnownDefect::WideCopy));
     }
-    // Recompressed with the parameters of the copy.
+    // Compressed again, with the parameters of the copy.
     let blocksize = (geometry.block.iter().product::<i64>() * g.typesize as i64) as i32;
     let params = Params { blocksize, ..spec.params.clone() };
     let readable = |(_, content): &(String, Vec<u8>)| {
@@ -128,7 +129,7 @@ pub fn copy(world: &mut World, random: &mut Random) -> Done {
             return Err(wrong!("copy by {name}: {found:?}, right is {dtype:?}, {vlmetalayers:?}"));
         }
     }
-    // A dtype that is not the stored one makes later changes go wrong (D24).
+    // A dtype that differs from the stored one would make later changes incorrect (D24).
     if stored == dtype && random.one_in(2) {
         spec.metalayers = world.setup.spec.metalayers.clone();
         world.stored_dtype = stored;
@@ -164,7 +165,7 @@ pub fn slice_array(world: &mut World, random: &mut Random) -> Done {
     Ok(())
 }
 
-/// Another array on both sides that fits behind this one along `axis`, or not quite.
+/// Creates another array on both sides, which can or (sometimes) cannot be appended to this one along `axis`.
 fn draw_other(world: &mut World, random: &mut Random, axis: usize) -> Done<(Made, Model, bool)> {
     let mut shape = world.model.geometry.shape.clone();
     let mut fits = true;
@@ -192,7 +193,7 @@ fn draw_other(world: &mut World, random: &mut Random, axis: usize) -> Done<(Made
     Ok((made, model, fits))
 }
 
-/// The shape after a concatenation along `axis`.
+/// Ends the step if the array would become too large by a concatenation along `axis`.
 fn keep_small(world: &World, chunk: &[i64], block: &[i64], other: &Model, axis: usize) -> Done {
     let mut g = world.model.geometry.clone();
     (g.chunk, g.block) = (chunk.to_vec(), block.to_vec());
@@ -229,7 +230,7 @@ pub fn concatenate(world: &mut World, random: &mut Random) -> Done {
     if g.chunk.contains(&0) {
         return Err(Stop::Idle);
     }
-    // As in a copy, the dtypes have to agree for what follows (D24).
+    // As in a copy, the dtypes must be equal for the following steps (D24).
     spec.dtype = Some(world.stored_dtype.clone());
     let geometry = Geometry::of(&spec);
     let equal = geometry.chunk == g.chunk && geometry.block == g.block;

@@ -1,5 +1,5 @@
-//! The steps of a sequence. A step is a kind and a seed: what it does is drawn from the seed in view of the state
-//! it finds, so that any steps of a sequence can be left out and the rest still makes sense.
+//! The steps of a sequence. A step is a kind and a seed: its details are drawn from the seed according to the current
+//! state, so that any steps of a sequence can be omitted and the rest is still valid.
 
 mod arguments;
 mod derived;
@@ -44,14 +44,14 @@ pub enum Kind {
     NullPointers,
 }
 
-/// A kind of step, and the seed of everything else about it.
+/// A kind of step, and the seed of all its details.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub kind: Kind,
     pub seed: u64,
 }
 
-/// How often each kind comes up.
+/// The relative frequency of each kind.
 const WEIGHTS: [(Kind, usize); 25] = [
     (Kind::ToCbuffer, 3),
     (Kind::GetSlice, 12),
@@ -80,7 +80,7 @@ const WEIGHTS: [(Kind, usize); 25] = [
     (Kind::NullPointers, 1),
 ];
 
-/// The steps of a sequence.
+/// Draws the steps of a sequence.
 pub fn draw(random: &mut Random, count: usize) -> Vec<Step> {
     let total: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
     let kind = |random: &mut Random| {
@@ -139,7 +139,7 @@ fn perform(world: &mut World, kind: Kind, random: &mut Random) -> Done {
     }
 }
 
-/// Bytes for items: mostly such as compress.
+/// Draws bytes for items, mostly compressible ones.
 pub fn items(random: &mut Random, len: usize) -> Vec<u8> {
     match random.below(4) {
         0 => random.bytes(len),

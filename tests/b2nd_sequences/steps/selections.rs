@@ -1,4 +1,4 @@
-//! Items by flat positions, and outer products of coordinates.
+//! Selections of items by flat positions, and outer products of coordinates.
 
 use crate::known_defects::KnownDefect;
 use crate::steps::items;
@@ -20,7 +20,7 @@ pub fn get_sparse(world: &mut World, random: &mut Random) -> Done {
     world.expect_read("get_sparse_cbuffer", &right, |array| array.get_sparse(&coords, room, buffersize))
 }
 
-/// Lists of coordinates, the shape of the buffer, its bytes, and how many of them are told.
+/// Lists of coordinates, the shape of the buffer, its actual size in bytes, and the size passed to the call.
 type Selection = (Vec<Vec<i64>>, Vec<i64>, usize, i64);
 
 fn draw(world: &World, random: &mut Random) -> Done<Selection> {
@@ -56,7 +56,7 @@ fn draw(world: &World, random: &mut Random) -> Done<Selection> {
 pub fn get_orthogonal(world: &mut World, random: &mut Random) -> Done {
     let (mut selection, buffershape, room, buffersize) = draw(world, random)?;
     if random.one_in(10) && !selection[0].is_empty() {
-        // Refused before anything is read.
+        // Rejected before anything is read.
         selection[0][0] = world.model.geometry.shape[0] + 1;
     }
     world.say(format!("{selection:?}, buffer {buffershape:?} of {buffersize} bytes"));

@@ -6,7 +6,7 @@ use crate::steps::items;
 use crate::support::random::Random;
 use crate::world::{Done, Stop, World};
 
-/// Idle where the array would become too large for these tests.
+/// Returns `Idle` if the array would become too large for these tests.
 fn keep_small(world: &World, shape: &[i64]) -> Done {
     let geometry = Geometry { shape: shape.to_vec(), ..world.model.geometry.clone() };
     if shape.iter().all(|&length| length >= 0) && !is_small(&geometry) { Err(Stop::Idle) } else { Ok(()) }
@@ -29,7 +29,7 @@ pub fn resize(world: &mut World, random: &mut Random) -> Done {
             random.below(2 * chunk as usize + 3) as i64 - chunk
         };
         shape[dim] = if random.one_in(12) { 0 } else { (g.shape[dim] + by).max(0) };
-        // The end, or a multiple of the chunk, or anything.
+        // The end, a multiple of the chunk extent, or any position.
         start[dim] = match random.below(4) {
             0 | 1 => g.shape[dim] + (shape[dim] - g.shape[dim]).min(0),
             2 => random.below(g.shape[dim] as usize + 1) as i64 / chunk * chunk,
@@ -48,7 +48,7 @@ pub fn resize(world: &mut World, random: &mut Random) -> Done {
     world.expect("resize", &right, |side| side.array().resize(&shape, start.as_deref()))
 }
 
-/// Bytes that are a number of slabs along `axis`, or not.
+/// Draws bytes for a whole number of slabs along `axis`, sometimes for a fraction.
 fn slabs(world: &World, random: &mut Random, axis: usize) -> Vec<u8> {
     let g = &world.model.geometry;
     let Some(&chunk) = g.chunk.get(axis) else { return items(random, 3 * g.typesize) };

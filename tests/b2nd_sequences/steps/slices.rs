@@ -6,7 +6,7 @@ use crate::steps::items;
 use crate::support::random::Random;
 use crate::world::{Done, World};
 
-/// A box inside the shape, or at times inside the extended shape only; at times a whole chunk.
+/// Draws a box inside the shape; sometimes one that is only inside the extended shape, sometimes a whole chunk.
 pub fn draw_box(random: &mut Random, geometry: &Geometry) -> (Vec<i64>, Vec<i64>) {
     let limits =
         if random.one_in(6) && geometry.nitems() > 0 { geometry.extshape() } else { geometry.shape.clone() };
@@ -19,7 +19,7 @@ pub fn draw_box(random: &mut Random, geometry: &Geometry) -> (Vec<i64>, Vec<i64>
             0 => (0, limit),
             1 | 2 if chunk > 0 && limit > 0 => {
                 let at = random.below((limit as usize).div_ceil(chunk as usize)) as i64 * chunk;
-                // Up to the end of the shape, or past it as far as chunks go.
+                // Up to the end of the shape, or past it up to the end of the chunks.
                 (at, if kind == 1 { (at + chunk).min(limit) } else { at + chunk })
             }
             _ => {
@@ -35,7 +35,7 @@ pub fn draw_box(random: &mut Random, geometry: &Geometry) -> (Vec<i64>, Vec<i64>
     (start, stop)
 }
 
-/// A box with a buffer, which may be larger than it has to be, or too small.
+/// Draws a box with a buffer, which may be larger than necessary, or too small.
 fn draw_slice(random: &mut Random, geometry: &Geometry) -> Slice {
     let (start, stop) = draw_box(random, geometry);
     let mut slice = Slice::exact(start, stop, geometry.typesize);
@@ -54,7 +54,7 @@ fn draw_slice(random: &mut Random, geometry: &Geometry) -> Slice {
         }
         _ => {}
     }
-    // Enough for the last item (b2nd.md D19), unless the slice is refused anyway.
+    // Enough for the last item (b2nd.md D19), unless the slice is rejected anyway.
     let reach = slice.reach(geometry.typesize).max(slice.buffersize.max(0) as usize) as i64;
     slice.buffersize = match random.below(10) {
         0 => reach + random.below(20) as i64,

@@ -1,4 +1,4 @@
-//! Creation, serialised forms, and handles that come and go.
+//! Creation, serialised forms, and handles that are opened and closed.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::support::random::Random;
 use crate::support::super_chunk::{Store, SuperChunk};
 use crate::world::{Done, NAMES, Stop, World, vlmetalayers_of, wrong};
 
-/// The way the first array is made.
+/// How the first array is created.
 #[derive(Clone, Copy, Debug)]
 enum Creation {
     Zeros,
@@ -51,13 +51,13 @@ pub fn create(world: &mut World, random: &mut Random) -> Done {
     let (right, model) = match creation {
         Creation::Zeros | Creation::Empty => (0, Model::zeros(g.clone())),
         Creation::Full => (0, Model::full(g.clone(), &value)),
-        // Without a not-a-number of that size there is an error, and an array (b2nd.md Q13).
+        // For other item sizes there is no NaN: the call returns an error, and an array (b2nd.md Q13).
         Creation::Nans => (if matches!(g.typesize, 4 | 8) { 0 } else { -3 }, Model::full(g.clone(), &nan)),
         Creation::Uninit | Creation::FromCbuffer => (0, Model::from_items(g.clone(), &source)),
         Creation::Short => (-12, Model::zeros(g.clone())),
     };
     if right == -3 {
-        // The zeros are only a stand-in for undefined items.
+        // The zeros stand for undefined items.
         return create_as(world, &spec, backend, &name, 0, model, &|context| context.zeros());
     }
     create_as(world, &spec, backend, &name, right, model, &|context| match creation {
@@ -66,12 +66,12 @@ pub fn create(world: &mut World, random: &mut Random) -> Done {
         Creation::Full => context.full(&value),
         Creation::Nans => context.nans(),
         Creation::FromCbuffer => context.filled(&source),
-        // The reference's is dropped on an error: see `made`.
+        // On an error the array of the reference is not used: see `made`.
         Creation::Short => context.filled(&source[..source.len() - 1]),
         Creation::Uninit => {
             let (rc, array) = context.uninit();
             if let Some(array) = &array {
-                // Undefined until it is written.
+                // Undefined until the items are written.
                 let zero = vec![0; g.ndim()];
                 assert_eq!(array.set(&zero, &g.shape, &source), 0);
             }
@@ -103,7 +103,7 @@ fn create_as(
         }
     }
     if right < 0 {
-        // From here on with an array elsewhere.
+        // The sequence continues with an array at another path.
         return create_as(world, spec, backend, &format!("again-{name}"), 0, model, &|context| {
             context.zeros()
         });
@@ -118,14 +118,15 @@ pub fn finish(world: &mut World) -> Result<(), String> {
         side.adopt(None, &PathBuf::new());
     }
     let counted = world.sides.each_ref().map(|side| side.counted());
-    // Where a call fails after it has made an array, the reference leaks that (D16), and never tells the back-end.
+    // If a call fails after it has created an array, the reference leaks the array (D16), and never calls `destroy`
+    // of the back-end.
     if counted.iter().any(|counted| counted.0 != 0) || counted[0].1 < counted[1].1 {
         return Err(format!("user back-ends (streams left open, destroy calls): {counted:?}"));
     }
     Ok(())
 }
 
-/// Everything about an array that was read back from what a library wrote.
+/// Compares everything about an array that was opened from the output of a library.
 fn check_read_back(world: &World, what: &str, array: &Array) -> Done {
     world.read_all(what, array, &world.model)?;
     let (layers, found) = (world.metalayers(), array.schunk().metas());
@@ -142,7 +143,7 @@ fn check_read_back(world: &World, what: &str, array: &Array) -> Done {
     Ok(())
 }
 
-/// The frame of each side, read by both.
+/// Serialises the array of each side; both libraries read both frames.
 pub fn cframe(world: &mut World, random: &mut Random) -> Done {
     let store = world.setup.spec.store;
     if world.model.geometry.typesize > 255 && store != Store::MemoryFrame {
@@ -164,7 +165,7 @@ pub fn cframe(world: &mut World, random: &mut Random) -> Done {
             let (rc, array) = if copy {
                 Array::from_copy(library, &mut bytes)
             } else {
-                // SAFETY: only read, and freed before the bytes.
+                // SAFETY: only read, and freed before the bytes are.
                 unsafe { Array::from_borrowed(library, bytes.as_mut_ptr(), bytes.len()) }
             };
             let array = array.ok_or_else(|| wrong!("{what}: {rc}"))?;
@@ -197,7 +198,7 @@ pub fn save(world: &mut World, random: &mut Random) -> Done {
     for at in [0, 1] {
         let path = world.sides[at].directory.join(&name);
         for right in [0, -1] {
-            // The second time it is there already (b2nd.md Q5).
+            // The second time the file exists already (b2nd.md Q5).
             let rc = world.sides[at].array().save(&path);
             if rc != right {
                 return Err(wrong!("save by {} gives {rc}, right is {right}", NAMES[at]));
@@ -253,7 +254,7 @@ pub fn save_append(world: &mut World, random: &mut Random) -> Done {
     Ok(())
 }
 
-/// Opens the files anew: each its own, or each that of the other.
+/// Opens the files again: each library its own, or the one of the other library.
 pub fn reopen(world: &mut World, exchange: bool) -> Done {
     if !world.setup.spec.store.on_disk() {
         return Err(Stop::Idle);
@@ -276,7 +277,7 @@ pub fn reopen(world: &mut World, exchange: bool) -> Done {
 
 pub fn refresh(world: &mut World) -> Done {
     world.say(String::new());
-    // The first one of a created array may find something (b2nd.md Q9), the next one not.
+    // The first refresh of a created array may report a change (b2nd.md Q9), the next one must not.
     world.same("refresh", |side| side.array().refresh())?;
     world.expect("refresh again", &0, |side| side.array().refresh())
 }

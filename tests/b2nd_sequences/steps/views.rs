@@ -1,4 +1,4 @@
-//! Views without dimensions of length 1, and with more of them.
+//! Views with fewer (squeezed) or with additional dimensions of length 1.
 
 use crate::geometry::Geometry;
 use crate::known_defects::KnownDefect;
@@ -8,12 +8,12 @@ use crate::support::array::Array;
 use crate::support::random::Random;
 use crate::world::{Done, NAMES, Stop, World, wrong};
 
-/// What no view of the reference survives.
+/// Skips the step in the cases in which every view of the reference is wrong.
 fn guard(world: &World) -> Done {
     if world.vlmetalayers.is_empty() { Ok(()) } else { Err(Stop::Skip(KnownDefect::ViewMetalayers)) }
 }
 
-/// Makes the view on both sides, reads it in every way, and frees it.
+/// Creates the view on both sides, reads it with every function, and frees it.
 fn check(
     world: &mut World,
     random: &mut Random,
@@ -58,7 +58,7 @@ fn check(
     Ok(())
 }
 
-/// True where the chunks of a view are those of its base.
+/// Returns whether the chunks of a view are those of its base.
 fn narrow(g: &Geometry, dim: usize) -> bool {
     g.nitems() == 0 || g.chunk[dim] == 1 && g.block[dim] == 1
 }

@@ -1,4 +1,4 @@
-//! How the chunk of these tests is compressed and read: by the library alone, or with functions of the program, which
+//! How the chunk of these tests is compressed and read: by the library alone, or with user-defined functions, which
 //! may call a function of the test.
 
 use std::cell::RefCell;
@@ -15,18 +15,19 @@ use crate::support::calls::{Params, dparams};
 use crate::support::library::Library;
 use crate::support::super_chunk::SuperChunk;
 
-/// What compresses and reads the chunk.
+/// How the chunk is compressed and read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// Blocks that do not change are taken over as they are.
+    /// Unchanged blocks are copied without recompression.
     Plain,
-    /// The first block is part of what the others mean: the chunk is decoded and compressed as a whole.
+    /// Other blocks depend on the first one: the chunk is decoded and compressed as a whole.
     Delta,
-    /// Compressing runs a function of the program.
+    /// Compression calls a user-defined function.
     Prefilter,
-    /// So does reading.
+    /// Decompression calls a user-defined function.
     Postfilter,
-    /// So does decoding the chunk that is there at first; chunks that replace it are compressed by the library alone.
+    /// Decoding the initial chunk calls a user-defined function; chunks that replace it are compressed by the library
+    /// alone.
     UserFilter,
 }
 
@@ -36,7 +37,7 @@ const FILTER: u8 = 201;
 impl Coding {
     pub const ALL: [Coding; 4] = [Coding::Plain, Coding::Delta, Coding::Prefilter, Coding::Postfilter];
 
-    /// The parameters that the chunk is created with.
+    /// Returns the parameters with which the chunk is created.
     pub fn params(self) -> Params {
         let filters = match self {
             Coding::Delta => [0, 0, 0, 0, 3, 1],
@@ -49,7 +50,8 @@ impl Coding {
         Params { codec: 1, typesize: ITEM as i32, filters, ..Params::default() }
     }
 
-    /// Gives a super-chunk that nobody else uses yet contexts with the functions, as C programs do.
+    /// Replaces the contexts of a super-chunk, which no other thread uses yet, by contexts with the functions, as C
+    /// programs do.
     pub fn install(self, schunk: &SuperChunk, blocksize: i32) {
         match self {
             Coding::Plain | Coding::Delta => {}
@@ -63,7 +65,7 @@ impl Coding {
 type Prefilter = unsafe extern "C" fn(*mut blosc2_prefilter_params) -> i32;
 type Postfilter = unsafe extern "C" fn(*mut blosc2_postfilter_params) -> i32;
 
-/// Replaces the compression context by one that runs no function of the program but the prefilter.
+/// Replaces the compression context by one whose only user-defined function is the prefilter.
 fn set_compression(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize: i32) {
     // SAFETY: plain numbers and pointers that may be NULL.
     let mut preparams: blosc2_prefilter_params = unsafe { std::mem::zeroed() };
@@ -71,7 +73,8 @@ fn set_compression(schunk: &SuperChunk, prefilter: Option<Prefilter>, blocksize:
     cparams.prefilter = prefilter;
     cparams.preparams = &mut preparams;
     cparams.schunk = schunk.raw().cast();
-    // SAFETY: a live super-chunk that nobody else uses; its old context is freed once, and the parameters are copied.
+    // SAFETY: a live super-chunk that no other thread uses; its old context is freed once, and the parameters are
+    // copied.
     unsafe {
         let cctx = (schunk.library.blosc2_create_cctx)(cparams);
         assert!(!cctx.is_null());
@@ -97,14 +100,14 @@ fn set_postfilter(schunk: &SuperChunk, postfilter: Postfilter) {
     }
 }
 
-/// A function of the test. Returns whether it wants to be called again.
+/// A function of the test. Returns whether it must be called again.
 type Hook = Box<dyn FnMut() -> bool>;
 
 thread_local! {
     static HOOK: RefCell<Option<Hook>> = const { RefCell::new(None) };
 }
 
-/// Has the functions of the program call `hook` on this thread, but not while `hook` runs.
+/// Sets `hook`, which the user-defined functions call on this thread, except while `hook` runs.
 pub fn set_hook(hook: Option<Hook>) {
     HOOK.set(hook);
 }
@@ -119,7 +122,7 @@ fn call_hook() {
 
 unsafe extern "C" fn copy_before(params: *mut blosc2_prefilter_params) -> i32 {
     call_hook();
-    // SAFETY: the library passes a block of the source and one of as many bytes to fill.
+    // SAFETY: the library passes a block of the source and a buffer of the same size to fill.
     unsafe {
         ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).output_size as usize);
     }
@@ -128,7 +131,7 @@ unsafe extern "C" fn copy_before(params: *mut blosc2_prefilter_params) -> i32 {
 
 unsafe extern "C" fn copy_after(params: *mut blosc2_postfilter_params) -> i32 {
     call_hook();
-    // SAFETY: the library passes a block and as many bytes to fill.
+    // SAFETY: the library passes a block and a buffer of the same size to fill.
     unsafe { ptr::copy_nonoverlapping((*params).input, (*params).output, (*params).size as usize) };
     0
 }
@@ -141,7 +144,7 @@ unsafe extern "C" fn forward(
     _cparams: *mut blosc2_cparams,
     _id: u8,
 ) -> c_int {
-    // SAFETY: the library passes a block and as many bytes to fill.
+    // SAFETY: the library passes a block and a buffer of the same size to fill.
     unsafe { ptr::copy_nonoverlapping(src, dest, size as usize) };
     0
 }
@@ -170,7 +173,7 @@ fn register_filter() {
             forward: Some(forward),
             backward: Some(backward),
         };
-        // SAFETY: a valid struct with a static name and functions that keep to the contract.
+        // SAFETY: a valid struct with a static name and functions that follow the contract.
         assert_eq!(unsafe { (Library::ours().blosc2_register_filter)(&mut filter) }, 0);
     });
 }

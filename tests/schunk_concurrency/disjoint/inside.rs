@@ -1,5 +1,5 @@
-//! Writes inside the functions that the program gave to the library, while these run for another write to the same chunk.
-//! No lock is held then, so such a write is done at once; the other one has to take it into account.
+//! Writes made inside user-defined functions that the library runs for another write to the same chunk. No lock is
+//! held then, so the inner write is executed at once; the outer write must take it into account.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -46,12 +46,12 @@ fn a_write_inside_a_function_of_another_write_is_not_lost() {
     });
 }
 
-/// The functions that change the chunk each time that they run for a write to it keep that write from being done.
+/// A write fails if the user-defined functions that run for it change the chunk each time.
 #[test]
 fn a_write_whose_functions_change_the_chunk_each_time_fails() {
     in_stores(&[Store::Memory], |shared, coding, what| {
         if coding == Coding::UserFilter {
-            // The inner write brings a chunk that is decoded without the filter.
+            // The inner write replaces the chunk by one that is decoded without the filter.
             return;
         }
         let inner = Rc::clone(shared);

@@ -1,9 +1,9 @@
-//! Writers of disjoint items of one chunk: no write is lost, no read sees a part of a write, and every value that is
-//! read is one that was written to that item.
+//! Writers of disjoint items of one chunk: no write is lost, no read returns a part of a write, and every value that
+//! is read was written to that item.
 //!
-//! Each writer owns some items of the only chunk of an array. Its write number `seq` stores `seq` in a run of its items.
-//! Before a writer overwrites items it checks that they still hold what it stored last; what was not overwritten is
-//! checked at the end. So each write is checked once.
+//! Each writer owns some items of the only chunk of an array. Its write number `seq` stores `seq` in a run of its
+//! items. Before a writer overwrites items it checks that they still contain what it stored last; items that were not
+//! overwritten are checked at the end. Thus each write is checked once.
 
 mod callbacks;
 mod inside;
@@ -21,24 +21,24 @@ use crate::support::random::{Random, from_environment};
 use crate::support::super_chunk::Store;
 use callbacks::Coding;
 
-/// Items of the chunk.
+/// Number of items of the chunk.
 const NITEMS: usize = 1000;
-/// Bytes of an item.
+/// Size of an item in bytes.
 const ITEM: usize = 8;
-/// Items of a block.
+/// Items per block.
 const BLOCK: i32 = 200;
 
-/// Writes in all to one array; `short` of them unless the environment says how many.
+/// Returns the total number of writes to one array: `short` unless the environment sets it.
 fn nwrites(short: u64) -> usize {
     from_environment("BLOSC2_CONCURRENCY_WRITES", short) as usize
 }
 
-/// The bytes of an item after the write `seq` of its owner; 0 stands for the value that it was created with.
+/// Returns the bytes of an item after the write `seq` of its owner; 0 stands for the initial value.
 fn value(item: usize, seq: u32) -> [u8; ITEM] {
     (u64::from(seq) << 32 | u64::from(!seq ^ item as u32)).to_le_bytes()
 }
 
-/// The write that an item holds; fails for bytes that no writer stored in that item.
+/// Returns the number of the write that an item contains; fails for bytes that no writer stored in that item.
 #[track_caller]
 fn seq_of(item: usize, bytes: &[u8]) -> u32 {
     let word = u64::from_le_bytes(bytes.try_into().expect("an item"));
@@ -53,7 +53,7 @@ enum Calls {
     /// `b2nd_set_slice_cbuffer`, `b2nd_get_slice_cbuffer`.
     Boxes,
     /// `b2nd_set_orthogonal_selection`; `b2nd_get_orthogonal_selection`, `b2nd_get_sparse_cbuffer`. (The ABI has no
-    /// function that writes items at a list of positions; in one dimension a selection is just that.)
+    /// function that writes items at a list of positions; in one dimension an orthogonal selection is equivalent.)
     Selections,
     /// `blosc2_schunk_set_slice_buffer`, `blosc2_schunk_get_slice_buffer`.
     Slices,
@@ -62,7 +62,7 @@ enum Calls {
 impl Calls {
     const ALL: [Calls; 3] = [Calls::Boxes, Calls::Selections, Calls::Slices];
 
-    /// The items that a writer owns: neighbours, or for selections every `nwriters`-th.
+    /// Returns the items of a writer: contiguous ones, or for selections every `nwriters`-th.
     fn items_of(self, writer: usize, nwriters: usize) -> Vec<usize> {
         match self {
             Calls::Selections => (writer..NITEMS).step_by(nwriters).collect(),
@@ -76,12 +76,12 @@ impl Calls {
 /// An array of one chunk that threads share.
 struct Shared {
     array: Array,
-    /// A view of the array in two dimensions, through which every other writer writes, if there is one.
+    /// A two-dimensional view of the array, through which every other writer writes, if there is one.
     view: Option<Array>,
     calls: Calls,
 }
 
-// SAFETY: that threads may share it is what is tested.
+// SAFETY: the tests check that threads may share it.
 unsafe impl Sync for Shared {}
 
 impl Shared {
@@ -103,13 +103,13 @@ impl Shared {
         Shared { array, view: None, calls }
     }
 
-    /// With a view.
+    /// Adds a view.
     fn with_view(self) -> Shared {
         let (rc, view) = self.array.expand_dims(&[false, true]);
         Shared { view: Some(view.unwrap_or_else(|| panic!("no view: {rc}"))), ..self }
     }
 
-    /// As [`write`](Self::write), through the view if that is how `writer` writes.
+    /// As [`write`](Self::write), through the view if `writer` uses it.
     fn write_as(&self, writer: usize, items: &[usize], seq: u32) -> i32 {
         let Some(view) = self.view.as_ref().filter(|_| writer % 2 == 1) else {
             return self.write(items, seq);
@@ -127,7 +127,7 @@ impl Shared {
         }
     }
 
-    /// Writes `seq` to these items, which are neighbours unless whole selections are written.
+    /// Writes `seq` to these items, which are contiguous unless selections are written.
     fn write(&self, items: &[usize], seq: u32) -> i32 {
         let bytes: Vec<u8> = items.iter().flat_map(|&item| value(item, seq)).collect();
         let (start, stop) = (items[0] as i64, items[items.len() - 1] as i64 + 1);
@@ -141,7 +141,7 @@ impl Shared {
         }
     }
 
-    /// Reads these items, which are neighbours unless selections are read; all as they are at one time.
+    /// Reads these items, which are contiguous unless selections are read, in one atomic read.
     fn read(&self, items: &[usize]) -> Outcome {
         let (start, stop) = (items[0] as i64, items[items.len() - 1] as i64 + 1);
         let len = items.len() * ITEM;
@@ -156,14 +156,15 @@ impl Shared {
         }
     }
 
-    /// The writes that these items hold.
+    /// Returns the numbers of the writes that these items contain.
     #[track_caller]
     fn seqs(&self, items: &[usize]) -> Vec<u32> {
         let bytes = self.read(items).unwrap_or_else(|code| panic!("items {items:?}: error {code}"));
         items.iter().zip(bytes.chunks(ITEM)).map(|(&item, bytes)| seq_of(item, bytes)).collect()
     }
 
-    /// The writes that two of the items hold, read by their positions; possibly at two times.
+    /// Returns the numbers of the writes that two of the items contain, read by their positions; the two reads need
+    /// not be atomic.
     fn sparse_seqs(&self, items: [usize; 2]) -> [u32; 2] {
         let (rc, bytes) = self.array.get_sparse(&items.map(|item| item as i64), 2 * ITEM, 2 * ITEM as i64);
         assert!(rc >= 0, "items {items:?}: error {rc}");
@@ -171,13 +172,13 @@ impl Shared {
     }
 }
 
-/// Who writes what, which any process can work out.
+/// The writes of all writers; every process computes the same plan.
 struct Plan {
     /// The items of each writer.
     items: Vec<Vec<usize>>,
     /// The writes of each writer: ranges of its list of items.
     writes: Vec<Vec<Range<usize>>>,
-    /// The writer of each item, and the place of the item in the list of that writer.
+    /// The writer of each item, and the index of the item in the list of that writer.
     owners: Vec<(usize, usize)>,
 }
 
@@ -202,7 +203,7 @@ impl Plan {
         Plan { items, writes, owners }
     }
 
-    /// The write that each item holds at the end.
+    /// Returns the last write of each item.
     fn last(&self) -> Vec<u32> {
         let mut last = vec![0; NITEMS];
         for (items, writes) in self.items.iter().zip(&self.writes) {
@@ -213,7 +214,7 @@ impl Plan {
         last
     }
 
-    /// Fails where `seqs`, read of `items` at one time, show a part of a write.
+    /// Fails if `seqs`, read from `items` in one atomic read, contain a part of a write.
     fn check_whole_writes(&self, items: &[usize], seqs: &[u32]) {
         for writer in 0..self.items.len() {
             let mine = || items.iter().zip(seqs).filter(|&(&item, _)| self.owners[item].0 == writer);
@@ -228,8 +229,8 @@ impl Plan {
     }
 }
 
-/// How far the writers of this process are: the last write of each item that was begun, and that was done. Other
-/// processes do not tell.
+/// Progress of the writers of this process: for each item the last write that was begun, and the last that was
+/// completed. The progress of other processes is not known.
 struct Progress {
     begun: Vec<AtomicU32>,
     done: Vec<AtomicU32>,
@@ -238,7 +239,7 @@ struct Progress {
 }
 
 impl Progress {
-    /// The items for which `is_mine` holds are written by this process.
+    /// This process writes the items for which `is_mine` returns true.
     fn new(is_mine: impl Fn(usize) -> bool) -> Progress {
         let begun = |item| AtomicU32::new(if is_mine(item) { 0 } else { u32::MAX });
         Progress {
@@ -249,7 +250,7 @@ impl Progress {
     }
 }
 
-/// Ends the reads when the writers end, well or not.
+/// Ends the reads when the writers end, also after a panic.
 struct Over<'a>(&'a Progress);
 
 impl Drop for Over<'_> {
@@ -258,7 +259,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Fails where `items` hold other writes than those that were done last.
+/// Fails if `items` contain other writes than the last completed ones.
 #[track_caller]
 fn assert_same(items: &[usize], seqs: &[u32], last: &[u32]) {
     for ((item, seq), last) in items.iter().zip(seqs).zip(last) {
@@ -280,11 +281,11 @@ fn write_all(shared: &Shared, plan: &Plan, progress: &Progress, writer: usize) {
     }
 }
 
-/// Reads until the writers of this process have ended; how many reads that were.
+/// Reads until the writers of this process have ended; returns the number of reads.
 fn read_all(shared: &Shared, plan: &Plan, progress: &Progress, reader: u64) -> u64 {
     let mut random = Random::of_item(61, reader);
     let mut reads = 0;
-    // What a thread has seen once it sees for ever.
+    // Once a thread has read a write, it never reads an older one.
     let mut seen = vec![0; NITEMS];
     while reads == 0 || !progress.over.load(SeqCst) {
         let start = random.below(NITEMS);

@@ -1,5 +1,5 @@
-//! Two processes that write disjoint items of one chunk of a frame with the lock between processes, with two threads
-//! each, while a third thread of each reads.
+//! Two processes that write disjoint items of one chunk of a frame with the lock between processes, with two writing
+//! threads each, while a third thread of each process reads.
 
 use std::path::Path;
 use std::thread;
@@ -14,10 +14,10 @@ const PATH: &str = "BLOSC2_CONCURRENCY_PATH";
 const CALLS: &str = "BLOSC2_CONCURRENCY_CALLS";
 const CODING: &str = "BLOSC2_CONCURRENCY_CODING";
 
-/// Writers of both processes.
+/// Number of writers of both processes together.
 const NWRITERS: usize = 4;
 
-/// The value of an enumeration whose name a setting has.
+/// Returns the enumeration value whose name is the value of a setting.
 fn named<T: Copy + std::fmt::Debug>(all: &[T], setting_name: &str) -> T {
     let name = setting(setting_name);
     *all.iter().find(|value| format!("{value:?}") == name).expect("a value of that name")
@@ -27,7 +27,7 @@ fn plan(calls: Calls) -> Plan {
     Plan::new(calls, NWRITERS, nwrites(200))
 }
 
-/// What a child does.
+/// Runs the part of a child.
 fn play(part: &str) {
     let first = if part == "first" { 0 } else { NWRITERS / 2 };
     let mine = first..first + NWRITERS / 2;

@@ -9,7 +9,7 @@ use crate::support::super_chunk::scratch::Scratch;
 
 const NREADERS: u64 = 2;
 
-/// 2, 4 and 8 writers and two readers, for every kind of call. With views, every other writer has one.
+/// 2, 4 and 8 writers and two readers, for every kind of call. With views, every other writer uses one.
 fn lose_nothing(store: Store, coding: Coding, with_views: bool) {
     let scratch = Scratch::new();
     for calls in Calls::ALL {
@@ -53,7 +53,7 @@ fn writers_through_views_lose_nothing() {
     }
 }
 
-/// A test for each store and coding.
+/// Defines a test for each store and coding.
 macro_rules! tests {
     ($($name:ident: $store:ident, $coding:ident;)*) => {
         $(#[test]

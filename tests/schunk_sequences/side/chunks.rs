@@ -30,13 +30,13 @@ impl Side {
         })
     }
 
-    /// Passes a block of malloc, which is the library's after a success without `copy`.
+    /// Passes a block from malloc, of which the library takes ownership if the call succeeds without `copy`.
     fn mutate(&mut self, chunk: &[u8], copy: bool, call: impl FnOnce(&Api, Schunk, *mut u8) -> i64) -> i64 {
         self.hand_over();
         let block = malloced(chunk);
         let rc = call(self.api, self.schunk, block);
         if copy {
-            // SAFETY: still ours, and as it was.
+            // SAFETY: the block still belongs to the test and is unchanged.
             unsafe {
                 assert!(
                     std::slice::from_raw_parts(block, chunk.len()) == chunk,
@@ -66,7 +66,7 @@ impl Side {
         self.hand_over();
         let mut order = order.to_vec();
         order.push(0);
-        // SAFETY: a live super-chunk and at least as many entries as it has chunks (the caller's).
+        // SAFETY: a live super-chunk and at least as many entries as it has chunks (ensured by the caller).
         unsafe { (self.api.blosc2_schunk_reorder_offsets)(self.schunk, order.as_mut_ptr()) }
     }
 
@@ -76,7 +76,7 @@ impl Side {
         unsafe { (self.api.blosc2_schunk_fill_special)(self.schunk, nitems, kind, chunksize) }
     }
 
-    /// Return value and destination of a read into `destsize` bytes, with a canary behind it.
+    /// Returns return code and destination of a read into `destsize` bytes, with a canary behind it.
     fn read(&self, destsize: usize, call: impl FnOnce(&Api, *mut c_void) -> i32) -> (i32, Bytes) {
         let mut dest = vec![BEFORE; destsize];
         dest.extend([0xA5; 64]);
@@ -84,7 +84,7 @@ impl Side {
         let name = self.api.library.name;
         assert!(dest[destsize..].iter().all(|&byte| byte == 0xA5), "{name}: a write behind a destination");
         dest.truncate(destsize);
-        // What a failed read leaves is nobody's business.
+        // The contents of the destination after a failed read are not compared.
         (rc, Bytes(if rc < 0 { Vec::new() } else { dest }))
     }
 
@@ -97,7 +97,7 @@ impl Side {
 
     pub fn get_slice(&self, start: i64, stop: i64, destsize: usize) -> (i32, Bytes) {
         self.read(destsize, |api, dest| {
-            // SAFETY: a live super-chunk and room for the items (the caller's).
+            // SAFETY: a live super-chunk and enough memory for the items (ensured by the caller).
             unsafe { (api.blosc2_schunk_get_slice_buffer)(self.schunk, start, stop, dest) }
         })
     }
@@ -114,13 +114,13 @@ impl Side {
     pub fn set_slice(&mut self, start: i64, stop: i64, data: &[u8]) -> i32 {
         self.hand_over();
         let mut data = data.to_vec();
-        // SAFETY: a live super-chunk and the bytes of the items (the caller's).
+        // SAFETY: a live super-chunk and the bytes of the items (ensured by the caller).
         unsafe {
             (self.api.blosc2_schunk_set_slice_buffer)(self.schunk, start, stop, data.as_mut_ptr().cast())
         }
     }
 
-    /// Return value, bytes and who frees them.
+    /// Returns return code, bytes, and whether the caller frees them.
     pub fn get_chunk(&self, nchunk: i64) -> (i32, Bytes, bool) {
         // SAFETY: a function of this library.
         self.fetch(|schunk, chunk, free| unsafe {
@@ -136,7 +136,7 @@ impl Side {
             assert!(untouched || chunk.is_null() && needs_free.0 == 0, "outputs of a failed get");
             return (rc, Bytes(Vec::new()), untouched);
         }
-        // SAFETY: the library returned `rc` bytes at `chunk`, ours to free if it says so.
+        // SAFETY: the library returned `rc` bytes at `chunk`, which the caller frees if the library says so.
         unsafe {
             let bytes = std::slice::from_raw_parts(chunk, rc as usize).to_vec();
             if needs_free.get() {
@@ -146,7 +146,7 @@ impl Side {
         }
     }
 
-    /// A lazy chunk, and what `decode` makes of it while it is valid.
+    /// Returns a lazy chunk, and the result of `decode`, which runs while the chunk is valid.
     pub fn get_lazychunk<T>(
         &self,
         nchunk: i64,
@@ -186,7 +186,7 @@ impl Side {
 
     pub fn get_vlblock(&self, nchunk: i64, nblock: i32) -> (i32, Bytes) {
         let (mut dest, mut size) = (UNTOUCHED as *mut u8, -77);
-        // SAFETY: a live super-chunk and valid out-pointers; a success gives `size` bytes of malloc.
+        // SAFETY: a live super-chunk and valid out-pointers; on success there are `size` bytes from malloc.
         unsafe {
             let rc = (self.api.blosc2_schunk_get_vlblock)(self.schunk, nchunk, nblock, &mut dest, &mut size);
             if rc < 0 {

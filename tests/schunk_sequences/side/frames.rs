@@ -40,10 +40,11 @@ impl Side {
         }
     }
 
-    /// The frame; an error code, or the length and whether it was made for us.
+    /// Returns the frame: an error code, or the length and whether it was allocated for this call.
     pub fn to_buffer(&self) -> (i64, Bytes, bool) {
         let (mut frame, mut needs_free) = (UNTOUCHED as *mut u8, CBool(7));
-        // SAFETY: a live super-chunk; a success gives `len` bytes, ours to free if it says so.
+        // SAFETY: a live super-chunk; on success there are `len` bytes, which the caller frees if the library says
+        // so.
         unsafe {
             let len = (self.api.blosc2_schunk_to_buffer)(self.schunk, &mut frame, &mut needs_free);
             if len < 0 {

@@ -60,7 +60,7 @@ impl Side {
 
     pub fn vlmeta_get(&self, schunk: Schunk, name: &CStr) -> (i32, Bytes) {
         let (mut content, mut len) = (UNTOUCHED as *mut u8, -77);
-        // SAFETY: a live super-chunk and valid out-pointers; a success gives `len` bytes of malloc, or NULL.
+        // SAFETY: a live super-chunk and valid out-pointers; on success there are `len` bytes from malloc, or NULL.
         unsafe {
             let rc = (self.api.blosc2_vlmeta_get)(schunk, name.as_ptr(), &mut content, &mut len);
             if rc < 0 {
@@ -78,9 +78,10 @@ impl Side {
         }
     }
 
-    /// Count and names as `blosc2_vlmeta_get_names` gives them.
+    /// Returns count and names from `blosc2_vlmeta_get_names`.
     pub fn vlmeta_names(&self, schunk: Schunk) -> (i32, Vec<CString>) {
-        // SAFETY: a live super-chunk, and room for every entry it has; the names are C strings of it.
+        // SAFETY: a live super-chunk, and an array with space for every entry; the names are C strings of the
+        // super-chunk.
         unsafe {
             let mut names = vec![ptr::null_mut::<c_char>(); (*schunk).nvlmetalayers.max(0) as usize + 1];
             let count = (self.api.blosc2_vlmeta_get_names)(schunk, names.as_mut_ptr());
@@ -89,7 +90,7 @@ impl Side {
         }
     }
 
-    /// The metalayers as the inline functions of the headers see them (schunk.md 2).
+    /// Returns the metalayers as the inline functions of the headers read them (schunk.md 2).
     pub fn metalayers(&self, schunk: Schunk) -> Vec<(CString, Bytes)> {
         // SAFETY: a live super-chunk, whose first `nmetalayers` entries are valid.
         unsafe {
@@ -98,7 +99,7 @@ impl Side {
         }
     }
 
-    /// The variable-length metalayers with their compressed contents.
+    /// Returns the variable-length metalayers with their compressed contents.
     pub fn raw_vlmetalayers(&self, schunk: Schunk) -> Vec<(CString, Bytes)> {
         // SAFETY: a live super-chunk, whose first `nvlmetalayers` entries are valid.
         unsafe {

@@ -1,5 +1,5 @@
 //! One library with its super-chunk: safe calls that return values which can be compared with those of the other
-//! library. Knows nothing about what the right answer is.
+//! library. They do not check results.
 
 mod chunks;
 mod frames;
@@ -21,12 +21,12 @@ use crate::setup::{Backend, Store};
 use crate::support::calls::{Params, dparams};
 use crate::support::user_back_ends::{self as backends, Counters};
 
-/// What a destination holds before a call.
+/// Fill byte of a destination before a call.
 pub const BEFORE: u8 = 0xCC;
 
 static LOCKING: blosc2_stdio_params = blosc2_stdio_params { locking: CBool::TRUE };
 
-/// The public fields of a super-chunk that both libraries have to agree on.
+/// The public fields of a super-chunk that must be equal in both libraries.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fields {
     pub nchunks: i64,
@@ -45,7 +45,7 @@ pub struct Fields {
     pub io: u8,
 }
 
-/// A library, the super-chunk it works on, and where that lives.
+/// A library, its current super-chunk, and the path of that.
 pub struct Side {
     pub api: &'static Api,
     pub schunk: Schunk,
@@ -55,16 +55,16 @@ pub struct Side {
     pub directory: PathBuf,
     counters: Box<Counters>,
     maps: Vec<*mut blosc2_stdio_mmap>,
-    /// The frame that the super-chunk borrows from us.
+    /// The frame that the super-chunk borrows from the test.
     borrowed: *mut u8,
 }
 
-/// A path as C wants it.
+/// Converts a path to a C string.
 pub fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).expect("a path without NUL")
 }
 
-/// `len` bytes from `malloc`, as memory that the library may free has to be.
+/// Returns a copy of `bytes` in memory from `malloc`, as required for memory that the library may free.
 pub fn malloced(bytes: &[u8]) -> *mut u8 {
     // SAFETY: a fresh block of at least `bytes.len()` bytes is filled.
     unsafe {
@@ -111,7 +111,7 @@ impl Side {
         }
     }
 
-    /// What the user-defined back-ends counted: open streams, and destroyed parameters.
+    /// Returns the counters of the user-defined back-ends: open streams, and destroyed parameters.
     pub fn counted(&self) -> (i64, i64) {
         let open = self.counters.opens.load(Relaxed) - self.counters.closes.load(Relaxed);
         (open, self.counters.destroys.load(Relaxed))
@@ -158,7 +158,7 @@ impl Side {
         !self.schunk.is_null()
     }
 
-    /// A copy of the super-chunk, which the caller frees or adopts.
+    /// Returns a copy of the super-chunk, which the caller frees or adopts.
     pub fn copy(
         &mut self,
         store: Store,
@@ -176,7 +176,7 @@ impl Side {
     pub fn open(&mut self, backend: Backend, path: &Path, offset: i64) -> Schunk {
         let text = c_path(path);
         let io = self.io(backend, c"r+");
-        // SAFETY: a path and, where there is one, a back-end that outlives the super-chunk.
+        // SAFETY: a path and, if there is one, a back-end that outlives the super-chunk.
         unsafe {
             match (backend, offset) {
                 (Backend::Native, 0) => (self.api.blosc2_schunk_open)(text.as_ptr()),
@@ -187,7 +187,7 @@ impl Side {
         }
     }
 
-    /// A super-chunk round a frame of our own; with `copy` false it borrows the block.
+    /// Opens a super-chunk over a frame of the test; with `copy` false it borrows the block.
     pub fn wrap(&self, frame: &[u8], copy: bool) -> (Schunk, *mut u8) {
         let block = malloced(frame);
         // SAFETY: a block of `frame.len()` bytes from malloc.
@@ -201,7 +201,7 @@ impl Side {
         }
     }
 
-    /// Frees the super-chunk and makes `schunk` the new one.
+    /// Frees the super-chunk and makes `schunk` the current one.
     pub fn adopt(&mut self, schunk: Schunk, path: PathBuf, borrowed: *mut u8) -> i32 {
         let rc = self.close();
         self.schunk = schunk;
@@ -210,10 +210,11 @@ impl Side {
         rc
     }
 
-    /// Takes the block under the super-chunk out and in again (schunk.md 7).
+    /// Takes the block from the super-chunk and opens it again (schunk.md 7).
     pub fn detach_and_wrap(&mut self) -> i64 {
         self.hand_over();
-        // SAFETY: a live super-chunk in a memory frame, whose block becomes ours and then the new one's.
+        // SAFETY: a live super-chunk in a memory frame, whose block passes to the test and then to the new
+        // super-chunk.
         unsafe {
             (self.api.blosc2_schunk_avoid_cframe_free)(self.schunk, CBool::TRUE);
             let (mut block, mut needs_free) = (ptr::null_mut(), CBool(7));
@@ -230,7 +231,7 @@ impl Side {
         }
     }
 
-    /// Gives a borrowed frame to the super-chunk: it is about to change, and may reallocate it.
+    /// Passes the ownership of a borrowed frame to the super-chunk before a change, which may reallocate it.
     pub fn hand_over(&mut self) {
         if !self.borrowed.is_null() {
             // SAFETY: a live super-chunk.
@@ -240,7 +241,7 @@ impl Side {
     }
 
     pub fn free(&self, schunk: Schunk) -> i32 {
-        // SAFETY: a super-chunk of this library, or NULL is not called.
+        // SAFETY: a super-chunk of this library; the function is not called with NULL.
         if schunk.is_null() { -1000 } else { unsafe { (self.api.blosc2_schunk_free)(schunk) } }
     }
 
@@ -249,7 +250,7 @@ impl Side {
         if second.is_null() { 0 } else { self.free(second) }
     }
 
-    /// Leaves everything as it is, for good: after a panic nothing is certain.
+    /// Leaks everything: after a panic the state of the library is unknown.
     pub fn forget(&mut self) {
         (self.schunk, self.second, self.borrowed) = (ptr::null_mut(), ptr::null_mut(), ptr::null_mut());
         self.maps.clear();
@@ -259,7 +260,7 @@ impl Side {
         self.close_second();
         let schunk = std::mem::replace(&mut self.schunk, ptr::null_mut());
         let rc = if schunk.is_null() { 0 } else { self.free(schunk) };
-        // SAFETY: NULL, or a block of ours that nobody else uses any more.
+        // SAFETY: NULL, or a block of the test that nothing else uses any more.
         unsafe { libc::free(std::mem::replace(&mut self.borrowed, ptr::null_mut()).cast()) };
         rc
     }
@@ -281,7 +282,7 @@ impl Side {
         self.raw().data_len
     }
 
-    /// The parameters of the compression context as they are now (schunk.md 4).
+    /// Returns the current parameters of the compression context (schunk.md 4).
     pub fn context_params(&self) -> Params {
         let mut cparams = Params::default().cparams();
         // SAFETY: the live context of a live super-chunk, and a valid out-pointer.
@@ -291,7 +292,7 @@ impl Side {
 
     pub fn cparams(&self) -> (i32, Params) {
         let mut out = ptr::null_mut::<blosc2_cparams>();
-        // SAFETY: a live super-chunk; the result is a block of malloc.
+        // SAFETY: a live super-chunk; the result is a block from malloc.
         unsafe {
             let rc = (self.api.blosc2_schunk_get_cparams)(self.schunk, &mut out);
             assert!(ptr::eq((*out).schunk, self.schunk.cast()), "cparams->schunk");
@@ -317,7 +318,7 @@ impl Drop for Side {
     fn drop(&mut self) {
         self.close();
         for map in self.maps.drain(..) {
-            // SAFETY: a box of ours that no super-chunk uses any more.
+            // SAFETY: a box from `Box::into_raw` that no super-chunk uses any more.
             drop(unsafe { Box::from_raw(map) });
         }
     }
@@ -325,9 +326,9 @@ impl Drop for Side {
 
 const UNTOUCHED: usize = 0x5A5A_5A50;
 
-/// The path behind `file:///`.
+/// Returns the path without the prefix `file:///`.
 fn plain_path(path: &Path) -> PathBuf {
-    // Not by components: what follows may begin with a slash.
+    // Not by components: the rest may begin with a slash.
     match path.as_os_str().as_bytes().strip_prefix(b"file:///") {
         Some(rest) => PathBuf::from(OsStr::from_bytes(rest)),
         None => path.to_owned(),

@@ -15,7 +15,7 @@ use crate::world::{Done, Stop, Touched, World, wrong};
 const MOST_CHUNKS: usize = 60;
 const MOST_BYTES: i64 = 1 << 20;
 
-/// Uncompressed size of the next chunk.
+/// Draws the uncompressed size of the next chunk.
 fn draw_size(world: &World, random: &mut Random) -> usize {
     let typesize = world.typesize() as usize;
     let full = match world.model.chunksize {
@@ -41,11 +41,11 @@ fn draw_size(world: &World, random: &mut Random) -> usize {
     }
 }
 
-/// The next chunk to feed to both libraries.
+/// Draws the next chunk for both libraries.
 fn draw_chunk(world: &World, random: &mut Random) -> Made {
     let size = draw_size(world, random);
     let vl = world.model.chunks.first().map_or(world.setup.vl, |chunk| chunk.vl());
-    // The wrong kind, now and then: it is refused.
+    // Sometimes of the wrong kind, which is rejected.
     let odd = world.setup.vl && random.one_in(20);
     if vl != odd {
         return chunks::draw_vl(world.apis, random, &world.setup.params, size);
@@ -77,7 +77,7 @@ fn describe(made: &Made) -> String {
     )
 }
 
-/// Does what was predicted, and holds both libraries to it.
+/// Makes the change on both sides and compares the results with the prediction.
 pub fn settle(
     world: &mut World,
     predicted: Predicted,
@@ -90,7 +90,7 @@ pub fn settle(
         Predicted::Refused => None,
         Predicted::Defect(defect) => return Err(Stop::Skip(defect)),
     };
-    // A refused chunk stays ours in one library and not in the other (frame.md 9).
+    // After a rejected change, one library has taken ownership of the chunk and the other has not (frame.md 9).
     let copy = next.is_none() || may_give != Some(true);
     world.say(match may_give {
         Some(_) => format!("{what}, copy {copy}"),
@@ -110,7 +110,7 @@ pub fn settle(
 
 fn become_model(world: &mut World, next: Model) {
     if next.chunks.is_empty() && world.store.contiguous() {
-        // What is in the data section now will be neither kept nor overwritten (frame.md 2.6).
+        // The current contents of the data section will be neither kept nor overwritten (frame.md 2.6).
         world.gap = world.reference().cbytes();
     }
     world.model = next;
@@ -158,7 +158,7 @@ pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
     if world.model.len() == 0 {
         return Err(Stop::Idle);
     }
-    // Down to nothing, now and then: what is left of a frame then is special.
+    // Sometimes all chunks are deleted: the rest of such a frame is a special case.
     let all = random.one_in(6) && world.model.len() < 12;
     for _ in 0..if all { world.model.len() } else { 1 } {
         let at = random.below(world.model.len());
@@ -171,8 +171,8 @@ pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// The chunk that the reference's context makes of `data` in a destination of `nbytes + 32` bytes, or why it must
-/// not be asked to.
+/// Returns the chunk that the reference's context produces from `data` in a destination of `nbytes + 32` bytes, or
+/// the known defect because of which the call must be skipped.
 pub fn compress_inside(world: &World, params: &Params, data: &[u8]) -> Done<Rc<Chunk>> {
     if (data.len() as i64) < world.typesize() {
         return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
@@ -252,7 +252,7 @@ pub fn fill(world: &mut World, random: &mut Random) -> Done<Touched> {
         return Err(Stop::Idle);
     }
     if world.store == Store::MemorySparse && world.model.chunksize != -1 && world.model.len() == 0 {
-        // The chunks are appended one by one then, by the rules for the old chunksize.
+        // The chunks are then appended one by one, by the rules for the old chunksize.
         return Err(Stop::Idle);
     }
     let kind = *random.pick(&[0, 1, 1, 2, 2, 3, 4, 4, 5]);

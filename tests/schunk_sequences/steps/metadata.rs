@@ -76,14 +76,14 @@ pub fn meta_update(world: &mut World, random: &mut Random) -> Done<Touched> {
     if rc == right { Ok(Touched::None) } else { Err(wrong!("meta_update gives {rc}, has to give {right}")) }
 }
 
-/// Parameters for the content, or the defaults of the library.
+/// Draws parameters for the content, or the defaults of the library.
 fn draw_content_params(random: &mut Random) -> Option<Params> {
     let params = match random.below(4) {
         0 => draw_params(random, 1),
         1 => Params { codec: *random.pick(&[1, 4, 5]), ..chunks::plain(*random.pick(&[1, 4])) },
         _ => return None,
     };
-    // Fit for any length (`support::known_defects`).
+    // Valid for any length (`support::known_defects`).
     Some(Params { use_dict: false, filters: [0, 0, 0, 0, 0, 1], metas: [0; 6], blocksize: 0, ..params })
 }
 

@@ -1,5 +1,5 @@
-//! The steps of a sequence. A step is a kind and a seed: what it does is drawn from the seed in view of the state
-//! it finds, so that any steps of a sequence can be left out and the rest still makes sense.
+//! The steps of a sequence. A step is a kind and a seed: its details are drawn from the seed according to the current
+//! state, so that any steps of a sequence can be omitted and the rest is still valid.
 
 mod changes;
 mod metadata;
@@ -53,14 +53,14 @@ pub enum Kind {
     SecondWrite,
 }
 
-/// A kind of step, and the seed of everything else about it.
+/// A kind of step, and the seed of all its details.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     pub kind: Kind,
     pub seed: u64,
 }
 
-/// How often each kind comes up.
+/// The relative frequency of each kind.
 const WEIGHTS: [(Kind, usize); 35] = [
     (Kind::Append, 14),
     (Kind::Insert, 8),
@@ -99,7 +99,7 @@ const WEIGHTS: [(Kind, usize); 35] = [
     (Kind::SecondWrite, 2),
 ];
 
-/// The steps of a sequence.
+/// Draws the steps of a sequence.
 pub fn draw(random: &mut Random, setup: &Setup, count: usize) -> Vec<Step> {
     let total: usize = WEIGHTS.iter().map(|(_, weight)| weight).sum();
     let kind = |random: &mut Random, number: usize| {

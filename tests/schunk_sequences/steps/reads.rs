@@ -32,7 +32,7 @@ pub fn decompress(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// Every indexed function with a number that no chunk has: −12, and the outputs stay as they are (which the calls
+/// Calls every indexed function with a number that no chunk has: −12, and the outputs are unchanged (which the calls
 /// assert).
 pub fn bad_index(world: &mut World, random: &mut Random) -> Done<Touched> {
     let count = world.model.len() as i64;
@@ -60,7 +60,7 @@ pub fn bad_index(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// Whether reading blocks of this chunk on demand is safe in the reference.
+/// Returns an error if reading blocks of this chunk on demand is unsafe in the reference.
 pub fn blocks_on_demand(world: &World, at: usize) -> Done {
     let chunk = &world.model.chunks[at];
     if world.store.on_disk() && world.backend.points() && (chunk.vl() || chunk.header.uses_dictionary()) {
@@ -72,17 +72,17 @@ pub fn blocks_on_demand(world: &World, at: usize) -> Done {
     Ok(())
 }
 
-/// Whether the reference reads `len` bytes at `start` of this chunk right.
+/// Returns an error if the reference reads `len` bytes at `start` of this chunk incorrectly.
 pub fn partial(world: &World, at: usize, start: i64, len: i64) -> Done {
     let chunk = &world.model.chunks[at];
     if chunk.vl() {
-        // Refused by all.
+        // Rejected by both libraries.
         return Ok(());
     }
     if chunk.header.special() == 3 && chunk.header.cbytes > 32 + 255 {
         return Err(Stop::Skip(KnownDefect::WideValue));
     }
-    // Chunks that are stored as they are come from disk block by block, too.
+    // Uncompressed chunks are also read from disk block by block.
     let is_lazy = chunk.header.memcpyed() && world.store.on_disk();
     if is_lazy && defects::straddles(&chunk.header, start as i32, len as i32) {
         return Err(Stop::Skip(KnownDefect::Chunk(defects::KnownDefect::StraddlingGetitem)));
@@ -93,7 +93,7 @@ pub fn partial(world: &World, at: usize, start: i64, len: i64) -> Done {
     }
 }
 
-/// A lazy chunk without the bytes that mean nothing (schunk.md 11.4).
+/// Removes the undefined bytes of a lazy chunk (schunk.md 11.4).
 fn meaningful(lazy: &mut [u8], nb: i64) {
     let (memcpyed, flagged) = (lazy[2] & 2 != 0, lazy[31] & 8 != 0);
     let blocksize = i64::from(i32::from_le_bytes(lazy[8..12].try_into().expect("four bytes")));
@@ -119,7 +119,7 @@ pub fn lazy_chunk(world: &mut World, random: &mut Random) -> Done<Touched> {
         let part = part.then(|| side.decode_bytes(lazy, start as i32, len as i32));
         (all, part)
     };
-    // It tells where in the file its chunk is.
+    // It contains the position of its chunk in the file.
     let strict = world.strict && !chunk.differs;
     let (rc, _, _, decoded) = world.same("get_lazychunk", |side| {
         let (rc, mut lazy, free, decoded) = side.get_lazychunk(at as i64, decode);
@@ -174,7 +174,7 @@ pub fn parameters(world: &mut World) -> Done<Touched> {
         world.sides.each_ref().map(Side::cbytes),
     );
     if !world.store.has_frame() {
-        // Whatever the chunks were compressed to (schunk.md 3.4).
+        // Independent of the compressed sizes (schunk.md 3.4).
         let count = world.model.len() as i64;
         if (0..2).any(|at| lens[at] != cbytes[at] + 8 * count) {
             return Err(wrong!("frame_len {lens:?} of cbytes {cbytes:?} and {count} chunks"));

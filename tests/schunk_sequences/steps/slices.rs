@@ -14,7 +14,7 @@ use crate::support::random::Random;
 use crate::support::value::difference;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
-/// A range of items: mostly inside, now and then empty, reversed or over the end.
+/// Draws a range of items: mostly valid, sometimes empty, reversed or past the end.
 fn draw_range(world: &World, random: &mut Random) -> (i64, i64) {
     let items = (world.model.nbytes() / world.typesize()) as usize;
     let per_chunk = (world.model.chunksize.max(1) / world.typesize()).max(1);
@@ -47,7 +47,7 @@ fn draw_range(world: &World, random: &mut Random) -> (i64, i64) {
     }
 }
 
-/// The chunks of `[start, stop)`: number, and first and last byte in it.
+/// Returns the chunks of `[start, stop)`: number, and first and last byte in it.
 fn pieces(world: &World, start: i64, stop: i64) -> Done<Vec<(usize, i64, i64)>> {
     let full = world.model.chunksize;
     if full == 0 {
@@ -64,7 +64,7 @@ fn pieces(world: &World, start: i64, stop: i64) -> Done<Vec<(usize, i64, i64)>> 
     Ok(pieces)
 }
 
-/// Every chunk but the last is full: bytes are where arithmetic says.
+/// Returns whether every chunk but the last is full, so that positions can be computed.
 fn regular(world: &World) -> bool {
     let full = world.model.chunksize;
     world.model.chunks.iter().rev().skip(1).all(|chunk| chunk.nbytes() == full)
@@ -90,7 +90,7 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
         if !whole {
             partial(world, at, from, to - from)?;
         } else if to > chunk.nbytes() {
-            // Over the end of a short chunk.
+            // Past the end of a short chunk.
             partial(world, at, from, chunk.nbytes())?;
         }
     }
@@ -113,7 +113,8 @@ pub fn get(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// What [start, stop) := data does, piece by piece (schunk.md 12.2): the model afterwards and the return value.
+/// Predicts the write of `data` to [start, stop), piece by piece (schunk.md 12.2): the model afterwards and the
+/// return code.
 fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model, i32)> {
     let mut params = world.reference().context_params();
     let mut model = world.model.clone();
@@ -128,7 +129,7 @@ fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model
         let whole = from == 0 && (to == model.chunksize || to == left);
         let Some(old) = model.chunks.get(at).cloned() else {
             if whole && (piece.len() as i64) < world.typesize() {
-                // It is compressed before it turns out that there is no such chunk.
+                // The reference compresses the piece before it finds that there is no such chunk.
                 return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
             }
             return Ok((model, if whole { -21 } else { -1 }));
@@ -176,7 +177,7 @@ pub fn set(world: &mut World, random: &mut Random) -> Done<Touched> {
         return Err(wrong!("set_slice_buffer [{start}, {stop}) gives {rc}, has to give {right}"));
     }
     world.current_unknown = rc < 0;
-    // Ours takes the lock once, the reference once for each chunk.
+    // Our library takes the lock once, the reference once per chunk.
     let touched = pieces(world, start, stop)?.len();
     world.counter_unknown |= world.backend == Backend::Locking && touched > 1;
     let changed: Vec<usize> =
@@ -233,7 +234,7 @@ pub fn sparse(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// Whether the reference gathers the item at this byte right.
+/// Returns an error if the reference gathers the item at this byte incorrectly.
 fn check_sparse(world: &World, byte: i64, blocksize: i32) -> Done {
     let at = (byte / world.model.chunksize) as usize;
     let chunk = &world.model.chunks[at];

@@ -1,5 +1,5 @@
-//! Steps that change where a super-chunk lives or who holds it: copies, buffers, files, handles, locks
-//! (schunk.md 6-8, 19). Each library reads what the other wrote.
+//! Steps that change the storage or the handle of a super-chunk: copies, buffers, files, handles, locks (schunk.md
+//! 6-8, 19). Each library reads the output of the other one.
 
 use std::path::PathBuf;
 use std::ptr;
@@ -19,7 +19,7 @@ use crate::support::random::Random;
 use crate::support::value::difference;
 use crate::world::{Done, Stop, Touched, World, wrong};
 
-/// The chunks of a copy in `target`, where the reference copies right (schunk.md 8.1 and 25).
+/// Predicts the chunks of a copy in `target`, if the reference copies correctly (schunk.md 8.1 and 25).
 fn predict_copy(world: &World, target: Store, params: Option<&Params>) -> Done<Model> {
     if world.typesize() > 255 {
         return Err(Stop::Skip(KnownDefect::CopyOfLargeTypesize));
@@ -70,7 +70,7 @@ fn recompressed(world: &World, params: &Params, chunk: &Rc<Chunk>) -> Done<Rc<Ch
     Ok(new)
 }
 
-/// The frame inside `to_buffer`, `to_file` and `append_file`: the super-chunk's own, or a copy.
+/// Predicts the frame written by `to_buffer`, `to_file` and `append_file`: the super-chunk's own frame, or a copy.
 fn predict_frame(world: &World, target: Store) -> Done<Model> {
     if world.store != Store::MemoryFrame {
         return predict_copy(world, target, None);
@@ -81,7 +81,7 @@ fn predict_frame(world: &World, target: Store) -> Done<Model> {
     }
 }
 
-/// Makes these super-chunks those of the two sides.
+/// Makes these super-chunks the current ones of the two sides.
 fn adopt(world: &mut World, schunks: [(Schunk, PathBuf, *mut u8); 2], store: Store, offset: i64) -> Done {
     let mut codes = Vec::new();
     for (side, (schunk, path, borrowed)) in world.sides.iter_mut().zip(schunks) {
@@ -102,7 +102,7 @@ fn free_both(world: &World, schunks: [Schunk; 2]) -> Done {
     if codes == [0, 0] { Ok(()) } else { Err(wrong!("schunk_free gives {codes:?}")) }
 }
 
-/// Both have a super-chunk that holds the same as the one at work.
+/// Checks that the super-chunk of each side has the same contents as the current one.
 fn read_both(world: &World, schunks: [Schunk; 2], what: &str) -> Done {
     for (side, schunk) in world.sides.iter().zip(schunks) {
         if schunk.is_null() {
@@ -176,8 +176,9 @@ pub fn from_buffer(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::All)
 }
 
-/// Whether copies of the frames, crossed or not, tell different blocksizes, each rightly: the one that the headers of
-/// its own chunks share, or 0. The reference's headers tell what was asked for, ours what is (schunk.md 25).
+/// Returns whether copies of the frames, crossed or not, report different blocksizes that are both correct: the
+/// blocksize that the headers of the chunks share, or 0. The reference's headers contain the requested value, ours
+/// the effective one (schunk.md 25).
 fn blocksizes_differ(world: &World, schunks: [Schunk; 2], cross: bool) -> Done<bool> {
     if schunks.iter().any(|schunk| schunk.is_null()) {
         return Ok(false);
@@ -202,7 +203,7 @@ fn blocksizes_differ(world: &World, schunks: [Schunk; 2], cross: bool) -> Done<b
     }
 }
 
-/// The same path of each side; with `cross`, of the other one.
+/// Returns the same path of each side; with `cross`, of the other side.
 fn paths(world: &World, name: &str, cross: bool) -> [PathBuf; 2] {
     let mut paths = world.sides.each_ref().map(|side| side.directory.join(name));
     if cross {
@@ -211,7 +212,7 @@ fn paths(world: &World, name: &str, cross: bool) -> [PathBuf; 2] {
     paths
 }
 
-/// Opens these files natively, compares, and goes on with them if `keep`.
+/// Opens these files with the default back-end, compares, and continues with them if `keep`.
 fn continue_with(
     world: &mut World,
     paths: [PathBuf; 2],
@@ -241,7 +242,7 @@ fn continue_with(
     Ok(Touched::All)
 }
 
-/// An empty super-chunk may have a chunksize that its frame does not (schunk.md 3.2).
+/// The chunksize of an empty super-chunk may be missing in its frame (schunk.md 3.2).
 fn chunksize_in_frame(world: &mut World) {
     if world.model.len() == 0 {
         world.model.chunksize = i64::from(world.reference().fields().chunksize);
@@ -300,7 +301,7 @@ pub fn append_file(world: &mut World, random: &mut Random) -> Done<Touched> {
         return Err(wrong!("append_file gives {first}, has to give {junk}"));
     }
     let mut offset = first;
-    // Of two frames in a row the undefined parts of one only are left out of the comparison.
+    // For two frames in a row, only the undefined part of one can be excluded from the comparison.
     if twice && strict && world.gap == 0 {
         offset = world.same("append_file again", |side| side.append_file(&side.directory.join(&name)))?;
     }
@@ -390,7 +391,7 @@ pub fn refresh(world: &mut World) -> Done<Touched> {
     if rc == 0 { Ok(Touched::None) } else { Err(wrong!("refresh of the only writer gives {rc}")) }
 }
 
-/// Whether the reference can open what the sides have on disk.
+/// Returns an error if the reference cannot open the files of the sides.
 fn openable(world: &World) -> Done {
     if !world.store.on_disk() {
         return Err(Stop::Idle);
@@ -462,7 +463,7 @@ pub fn second_open(world: &mut World) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// Brings the second handle up to date, where the reference can.
+/// Updates the second handle, if the reference can do so.
 fn catch_up(world: &mut World) -> Done {
     if world.sides.iter().any(|side| side.second.is_null()) {
         return Err(Stop::Idle);
@@ -489,7 +490,7 @@ fn catch_up(world: &mut World) -> Done {
 
 pub fn second_read(world: &mut World, random: &mut Random) -> Done<Touched> {
     if world.sides.iter().any(|side| side.second.is_null()) {
-        // For the next time.
+        // For the next step.
         return second_open(world);
     }
     catch_up(world)?;
@@ -503,7 +504,7 @@ pub fn second_read(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::None)
 }
 
-/// The second handle becomes the one that writes.
+/// The second handle becomes the writing one.
 pub fn second_write(world: &mut World, random: &mut Random) -> Done<Touched> {
     if random.one_in(2) {
         second_open(world)?;
@@ -516,7 +517,8 @@ pub fn second_write(world: &mut World, random: &mut Random) -> Done<Touched> {
     Ok(Touched::All)
 }
 
-/// The end of a sequence: each library reads what the other wrote, writes to it, and the other reads that.
+/// The end of a sequence: each library reads the output of the other one and writes to it, and the other one reads
+/// that.
 pub fn finish(world: &mut World) -> Result<(), String> {
     let random = &mut Random::new(world.model.nbytes() as u64);
     let mut end = || -> Done {

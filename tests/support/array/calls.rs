@@ -1,4 +1,4 @@
-//! The functions on an existing array: reads, writes, selections, views, changes of the shape, serialised forms.
+//! Functions on an existing array: reads, writes, selections, views, changes of the shape, serialised forms.
 
 use std::path::Path;
 use std::ptr;
@@ -8,7 +8,7 @@ use super::{Array, made};
 use crate::support::calls::{Outcome, with_destination};
 use crate::support::super_chunk::c_path;
 
-/// A code of the library and the destination as it was left.
+/// Return code of the library, and the contents of the destination after the call.
 pub type Read = (i32, Vec<u8>);
 
 fn outcome((rc, dest): Read) -> Outcome {
@@ -16,20 +16,20 @@ fn outcome((rc, dest): Read) -> Outcome {
 }
 
 impl Array {
-    /// Into a buffer of `room` bytes that is said to have `buffersize`.
+    /// Reads into a buffer of `room` bytes and passes `buffersize` as its size.
     pub fn to_cbuffer_sized(&self, room: usize, buffersize: i64) -> Read {
         with_destination(room, |dest| {
-            // SAFETY: a destination of at least the stated length (the caller's), or one that is not used.
+            // SAFETY: the destination has at least the stated length (ensured by the caller), or is not used.
             unsafe { (self.functions.b2nd_to_cbuffer)(self.raw(), dest.as_mut_ptr().cast(), buffersize) }
         })
     }
 
-    /// All items.
+    /// Returns all items.
     pub fn to_cbuffer(&self) -> Outcome {
         outcome(self.to_cbuffer_sized(self.nbytes(), self.nbytes() as i64))
     }
 
-    /// `room` bytes have to hold all that the slice touches.
+    /// Reads a slice into a buffer of `room` bytes, which must be enough for the slice.
     pub fn get_slice_cbuffer(
         &self,
         start: &[i64],
@@ -39,7 +39,7 @@ impl Array {
         buffersize: i64,
     ) -> Read {
         with_destination(room, |dest| {
-            // SAFETY: as many dimensions as the array has, and room (the caller's).
+            // SAFETY: one limit per dimension of the array; `room` is large enough (ensured by the caller).
             unsafe {
                 (self.functions.b2nd_get_slice_cbuffer)(
                     self.raw(),
@@ -53,7 +53,7 @@ impl Array {
         })
     }
 
-    /// The items of a box, into a buffer of its shape.
+    /// Returns the items of a box, in a buffer of the shape of the box.
     pub fn get(&self, start: &[i64], stop: &[i64]) -> Outcome {
         let shape: Vec<i64> = start.iter().zip(stop).map(|(start, stop)| (stop - start).max(0)).collect();
         let room = shape.iter().product::<i64>() as usize * self.typesize();
@@ -68,7 +68,7 @@ impl Array {
         start: &[i64],
         stop: &[i64],
     ) -> i32 {
-        // SAFETY: as in `get_slice_cbuffer`; the source holds all that the slice touches (the caller's).
+        // SAFETY: as in `get_slice_cbuffer`; the source holds all items of the slice (ensured by the caller).
         unsafe {
             (self.functions.b2nd_set_slice_cbuffer)(
                 items.as_ptr().cast(),
@@ -81,7 +81,7 @@ impl Array {
         }
     }
 
-    /// A box from a buffer of its shape.
+    /// Writes a box from a buffer of the shape of the box.
     pub fn set(&self, start: &[i64], stop: &[i64], items: &[u8]) -> i32 {
         let shape: Vec<i64> = start.iter().zip(stop).map(|(start, stop)| (stop - start).max(0)).collect();
         self.set_slice_cbuffer(items, &shape, items.len() as i64, start, stop)
@@ -89,7 +89,7 @@ impl Array {
 
     pub fn get_sparse(&self, coords: &[i64], room: usize, buffersize: i64) -> Read {
         with_destination(room, |dest| {
-            // SAFETY: so many coordinates, and room for the items (the caller's).
+            // SAFETY: as many coordinates as passed; the buffer holds the items (ensured by the caller).
             unsafe {
                 (self.functions.b2nd_get_sparse_cbuffer)(
                     self.raw(),
@@ -114,7 +114,7 @@ impl Array {
         let mut sizes: Vec<i64> = selection.iter().map(|list| list.len() as i64).collect();
         let mut shape = buffershape.to_vec();
         with_destination(room, |dest| {
-            // SAFETY: a list and its length for each dimension, and room for the items (the caller's).
+            // SAFETY: one list and its length per dimension; the buffer holds the items (ensured by the caller).
             unsafe {
                 (self.functions.b2nd_get_orthogonal_selection)(
                     self.raw(),
@@ -154,7 +154,7 @@ impl Array {
 
     pub fn resize(&self, shape: &[i64], start: Option<&[i64]>) -> i32 {
         let start = start.map_or(ptr::null(), |start| start.as_ptr());
-        // SAFETY: as many dimensions as the array has (the caller's).
+        // SAFETY: one extent per dimension of the array (ensured by the caller).
         unsafe { (self.functions.b2nd_resize)(self.raw(), shape.as_ptr(), start) }
     }
 
@@ -175,7 +175,7 @@ impl Array {
         unsafe { (self.functions.b2nd_delete)(self.raw(), axis, start, len) }
     }
 
-    /// Extends this array by another one.
+    /// Appends another array to this one.
     pub fn extend(&self, other: &Array, axis: i8) -> i32 {
         let mut out: Raw = ptr::null_mut();
         // SAFETY: live arrays; without a copy no context is needed.
@@ -191,19 +191,20 @@ impl Array {
         unsafe { (self.functions.b2nd_refresh)(self.raw()) }
     }
 
-    /// The view must not outlive this array.
+    /// Returns a view without the dimensions of extent 1; it must not outlive this array.
     pub fn squeeze(&self) -> (i32, Option<Array>) {
         // SAFETY: a live array and an out-pointer.
         made(self.library, |f, out| unsafe { (f.b2nd_squeeze)(self.raw(), out) })
     }
 
-    /// As [`Array::squeeze`]; a flag for each dimension.
+    /// As [`Array::squeeze`], with one flag per dimension.
     pub fn squeeze_index(&self, index: &[bool]) -> (i32, Option<Array>) {
         // SAFETY: as in `squeeze`.
         made(self.library, |f, out| unsafe { (f.b2nd_squeeze_index)(self.raw(), out, index.as_ptr()) })
     }
 
-    /// As [`Array::squeeze`]; a flag for each final dimension.
+    /// Returns a view with added dimensions of extent 1, with one flag per dimension of the result. It must not
+    /// outlive this array.
     pub fn expand_dims(&self, axis: &[bool]) -> (i32, Option<Array>) {
         // SAFETY: as in `squeeze`.
         made(self.library, |f, out| unsafe {
@@ -211,10 +212,10 @@ impl Array {
         })
     }
 
-    /// The frame, and whether it was made for this call.
+    /// Returns the frame, and whether it was allocated by this call.
     pub fn to_cframe(&self) -> Result<(Vec<u8>, bool), i32> {
         let (mut frame, mut len, mut needs_free) = (ptr::null_mut(), 0, false);
-        // SAFETY: valid out-pointers; the result is ours to free if the library says so.
+        // SAFETY: valid out-pointers; the caller frees the result if the library says so.
         unsafe {
             let rc = (self.functions.b2nd_to_cframe)(self.raw(), &mut frame, &mut len, &mut needs_free);
             if rc < 0 {
@@ -240,11 +241,11 @@ impl Array {
         unsafe { (self.functions.b2nd_save_append)(self.raw(), path.as_ptr()) }
     }
 
-    /// The chunks that a box touches.
+    /// Returns the numbers of the chunks that a box intersects.
     pub fn slice_nchunks(&self, start: &[i64], stop: &[i64]) -> Result<Vec<i64>, i64> {
         let (mut start, mut stop, mut numbers) = (start.to_vec(), stop.to_vec(), ptr::null_mut());
         let schunk = self.schunk();
-        // SAFETY: limits of as many dimensions as the array has (the caller's), and an out-pointer.
+        // SAFETY: one limit per dimension of the array (ensured by the caller), and an out-pointer.
         unsafe {
             let rc = (schunk.functions.blosc2_get_slice_nchunks)(
                 schunk.raw(),

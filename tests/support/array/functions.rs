@@ -1,5 +1,5 @@
-//! The array functions of a loaded library (abi.md 2.7), typed; resolved on first use, so that other tests do not
-//! ask for them. Owns the symbols.
+//! The array functions of a loaded library (abi.md 2.7) as typed pointers. They are resolved on first use, so that
+//! other tests do not require these symbols.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -11,9 +11,9 @@ use blosc2::abi::{b2nd_array_t, b2nd_context_t, blosc2_metalayer, blosc2_schunk,
 
 use crate::support::library::{Library, path_of_ours, path_of_reference};
 
-/// An array of C.
+/// A pointer to an array, as C declares it.
 pub type Raw = *mut b2nd_array_t;
-/// Creation parameters of C.
+/// A pointer to creation parameters, as C declares it.
 pub type RawContext = *mut b2nd_context_t;
 
 macro_rules! functions {
@@ -25,13 +25,13 @@ macro_rules! functions {
 
         impl Functions {
             fn resolve(path: &Path) -> Functions {
-                // SAFETY: the library is loaded already; this only counts a user more.
+                // SAFETY: the library is loaded already; this only increments its reference count.
                 let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
                     .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
                 let functions = Functions {
                     $($name: {
-                        // SAFETY: the symbol, if present, is the function of that name of the ABI,
-                        // and its type is written down in abi.md 2.
+                        // SAFETY: the symbol, if present, is the function of that name of the ABI, with the type
+                        // stated in abi.md 2.
                         let symbol = unsafe {
                             loaded.get::<unsafe extern "C" fn($($arg),*) -> $ret>(stringify!($name))
                         };
@@ -89,7 +89,7 @@ functions! {
 }
 
 impl Functions {
-    /// Those of this library, which must be initialised.
+    /// Returns the functions of `library`, which must be initialised.
     pub fn of(library: &Library) -> &'static Functions {
         static OURS: OnceLock<Functions> = OnceLock::new();
         static REFERENCE: OnceLock<Functions> = OnceLock::new();

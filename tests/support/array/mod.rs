@@ -1,5 +1,5 @@
-//! Safe calls on the arrays of a loaded library: slices in, vectors out, handles freed, and a canary behind every
-//! destination. Knows nothing about what the right answer is.
+//! Safe wrappers for the array functions of a loaded library: they take slices, return vectors, free handles, and
+//! place a canary after every destination. They do not check results.
 
 pub mod calls;
 pub mod functions;
@@ -18,25 +18,25 @@ use super::super_chunk::functions::Raw as RawSuperChunk;
 use super::super_chunk::{Store, SuperChunk, c_path};
 use functions::{Functions, Raw, RawContext};
 
-/// What an array is created from.
+/// The parameters of a new array.
 #[derive(Clone, Debug)]
 pub struct Spec {
     pub shape: Vec<i64>,
     pub chunkshape: Vec<i32>,
     pub blockshape: Vec<i32>,
     pub params: Params,
-    /// Threads that decompress.
+    /// Number of threads for decompression.
     pub dthreads: i16,
     pub dtype: Option<CString>,
     pub dtype_format: i8,
     pub metalayers: Vec<(CString, Vec<u8>)>,
     pub store: Store,
-    /// Of a store on disk.
+    /// Path of a store on disk.
     pub path: PathBuf,
 }
 
 impl Spec {
-    /// In memory, without a frame, with the default parameters.
+    /// Parameters of an array in memory, without a frame, with default compression parameters.
     pub fn new(shape: &[i64], chunkshape: &[i32], blockshape: &[i32], typesize: i32) -> Spec {
         Spec {
             shape: shape.to_vec(),
@@ -60,12 +60,12 @@ impl Spec {
         Spec { dtype: Some(CString::new(dtype).expect("a dtype without NUL")), ..self }
     }
 
-    /// Bytes of all items.
+    /// Returns the size of all items in bytes.
     pub fn nbytes(&self) -> usize {
         self.shape.iter().product::<i64>() as usize * self.params.typesize as usize
     }
 
-    /// The creation parameters of a library, or `None` where it refuses.
+    /// Creates the library's creation parameters; returns `None` if the library rejects them.
     pub fn try_context(&self, library: &'static Library, io: Option<blosc2_io>) -> Option<Context> {
         Context::new(library, self, io)
     }
@@ -75,7 +75,7 @@ impl Spec {
         self.try_context(library, None).unwrap_or_else(|| panic!("{}: no context: {self:?}", library.name))
     }
 
-    /// An array of these items; it has to succeed.
+    /// Creates an array with these items; panics if that fails.
     #[track_caller]
     pub fn filled(&self, library: &'static Library, items: &[u8]) -> Array {
         let (rc, array) = self.context(library).filled(items);
@@ -91,7 +91,7 @@ impl Spec {
     }
 }
 
-/// What a context of C borrows until the array is created (abi.md 11.3).
+/// The data that a C context points to until the array is created (abi.md 11.3).
 struct Borrowed {
     path: CString,
     cparams: blosc2_cparams,
@@ -105,7 +105,7 @@ pub struct Context {
     pub library: &'static Library,
     pub functions: &'static Functions,
     raw: RawContext,
-    // What `raw` points at.
+    // The memory that `raw` points to.
     _borrowed: Box<Borrowed>,
 }
 
@@ -157,8 +157,8 @@ impl Context {
         self.raw
     }
 
-    /// Runs a function that makes an array. One that fails leaves no array behind, except where the document says
-    /// so (b2nd.md Q13); what the reference leaves in its place is not touched.
+    /// Calls a function that creates an array. A function that fails must leave the out-pointer empty, except in the
+    /// cases of b2nd.md Q13; a pointer that the reference leaves there is not used.
     fn make(&self, call: impl FnOnce(&Functions, RawContext, *mut Raw) -> i32) -> (i32, Option<Array>) {
         made(self.library, |functions, out| call(functions, self.raw, out))
     }
@@ -183,7 +183,7 @@ impl Context {
         self.make(|f, ctx, out| unsafe { (f.b2nd_nans)(ctx, out) })
     }
 
-    /// `value` has to be an item.
+    /// Creates an array of one repeated value; `value` must be one item.
     pub fn full(&self, value: &[u8]) -> (i32, Option<Array>) {
         // SAFETY: as in `zeros`; an item is read.
         self.make(|f, ctx, out| unsafe { (f.b2nd_full)(ctx, out, value.as_ptr().cast()) })
@@ -202,7 +202,7 @@ impl Context {
         self.make(|f, ctx, out| unsafe { (f.b2nd_copy)(ctx, src.raw, out) })
     }
 
-    /// `start` and `stop` have as many dimensions as `src`.
+    /// Copies a box of `src`; `start` and `stop` have one coordinate per dimension of `src`.
     pub fn get_slice(&self, src: &Array, start: &[i64], stop: &[i64]) -> (i32, Option<Array>) {
         // SAFETY: as in `copy`.
         self.make(|f, ctx, out| unsafe {
@@ -210,7 +210,7 @@ impl Context {
         })
     }
 
-    /// A new array.
+    /// Returns a new array.
     pub fn concatenate(&self, first: &Array, second: &Array, axis: i8) -> (i32, Option<Array>) {
         // SAFETY: as in `copy`.
         self.make(|f, ctx, out| unsafe { (f.b2nd_concatenate)(ctx, first.raw, second.raw, axis, true, out) })
@@ -224,7 +224,7 @@ impl Drop for Context {
     }
 }
 
-/// What a function that makes an array returned, and what it made.
+/// Returns the return code of a function that creates an array, and the array if it succeeded.
 pub fn made(
     library: &'static Library,
     call: impl FnOnce(&Functions, *mut Raw) -> i32,
@@ -235,7 +235,7 @@ pub fn made(
     if rc >= 0 {
         assert!(!raw.is_null(), "{}: success ({rc}) without an array", library.name);
     } else if library.is_reference() {
-        // It may point at half an array (b2nd.md D16).
+        // After an error the pointer may refer to an incomplete array (b2nd.md D16).
         raw = ptr::null_mut();
     }
     (rc, Array::from_raw(library, raw))
@@ -249,7 +249,7 @@ pub struct Array {
 }
 
 impl Array {
-    /// Takes over what a library returned.
+    /// Takes ownership of an array that a library returned.
     pub fn from_raw(library: &'static Library, raw: Raw) -> Option<Array> {
         (!raw.is_null()).then(|| Array { library, functions: Functions::of(library), raw })
     }
@@ -266,7 +266,7 @@ impl Array {
         made(library, |f, out| unsafe { (f.b2nd_open_offset)(path.as_ptr(), out, offset) })
     }
 
-    /// From a frame that the library copies.
+    /// Opens a frame, of which the library makes a copy.
     pub fn from_copy(library: &'static Library, frame: &mut [u8]) -> (i32, Option<Array>) {
         // SAFETY: a buffer of its stated length, not kept.
         made(library, |f, out| unsafe {
@@ -274,21 +274,21 @@ impl Array {
         })
     }
 
-    /// Over the caller's buffer.
+    /// Opens a frame in the caller's buffer.
     ///
     /// # Safety
     ///
-    /// `frame` has to outlive the array, and come from `malloc` if it is going to change.
+    /// `frame` must outlive the array, and must come from `malloc` if the array is going to be changed.
     pub unsafe fn from_borrowed(
         library: &'static Library,
         frame: *mut u8,
         len: usize,
     ) -> (i32, Option<Array>) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller (see above).
         made(library, |f, out| unsafe { (f.b2nd_from_cframe)(frame, len as i64, false, out) })
     }
 
-    /// Takes the super-chunk over if it succeeds.
+    /// Creates an array from a super-chunk and takes ownership of it on success.
     pub fn from_super_chunk(schunk: SuperChunk) -> Result<Array, i32> {
         let library = schunk.library;
         // SAFETY: a live super-chunk, which belongs to the array afterwards.
@@ -306,7 +306,7 @@ impl Array {
         self.raw
     }
 
-    /// The public struct.
+    /// The public struct of the array.
     pub fn fields(&self) -> &b2nd_array_t {
         // SAFETY: a live array; nothing changes it while the borrow lasts.
         unsafe { &*self.raw }
@@ -339,19 +339,19 @@ impl Array {
         unsafe { (*self.fields().sc).typesize as usize }
     }
 
-    /// Bytes of all items.
+    /// Returns the size of all items in bytes.
     pub fn nbytes(&self) -> usize {
         self.fields().nitems as usize * self.typesize()
     }
 
-    /// Its super-chunk, borrowed.
+    /// The super-chunk of the array, borrowed.
     pub fn schunk(&self) -> SuperChunkOf<'_> {
         let raw: RawSuperChunk = self.fields().sc;
         let schunk = SuperChunk::from_raw(self.library, raw).expect("a super-chunk");
         SuperChunkOf { schunk: std::mem::ManuallyDrop::new(schunk), _array: self }
     }
 
-    /// Frees it and gives the return value.
+    /// Frees the array and returns the return code.
     pub fn free(self) -> i32 {
         let (functions, raw) = (self.functions, self.raw);
         std::mem::forget(self);
@@ -367,7 +367,7 @@ impl Drop for Array {
     }
 }
 
-/// The super-chunk of an array.
+/// The super-chunk of an array, borrowed from it.
 pub struct SuperChunkOf<'a> {
     schunk: std::mem::ManuallyDrop<SuperChunk>,
     _array: &'a Array,

@@ -1,5 +1,5 @@
-//! Random sequences of operations, in child processes: dealing them out, replaying and shrinking one that fails,
-//! containing crashes and hangs. What a sequence is is up to the test that defines a [`Family`].
+//! Runs random sequences of operations in child processes: assigns them to children, replays and shrinks a failing
+//! one, contains crashes and hangs. The test that defines a [`Family`] defines what a sequence is.
 
 pub mod journal;
 pub mod parent;
@@ -18,8 +18,8 @@ const MOST_FAILURES: usize = 5;
 
 static PANIC: Mutex<String> = Mutex::new(String::new());
 
-/// One driver. The environment chooses under `<prefix>_`: `SEED`, `COUNT` sequences of `OPS` steps, `ONLY` one
-/// sequence, `STEPS` of it.
+/// One test driver. Environment variables with the prefix `<prefix>_` configure it: `SEED`, `COUNT` sequences of
+/// `OPS` steps, `ONLY` selects one sequence, `STEPS` selects steps of it.
 pub struct Family {
     pub prefix: &'static str,
     pub seed: u64,
@@ -27,7 +27,7 @@ pub struct Family {
     pub length: u64,
 }
 
-/// What the sequences of a process came to.
+/// Counters of the sequences of a process.
 #[derive(Default)]
 pub struct Tally {
     lines: BTreeMap<String, u64>,
@@ -39,12 +39,12 @@ impl Tally {
     }
 }
 
-/// One sequence that a child has to run.
+/// One sequence for a child to run.
 pub struct Task<'a> {
     pub number: u64,
-    /// The only steps to take.
+    /// The steps to run; `None` for all.
     chosen: Option<&'a [usize]>,
-    /// Empty, for files.
+    /// An empty directory for files.
     pub directory: &'a Path,
 }
 
@@ -71,7 +71,7 @@ impl Family {
         from_environment(&self.variable("OPS"), self.length) as usize
     }
 
-    /// The work of a child: runs its range of sequences, and tells on stdout what failed and what was done.
+    /// Runs the range of sequences of a child, and prints failures and counters on stdout.
     pub fn run_child(&self, mut sequence: impl FnMut(&Task, Journal, &mut Tally) -> Result<(), String>) {
         let range = std::env::var(self.variable("CHILD")).expect("a range");
         let (first, end) = range.split_once("..").expect("a range");
@@ -110,13 +110,13 @@ impl Family {
             println!("TALLY {count} {what}");
         }
         if failures > 0 {
-            // Not a panic: its hook is taken.
+            // Not a panic: the panic hook is replaced.
             std::process::exit(1);
         }
     }
 }
 
-/// Runs `work`; an error tells whether it was a panic, and the text of it.
+/// Runs `work`; an error consists of whether it was a panic, and its text.
 pub fn catching<T>(work: impl FnOnce() -> Result<T, String>) -> Result<T, (bool, String)> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(outcome) => outcome.map_err(|text| (false, text)),

@@ -1,5 +1,5 @@
-//! The parent process: deals the sequences out to child processes, gathers what failed, crashed or hung, and
-//! shrinks it by leaving out steps.
+//! The parent process: assigns sequences to child processes, collects failures, crashes and hangs, and shrinks
+//! failing sequences by omitting steps.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::support::random::from_environment;
 const MOST_FAILURES: usize = 6;
 const SHRINKING: Duration = Duration::from_secs(30);
 
-/// What a child said.
+/// The output of a child.
 #[derive(Default)]
 pub struct Report {
     pub failures: Vec<(u64, String)>,
@@ -38,7 +38,7 @@ fn scratch(family: &Family, name: &str) -> PathBuf {
     directory
 }
 
-/// Runs `[first, end)` in one child; a crash is a failure of the sequence in the journal.
+/// Runs `[first, end)` in one child; a crash counts as a failure of the sequence that the journal names.
 fn in_child(
     family: &Family,
     test: &str,
@@ -58,7 +58,7 @@ fn in_child(
     let text = String::from_utf8_lossy(&output.stdout);
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        // The harness writes its own words in front of the first line.
+        // The test harness prints text before the first line.
         if let Some(at) = line.find("FAILED ").filter(|_| !line.contains("test result")) {
             let Ok(number) = line[at + 7..].parse() else { continue };
             let told: Vec<&str> = lines.by_ref().take_while(|line| *line != "END").collect();
@@ -79,7 +79,7 @@ fn in_child(
     (report, Some(number))
 }
 
-/// Runs `[first, end)`, going on behind every crash.
+/// Runs `[first, end)` and continues after every crash.
 pub fn run_range(
     family: &Family,
     test: &str,
@@ -101,7 +101,7 @@ pub fn run_range(
     whole
 }
 
-/// Runs sequence `number` with these steps only; what it says if it still fails.
+/// Runs sequence `number` with only these steps; returns the failure text if it still fails.
 fn fails(family: &Family, test: &str, scratch: &Path, number: u64, steps: &[usize]) -> Option<String> {
     let list: Vec<String> = steps.iter().map(usize::to_string).collect();
     let steps = (&*family.variable("STEPS"), &*list.join(","));
@@ -109,7 +109,7 @@ fn fails(family: &Family, test: &str, scratch: &Path, number: u64, steps: &[usiz
     report.failures.into_iter().next().map(|(_, text)| text)
 }
 
-/// Drops steps one at a time while the sequence still fails.
+/// Removes one step at a time while the sequence still fails.
 fn shrink(family: &Family, test: &str, number: u64) -> Option<(Vec<usize>, String)> {
     let scratch = scratch(family, "shrink");
     let start = Instant::now();
@@ -133,7 +133,7 @@ fn shrink(family: &Family, test: &str, number: u64) -> Option<(Vec<usize>, Strin
     Some((steps, text))
 }
 
-/// Runs all sequences, or those that the environment asks for; the test `test` is the one that calls this.
+/// Runs all sequences, or the ones that the environment selects. `test` is the name of the calling test.
 pub fn run(family: &Family, test: &str) {
     let seed = family.seed();
     let (first, end) = match std::env::var(family.variable("ONLY")) {
@@ -143,7 +143,7 @@ pub fn run(family: &Family, test: &str) {
         }
         Err(_) => (0, from_environment(&family.variable("COUNT"), family.count)),
     };
-    // A handle of the reference is not for several threads: one process per core.
+    // A handle of the reference must not be used by several threads: one process per core.
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64);
     let share = (end - first).div_ceil(cores).max(1);
     let report = std::thread::scope(|scope| {

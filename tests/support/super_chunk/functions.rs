@@ -1,5 +1,5 @@
-//! The super-chunk, frame and metalayer functions of a loaded library (abi.md 2.5-2.8), typed. They are resolved
-//! on first use, apart from the chunk functions, so that tests of chunks do not ask for them. Owns the symbols.
+//! The super-chunk, frame and metalayer functions of a loaded library (abi.md 2.5-2.8) as typed pointers. They are
+//! resolved on first use, apart from the chunk functions, so that tests of chunks do not require these symbols.
 
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
@@ -11,7 +11,7 @@ use blosc2::abi::{blosc2_cparams, blosc2_dparams, blosc2_io, blosc2_io_cb, blosc
 
 use crate::support::library::{Library, path_of_ours, path_of_reference};
 
-/// A super-chunk of C.
+/// A pointer to a super-chunk, as C declares it.
 pub type Raw = *mut blosc2_schunk;
 
 macro_rules! functions {
@@ -23,13 +23,13 @@ macro_rules! functions {
 
         impl Functions {
             fn resolve(path: &Path) -> Functions {
-                // SAFETY: the library is loaded already; this only counts a user more.
+                // SAFETY: the library is loaded already; this only increments its reference count.
                 let loaded = unsafe { Loaded::open(Some(path), RTLD_NOW | RTLD_LOCAL) }
                     .unwrap_or_else(|error| panic!("cannot load {}: {error}", path.display()));
                 let functions = Functions {
                     $($name: {
-                        // SAFETY: the symbol, if present, is the function of that name of the ABI,
-                        // and its type is written down in abi.md 2.
+                        // SAFETY: the symbol, if present, is the function of that name of the ABI, with the type
+                        // stated in abi.md 2.
                         let symbol = unsafe {
                             loaded.get::<unsafe extern "C" fn($($arg),*) $(-> $ret)?>(stringify!($name))
                         };
@@ -93,7 +93,7 @@ functions! {
 }
 
 impl Functions {
-    /// Those of this library, which must be initialised.
+    /// Returns the functions of `library`, which must be initialised.
     pub fn of(library: &Library) -> &'static Functions {
         static OURS: OnceLock<Functions> = OnceLock::new();
         static REFERENCE: OnceLock<Functions> = OnceLock::new();

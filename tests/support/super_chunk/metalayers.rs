@@ -1,5 +1,5 @@
-//! Metalayers of a loaded library's super-chunks. `meta_exists` and `meta_get` are inline functions of the C
-//! headers, so they are done here as C programs have them compiled in: over the public struct (schunk.md 17).
+//! Metalayers of a loaded library's super-chunks. `meta_exists` and `meta_get` are inline functions of the C headers,
+//! which C programs have compiled in, so they are implemented here over the public struct (schunk.md 17).
 
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -9,12 +9,12 @@ use blosc2::abi::blosc2_metalayer;
 use super::SuperChunk;
 use crate::support::calls::{Outcome, Params, len32};
 
-/// A name for C.
+/// Converts a metalayer name to a C string.
 fn c_name(name: &str) -> CString {
     CString::new(name).expect("a name without NUL")
 }
 
-/// The content pointer of a metalayer: C programs may pass NULL for nothing.
+/// Returns the content pointer of a metalayer: NULL for empty content, which C programs may pass.
 fn content(bytes: &[u8]) -> *mut u8 {
     bytes.as_ptr().cast_mut()
 }
@@ -32,12 +32,12 @@ impl SuperChunk {
         unsafe { (self.functions.blosc2_meta_update)(self.raw, name.as_ptr(), content(bytes), len32(bytes)) }
     }
 
-    /// What the inline function reads.
+    /// Returns the content of a fixed metalayer as the inline function `blosc2_meta_get` reads it.
     pub fn meta_get(&self, name: &str) -> Option<Vec<u8>> {
         self.metas().into_iter().find(|(found, _)| found == name.as_bytes()).map(|(_, bytes)| bytes)
     }
 
-    /// Name and content of every fixed metalayer.
+    /// Returns name and content of every fixed metalayer.
     pub fn metas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         // SAFETY: the first `nmetalayers` entries are valid.
         (0..usize::from(self.nmetalayers()))
@@ -45,7 +45,7 @@ impl SuperChunk {
             .collect()
     }
 
-    /// Name and compressed content of every variable-length metalayer.
+    /// Returns name and compressed content of every variable-length metalayer.
     pub fn raw_vlmetas(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
         let count = usize::try_from(self.nvlmetalayers()).expect("a number of metalayers");
         // SAFETY: the first `nvlmetalayers` entries are valid.
@@ -90,10 +90,10 @@ impl SuperChunk {
         self.vlmeta_get_c(&c_name(name))
     }
 
-    /// As [`SuperChunk::vlmeta_get`], for any bytes.
+    /// As [`SuperChunk::vlmeta_get`], for names of arbitrary bytes.
     pub fn vlmeta_get_c(&self, name: &CStr) -> Outcome {
         let (mut found, mut len) = (ptr::null_mut(), 0);
-        // SAFETY: valid out-pointers; the result is ours to free.
+        // SAFETY: valid out-pointers; the caller frees the result.
         unsafe {
             let rc = (self.functions.blosc2_vlmeta_get)(self.raw, name.as_ptr(), &mut found, &mut len);
             if rc < 0 {
@@ -113,7 +113,7 @@ impl SuperChunk {
 
     pub fn vlmeta_names(&self) -> Vec<CString> {
         let mut names = vec![ptr::null_mut(); 8192];
-        // SAFETY: room for as many names as there can be; they stay valid until the next change.
+        // SAFETY: an array for the maximum number of names; the names stay valid until the next change.
         unsafe {
             let count = (self.functions.blosc2_vlmeta_get_names)(self.raw, names.as_mut_ptr());
             let count = usize::try_from(count).expect("a number of names");
@@ -122,24 +122,24 @@ impl SuperChunk {
     }
 }
 
-/// Copies `len` bytes; NULL is nothing.
+/// Copies `len` bytes; returns an empty vector for NULL.
 fn bytes_at(at: *const u8, len: i32) -> Vec<u8> {
     let len = usize::try_from(len).expect("a length");
     if len == 0 {
         return Vec::new();
     }
     assert!(!at.is_null(), "{len} bytes at NULL");
-    // SAFETY: the library says that there are so many bytes.
+    // SAFETY: the library states that `len` bytes are readable there.
     unsafe { std::slice::from_raw_parts(at, len).to_vec() }
 }
 
-/// A metalayer of the public struct.
+/// Returns name and content of a metalayer of the public struct.
 ///
 /// # Safety
 ///
-/// The pointer has to be a metalayer of a live super-chunk.
+/// The pointer must refer to a metalayer of a live super-chunk.
 unsafe fn named_content(metalayer: *const blosc2_metalayer) -> (Vec<u8>, Vec<u8>) {
-    // SAFETY: the caller's promise; the name is terminated.
+    // SAFETY: guaranteed by the caller; the name is terminated.
     unsafe {
         let metalayer = *metalayer;
         let name = CStr::from_ptr(metalayer.name).to_bytes().to_vec();

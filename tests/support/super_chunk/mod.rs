@@ -1,5 +1,5 @@
-//! Safe calls on the super-chunks of a loaded library: slices in, vectors out, handles freed, and a canary
-//! behind every destination. Knows nothing about what the right answer is.
+//! Safe wrappers for the super-chunk functions of a loaded library: they take slices, return vectors, free handles,
+//! and place a canary after every destination. They do not check results.
 
 pub mod functions;
 pub mod metalayers;
@@ -16,7 +16,7 @@ use super::calls::{Outcome, Params, dparams, len32, with_destination};
 use super::library::{Context, Library};
 use functions::{Functions, Raw};
 
-/// Where a super-chunk lives (schunk.md 1).
+/// The storage of a super-chunk (schunk.md 1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Store {
     /// Chunks in memory, no frame (MS).
@@ -43,7 +43,7 @@ impl Store {
     }
 }
 
-/// A path for C.
+/// Converts a path to a C string.
 pub fn c_path(path: &Path) -> CString {
     CString::new(path.as_os_str().as_bytes()).expect("a path without NUL")
 }
@@ -55,13 +55,13 @@ pub struct SuperChunk {
     raw: Raw,
 }
 
-/// Text of a failure: which library, and the code.
+/// Converts a return code: a negative one is an error.
 fn succeeded(rc: i64) -> Result<i64, i32> {
     if rc < 0 { Err(i32::try_from(rc).expect("an error code")) } else { Ok(rc) }
 }
 
 impl SuperChunk {
-    /// A new one, or `None` where the library refuses.
+    /// Creates a super-chunk; returns `None` if the library rejects the parameters.
     pub fn try_create(
         library: &'static Library,
         store: Store,
@@ -84,14 +84,14 @@ impl SuperChunk {
         SuperChunk::from_raw(library, raw)
     }
 
-    /// A new one that has to succeed.
+    /// Creates a super-chunk; panics if that fails.
     #[track_caller]
     pub fn create(library: &'static Library, store: Store, path: &Path, params: &Params) -> SuperChunk {
         SuperChunk::try_create(library, store, path, params, None)
             .unwrap_or_else(|| panic!("{}: no super-chunk in {store:?} {}", library.name, path.display()))
     }
 
-    /// Takes over what a library returned.
+    /// Takes ownership of a super-chunk that a library returned.
     pub fn from_raw(library: &'static Library, raw: Raw) -> Option<SuperChunk> {
         (!raw.is_null()).then(|| SuperChunk { library, functions: Functions::of(library), raw })
     }
@@ -110,7 +110,7 @@ impl SuperChunk {
         SuperChunk::from_raw(library, raw)
     }
 
-    /// With the lock between processes.
+    /// Opens a file with the lock between processes.
     pub fn open_locking(library: &'static Library, path: &Path) -> Option<SuperChunk> {
         let (path, io) = (c_path(path), locking_io());
         // SAFETY: a terminated path; the parameters live as long as the process.
@@ -118,7 +118,7 @@ impl SuperChunk {
         SuperChunk::from_raw(library, raw)
     }
 
-    /// From a frame in memory that the library copies.
+    /// Opens a frame in memory, of which the library makes a copy.
     pub fn from_copy(library: &'static Library, frame: &mut [u8]) -> Option<SuperChunk> {
         // SAFETY: a buffer of its stated length, not kept.
         let raw = unsafe {
@@ -127,13 +127,13 @@ impl SuperChunk {
         SuperChunk::from_raw(library, raw)
     }
 
-    /// Backed by the caller's buffer.
+    /// Opens a frame in the caller's buffer.
     ///
     /// # Safety
     ///
-    /// `frame` has to outlive the super-chunk, and come from `malloc` if it is going to change.
+    /// `frame` must outlive the super-chunk, and must come from `malloc` if the super-chunk is going to be changed.
     pub unsafe fn from_borrowed(library: &'static Library, frame: *mut u8, len: usize) -> Option<SuperChunk> {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let raw = unsafe { (Functions::of(library).blosc2_schunk_from_buffer)(frame, len as i64, false) };
         SuperChunk::from_raw(library, raw)
     }
@@ -142,7 +142,7 @@ impl SuperChunk {
         self.raw
     }
 
-    /// Frees it and gives the return value.
+    /// Frees the super-chunk and returns the return code.
     pub fn free(self) -> i32 {
         let (functions, raw) = (self.functions, self.raw);
         std::mem::forget(self);
@@ -185,7 +185,7 @@ impl SuperChunk {
 
     pub fn reorder(&self, order: &[i64]) -> i32 {
         let mut order = order.to_vec();
-        // SAFETY: `nchunks` numbers (the caller's).
+        // SAFETY: `nchunks` numbers (ensured by the caller).
         unsafe { (self.functions.blosc2_schunk_reorder_offsets)(self.raw, order.as_mut_ptr()) }
     }
 
@@ -194,7 +194,7 @@ impl SuperChunk {
         unsafe { (self.functions.blosc2_schunk_fill_special)(self.raw, nitems, kind, chunksize) }
     }
 
-    /// The uncompressed bytes of a chunk, with a destination of `destsize` bytes.
+    /// Returns the uncompressed bytes of a chunk, decompressed into a destination of `destsize` bytes.
     pub fn decompress_into(&self, nchunk: i64, destsize: usize) -> Outcome {
         let (rc, mut dest) = with_destination(destsize, |dest| {
             // SAFETY: a destination of its stated length.
@@ -214,14 +214,14 @@ impl SuperChunk {
         Ok(dest)
     }
 
-    /// The uncompressed bytes of a chunk, whose size is looked up first.
+    /// Returns the uncompressed bytes of a chunk; the size is taken from its header first.
     pub fn decompress(&self, nchunk: i64) -> Outcome {
         let chunk = self.get_chunk(nchunk)?;
         let nbytes = i32::from_le_bytes(chunk[4..8].try_into().expect("four bytes"));
         self.decompress_into(nchunk, usize::try_from(nbytes).map_err(|_| -11)?)
     }
 
-    /// All uncompressed bytes.
+    /// Returns all uncompressed bytes.
     #[track_caller]
     pub fn contents(&self) -> Vec<u8> {
         let chunk = |nchunk| {
@@ -236,7 +236,7 @@ impl SuperChunk {
             return Err(rc);
         }
         assert!(!chunk.is_null(), "{}: success without a chunk", self.library.name);
-        // SAFETY: the library returned so many bytes there, ours to free if it says so.
+        // SAFETY: the library returned a buffer of that length, which the caller frees if the library says so.
         unsafe {
             let bytes = std::slice::from_raw_parts(chunk, rc as usize).to_vec();
             if needs_free {
@@ -274,10 +274,10 @@ impl SuperChunk {
         self.take_chunk(rc, dest, true)
     }
 
-    /// Items `start..stop`, with room for `room` bytes.
+    /// Returns items `start..stop`, read into a buffer of `room` bytes.
     pub fn get_slice(&self, start: i64, stop: i64, room: usize) -> Outcome {
         let (rc, dest) = with_destination(room, |dest| {
-            // SAFETY: room for the slice (the caller's).
+            // SAFETY: `room` bytes are enough for the slice (ensured by the caller).
             unsafe {
                 (self.functions.blosc2_schunk_get_slice_buffer)(
                     self.raw,
@@ -292,7 +292,7 @@ impl SuperChunk {
 
     pub fn set_slice(&self, start: i64, stop: i64, items: &[u8]) -> i32 {
         let mut items = items.to_vec();
-        // SAFETY: as many items as the slice has (the caller's).
+        // SAFETY: as many items as the slice has (ensured by the caller).
         unsafe {
             (self.functions.blosc2_schunk_set_slice_buffer)(self.raw, start, stop, items.as_mut_ptr().cast())
         }
@@ -300,7 +300,7 @@ impl SuperChunk {
 
     pub fn get_sparse(&self, coords: &[i64], room: usize) -> Outcome {
         let (rc, dest) = with_destination(room, |dest| {
-            // SAFETY: room for the items (the caller's).
+            // SAFETY: a buffer that is large enough for the items (ensured by the caller).
             unsafe {
                 (self.functions.blosc2_schunk_get_sparse_buffer)(
                     self.raw,
@@ -313,7 +313,7 @@ impl SuperChunk {
         if rc < 0 { Err(rc) } else { Ok(dest) }
     }
 
-    /// The chunks that items `start..stop` touch.
+    /// Returns the numbers of the chunks that items `start..stop` belong to.
     pub fn slice_nchunks(&self, start: i64, stop: i64) -> Result<Vec<i64>, i64> {
         let (mut start, mut stop, mut numbers) = (start, stop, ptr::null_mut());
         // SAFETY: valid pointers; without an array metalayer the limits are scalars.
@@ -334,9 +334,9 @@ impl SuperChunk {
         unsafe { (self.functions.blosc2_schunk_frame_len)(self.raw) }
     }
 
-    /// The raw offsets of a frame.
+    /// Returns the raw offsets of a frame.
     pub fn offsets(&self) -> Option<Vec<i64>> {
-        // SAFETY: the library returns `nchunks` numbers, ours to free.
+        // SAFETY: the library returns `nchunks` numbers, which the caller frees.
         unsafe {
             let offsets = (self.functions.blosc2_frame_get_offsets)(self.raw);
             if offsets.is_null() {
@@ -348,10 +348,10 @@ impl SuperChunk {
         }
     }
 
-    /// The frame's bytes.
+    /// Returns the bytes of the frame.
     pub fn to_buffer(&self) -> Outcome {
         let (mut frame, mut needs_free) = (ptr::null_mut(), false);
-        // SAFETY: valid out-pointers; the result is ours to free if the library says so.
+        // SAFETY: valid out-pointers; the caller frees the result if the library says so.
         unsafe {
             let len = (self.functions.blosc2_schunk_to_buffer)(self.raw, &mut frame, &mut needs_free);
             succeeded(len)?;
@@ -375,7 +375,7 @@ impl SuperChunk {
         succeeded(unsafe { (self.functions.blosc2_schunk_append_file)(self.raw, path.as_ptr()) })
     }
 
-    /// A copy in another store; `None` for the parameters takes those of the source.
+    /// Copies to another store; without `params` the copy has the parameters of the source.
     pub fn copy_to(&self, store: Store, path: &Path, params: Option<&Params>) -> Option<SuperChunk> {
         let mut cparams = params.map(Params::cparams);
         let path = c_path(path);
@@ -412,7 +412,7 @@ macro_rules! fields {
     ($($name:ident: $type:ty),* $(,)?) => {
         impl SuperChunk {
             $(pub fn $name(&self) -> $type {
-                // SAFETY: a live super-chunk, which no other thread changes now.
+                // SAFETY: a live super-chunk, which no other thread changes during the read.
                 unsafe { (*self.raw).$name }
             })*
         }

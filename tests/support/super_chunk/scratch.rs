@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-/// A fresh directory.
+/// A new temporary directory.
 pub struct Scratch {
     root: PathBuf,
     next: AtomicU32,
@@ -21,7 +21,7 @@ impl Scratch {
         Scratch { root, next: AtomicU32::new(0) }
     }
 
-    /// A name in it that nobody has used.
+    /// Returns an unused path in the directory.
     pub fn fresh(&self) -> PathBuf {
         self.root.join(format!("{}.b2frame", self.next.fetch_add(1, Relaxed)))
     }
@@ -33,7 +33,7 @@ impl Drop for Scratch {
     }
 }
 
-/// The files of a directory and their bytes.
+/// Returns the files of a directory and their contents.
 pub fn files(directory: &Path) -> BTreeMap<String, Vec<u8>> {
     fs::read_dir(directory)
         .unwrap_or_else(|error| panic!("{}: {error}", directory.display()))

@@ -12,17 +12,19 @@ use crate::codec::match_copy::{
 use super::state::State;
 use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 
-/// The number of bytes that are read without a check at the start of a token: a control byte and the most literals. A match has fewer
-/// bytes behind those of its length.
+/// The number of bytes that are read without a check at the start of a token: a control byte and the largest number
+/// of literals. The bytes of a match behind its length are fewer.
 pub(super) const READ_AHEAD: usize = 1 + MAX_LITERALS;
-/// The number of bytes that are written without a check: the most literals, or what the copy of a match overshoots.
+/// The number of bytes that are written without a check: the largest number of literals, or the overshoot of a match
+/// copy.
 pub(super) const WRITE_AHEAD: usize = OVERSHOOT;
 /// The length of the longest match whose length fits into the control byte.
 const LONGEST_SHORT: usize = LONG_CODE - 1 + 2;
 const _: () = assert!(LONGEST_SHORT <= 8 && WRITE_AHEAD >= MAX_LITERALS);
 
-/// Decodes whole tokens of a stream and moves `state` behind them. Stops before a token without the room to read and write ahead, and
-/// before a match that is bad or ends the stream. `None` if literals go beyond one of the ends.
+/// Decodes whole tokens of a stream and moves `state` behind them. Stops before a token with too few readable or
+/// writable bytes ahead, and before a match that is bad or ends the stream. Returns `None` if literals extend beyond
+/// one of the ends.
 #[inline]
 pub(super) fn run(state: &mut State<'_>) -> Option<()> {
     #[cfg(target_arch = "x86_64")]
@@ -66,7 +68,8 @@ fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
     let (mut ip, mut op) = (state.ip, state.op);
     align_loop();
     loop {
-        // Here `ip` <= `last_read` and `op` <= `last_write`, so READ_AHEAD bytes of input and WRITE_AHEAD of output are there.
+        // Here `ip` <= `last_read` and `op` <= `last_write`, so READ_AHEAD bytes of input can be read and WRITE_AHEAD
+        // bytes of output written.
         if control < MAX_LITERALS {
             // SAFETY: READ_AHEAD holds a control byte and as many literals, WRITE_AHEAD the literals.
             unsafe { move_chunk::<MAX_LITERALS>(src.add(ip + 1), dest.add(op)) };
@@ -78,7 +81,7 @@ fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
         } else if control < LONG_CODE << 5 {
             // SAFETY: READ_AHEAD holds a control byte and a distance.
             let (distance, next) = unsafe { read_distance(control, src, ip + 1) };
-            // Behind a match, there is another token.
+            // A match that this loop copies is followed by another token.
             if next > last_read || distance > op {
                 unlikely();
                 break;
@@ -130,11 +133,12 @@ fn tokens<P: Periods>(state: &mut State<'_>) -> Option<()> {
         control = usize::from(unsafe { *src.add(ip) });
     }
     (state.ip, state.op) = (ip, op);
-    // What lies behind the ends is only room.
+    // The bytes behind the ends do not belong to the stream and the output.
     (ip <= state.src.len() && op <= state.dest_len).then_some(())
 }
 
-/// Returns the distance of a match with a `control` byte, the rest of which is at `src[at]`, and the position behind it.
+/// Returns the distance of a match with a `control` byte whose other distance bytes are at `src[at]`, and the
+/// position behind them.
 ///
 /// # Safety
 /// 3 bytes are readable there.

@@ -1,25 +1,25 @@
-//! How far a stream is decoded, and its tokens, read with every check.
+//! The progress of decoding a stream, and the decoding of single tokens with every check.
 
 #![forbid(unsafe_code)]
 
 use crate::codec::blosclz::format::{LONG_CODE, MAX_LITERALS, NEAR_DISTANCE};
 use crate::codec::match_copy::copy_match_checked;
 
-/// A match token but for its first byte.
+/// The length and the distance of a match token, in bytes.
 pub(super) struct Match {
     pub length: usize,
     pub distance: usize,
 }
 
-/// How much of the input is consumed, `ip`, and how much output there is, `op`.
+/// The buffers and the progress of decoding: `ip` bytes of the input are consumed, `op` bytes of output are written.
 pub(super) struct State<'a> {
     pub src: &'a [u8],
-    /// The stream, and what may be read behind it.
+    /// The stream, followed by bytes that may be read.
     pub ahead: &'a [u8],
-    /// The output, and what may be written behind it.
+    /// The output, followed by bytes that may be overwritten.
     pub dest: &'a mut [u8],
     pub dest_len: usize,
-    /// With so many bytes of output there is no need for more.
+    /// Decoding may stop at this number of bytes of output.
     pub enough: usize,
     pub ip: usize,
     pub op: usize,
@@ -34,7 +34,7 @@ impl State<'_> {
         if self.op == 0 { control % MAX_LITERALS } else { control }
     }
 
-    /// A run of literals, whose control byte is already consumed.
+    /// Copies a run of literals whose control byte is already consumed.
     #[inline(always)]
     pub(super) fn literals(&mut self, run: usize) -> Option<()> {
         let from = self.src.get(self.ip..self.ip + run)?;
@@ -44,13 +44,13 @@ impl State<'_> {
         Some(())
     }
 
-    /// Reads what follows the control byte of a match.
+    /// Reads the bytes that follow the control byte of a match.
     #[inline(always)]
     pub(super) fn match_token(&mut self, control: usize) -> Option<Match> {
         let mut length = control >> 5;
         if length == LONG_CODE {
             loop {
-                // Two bytes must remain, so that the low distance byte is there whichever extension byte is the last.
+                // Two bytes must remain, so that the low distance byte exists if this extension byte is the last one.
                 let &[extension, _, ..] = self.src.get(self.ip..)? else { return None };
                 self.ip += 1;
                 length = length.checked_add(extension as usize)?;
@@ -72,7 +72,7 @@ impl State<'_> {
         Some(Match { length: length + 2, distance: distance + 1 })
     }
 
-    /// One token, with every check and copies of the exact size.
+    /// Decodes one token, with every check and copies of the exact size.
     #[inline(never)]
     pub(super) fn careful(&mut self) -> Option<()> {
         let control = self.control();

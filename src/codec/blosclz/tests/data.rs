@@ -1,6 +1,6 @@
-//! Inputs: generated data of `codecs.md` 3.4, and the kinds of stream that Blosc makes.
+//! Test inputs: the generated data of `codecs.md` 3.4, and the kinds of streams that Blosc produces.
 
-/// A small generator with a fixed seed, so that failures come again.
+/// A small random number generator with a fixed seed, so that failures are reproducible.
 pub(super) struct Random(pub u64);
 
 impl Random {

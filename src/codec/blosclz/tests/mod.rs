@@ -1,4 +1,5 @@
-//! The vectors of `codecs.md` 3.2 and 3.4, the twins of [`model`] on random input, and the reference where there is one.
+//! Tests: the vectors of `codecs.md` 3.2 and 3.4, comparison with the naive implementations in [`model`] on random
+//! input, and with the reference library where it is installed.
 
 mod data;
 mod model;
@@ -8,7 +9,7 @@ mod vectors;
 
 use super::*;
 
-/// Bytes behind the capacity that nobody may touch.
+/// The number of guard bytes behind the capacity, which must not be written.
 const GUARD: usize = 64;
 
 /// Returns the number of rounds of a test that has `all` of them: fewer under Miri, which is a thousand times slower.
@@ -16,7 +17,7 @@ fn rounds(all: usize) -> usize {
     if cfg!(miri) { all.div_ceil(60) } else { all }
 }
 
-/// Compresses with `maxout` bytes of room; panics if anything behind them is written.
+/// Compresses with `maxout` bytes of room; panics if a byte behind them is written.
 fn compress_guarded(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize) -> Vec<u8> {
     let mut dest = vec![0xA5; maxout + GUARD];
     let size = compress(tables, clevel, src, &mut dest[..maxout]);
@@ -26,15 +27,15 @@ fn compress_guarded(tables: &mut Tables, clevel: i32, src: &[u8], maxout: usize)
     dest
 }
 
-/// Decompresses with room for `capacity` bytes; panics if anything behind them is written. `None` is failure. Panics if with room to
-/// read and write ahead, or with the loop for any processor, the result is another one.
+/// Decompresses with room for `capacity` bytes; panics if a byte behind them is written. Returns `None` on failure.
+/// Panics if the result differs with readable and writable bytes behind the buffers, or with the portable loop.
 fn decompress_guarded(src: &[u8], capacity: usize) -> Option<Vec<u8>> {
     let mut dest = vec![0xA5; capacity + GUARD];
     let size = decompress(src, &mut dest[..capacity]);
     for (read_ahead, write_ahead) in [(0, 0), (7, 70), (40, 20), (100, 100)] {
-        // What lies behind a stream in a chunk is another one.
+        // In a chunk, another stream lies behind a stream.
         let ahead = [src, &src[..src.len().min(read_ahead)]].concat();
-        // Both are the same function under Miri, which has no features of processors.
+        // Both are the same function under Miri, which has no processor features.
         for decompress in
             [decompress_ahead, decode::decompress_portable].into_iter().skip(usize::from(cfg!(miri)))
         {

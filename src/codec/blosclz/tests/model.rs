@@ -1,4 +1,4 @@
-//! Naive twins of the encoder and the decoder, written down step by step from `codecs.md` 3.2 and 3.3.
+//! Naive implementations of the encoder and the decoder, written step by step from `codecs.md` 3.2 and 3.3.
 
 fn hash(value: u32, log: u32) -> usize {
     (value.wrapping_mul(2_654_435_761) >> (32 - log)) as usize
@@ -84,7 +84,7 @@ impl Output {
     }
 }
 
-/// The encoder; `None` is the reference's 0.
+/// Compresses `input`. Returns `None` where the reference returns 0.
 pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>> {
     let (log, part, threshold) = match clevel {
         1 => (12, 8, 2.0),
@@ -163,7 +163,7 @@ pub(super) fn encode(clevel: i32, input: &[u8], maxout: usize) -> Option<Vec<u8>
     Some(out.bytes)
 }
 
-/// The decoder; `None` is the reference's 0.
+/// Decompresses `input`. Returns `None` where the reference returns 0.
 pub(super) fn decode(input: &[u8], max: usize) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let mut control = *input.first()? as usize & 31;

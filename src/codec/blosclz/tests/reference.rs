@@ -1,5 +1,5 @@
-//! Side by side with the reference library, through chunks of one unfiltered block: the stream begins after the
-//! header, the one block start and the stream's size.
+//! Comparison with the reference library, through chunks of one unfiltered block: the stream begins after the header,
+//! the single block start and the stream's size.
 
 use super::data::{KINDS, Random, sample};
 use super::*;
@@ -8,7 +8,7 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::Path;
 
 const HEADER: usize = 32;
-/// Where the stream begins in a chunk of one unsplit block.
+/// The offset in bytes of the stream in a chunk of one unsplit block.
 const STREAM: usize = HEADER + 4 + 4;
 /// Bit of the header's flags (byte 2) that says that the chunk is a plain copy.
 const MEMCPYED: u8 = 0x2;
@@ -34,8 +34,8 @@ impl Reference {
         }
     }
 
-    /// The stream of one block; empty when the encoder gave up. `None` when the chunk holds no stream at
-    /// all, since the block is one repeated byte.
+    /// Returns the stream of one block; an empty one if the encoder gave up. Returns `None` if the chunk holds no
+    /// stream, because the block is one repeated byte.
     fn encode(&self, clevel: i32, src: &[u8], maxout: usize) -> Option<Vec<u8>> {
         let mut chunk = vec![0; STREAM + maxout];
         // SAFETY: both buffers have the sizes that are given along.
@@ -58,7 +58,8 @@ impl Reference {
         Some(stream)
     }
 
-    /// What the decoder makes of `stream`, put into the place of one that has the same length.
+    /// Decodes `stream` from a chunk that is built around it; the header is that of `chunk_of`, with the sizes
+    /// replaced.
     fn decode(&self, chunk_of: &[u8], stream: &[u8], capacity: usize) -> Option<Vec<u8>> {
         let mut chunk = chunk_of[..HEADER].to_vec();
         chunk[4..8].copy_from_slice(&(capacity as i32).to_le_bytes());
@@ -77,7 +78,7 @@ impl Reference {
         (size == capacity as c_int).then_some(dest)
     }
 
-    /// The header of some chunk with a stream.
+    /// Returns the header of a chunk with a stream.
     fn some_header(&self) -> Vec<u8> {
         let src = b"header of a chunk".repeat(100);
         let mut chunk = vec![0; src.len() + HEADER];
@@ -93,7 +94,7 @@ impl Reference {
     }
 }
 
-/// One test, since the library's settings are global.
+/// A single test, because the library's settings are global.
 #[test]
 fn both_directions_agree_with_the_reference() {
     let Some(path) = reference_library::path() else { return };

@@ -1,4 +1,4 @@
-//! Random inputs and damaged streams, side by side with the naive twins.
+//! Random inputs and damaged streams, compared with the naive implementations.
 
 use super::data::{KINDS, Random, sample};
 use super::*;
@@ -70,7 +70,8 @@ fn a_probe_near_its_ratio_is_decided_as_if_it_were_walked_to_the_end() {
     let noise = sample(&mut random, 0, if cfg!(miri) { 400 } else { 2000 });
     let levels = [(1, 8, 2.0), (2, 4, 1.5), (3, 4, 1.2), (6, 2, 1.2), (7, 1, 1.15), (9, 1, 1.0)];
     for (clevel, part, ratio) in levels.into_iter().rev().step_by(if cfg!(miri) { 2 } else { 1 }) {
-        // What is probed is a run, then noise that costs 33 bytes for 32: around the border, and twice as long.
+        // The probed bytes are a run, then noise that costs 33 bytes for each 32: around the border, and twice as
+        // long.
         let border = (noise.len() as f64 * (33.0 / 32.0 * ratio - 1.0)) as usize;
         let (mut kept, mut refused) = (0, 0);
         let (step, least) = if cfg!(miri) { (40, 0) } else { (1, 10) };
@@ -106,7 +107,8 @@ fn a_marker_at_the_borders_of_the_distances() {
                 let len = src.len();
                 let stream = check_encoder(&mut tables, clevel, &src, len);
                 assert!(!stream.is_empty());
-                // The marker is stored once where it can be referred to (the last byte never is), else twice.
+                // The marker is stored once if a match can refer to it (its last byte is never part of a match), else
+                // twice.
                 let copies = stream.windows(6).filter(|w| *w == &marker[..6]).count();
                 let taken = distance < 73725 && marker_len >= if distance > 8191 { 9 } else { 7 };
                 assert_eq!(copies, if taken { 1 } else { 2 }, "distance {distance}, {marker_len} bytes");

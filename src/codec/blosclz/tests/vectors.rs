@@ -86,9 +86,9 @@ fn short_inputs_encode_as_in_the_reference() {
     }
 }
 
-/// Size and CRC-32 of a stream, or 0 for none; for a range of levels.
+/// A range of levels, and the size and CRC-32 of its stream (0 if there is none).
 type Stream = (std::ops::RangeInclusive<i32>, usize, u32);
-/// The parameters of [`words`], the CRC-32 of what they give, and its streams.
+/// The parameters of [`words`], the CRC-32 of the generated data, and its streams.
 type Generated<'a> = ((usize, usize, usize), u32, &'a [Stream]);
 
 #[test]

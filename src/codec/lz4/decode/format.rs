@@ -2,12 +2,13 @@
 
 #![forbid(unsafe_code)]
 
-/// The length in a token's nibble that says that more bytes follow.
+/// The value of a token's nibble that says that more length bytes follow.
 pub(super) const MORE: usize = 15;
 /// The length of a match whose nibble is 0.
 pub(super) const MIN_MATCH: usize = 4;
 
-/// A length whose nibble in the token is `nibble`, with the bytes at `src[at]` that continue it.
+/// Returns a length whose nibble in the token is `nibble`, including the bytes at `src[at]` that continue it, and
+/// moves `at` behind them.
 #[inline(always)]
 pub(super) fn length(src: &[u8], at: &mut usize, nibble: usize) -> Option<usize> {
     let mut length = nibble;

@@ -15,32 +15,33 @@ use super::format::{MIN_MATCH, MORE};
 use super::sample::Kind;
 use super::walk::{Source, Walk};
 
-/// The most literals whose number fits into a token.
+/// The largest number of literals that a token can hold without length bytes.
 const SHORT_LITERALS: usize = MORE - 1;
 /// The size of the copy of short literals, in bytes.
 const LITERAL_CHUNK: usize = 16;
 /// The size of the copies of more literals, in bytes. At most [`WRITE_AHEAD`].
 const LONG_CHUNK: usize = 32;
-/// The most literals and the longest match that the loop copies, in bytes. For more, a call of a function pays, which would take the
-/// registers of the loop.
+/// The largest number of literals and the longest match that the loop copies, in bytes. For more, the call of a copy
+/// function is worthwhile, but inside the loop it would occupy the loop's registers.
 const MANY_LITERALS: usize = 16 << 10;
 const LONG_MATCH: usize = 16 << 10;
 /// The largest number that two bytes hold.
 const MAX_OFFSET: usize = u16::MAX as usize;
 /// The number of bytes that are read without a check at the start of a sequence: a token, a chunk of literals, an offset.
 pub(super) const READ_AHEAD: usize = 1 + LITERAL_CHUNK + 2;
-/// The number of bytes behind a block from which on the loop decodes all of it.
+/// The number of readable bytes behind a block with which the loop decodes all of it.
 pub(super) const ROOM_BEHIND: usize = READ_AHEAD + LONG_CHUNK;
 /// The length of the shortest sequence with a match: a token and an offset.
 const SHORTEST: usize = 1 + 2;
-/// The number of bytes that are written without a check: short literals, a short match, and what its copy overshoots.
+/// The number of bytes that are written without a check: short literals, a short match, and the overshoot of its
+/// copy.
 pub(super) const WRITE_AHEAD: usize = SHORT_LITERALS + SHORT + OVERSHOOT;
 // The longest match whose length fits into a token.
 const _: () = assert!(MIN_MATCH + MORE - 1 == SHORT);
 const _: () = assert!(LITERAL_CHUNK > SHORT_LITERALS && LONG_CHUNK <= WRITE_AHEAD);
 
-/// Decodes whole sequences of `src` up to the end of a window, and moves `walk` behind them. Stops early before a sequence without the
-/// room to read and write ahead. `None` if the block is bad.
+/// Decodes whole sequences of `src` up to the end of a window, and moves `walk` behind them. Stops early before a
+/// sequence with too few readable or writable bytes ahead. Returns `None` if the block is bad.
 #[inline]
 pub(super) fn run(src: &Source<'_>, dest: &mut [u8], walk: &mut Walk) -> Option<()> {
     let end = walk.at + walk.window;
@@ -89,10 +90,10 @@ fn run_avx2<const MIXED: bool, const NEAR: bool>(
 
 /// The loop.
 ///
-/// The position of a sequence depends on the number of literals of the one before, which has to be loaded: about 7 cycles, in which a
-/// processor could decode more than one short sequence. Most matches in shuffled numbers follow each other directly. Unless sequences are
-/// `MIXED`, a branch tells whether there are literals, and the processor predicts it. If `NEAR`, no branch depends on
-/// whether a short match overlaps itself.
+/// The position of a sequence depends on the number of literals of the previous sequence, which has to be loaded: a
+/// latency of about 7 cycles, in which a processor could decode more than one short sequence. Most matches in
+/// shuffled numbers follow each other directly. Unless sequences are `MIXED`, a branch tests for literals, and the
+/// processor predicts it. If `NEAR`, no branch depends on whether a short match overlaps itself.
 #[inline(always)]
 fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
     src: &Source<'_>,
@@ -124,10 +125,10 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
         let at = |position: usize| dest_start.add(position);
         (at(dest.len()), at(last_write), at(walk.out))
     };
-    // Where the loop ends if the block does: behind the last literals.
+    // The position in the output behind the last literals, if the loop reaches the end of the block.
     let mut content_end = None;
-    // Here and at each `continue`, `at` <= `last_read` and `out` <= `last_write`. A sequence that turns out to need more room is left
-    // alone: what it has written by then will be written again.
+    // Here and at each `continue`, `at` <= `last_read` and `out` <= `last_write`. The loop stops before a sequence
+    // that turns out to need more room; bytes that it has already written for it are written again later.
     align_loop();
     loop {
         // SAFETY: `at` <= `last_read`, so a token, a chunk of literals and an offset can be read.
@@ -137,7 +138,7 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
             // SAFETY: as above.
             let back = unsafe { read_offset(at.add(1)) };
             if out.wrapping_sub(back) < dest_start || is_bad::<NEAR>(back) {
-                // Bad, or into the dictionary.
+                // The match is bad, or begins in the dictionary.
                 unlikely();
                 break;
             }
@@ -162,7 +163,7 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
         let (mut next, mut end) = (unsafe { at.add(SHORTEST) }, out);
         let literals = token >> 4;
         if !MIXED && literals == 0 {
-            // On to the match.
+            // Continue with the match.
         } else if literals <= SHORT_LITERALS {
             // SAFETY: as above, and `out` <= `last_write`, so a chunk is inside `dest`.
             unsafe {
@@ -196,7 +197,7 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
                 unlikely();
                 break;
             }
-            // The position of the next sequence is what all else waits for, so it is known before the copy.
+            // All later work depends on the position of the next sequence, so it is computed before the copy.
             // SAFETY: both buffers have the literals and a chunk, as just checked.
             unsafe {
                 let start = end;
@@ -211,12 +212,12 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
         if is_outside || length == MORE {
             unlikely();
             if next > src_end {
-                // Not an offset: the literals are the end of the block, or the block is bad.
+                // These bytes are no offset: the block ends with the literals, or the block is bad.
                 content_end = (next.addr() == src_end.addr() + 2).then_some(end);
                 break;
             }
             if back == 0 || is_outside {
-                // Bad, or into the dictionary.
+                // The match is bad, or begins in the dictionary.
                 break;
             }
             // SAFETY: `next` <= `src_end`, as just checked.
@@ -272,10 +273,10 @@ fn sequences<P: Periods, const MIXED: bool, const NEAR: bool>(
     Some(())
 }
 
-/// Returns `at`, in a way that the compiler does not see through.
+/// Returns `at` as a value that is opaque to the optimiser.
 ///
-/// The next sequence begins at `at` + 3 + literals, where the literals are known last. The compiler would add the 3 to the sum of
-/// the others: one cycle more of 7 in which nothing else of the next sequence can be done.
+/// The next sequence begins at `at` + 3 + literals, where the number of literals is known last. The compiler would
+/// add the 3 to the sum of the others: one more cycle in a dependency chain of 7 cycles.
 #[inline(always)]
 fn opaque(at: *const u8) -> *const u8 {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -345,7 +346,8 @@ unsafe fn copy_literals(mut from: *const u8, mut to: *mut u8, end: *const u8) {
 
 /// Returns whether an offset is 0.
 ///
-/// Offsets below 8 take another way than the others, unless matches are `NEAR`: with this comparison, the usual offset is compared once.
+/// Offsets below 8 take another branch than the others, unless matches are `NEAR`: with this comparison, the usual
+/// offset is compared once.
 #[inline(always)]
 fn is_bad<const NEAR: bool>(back: usize) -> bool {
     (NEAR || back < 8) && back == 0
@@ -354,7 +356,7 @@ fn is_bad<const NEAR: bool>(back: usize) -> bool {
 /// Copies a match whose length fits into a token.
 ///
 /// # Safety
-/// As [`Periods::copy_short_anywhere`]'s.
+/// The same as for [`Periods::copy_short_anywhere`].
 #[inline(always)]
 unsafe fn token_match<P: Periods, const NEAR: bool>(to: *mut u8, back: usize) {
     // SAFETY: by the contract.

@@ -1,4 +1,4 @@
-//! The choice of a loop for the next window of a block, from a look at the first sequences in it.
+//! Chooses the loop for the next window of a block, from a sample of the first sequences in it.
 //!
 //! Copies nothing, and reports no errors: the loop finds them.
 
@@ -6,7 +6,7 @@
 
 use super::format::{MORE, length};
 
-/// What the sequences of a window are like.
+/// The kind of the sequences of a window.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// Whether a sequence has literals can be predicted from the ones before it.
@@ -17,11 +17,11 @@ pub(super) enum Kind {
     Near,
 }
 
-/// The most sequences to look at, and the number of bytes after which no further one is looked at. Where sequences are long, their kind
-/// matters little, and reading 24 of them takes as long as decoding them.
+/// The largest number of sequences in a sample, and the number of bytes after which the sample ends. Where sequences
+/// are long, their kind matters little, and reading 24 of them takes as long as decoding them.
 const SAMPLE: u32 = 24;
 const SAMPLE_BYTES: usize = 192;
-/// Sequences are mixed if more than one in this number is predicted wrongly.
+/// Sequences count as mixed if more than one in this number is predicted wrongly.
 const MIXED_FROM: u32 = 5;
 /// Near matches occur if more than one in this number overlaps itself.
 const NEAR_FROM: u32 = 8;
@@ -58,17 +58,17 @@ pub(super) fn kind(src: &[u8], mut at: usize) -> Kind {
     }
 }
 
-/// Predicts a sequence of yes and no: the same as the last time after the same four.
+/// Predicts a sequence of booleans: the value that last followed the same four values.
 #[derive(Default)]
 struct Predictor {
-    /// The last four, the last one in the lowest bit.
+    /// The last four values, the most recent one in the lowest bit.
     history: u32,
-    /// What followed each history: a bit each.
+    /// The value that last followed each history, one bit each.
     followed_by: u32,
 }
 
 impl Predictor {
-    /// Returns whether `value` is not what was predicted.
+    /// Returns whether `value` differs from the prediction, and updates the predictor.
     #[inline(always)]
     fn is_wrong(&mut self, value: bool) -> bool {
         let wrong = (self.followed_by >> self.history & 1 == 1) != value;

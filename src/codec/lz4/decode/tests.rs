@@ -1,11 +1,11 @@
-//! The decoder against the format, byte by byte, and against what our encoders and the C library's write.
+//! Tests the decoder against a byte-by-byte decoder, and with blocks from our encoders and from the C library's.
 
 use super::sample::Kind;
 use super::walk::{FIRST_WINDOW, SECOND_WINDOW};
 use super::*;
 use crate::codec::lz4::{State, compress_fast, compress_hc};
 
-/// The format, byte by byte.
+/// Decodes a block byte by byte.
 fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let mut all = dictionary.to_vec();
     let mut bytes = src.iter().map(|&b| usize::from(b));
@@ -38,7 +38,8 @@ fn plainly(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// What all amounts of room behind the two buffers give alike.
+/// Decodes a block with several amounts of room behind the two buffers, checks that the results agree, and returns
+/// the result.
 fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let decode = |read_ahead: usize, write_ahead: usize, form: Option<Run>| {
         let mut ahead = src.to_vec();
@@ -63,7 +64,7 @@ fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     for &(read_ahead, write_ahead) in rooms {
         let room = format!("{read_ahead} and {write_ahead} bytes of room");
         assert!(decode(read_ahead, write_ahead, None) == tight, "{room}");
-        // Miri has the portable forms only, of which two differ.
+        // Under Miri only the portable forms run, of which two differ.
         for (form, &run) in FORMS.iter().enumerate().skip(if cfg!(miri) { 4 } else { 0 }) {
             assert!(decode(read_ahead, write_ahead, Some(run)) == tight, "form {form}, {room}");
         }
@@ -71,7 +72,7 @@ fn ours(src: &[u8], capacity: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     tight
 }
 
-/// Decodes a window, or some of it.
+/// Decodes a window, or a part of it.
 type Run = fn(&Source<'_>, &mut [u8], &mut Walk) -> Option<()>;
 
 /// Every form of the fast loop.
@@ -84,7 +85,8 @@ const FORMS: [Run; 6] = [
     |src, dest, walk| kernel::run_portable(src, dest, walk, Kind::Near),
 ];
 
-/// Decodes `block` with one form of the fast loop; the sequences that it leaves alone as [`block`](super::block) does.
+/// Decodes `block` with one form of the fast loop. The sequences that this loop does not handle are decoded as in
+/// [`block`](super::block).
 fn in_one_form(
     run: Run,
     src: &Source<'_>,
@@ -120,7 +122,7 @@ impl Random {
     }
 }
 
-/// A block of sequences of all kinds; most of them valid.
+/// Returns a block of sequences of all kinds, most of them valid.
 fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
     let (mut block, mut out) = (vec![], dictionary);
     let put = |length: usize, block: &mut Vec<u8>| {
@@ -141,7 +143,7 @@ fn sequences(count: usize, dictionary: usize, random: &mut Random) -> Vec<u8> {
         block.extend((0..literals).map(|_| random.below(256) as u8));
         out += literals;
         let reach = [1, 16, 40, 80, 65535, 66000][random.below(6)];
-        // Now and then before the start.
+        // Occasionally the match begins before the start.
         let reach = reach.min(out + usize::from(random.below(300) == 0));
         let back = 1 + random.below(reach);
         block.extend((back.min(65535) as u16).to_le_bytes());
@@ -191,7 +193,7 @@ fn short_matches_near_and_far() {
     let mut random = Random(3);
     for round in 0..rounds(200) {
         let (mut block, mut out) = (vec![], 0);
-        // Enough for several windows, or under Miri for two.
+        // Long enough for several windows, or under Miri for two.
         while block.len() < if cfg!(miri) { FIRST_WINDOW + 300 } else { 3 * SECOND_WINDOW } {
             let few = usize::from(random.below([50, 1000][round % 2]) == 0);
             let (literals, length) = (if out == 0 { 14 } else { few }, random.below(15));

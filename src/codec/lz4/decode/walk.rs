@@ -1,21 +1,23 @@
-//! How far a block is decoded, and the kind of the sequences that come next.
+//! The progress of decoding a block, and the kind of the sequences that come next.
 
 #![forbid(unsafe_code)]
 
 use super::sample::{self, Kind};
 
-/// The number of bytes of a block that are decoded with one form of the loop: at first, then, and at most, as long as the kind of the
-/// sequences stays the same. To find out the kind takes as long as to decode 100 bytes.
+/// The number of bytes of a block that are decoded with one form of the loop: the first window, the second, and the
+/// longest, which is reached while the kind of the sequences stays the same. Determining the kind takes as long as
+/// decoding 100 bytes.
 pub(super) const FIRST_WINDOW: usize = 1024;
 pub(super) const SECOND_WINDOW: usize = 4096;
 const LONGEST_WINDOW: usize = 32 << 10;
 
-/// How far a block is decoded.
+/// The progress of decoding a block.
 pub(super) struct Walk {
-    /// The position in the block, and that in its content. A position one behind the end tells that all is done.
+    /// The position in the block, and that in its content. A position one behind the end of the block means that the
+    /// block is decoded.
     pub at: usize,
     pub out: usize,
-    /// What the sequences in the window are taken as.
+    /// The kind assumed for the sequences in the window.
     pub kind: Kind,
     /// The length of the window, in bytes of the block.
     pub window: usize,
@@ -37,9 +39,9 @@ impl Walk {
     }
 }
 
-/// Where a block is, and how far its surroundings may be touched.
+/// A block and the readable bytes behind it.
 pub(in super::super) struct Source<'a> {
-    /// The block, and what may be read behind it.
+    /// The block, followed by bytes that may be read.
     pub ahead: &'a [u8],
     /// Length of the block, in bytes, at most that of `ahead`.
     pub len: usize,

@@ -1,11 +1,12 @@
-//! Where the bytes at a position occurred before: hash chains through the last 64 KiB.
+//! Finds earlier occurrences of the bytes at a position: hash chains through the last 64 KiB.
 //!
 //! Owns the tables and the search for the longest match. Never decides which matches are used. An input with a dictionary begins
 //! with it, and the dictionary's positions stay in the tables from one input to the next.
 //!
-//! Long runs of one byte are kept apart: they are chained by their starts, so that one step passes over a whole run, where
-//! hash chains would hold each of its positions. A match that extends beyond a run is searched with the hash of the run's last three
-//! bytes and the byte behind them: that hash chain stays short where the input has many runs.
+//! Long runs of one byte are stored separately: they are chained by their starts, so that one step passes over a
+//! whole run, where hash chains would hold each of its positions. A match that extends beyond a run is searched with
+//! the hash of the run's last three bytes and the byte behind them: that hash chain stays short where the input has
+//! many runs.
 //!
 //! The finder also tries the distances of the last two matches that were used. In periodic data with a few changed bytes, the match
 //! behind a changed byte usually has one of these distances.
@@ -14,24 +15,25 @@ use super::{
     LAST_LITERALS, MAX_DISTANCE, MIN_MATCH, NO_MATCH_TAIL, common, common_before, empty_table, read32,
 };
 
-/// log2 of the most and of the fewest heads.
+/// log2 of the largest and of the smallest number of heads.
 const MAX_LOG: u32 = 16;
 const MIN_LOG: u32 = 8;
-/// How many positions have a place in the chains.
+/// The number of positions that the chains hold.
 const WINDOW: usize = MAX_DISTANCE + 1;
-/// Runs from this length on are kept apart.
+/// Runs of at least this length, in bytes, are chained separately by their starts.
 const MIN_RUN: usize = 8;
 /// Minimum number of candidates for a match that extends beyond a run. With the 4 to 16 candidates of levels 3 to 5, streams of records
 /// with a period of 51 (test `a_period_of_records_is_found_behind_runs`) are up to 2 % longer than the reference's; with 32 they are
 /// 5 % to 29 % shorter, and level 3 is 2 % slower.
 const RUN_END_ATTEMPTS: u32 = 32;
 
-/// The tables, to be reused from call to call. They keep nothing but the positions of a dictionary.
+/// The tables, reused from call to call. Only the positions of a dictionary are carried over.
 pub(super) struct Tables {
     /// The last position of each hash, plus one.
     heads: Box<[u32; 1 << MAX_LOG]>,
-    /// How far before a position the one before it of the same hash lies, by the last 16 bits of the position. For the start of
-    /// a long run, how far before it another one of the same byte starts, and in the next place the run's length.
+    /// The distance from a position back to the previous position with the same hash, indexed by the low 16 bits of
+    /// the position. For the start of a long run: the distance back to the start of the previous long run of the same
+    /// byte, and in the next element the run's length.
     chain: Box<[u16; WINDOW]>,
     /// The start of the last long run of each byte, plus one.
     runs: [u32; 256],
@@ -56,19 +58,19 @@ struct Loaded {
     runs: [u32; 256],
 }
 
-/// Bytes that repeat what came before.
+/// A match: bytes that repeat earlier bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Match {
-    /// Where they begin.
+    /// The position of the first byte.
     pub at: usize,
-    /// How far before them they occurred.
+    /// The distance back to the earlier occurrence, in bytes.
     pub back: usize,
-    /// How many they are.
+    /// The number of bytes.
     pub length: usize,
 }
 
 impl Match {
-    /// Where they end.
+    /// Returns the position behind the last byte.
     #[inline(always)]
     pub(super) fn end(&self) -> usize {
         self.at + self.length
@@ -76,7 +78,7 @@ impl Match {
 }
 
 impl Tables {
-    /// Empties the tables, `1 << log` of the heads.
+    /// Empties the tables; of the heads, the first `1 << log`.
     fn empty(&mut self, log: u32) {
         self.heads[..1 << log].fill(0);
         self.runs.fill(0);
@@ -84,21 +86,22 @@ impl Tables {
     }
 }
 
-/// Returns log2 of the number of heads for an input of `len` bytes: eight for each byte, since two words at one place are a candidate
-/// that is compared in vain. With two, the slowest of 150 drawn chunks of up to 64 KiB has 0.55 of the C library's speed in place of 0.7.
+/// Returns log2 of the number of heads for an input of `len` bytes: eight heads for each byte, because two different
+/// words with the same head cost a useless comparison. With two heads for each byte, the slowest of 150 drawn chunks
+/// of up to 64 KiB runs at 0.55 of the C library's speed instead of 0.7.
 fn log_of_heads(len: usize) -> u32 {
     (len.ilog2() + 3).clamp(MIN_LOG, MAX_LOG)
 }
 
-/// The matches of one input.
+/// Searches for matches in one input.
 pub(super) struct Finder<'a> {
     src: &'a [u8],
     tables: &'a mut Tables,
-    /// What leaves so many bits of a hash as there are heads.
+    /// The right shift that reduces a 32-bit hash to the index of a head.
     shift: u32,
-    /// Up to here positions have been put into the tables. None of those is more than 12 bytes before the end.
+    /// The first position that is not in the tables yet. All positions in them are at least 12 bytes before the end.
     next: usize,
-    /// Matches end here at the latest.
+    /// The last position where a match may end.
     end: usize,
     attempts: u32,
     /// The dictionary that `src` begins with.
@@ -109,16 +112,16 @@ pub(super) struct Finder<'a> {
 }
 
 impl<'a> Finder<'a> {
-    /// A finder in `src`, which is longer than 12 bytes and shorter than 4 GiB. It looks at no more than `attempts` candidates
-    /// of a chain.
+    /// Returns a finder for `src`, which is longer than 12 bytes and shorter than 4 GiB. A search compares at most
+    /// `attempts` candidates of a chain.
     pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], attempts: u32) -> Self {
         let log = log_of_heads(src.len());
         tables.empty(log);
         Finder::of(tables, src, attempts, log, None)
     }
 
-    /// As [`new`](Self::new), for matches of `src[start..]`, where `src[..start]` is the dictionary with that `id`.
-    /// [`unload`](Self::unload) leaves the dictionary in the tables.
+    /// Returns a finder like [`new`](Self::new) for matches of `src[start..]`, where `src[..start]` is the dictionary
+    /// with that `id`. [`unload`](Self::unload) leaves the dictionary in the tables.
     pub(super) fn with_dictionary(
         tables: &'a mut Tables,
         src: &'a [u8],
@@ -159,8 +162,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Removes all positions behind the dictionary from the tables: for a short input, that is faster than loading the dictionary
-    /// again for the next input.
+    /// Removes all positions behind the dictionary from the tables. For a short input, this is faster than loading
+    /// the dictionary again for the next input.
     pub(super) fn unload(&mut self) {
         // The chains of longer inputs have overwritten positions.
         let Some(loaded) = self.dictionary.take().filter(|_| self.src.len() < WINDOW) else { return };
@@ -182,13 +185,13 @@ impl<'a> Finder<'a> {
         self.tables.dictionary = Some(loaded);
     }
 
-    /// The longest match at `at`.
+    /// Returns the longest match at `at`.
     #[inline(always)]
     pub(super) fn longest(&mut self, at: usize) -> Option<Match> {
         self.search::<false>(at, at, MIN_MATCH - 1)
     }
 
-    /// The longest match that holds 4 bytes from `at` on and begins at `low` or later, if it is longer than
+    /// Returns the longest match that covers 4 bytes from `at` on and begins at `low` or later, if it is longer than
     /// `longer_than`.
     #[inline(always)]
     pub(super) fn wider(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
@@ -205,7 +208,7 @@ impl<'a> Finder<'a> {
 
     #[inline(always)]
     fn search<const WIDE: bool>(&mut self, at: usize, low: usize, longer_than: usize) -> Option<Match> {
-        // What all reads below rely on.
+        // The preconditions of all reads below.
         assert!(low <= at && at + NO_MATCH_TAIL <= self.src.len());
         assert!(at + 2 <= low + longer_than && low + longer_than <= self.end);
         // SAFETY: 12 bytes can be read at `at`.
@@ -265,7 +268,7 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// The same, or up to where a long run begins.
+    /// Puts the positions before `at`, or before the next long run, into the tables.
     ///
     /// # Safety
     /// As for [`put_up_to`](Self::put_up_to).
@@ -281,14 +284,15 @@ impl<'a> Finder<'a> {
                 return;
             }
             let slot = slot(word, shift);
-            // For the first of its hash that is before the start.
+            // For the first position with its hash, the distance reaches before the start of the input, which ends
+            // the chain.
             chain[here % WINDOW] = (here + 1 - heads[slot] as usize).min(MAX_DISTANCE) as u16;
             heads[slot] = here as u32 + 1;
         }
         self.next = at;
     }
 
-    /// Puts the long run in that begins at the next position.
+    /// Puts the long run that begins at the next position into the tables.
     fn put_run(&mut self) {
         let here = self.next;
         let length = 1 + common(self.src, here + 1, 1, self.src.len());
@@ -316,7 +320,7 @@ impl<'a> Finder<'a> {
         // SAFETY: by the caller `low` <= `at`, which is inside `src`.
         let begin = if WIDE { at - unsafe { common_before(src, at + 1, low + 1, 1) } } else { at };
         for _ in 0..self.attempts {
-            // When the search has gone back, `start` may be behind `at`.
+            // `start` may be behind `at`, because searches may go back to earlier positions.
             if at.saturating_sub(start) > MAX_DISTANCE {
                 break;
             }
@@ -366,7 +370,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Takes a match into account, at any `distance`. `best` still ends at `end` or before afterwards.
+    /// Replaces `best` by the match at `distance`, which may be any number, if that match is longer. Afterwards
+    /// `best` still ends at `end` or before.
     ///
     /// # Safety
     /// `low <= at`, `at + 2 <= low + best.length` and `low + best.length <= self.end`, which is 5 bytes before the end of `src`.
@@ -390,7 +395,7 @@ impl<'a> Finder<'a> {
     /// Searches the chain of `candidate` for a match that is longer than `best`, covers the four bytes at `at`, and begins between
     /// `low` and `latest`, or at `at` if not `WIDE`. Compares at most `attempts` candidates.
     ///
-    /// A function of its own: its few variables belong into registers.
+    /// A separate function, so that its few variables stay in registers.
     ///
     /// # Safety
     /// `low <= at`, `at + 4 <= self.end`, `best.length >= 2` and `low + best.length <= self.end`, which is 5 bytes before the end of
@@ -406,21 +411,21 @@ impl<'a> Finder<'a> {
         best: &mut Match,
     ) {
         let (src, end, chain) = (self.src, self.end, &*self.tables.chain);
-        // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and `tail` is
-        // `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`: by the caller, and for what `longest` becomes
-        // by `common` and `common_before`.
+        // SAFETY: 4 bytes follow each position that is read: `at` + 4 <= `end`, candidates are less than `at`, and
+        // `tail` is read at `low` + `longest` - 2 <= `end` - 2, where `end` is 5 bytes before the end of `src`: for
+        // the first `longest` by the caller, for later ones by `common` and `common_before`.
         let read = |at: usize| unsafe { read32(src, at) };
         let look_back = at - low;
         let lowest = at.saturating_sub(MAX_DISTANCE).max(look_back);
         let word = read(at);
         let mut longest = best.length;
-        // A longer match has the byte there and the two before it, where the candidate has them.
+        // A longer match has the byte at `low + longest` and the two before it in common with its candidate.
         let mut tail = read(low + longest - 2);
         for _ in 0..attempts {
             if candidate < lowest {
                 break;
             }
-            // It is not when the search has gone back, as it may.
+            // A candidate may be behind `at`, because searches may go back to earlier positions.
             if candidate < at
                 && (read(candidate - look_back + longest - 2) ^ tail) << 8 == 0
                 && read(candidate) == word
@@ -447,7 +452,7 @@ impl<'a> Finder<'a> {
     }
 }
 
-/// Whether four bytes are the same one.
+/// Returns whether the four bytes of `word` are equal.
 #[inline(always)]
 fn is_run(word: u32) -> bool {
     word == word.rotate_left(8)

@@ -1,12 +1,12 @@
 //! The fast encoder: one candidate per position, found by a hash of the bytes there.
 //!
-//! Owns the search and its tables. Its decisions are those of the reference's encoder, which sets the sizes to be held; what
-//! differs is how they are come by.
+//! Owns the search and its tables. It makes the same decisions as the reference's encoder, whose stream sizes are the
+//! upper bound for ours; the computation that leads to these decisions differs.
 //!
-//! In shuffled numbers most matches follow each other directly. Where one begins is known when the length of the one before
-//! is, and so on through hash, table and comparison: that chain of dependent steps is the time it takes. Hence what
-//! [`Search::chain`] does: see there. In numbers that are not shuffled, matches and short literal runs alternate, and most matches have
-//! the same length: a [`LengthPredictor`] breaks the chain.
+//! In shuffled numbers most matches follow each other directly. The start of a match depends on the length of the
+//! previous match, and through it on a hash, a table load and a comparison. The latency of this dependency chain
+//! determines the speed; [`Search::chain`] shortens it. In numbers that are not shuffled, matches and short literal
+//! runs alternate, and most matches have the same length: a [`LengthPredictor`] breaks the dependency chain.
 
 use super::output::Output;
 use super::{
@@ -15,17 +15,18 @@ use super::{
 };
 use crate::codec::length_predictor::LengthPredictor;
 
-/// log2 of the positions that are tried before the step grows by one byte.
+/// log2 of the number of positions that are tried before the step grows by one byte.
 const STEP_LOG: u32 = 6;
-/// A match that begins this far from the end may be extended without asking where the end is, and its successor be read.
+/// The distance to the end of the input, in bytes, up to which the two words behind the first `MIN_MATCH` bytes of a
+/// match can be read without a bounds check.
 const CLEAR_OF_END: usize = 20;
 const NARROW_LOG: u32 = 13;
-/// For blocks of up to so many bytes, a quarter of the table is enough, and quickly cleared.
+/// Blocks of up to this length, in bytes, use a quarter of the table, which is cleared faster.
 const SHORT: usize = 2048;
 const SHORT_LOG: u32 = 11;
 const WIDE_LOG: u32 = 12;
 
-/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+/// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
 pub(in crate::codec::lz4) struct Tables {
     narrow: Option<Box<[u16; 1 << NARROW_LOG]>>,
@@ -38,11 +39,11 @@ pub(in crate::codec::lz4) struct Tables {
 
 /// A hash table of positions.
 trait Table {
-    /// Whether the input begins with a dictionary. If so, a place that holds 0 is empty, unless the bytes at position 0 hash to it:
-    /// dictionaries often begin with zeros, which are frequent elsewhere.
+    /// Whether the input begins with a dictionary. If it does, a slot that holds 0 counts as empty unless the bytes
+    /// at position 0 hash to it: dictionaries often begin with zeros, which are frequent elsewhere.
     const DICTIONARY: bool;
 
-    /// Whether the bytes that are hashed are the same in two words.
+    /// Returns whether the bytes of `a` and `b` that the hash covers are equal.
     fn same(a: u64, b: u64) -> bool;
 
     fn slot(word: u64) -> usize;
@@ -51,10 +52,10 @@ trait Table {
 
     fn put(&mut self, slot: usize, at: usize);
 
-    /// Whether a position can be referred to from `at`.
+    /// Returns whether a match at `at` can refer to `candidate`.
     fn in_reach(candidate: usize, at: usize) -> bool;
 
-    /// The last position whose word was like `word`, which `at` replaces.
+    /// Puts `at` into the slot of `word`, and returns the position that the slot held before.
     #[inline(always)]
     fn swap(&mut self, word: u64, at: usize) -> usize {
         let slot = Self::slot(word);
@@ -64,7 +65,7 @@ trait Table {
     }
 }
 
-/// Of four bytes each, for blocks of up to 64 KiB; the first `1 << LOG` of them.
+/// A table of hashes of four bytes, for blocks of up to 64 KiB. Uses the first `1 << LOG` slots.
 struct Narrow<'a, const LOG: u32>(&'a mut [u16; 1 << NARROW_LOG]);
 
 impl<const LOG: u32> Table for Narrow<'_, LOG> {
@@ -96,7 +97,7 @@ impl<const LOG: u32> Table for Narrow<'_, LOG> {
     }
 }
 
-/// Of five bytes each, for longer ones, and for all with a `DICTIONARY`.
+/// A table of hashes of five bytes, for longer blocks and for all blocks with a `DICTIONARY`.
 struct Wide<'a, S, const DICTIONARY: bool>(&'a mut [S; 1 << WIDE_LOG]);
 
 impl<S: Slot, const DICTIONARY: bool> Table for Wide<'_, S, DICTIONARY> {
@@ -128,8 +129,8 @@ impl<S: Slot, const DICTIONARY: bool> Table for Wide<'_, S, DICTIONARY> {
     }
 }
 
-/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit. The higher
-/// `acceleration` (1 or more), the fewer positions are tried.
+/// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
+/// fit. The higher `acceleration` (1 or more), the fewer positions are tried.
 pub(in crate::codec::lz4) fn compress(
     tables: &mut Tables,
     src: &[u8],
@@ -154,8 +155,8 @@ pub(in crate::codec::lz4) fn compress(
     }
 }
 
-/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: a dictionary, of which `prepared` has the
-/// positions or nothing yet.
+/// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
+/// `prepared` holds the positions of that dictionary, or is empty and is filled here.
 ///
 /// # Panics
 /// If `start` is beyond the end of `input`, or `prepared` is of a dictionary of another length.
@@ -177,7 +178,7 @@ pub(in crate::codec::lz4) fn compress_with(
     }
 }
 
-/// As [`compress_with`], with a copy of the table in `prepared`, which is filled if it is not there.
+/// Compresses like [`compress_with`], with a copy of the table in `prepared`, which is built first if it is missing.
 ///
 /// # Safety
 /// All positions in `prepared` are less than `start`.
@@ -271,7 +272,7 @@ unsafe fn encode<T: Table>(
         acceleration,
         lengths: LengthPredictor::default(),
     };
-    // Position 0 is what an empty table says.
+    // An empty slot holds 0, so position 0 needs no entry.
     if T::DICTIONARY {
         // SAFETY: 12 bytes at least follow `start`.
         let word = unsafe { read64(src, start) };
@@ -283,7 +284,7 @@ unsafe fn encode<T: Table>(
     // SAFETY: (all) the positions in the table are before `start` by the caller, or `start`, and `at` is the next one. From then on
     // each function leaves only positions before the one where the next function goes on: see there.
     while let Some((found, candidate)) = unsafe { search.next(at, word) } {
-        // SAFETY: as above; `next` returns such positions.
+        // SAFETY: as above; `next` returns a candidate before the position, which is not behind `last`.
         unsafe { search.take(&mut out, found, candidate) }?;
         // SAFETY: as above; the anchor is behind a match.
         (at, word) = unsafe { search.chain(&mut out) }?;
@@ -291,25 +292,25 @@ unsafe fn encode<T: Table>(
     out.finish(src, search.anchor)
 }
 
-/// A walk through the input.
+/// The state of the search through one input.
 struct Search<'a, T> {
     table: &'a mut T,
     src: &'a [u8],
     /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
-    /// The last that is [`CLEAR_OF_END`].
+    /// The last position that is [`CLEAR_OF_END`] bytes before the end.
     clear: usize,
-    /// Where the literals begin that have not been written.
+    /// The start of the literals that have not been written.
     anchor: usize,
     acceleration: usize,
-    /// Bytes of matches behind the first [`MIN_MATCH`].
+    /// Predicts the number of bytes of a match behind the first [`MIN_MATCH`].
     lengths: LengthPredictor,
 }
 
 impl<T: Table> Search<'_, T> {
-    /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the bytes at `at`
-    /// that are hashed. The more positions have no match, the more are left out. What is put into the table is not behind the
-    /// position that is returned.
+    /// Returns the next position from `at` on with a match, and the position of its candidate. `word` begins with the
+    /// bytes at `at` that are hashed. The longer no match is found, the more positions are skipped. No position put
+    /// into the table is behind the returned one.
     ///
     /// # Safety
     /// All positions in the table are before `at`. Of the result, the candidate is before the position, which is not behind `last`.
@@ -317,7 +318,7 @@ impl<T: Table> Search<'_, T> {
     unsafe fn next(&mut self, mut at: usize, mut word: u64) -> Option<(usize, usize)> {
         let mut tries = self.acceleration << STEP_LOG;
         let mut next = at + 1;
-        // The reference, too, gives up as soon as the position after this one is beyond the last.
+        // Like the reference, ends as soon as the position after this one is beyond the last.
         while next <= self.last + 1 {
             let candidate = self.table.swap(word, at);
             // SAFETY: `candidate` < `at` by the caller, since positions only grow and each is put in once; `at` < `next` <= `last` + 1.
@@ -350,8 +351,8 @@ impl<T: Table> Search<'_, T> {
         }
     }
 
-    /// Writes the match at `at`, with what of it lies before, and the literals that lead there. The anchor is 4 bytes or more
-    /// behind `at` afterwards.
+    /// Writes the literals before the match at `at`, and the match, extended backwards where the bytes before it are
+    /// equal. Afterwards the anchor is 4 bytes or more behind `at`.
     ///
     /// # Safety
     /// `candidate < at` and `at <= self.last`.
@@ -371,7 +372,7 @@ impl<T: Table> Search<'_, T> {
             common(src, at + MIN_MATCH, back, last)
         };
         let end = at + MIN_MATCH + more;
-        // How far the match reaches back is a matter of chance where positions were left out: no branch depends on it.
+        // The length of the backward extension is random where positions were skipped: no branch depends on it.
         let mut before = 0;
         if candidate >= 8 {
             // SAFETY: 8 <= `candidate` < `at` <= `last`.
@@ -391,13 +392,14 @@ impl<T: Table> Search<'_, T> {
         Some(())
     }
 
-    /// Writes the matches that follow directly on a match. Returns the position where the search goes on, and a word that begins
-    /// with the bytes there that are hashed.
+    /// Writes the matches that directly follow the match that ends at the anchor. Returns the position where the
+    /// search continues, and a word that begins with the bytes there that are hashed.
     ///
-    /// Time goes by from one position to the next: word, hash, table, candidate, length. The word is shifted out of those
-    /// that are at hand. The table is asked before the position two bytes back is put in, which takes its own time to be
-    /// hashed: a processor that has once seen that position found at once waits for it ever after. Whether it is to be found
-    /// is seen by the words themselves.
+    /// The latency per match is that of a dependency chain: word, hash, table load, candidate, length. To shorten it,
+    /// the next word is shifted out of two words that are already loaded. The table is read before the position two
+    /// bytes back is stored into it, because the hash of that position takes additional time, and a processor that
+    /// has once predicted that the load depends on this store would delay every later load until the store is done.
+    /// Whether the load would have returned that position follows from comparing the two words.
     ///
     /// # Safety
     /// All positions in the table are before the anchor, which is 2 or more. Those that this function leaves there are before the
@@ -459,7 +461,7 @@ impl<T: Table> Search<'_, T> {
         }
     }
 
-    /// The same near the end of the input.
+    /// Does the same as [`chain`](Self::chain) near the end of the input, with bounds checks.
     ///
     /// # Safety
     /// As for [`chain`](Self::chain).

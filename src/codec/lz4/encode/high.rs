@@ -1,4 +1,4 @@
-//! The high-compression encoder of the levels from 3 on.
+//! The high-compression encoder of levels 3 and above.
 //!
 //! Owns the choice among matches that overlap, which is LZ4HC's. Never searches for them.
 
@@ -8,23 +8,24 @@ use super::{MIN_MATCH, NO_MATCH_TAIL};
 
 /// The longest match whose length fits into a token.
 const TOKEN_MATCH: usize = 18;
-/// log2 of the literals in a row after which one more position is left out between those that are tried: what holds so
-/// many hardly repeats anything. In short inputs the part where that ends and another begins weighs more.
+/// log2 of the number of consecutive literals after which one more position is skipped between two tries: data with
+/// this many literals in a row hardly repeats anything. In short inputs, the transition from one kind of data to
+/// another weighs more.
 const STEP_LOG: u32 = 9;
 const SHORT_STEP_LOG: u32 = 12;
 /// Inputs below this length, in bytes, are short.
 const SHORT: usize = 128 << 10;
-/// But no more than this: beginnings of what does repeat must not be missed.
+/// The largest step, in bytes: the beginnings of data that does repeat must not be missed.
 const MAX_STEP: usize = 6;
 /// Number of positions without a match after which one step is one byte longer.
 const PHASE_SHIFT: u32 = 8;
 
-/// The encoder's tables, to be reused from call to call: they carry nothing over.
+/// The encoder's tables, reused from call to call. Only the positions of a dictionary are carried over.
 #[derive(Default)]
 pub(in crate::codec::lz4) struct Tables(chains::Tables);
 
-/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit. Looks at
-/// `attempts` candidates for each position.
+/// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
+/// fit. Compares at most `attempts` candidates for each position.
 pub(in crate::codec::lz4) fn compress(
     tables: &mut Tables,
     src: &[u8],
@@ -39,7 +40,8 @@ pub(in crate::codec::lz4) fn compress(
     parse.finish()
 }
 
-/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: the dictionary with that `id`.
+/// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`,
+/// which has that `id`.
 pub(in crate::codec::lz4) fn compress_with(
     tables: &mut Tables,
     input: &[u8],
@@ -59,12 +61,12 @@ pub(in crate::codec::lz4) fn compress_with(
     parse.finish()
 }
 
-/// A walk through the input.
+/// The state of the parse of one input.
 struct Parse<'a, 'b> {
     finder: Finder<'a>,
     src: &'a [u8],
     out: Output<'b>,
-    /// Where the literals begin that have not been written.
+    /// The start of the literals that have not been written.
     anchor: usize,
     /// The last position where a match may begin.
     last: usize,
@@ -87,10 +89,12 @@ impl<'a, 'b> Parse<'a, 'b> {
                 self.settle(first)?;
                 at = self.anchor;
             } else {
-                // Left out is only the search: what comes later may repeat all of it.
+                // Only the search is skipped here: the finder still stores the skipped positions, so later matches
+                // can refer to them.
                 let left_out = ((at - self.anchor) >> step_log).min(MAX_STEP - 1);
                 misses += 1;
-                // If the period of the data were the step, all positions tried would hold the same bytes.
+                // Without the shift, all positions tried would hold the same bytes if the data had the step as its
+                // period.
                 let shift = left_out > 0 && misses % PHASE_SHIFT == 0;
                 at += 1 + left_out + usize::from(shift);
             }
@@ -111,7 +115,7 @@ impl<'a, 'b> Parse<'a, 'b> {
         Some(())
     }
 
-    /// A match that overlaps the last `overlap` bytes of `of` and is longer.
+    /// Returns a match that overlaps the last `overlap` bytes of `of` and is longer.
     #[inline(always)]
     fn longer(&mut self, of: &Match, overlap: usize) -> Option<Match> {
         if of.end() > self.last {
@@ -120,21 +124,22 @@ impl<'a, 'b> Parse<'a, 'b> {
         self.finder.wider(of.end() - overlap, of.at, of.length)
     }
 
-    /// Writes `first`, or a part of it and what is better for the rest, and so on until nothing longer overlaps.
+    /// Writes `first`, or a part of it followed by a better match for the rest, and so on until no longer match
+    /// overlaps the last one.
     ///
-    /// At most three matches are looked at, of rising lengths: once it is settled how the first two share what both
-    /// cover, the first is written, and the other two move up.
+    /// Considers at most three matches, of rising lengths. Once the bytes that the first two both cover are divided
+    /// between them, the first is written, and the other two move up.
     #[inline(always)]
     fn settle(&mut self, mut first: Match) -> Option<()> {
         let mut original = first;
         loop {
             let Some(mut second) = self.longer(&first, 2) else { return self.write(&first) };
             if original.at < first.at && second.at < first.at + original.length {
-                // The second match leaves `first` fewer bytes than the match has that was given up for `first`.
+                // The second match leaves `first` fewer bytes than the match had that `first` replaced.
                 first = original;
             }
             if second.at - first.at < 3 {
-                // Too little is left of the first.
+                // Too few bytes are left of the first match.
                 first = second;
                 continue;
             }
@@ -146,7 +151,7 @@ impl<'a, 'b> Parse<'a, 'b> {
                     return self.write(&second);
                 };
                 if third.at >= first.end() + 3 {
-                    // The second keeps a place. What it may take of the first is known now.
+                    // The second match stays. The number of bytes that it takes from the first is known now.
                     if second.at < first.end() {
                         if second.at - first.at < TOKEN_MATCH {
                             share(&first, &mut second);
@@ -159,7 +164,7 @@ impl<'a, 'b> Parse<'a, 'b> {
                 } else if third.at < first.end() {
                     second = third;
                 } else {
-                    // Between the first and the third there is no place for the second.
+                    // There are too few bytes between the first and the third match for the second.
                     if second.at < first.end() {
                         let taken = first.end() - second.at;
                         if second.length < taken + MIN_MATCH {
@@ -178,7 +183,8 @@ impl<'a, 'b> Parse<'a, 'b> {
     }
 }
 
-/// Gives the bytes that two matches both cover to the first, so far as its length fits into a token and the second keeps enough.
+/// Assigns the bytes that both matches cover to the first, as far as its length fits into a token and the second
+/// keeps at least `MIN_MATCH` bytes.
 fn share(first: &Match, second: &mut Match) {
     let apart = second.at - first.at;
     if apart < TOKEN_MATCH {
@@ -188,7 +194,7 @@ fn share(first: &Match, second: &mut Match) {
 }
 
 impl Match {
-    /// Leaves out its first `count` bytes.
+    /// Removes the first `count` bytes.
     fn cut_front(&mut self, count: usize) {
         self.at += count;
         self.length -= count;

@@ -10,7 +10,7 @@ use super::{
 };
 
 const LOG: u32 = 14;
-/// log2 of the literals in a row after which one more position is left out between those that are tried.
+/// log2 of the number of consecutive literals after which one more position is skipped between two tries.
 const STEP_LOG: u32 = 9;
 
 /// Inputs of up to this length, in bytes, use a quarter of the tables, which is cleared faster. With 4096 instead, nearly one stream in
@@ -18,10 +18,10 @@ const STEP_LOG: u32 = 9;
 const SHORT: usize = 1024;
 const SHORT_LOG: u32 = 12;
 
-/// Positions by a hash of what is there.
+/// Positions, indexed by a hash of the bytes there.
 type Positions<S> = [S; 1 << LOG];
 
-/// The encoder's hash tables, to be reused from call to call: they carry nothing over.
+/// The encoder's hash tables, reused from call to call. No content is carried from one call to the next.
 #[derive(Default)]
 pub(in crate::codec::lz4) struct Tables {
     narrow: Option<Pair<u16>>,
@@ -29,9 +29,9 @@ pub(in crate::codec::lz4) struct Tables {
 }
 
 struct Pair<S> {
-    /// By seven bytes.
+    /// Indexed by a hash of seven bytes.
     long: Box<Positions<S>>,
-    /// By four.
+    /// Indexed by a hash of four bytes.
     short: Box<Positions<S>>,
 }
 
@@ -53,7 +53,7 @@ impl<S: Slot> Pair<S> {
         tables
     }
 
-    /// Empties the first `1 << log` places.
+    /// Empties the first `1 << log` slots of both tables.
     fn emptied(&mut self, log: u32) -> &mut Self {
         self.long[..1 << log].fill(S::default());
         self.short[..1 << log].fill(S::default());
@@ -68,7 +68,8 @@ impl<S: Slot> Pair<S> {
     }
 }
 
-/// Compresses `src`, of less than 4 GiB, into `dest`: how many bytes that are, `None` if they do not fit.
+/// Compresses `src`, of less than 4 GiB, into `dest`. Returns the number of bytes written, or `None` if they do not
+/// fit.
 pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let out = Output::new(dest);
     if src.len() <= NO_MATCH_TAIL {
@@ -82,8 +83,8 @@ pub(in crate::codec::lz4) fn compress(tables: &mut Tables, src: &[u8], dest: &mu
     }
 }
 
-/// As [`compress`] of `input[start..]`, with matches that may reach into `input[..start]`: a dictionary, of which `prepared` has the
-/// positions or nothing yet.
+/// Compresses `input[start..]` like [`compress`], with matches that may reach into the dictionary `input[..start]`.
+/// `prepared` holds the positions of that dictionary, or is empty and is filled here.
 pub(in crate::codec::lz4) fn compress_with(
     tables: &mut Tables,
     prepared: &mut Tables,
@@ -103,7 +104,8 @@ pub(in crate::codec::lz4) fn compress_with(
     }
 }
 
-/// Compresses `src[start..]` with the first `1 << USED` places of the tables. All positions in them are before `start`.
+/// Compresses `src[start..]` with the first `1 << USED` slots of the tables. All positions in them are before
+/// `start`.
 fn search<S: Slot, const USED: u32>(
     tables: &mut Pair<S>,
     src: &[u8],
@@ -124,7 +126,7 @@ fn search<S: Slot, const USED: u32>(
     encode(search, start, out)
 }
 
-/// The same for processors with 32-byte registers.
+/// [`encode`] for processors with 32-byte registers.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
 fn encode_avx2<S: Slot, const USED: u32>(
@@ -142,7 +144,7 @@ fn encode<S: Slot, const USED: u32>(
     mut out: Output<'_>,
 ) -> Option<usize> {
     let src = search.src;
-    // Position 0 is what empty tables say.
+    // An empty slot holds 0, so position 0 needs no entry.
     let (mut anchor, mut at) = (start, start.max(1));
     while at <= search.last {
         // SAFETY: `at` <= `last`.
@@ -163,19 +165,19 @@ fn encode<S: Slot, const USED: u32>(
     out.finish(src, anchor)
 }
 
-/// The tables of one input. All positions in them are before the one that is looked at.
+/// The state of the search through one input. All positions in the tables are before the current one.
 struct Search<'a, S, const USED: u32> {
     long: &'a mut Positions<S>,
     short: &'a mut Positions<S>,
     src: &'a [u8],
     /// The last position where a match may begin: 12 bytes before the end of `src`.
     last: usize,
-    /// Matches end here at the latest.
+    /// The last position where a match may end.
     end: usize,
 }
 
 impl<S: Slot, const USED: u32> Search<'_, S, USED> {
-    /// Returns a match at `at` or the next position: where it is, how far before it the same bytes are, and how many.
+    /// Returns a match at `at` or at the next position: its position, its distance and its length, in bytes.
     ///
     /// # Safety
     /// `at <= self.last`.
@@ -191,7 +193,7 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         let short = std::mem::replace(&mut self.short[short_slot::<USED>(word)], S::new(at)).at();
         // SAFETY: as above.
         let length = unsafe { self.compare(at, word, short) }?;
-        // What this table finds is often short: look what the other one has for the next position.
+        // Matches of this table are often short: try the other table for the next position.
         if at < self.last {
             // SAFETY: `at` < `last`.
             let word = unsafe { self.word(at + 1) };
@@ -207,8 +209,8 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         Some((at, at - short, length))
     }
 
-    /// As [`compare`](Self::compare), for a candidate of the table of seven bytes. A place that holds 0 is empty unless the seven
-    /// bytes at position 0 hash to it.
+    /// Compares like [`compare`](Self::compare), for a candidate from the table of seven bytes. A slot that holds 0
+    /// counts as empty unless the seven bytes at position 0 hash to it.
     ///
     /// # Safety
     /// `at <= self.last`.
@@ -222,14 +224,15 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
         unsafe { self.compare(at, word, candidate) }
     }
 
-    /// Returns how many bytes at `at`, which begin with `word`, are the same as those at `candidate`, if they are enough.
+    /// Returns the number of bytes at `at`, which begin with `word`, that are equal to those at `candidate`; `None`
+    /// if they are too few for a match.
     ///
     /// # Safety
     /// `at <= self.last`.
     #[inline(always)]
     unsafe fn compare(&self, at: usize, word: u64, candidate: usize) -> Option<usize> {
         debug_assert!(candidate < at && at <= self.last);
-        // A candidate behind `at`, of which the tables have none, would wrap to a distance that is too long.
+        // A candidate behind `at` would wrap to a distance that is too long; the tables hold none.
         let (src, back) = (self.src, at.wrapping_sub(candidate));
         // SAFETY: `back` <= MAX_DISTANCE, so `candidate` <= `at` <= `last`, 12 bytes before the end.
         if back > MAX_DISTANCE || unsafe { read64(src, candidate) } as u32 != word as u32 {
@@ -245,8 +248,9 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     #[inline(always)]
     unsafe fn put_match(&mut self, found_from: usize, start: usize, end: usize) {
         if start + 2 <= self.last {
-            // As in the reference, the hashes are those of the bytes behind `start`, the positions those behind `found_from`. Where the
-            // two differ, the entries are useless, but harmless: each candidate's bytes are compared.
+            // As in the reference, the hashes are those of the bytes behind `start`, and the positions those behind
+            // `found_from`. Where the two differ, the entries are useless but harmless: the bytes of each candidate
+            // are compared.
             // SAFETY: `start` + 2 <= `last`.
             let (first, second) = unsafe { (self.word(start + 1), self.word(start + 2)) };
             self.long[long_slot::<USED>(first)] = S::new(found_from + 1);
@@ -295,13 +299,13 @@ impl<S: Slot, const USED: u32> Search<'_, S, USED> {
     }
 }
 
-/// Returns the place of the seven low bytes of `word` in a table of `1 << USED` places.
+/// Returns the slot of the seven low bytes of `word` in a table of `1 << USED` slots.
 #[inline(always)]
 fn long_slot<const USED: u32>(word: u64) -> usize {
     ((word << 8).wrapping_mul(58_295_818_150_454_627) >> (u64::BITS - USED)) as usize
 }
 
-/// Returns the place of the four low bytes of `word` in a table of `1 << USED` places.
+/// Returns the slot of the four low bytes of `word` in a table of `1 << USED` slots.
 #[inline(always)]
 fn short_slot<const USED: u32>(word: u64) -> usize {
     ((word as u32).wrapping_mul(0x9e37_79b1) >> (u32::BITS - USED)) as usize

@@ -1,8 +1,9 @@
-//! Our encoders of LZ4 blocks, whole buffer to whole buffer. A dictionary is what comes before the content in the buffer.
+//! Our encoders of LZ4 blocks, whole buffer to whole buffer. A dictionary is the prefix of the buffer before the
+//! content.
 //!
-//! Owns what they share: the format's rules for the end of a block, and the reading and comparing of bytes. Never knows about levels.
-//! All writing is checked; unsafe are the unchecked reads, and the calls of code for a processor that has been asked for its
-//! features.
+//! Owns the parts that the encoders share: the format's rules for the end of a block, and functions that read and
+//! compare bytes. Compression levels are handled by the caller. All writes are checked; the `unsafe` parts are
+//! unchecked reads, and calls of functions compiled for processor features that were detected before.
 
 mod chains;
 pub(super) mod fast;
@@ -14,26 +15,26 @@ mod tests;
 
 use crate::codec::common_prefix::difference_mask32;
 
-/// The shortest match.
+/// The length of the shortest match, in bytes.
 const MIN_MATCH: usize = 4;
-/// The last bytes of a block are literals.
+/// The number of bytes at the end of a block that must be literals.
 const LAST_LITERALS: usize = 5;
-/// No match begins in the last bytes of a block.
+/// The number of bytes at the end of a block in which no match may begin.
 const NO_MATCH_TAIL: usize = 12;
-/// The longest way back.
+/// The longest distance of a match, in bytes.
 const MAX_DISTANCE: usize = 65535;
 
 /// The longest input whose positions fit into 16 bits, in bytes.
 const NARROW_MAX: usize = u16::MAX as usize + 1;
 
-/// A position in a table.
+/// The type of the positions in a table.
 trait Slot: Copy + Default {
     fn new(at: usize) -> Self;
 
     fn at(self) -> usize;
 }
 
-/// For inputs of up to 64 KiB: the tables stay in the inner caches.
+/// For inputs of up to 64 KiB: the tables stay in the L1 and L2 caches.
 impl Slot for u16 {
     #[inline(always)]
     fn new(at: usize) -> Self {
@@ -58,13 +59,13 @@ impl Slot for u32 {
     }
 }
 
-/// A table of zeros. It never lies on the stack, which may be a caller's small one.
+/// Returns a table of zeros. It is never built on the stack, because the stack of the calling thread may be small.
 fn empty_table<S: Copy + Default, const N: usize>() -> Box<[S; N]> {
     let table: Box<[S]> = vec![S::default(); N].into();
     table.try_into().unwrap_or_else(|_| unreachable!("it has that length"))
 }
 
-/// Whether the processor has what the encoders are compiled for a second time.
+/// Returns whether the processor has the features of the second compiled form of the encoders.
 #[cfg(target_arch = "x86_64")]
 fn has_avx2() -> bool {
     is_x86_feature_detected!("avx2")
@@ -73,7 +74,7 @@ fn has_avx2() -> bool {
         && is_x86_feature_detected!("lzcnt")
 }
 
-/// The 8 bytes at `src[at]`.
+/// Returns the 8 bytes at `src[at]`.
 ///
 /// # Safety
 /// `at + 8 <= src.len()`.
@@ -84,7 +85,7 @@ unsafe fn read64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(unsafe { src.as_ptr().add(at).cast::<[u8; 8]>().read() })
 }
 
-/// The 4 bytes at `src[at]`.
+/// Returns the 4 bytes at `src[at]`.
 ///
 /// # Safety
 /// `at + 4 <= src.len()`.
@@ -95,10 +96,10 @@ unsafe fn read32(src: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(unsafe { src.as_ptr().add(at).cast::<[u8; 4]>().read() })
 }
 
-/// How many bytes at `src[at]` are the same as `back` bytes before, up to `src[end]`.
+/// Returns the number of bytes at `src[at]` that are equal to those `back` bytes before, up to `src[end]`.
 ///
-/// Where the next sequence begins depends on it, so what counts is how soon it is known: mostly by the first word. Behind that
-/// the length is a matter of chance, and many bytes at a time have fewer branches.
+/// The start of the next sequence depends on the result, so latency matters: the result is mostly known after the
+/// first word. Beyond it, the length is random, and comparing 32 bytes at a time needs fewer branches.
 #[inline(always)]
 fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     debug_assert!(at <= end && end <= src.len() && back <= at);
@@ -131,7 +132,7 @@ fn common(src: &[u8], at: usize, back: usize, end: usize) -> usize {
     n + here[n..].iter().zip(&there[n..]).take_while(|(x, y)| x == y).count()
 }
 
-/// Returns how many bytes before `at`, back to `low`, are the same as `back` bytes before those.
+/// Returns the number of bytes before `at`, back to `low`, that are equal to those `back` bytes before.
 ///
 /// # Safety
 /// `low <= at <= src.len()` and `back <= at`.

@@ -1,34 +1,35 @@
-//! The sequences of an LZ4 block, as they are written.
+//! Writes the sequences of an LZ4 block.
 //!
 //! Owns the layout of tokens, lengths and offsets, and the limit of the destination. Never searches for matches.
 
 use super::MIN_MATCH;
 
-/// The length in a token's nibble that says that more bytes follow.
+/// The value of a token's nibble that says that more length bytes follow.
 const MORE: usize = 15;
-/// What a token, its literals and an offset take at most when there are few literals, and they are copied as one chunk.
+/// The size of a sequence, in bytes, if its literals need no length byte and are copied as one chunk: a token, the
+/// chunk and an offset.
 const SHORT_SEQUENCE: usize = 1 + CHUNK + 2;
-/// The chunk that few literals are copied in.
+/// The size of the copy of fewer than `MORE` literals, in bytes.
 const CHUNK: usize = 16;
 /// The size of a sequence, in bytes, if its literals need one byte of length and are copied as one long chunk.
 const MEDIUM_SEQUENCE: usize = 2 + LONG_CHUNK + 2;
-/// The chunk that many are copied in.
+/// The size of the copies of more literals, in bytes.
 const LONG_CHUNK: usize = 32;
 
-/// A block that grows in a destination.
+/// A block under construction in a destination buffer.
 pub(super) struct Output<'a> {
     dest: &'a mut [u8],
     len: usize,
 }
 
 impl<'a> Output<'a> {
-    /// An empty block in `dest`.
+    /// Returns an empty block in `dest`.
     pub(super) fn new(dest: &'a mut [u8]) -> Self {
         Output { dest, len: 0 }
     }
 
-    /// Appends a sequence: the literals `src[start..end]` and a match of `length` bytes from `back` bytes before. `None` when
-    /// it does not fit.
+    /// Appends a sequence: the literals `src[start..end]` and a match of `length` bytes at distance `back`. Returns
+    /// `None` if it does not fit.
     #[inline(always)]
     pub(super) fn sequence(
         &mut self,
@@ -68,7 +69,7 @@ impl<'a> Output<'a> {
         if coded >= MORE { self.more(coded - MORE) } else { Some(()) }
     }
 
-    /// As [`sequence`](Self::sequence) without literals.
+    /// Appends a match like [`sequence`](Self::sequence), without literals.
     #[inline(always)]
     pub(super) fn bare_match(&mut self, back: usize, length: usize) -> Option<()> {
         debug_assert!(length >= MIN_MATCH && (1..=65535).contains(&back));
@@ -86,7 +87,7 @@ impl<'a> Output<'a> {
         Some(self.len)
     }
 
-    /// A token with the nibble of a match, and literals.
+    /// Appends a token with the `nibble` of a match, and literals.
     #[inline]
     fn literals(&mut self, src: &[u8], start: usize, end: usize, nibble: usize) -> Option<()> {
         let count = end - start;
@@ -95,7 +96,7 @@ impl<'a> Output<'a> {
         if count >= MORE {
             self.more(count - MORE)?;
         }
-        // Copies of fixed size are quicker than one of the right size, where both sides have the room.
+        // Copies of fixed size are faster than one of the exact size, where both buffers are long enough.
         let wide = count.next_multiple_of(LONG_CHUNK);
         if let (Some(to), Some(from)) =
             (self.dest.get_mut(self.len..self.len + wide), src.get(start..start + wide))
@@ -110,7 +111,7 @@ impl<'a> Output<'a> {
         Some(())
     }
 
-    /// What a length is more than its nibble says.
+    /// Appends the length bytes for `more`, the difference between a length and the value of its nibble.
     #[inline(always)]
     fn more(&mut self, more: usize) -> Option<()> {
         if more < 255 {

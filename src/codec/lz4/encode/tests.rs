@@ -1,5 +1,5 @@
-//! The encoders against the format: an independent decoder (the crate `lz4_flex`) and our own read what they write, and nothing is
-//! written beyond the limit.
+//! Tests the encoders against the format: an independent decoder (the crate `lz4_flex`) and our own decode the
+//! blocks, and nothing is written beyond the limit.
 
 use lz4_flex::block::decompress_into_with_dict;
 
@@ -19,17 +19,18 @@ impl Random {
     }
 }
 
-/// All encoders, with their tables: they carry nothing over, which the tests see to by using them for everything.
+/// All encoders, with their tables. The tests reuse the tables for every input, which checks that no content is
+/// carried over.
 #[derive(Default)]
 struct Encoders {
     fast: fast::Tables,
     mid: mid::Tables,
     high: high::Tables,
-    /// What is prepared of the dictionary with that number.
+    /// The tables prepared for the dictionary with that number.
     prepared: (u64, fast::Tables, mid::Tables),
 }
 
-/// A dictionary with a number of its own.
+/// A dictionary with a unique number.
 #[derive(Clone, Copy)]
 struct Dictionary<'a> {
     id: u64,
@@ -77,7 +78,7 @@ impl Encoders {
     }
 }
 
-/// The content of a block, as `lz4_flex` decodes it.
+/// Decodes a block with `lz4_flex`.
 fn independently_decoded(stream: &[u8], len: usize, dictionary: &[u8]) -> Option<Vec<u8>> {
     let mut plain = vec![0; len];
     let written = decompress_into_with_dict(stream, &mut plain, dictionary).ok()?;
@@ -105,8 +106,8 @@ fn check_with(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], n
         let mut plain = vec![0; src.len()];
         let read = decompress(&stream, stream.len(), &mut plain, src.len(), dictionary.bytes);
         assert!(read == src.len() && plain == src, "{name}: our decoder misreads");
-        // Decoders are lenient about the rules for the end of a block: no match begins in the last 12 bytes, or
-        // reaches into the last 5.
+        // Decoders do not check the rules for the end of a block: no match begins in the last 12 bytes, or reaches
+        // into the last 5.
         if let Some((start, end)) = last_match(&stream) {
             assert!(
                 start + 12 <= src.len() && end + 5 <= src.len(),
@@ -125,7 +126,7 @@ fn check_with(encoders: &mut Encoders, dictionary: Dictionary<'_>, src: &[u8], n
     }
 }
 
-/// Where the last match of a block begins and ends in its content.
+/// Returns the positions in the content where the last match of a block begins and ends.
 fn last_match(stream: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut out, mut last) = (0, 0, None);
     let length = |nibble: usize, at: &mut usize| {
@@ -152,7 +153,7 @@ fn last_match(stream: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// Inputs of all the kinds that matter to a step of an encoder.
+/// Returns inputs of all kinds that exercise a step of an encoder.
 fn kinds(len: usize, random: &mut Random) -> Vec<(&'static str, Vec<u8>)> {
     let pieces = |random: &mut Random, piece: &dyn Fn(&mut Random, &mut Vec<u8>)| {
         let mut out = Vec::new();
@@ -231,7 +232,7 @@ fn long_inputs() {
     }
 }
 
-/// A copy this far back can be referred to; one byte farther, not.
+/// The longest distance of a match is 65535 bytes; a copy one byte farther back is not matched.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
 fn distances_at_the_limit() {
@@ -254,7 +255,7 @@ fn distances_at_the_limit() {
     }
 }
 
-/// What one call leaves in the tables is nothing to the next.
+/// The content that one call leaves in the tables does not affect the next call.
 #[test]
 fn calls_do_not_depend_on_those_before() {
     let mut random = Random(4);
@@ -281,7 +282,8 @@ fn calls_do_not_depend_on_those_before() {
     }
 }
 
-/// Long runs are found by their starts: wherever a run was before, one of its length is a single match.
+/// Long runs are found by their starts: a run of the same length as an earlier run is a single match, wherever the
+/// earlier one was.
 #[test]
 fn runs_are_found_whole() {
     let mut tables = high::Tables::default();
@@ -292,7 +294,7 @@ fn runs_are_found_whole() {
         src.extend(std::iter::repeat_n(255, length));
         src.extend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, length as u8]);
     }
-    // 90 of them, as once before, with what follows.
+    // A run of 90, which occurred before with the same bytes behind it.
     src.extend(random.bytes(30, 200));
     src.extend(std::iter::repeat_n(255, 90));
     src.extend([1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 90, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71]);
@@ -331,8 +333,8 @@ fn dictionaries() {
     }
 }
 
-/// As if the dictionary came right before the content: the first byte of a dictionary of 65535 can be referred to from the first byte
-/// of the content, not from the second.
+/// The dictionary lies directly before the content: the first byte of a dictionary of 65535 bytes can be referred to
+/// from the first byte of the content, not from the second.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 64 KiB")]
 fn distances_at_the_limit_into_a_dictionary() {
@@ -350,7 +352,7 @@ fn distances_at_the_limit_into_a_dictionary() {
     }
 }
 
-/// What an encoder keeps of a dictionary from call to call changes nothing.
+/// The state that an encoder keeps of a dictionary between calls does not change its output.
 #[test]
 #[cfg_attr(miri, ignore = "takes many minutes for 24 dictionaries")]
 fn streams_with_a_dictionary_do_not_depend_on_those_before() {

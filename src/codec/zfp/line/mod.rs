@@ -1,7 +1,7 @@
-//! ZFP streams of one dimension (`codecs.md` 10): a cell is four values, a bit plane four bits, and what becomes of them
-//! one look into a table.
+//! ZFP streams of one dimension (`codecs.md` 10): a cell is four values, a bit plane four bits, whose code is a table
+//! lookup.
 //!
-//! Owns cells of one dimension from values to bits and back. The limits come from the caller.
+//! Owns the coding of cells of one dimension from values to bits and back. The limits come from the caller.
 
 mod planes;
 #[cfg(test)]
@@ -15,14 +15,15 @@ use super::transform;
 use super::value::Value;
 use planes::CELL;
 
-/// Bit planes of a cell with that exponent.
+/// Returns the number of bit planes of a cell with that exponent.
 #[inline(always)]
 fn planes_of(limits: &Limits, exponent: i32) -> u32 {
     super::cell::planes_of(limits, 1, exponent)
 }
 
 at_levels! {
-    /// Compresses the values at `src`; the length of the stream in bytes, `None` if it does not fit into `dest`.
+    /// Compresses the values at `src`. Returns the length of the stream in bytes, `None` if it does not fit into
+    /// `dest`.
     pub(super) fn encode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Option<usize> = encode_cells
 }
 
@@ -38,7 +39,7 @@ fn encode_cells<T: Value>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> Optio
         }
     }
     if !rest.is_empty() {
-        // Values that are missing are those that are there, from the first on (`codecs.md` 10.2).
+        // Missing values repeat the existing ones, from the first on (`codecs.md` 10.2).
         let count = rest.len() / T::SIZE;
         let source = [[0, 0, 0, 0], [0, 1, 1, 0], [0, 1, 2, 0]][count.clamp(1, 3) - 1];
         let cell = source.map(|at| T::read(&rest[at * T::SIZE..]));
@@ -67,7 +68,7 @@ fn encode_cell<T: Value>(limits: &Limits, values: &[T; CELL], bits: &mut Writer<
 }
 
 at_levels! {
-    /// Decompresses into the values of `dest`; `false` if the stream ends too early.
+    /// Decompresses into the values of `dest`. Returns `false` if the stream ends too early.
     pub(super) fn decode<[T: Value], [T]>(limits: &Limits, src: &[u8], dest: &mut [u8]) -> bool = decode_cells
 }
 

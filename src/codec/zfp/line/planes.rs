@@ -1,20 +1,21 @@
 //! The embedded coder of bit planes (`codecs.md` 10.6) for planes of four bits.
 //!
-//! Planes travel as nibbles: sixteen in a word, the highest plane in the highest nibble.
+//! Planes are handled as nibbles: sixteen in a word, the highest plane in the highest nibble.
 
 use crate::codec::zfp::bits::{Reader, Writer};
 
-/// Values of a cell.
+/// The number of values of a cell.
 pub(super) const CELL: usize = 4;
 
-/// Planes of a word.
+/// The number of planes in a word.
 const PER_PIECE: u32 = 16;
 
-/// Bits of a plane at most: a group test before each value, and each value but the last.
+/// The largest number of bits of a plane in the stream: a group test before each value, and a bit for each value but
+/// the last.
 const MAX_PLANE_BITS: u32 = 7;
 
-/// What a plane becomes, or what was read: the bits, how many are in the stream, and the number of values that are known
-/// to be significant afterwards.
+/// A coded or decoded plane: its bits, the number of bits in the stream, and the number of values that are known to
+/// be significant afterwards.
 #[derive(Clone, Copy)]
 struct Plane {
     bits: u8,
@@ -24,12 +25,12 @@ struct Plane {
 
 const NO_PLANE: Plane = Plane { bits: 0, len: 0, significant: 0 };
 
-/// Planes that are written at once.
+/// The number of planes that are written at once.
 const GROUP: usize = 8;
 
-/// What two planes become, by the number of significant values (times 256) and the two planes, the first in the high
-/// nibble: the bits, from bit 16 on the length of both, from bit 20 on that of the first, and from bit 24 on the number of
-/// significant values afterwards.
+/// The codes of two planes, indexed by the number of significant values (times 256) and the two planes, the first in
+/// the high nibble: the bits, from bit 16 on the length of both, from bit 20 on that of the first, and from bit 24 on
+/// the number of significant values afterwards.
 static ENCODED: [u32; 8 << 8] = {
     let mut table = [0; 8 << 8];
     let mut at = 0;
@@ -46,7 +47,7 @@ static ENCODED: [u32; 8 << 8] = {
     table
 };
 
-/// By the number of significant values and the next bits of the stream.
+/// The decoded plane, indexed by the number of significant values and the next bits of the stream.
 static DECODED: [[Plane; 1 << MAX_PLANE_BITS]; 8] = {
     let mut table = [[NO_PLANE; 1 << MAX_PLANE_BITS]; 8];
     let mut n = 0;
@@ -61,12 +62,12 @@ static DECODED: [[Plane; 1 << MAX_PLANE_BITS]; 8] = {
     table
 };
 
-/// Bits of the stream that two planes are looked for in.
+/// The number of bits of the stream that index [`DECODED_PAIRS`].
 const PAIR_BITS: u32 = 10;
 
-/// What one or two planes are, by the number of significant values (times 2 to the power of [`PAIR_BITS`]) and the next
-/// bits of the stream: the planes, the first one higher; from bit 8 on how many bits they take, from bit 12 on the number
-/// of significant values afterwards; bit 15 is set if there are two.
+/// One or two decoded planes, indexed by the number of significant values (times 2 to the power of [`PAIR_BITS`]) and
+/// the next bits of the stream: the planes, the first one higher; from bit 8 on the number of bits that they have in
+/// the stream, from bit 12 on the number of significant values afterwards; bit 15 is set if there are two.
 static DECODED_PAIRS: [u16; 8 << PAIR_BITS] = {
     let mut table = [0; 8 << PAIR_BITS];
     let mut at = 0;
@@ -112,7 +113,7 @@ const fn encoded(mut n: u8, plane: u8) -> Plane {
     Plane { bits, len, significant: n }
 }
 
-/// Of `budget` bits at most.
+/// Decodes a plane of at most `budget` bits.
 const fn decoded(mut n: u8, bits: u8, budget: u8) -> Plane {
     let mut len = if n < budget { n } else { budget };
     let mut plane = bits & ((1 << len) - 1);
@@ -136,13 +137,13 @@ const fn decoded(mut n: u8, bits: u8, budget: u8) -> Plane {
     Plane { bits: plane, len, significant: n }
 }
 
-/// Four values from the planes of piece `at`.
+/// Returns the bits of four values that the planes of piece `at` hold.
 #[inline(always)]
 fn separate(piece: u64, at: u32) -> [u64; CELL] {
     [piece, piece >> 1, piece >> 2, piece >> 3].map(|bits| gather(bits) << 48 >> (at * PER_PIECE))
 }
 
-/// The lowest bits of all nibbles, whatever the other bits are.
+/// Returns the lowest bits of all nibbles; the other bits are ignored.
 #[inline(always)]
 fn gather(value: u64) -> u64 {
     let value = value & 0x1111_1111_1111_1111;
@@ -152,7 +153,7 @@ fn gather(value: u64) -> u64 {
     (value | value >> 24) & 0xffff
 }
 
-/// The bits of a byte, each in a nibble of its own.
+/// The bits of a byte, each in a separate nibble.
 static SPREAD: [u32; 256] = {
     let mut table = [0; 256];
     let mut at = 0;
@@ -163,7 +164,7 @@ static SPREAD: [u32; 256] = {
     table
 };
 
-/// The planes of group `number` of four values whose highest bit is bit 63.
+/// Returns the planes of group `number` of four values whose highest bit is bit 63.
 #[inline(always)]
 fn group_of(values: &[u64; CELL], number: u32) -> u32 {
     let [x, y, z, w] = values.map(|value| SPREAD[(value << (GROUP as u32 * number) >> 56) as usize]);
@@ -189,8 +190,8 @@ pub(super) fn encode(values: &[u64; CELL], planes: u32, budget: u32, bits: &mut 
     budget - left
 }
 
-/// Writes the first `planes` planes of a group, of which no more than `PAIRS` pairs are wanted, within `left` bits; how
-/// many of those are left. `n` is the number of significant values, times 256.
+/// Writes the first `planes` planes of a group, at most `PAIRS` pairs, within `left` bits. Returns how many of those
+/// bits are left. `n` is the number of significant values, times 256.
 #[inline(always)]
 fn encode_group<const PAIRS: usize>(
     group: u32,
@@ -199,8 +200,8 @@ fn encode_group<const PAIRS: usize>(
     left: u32,
     bits: &mut Writer<'_>,
 ) -> u32 {
-    // All planes of the pairs are coded, wanted or not; what is wanted is a part from the start, whose length is looked
-    // up: a loop of varying length would cost more.
+    // All planes of the pairs are coded, needed or not. Only a prefix of the code is written, whose length is looked
+    // up: a loop of varying length would be slower.
     let (mut word, mut count, mut counts) = (0u64, 0, [0u32; GROUP]);
     for pair in 0..PAIRS {
         let entry = ENCODED[*n & 0x700 | (group >> (24 - 8 * pair) & 0xff) as usize];
@@ -210,13 +211,13 @@ fn encode_group<const PAIRS: usize>(
         counts[2 * pair + 1] = count;
         *n = (entry >> 16) as usize & 0xff00;
     }
-    // In the middle of a plane, if the budget ends there.
+    // The prefix ends inside a plane if the budget ends there.
     let len = counts[planes.min(2 * PAIRS) - 1].min(left);
     bits.put(word & ((1 << len) - 1), len);
     left - len
 }
 
-/// Reads four values of so many planes, and of at most `budget` bits; how many bits it used, too.
+/// Reads four values of `planes` planes and at most `budget` bits. Returns the values and the number of bits used.
 #[inline(always)]
 pub(super) fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; CELL], u32) {
     let (mut left, mut n, mut rest) = (budget, 0, planes);
@@ -266,7 +267,7 @@ pub(super) fn decode(planes: u32, budget: u32, bits: &mut Reader<'_>) -> ([u64; 
     (values, budget - left)
 }
 
-/// The nibbles in the opposite order.
+/// Returns the nibbles in reverse order.
 #[inline(always)]
 fn reversed(word: u64) -> u64 {
     let word = word.swap_bytes();

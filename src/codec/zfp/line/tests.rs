@@ -1,9 +1,9 @@
-//! The coder of bit planes against the loops of `codecs.md` 10.6 and 10.7, bit by bit.
+//! Tests the coder of bit planes against the loops of `codecs.md` 10.6 and 10.7, bit by bit.
 
 use super::{CELL, planes};
 use crate::codec::zfp::bits::{Reader, Writer};
 
-/// 10.6 for values whose highest bit is bit 63.
+/// Encodes as in 10.6, for values whose highest bit is bit 63.
 fn naive_encode(values: &[u64; CELL], planes: u32, budget: usize) -> Vec<bool> {
     let (mut out, mut n) = (Vec::new(), 0);
     for k in (64 - planes..64).rev() {
@@ -32,7 +32,7 @@ fn naive_encode(values: &[u64; CELL], planes: u32, budget: usize) -> Vec<bool> {
     out
 }
 
-/// 10.7, step 2; the values, and the bits used.
+/// Decodes as in 10.7, step 2. Returns the values and the number of bits used.
 fn naive_decode(bits: &[bool], planes: u32, budget: usize) -> ([u64; CELL], usize) {
     let (mut values, mut n, mut at) = ([0; CELL], 0, 0);
     let read = |at: &mut usize| {
@@ -74,7 +74,7 @@ fn planes_are_those_of_the_plain_loops() {
         state ^ state >> 29
     };
     for round in 0..if cfg!(miri) { 8 } else { 20_000 } {
-        // Of every magnitude, and some of them 0.
+        // Values of every magnitude, and some that are 0.
         let values: [u64; CELL] = std::array::from_fn(|_| {
             let shift = random() % 70;
             if shift < 64 { random() >> shift } else { 0 }
@@ -94,7 +94,7 @@ fn planes_are_those_of_the_plain_loops() {
         assert_eq!(bits[lead as usize..][..expected.len()], expected, "{values:x?}, {planes} planes");
         assert!(bits[lead as usize + expected.len()..].iter().all(|&bit| !bit));
 
-        // What was written, and anything.
+        // The stream that was written, and random bytes.
         for stream in [room.to_vec(), (0..8).flat_map(|_| random().to_le_bytes()).collect()] {
             let mut reader = Reader::new(&stream);
             reader.skip(lead);

@@ -1,6 +1,6 @@
-//! The transform of a cell's whole numbers, one axis after the other (`codecs.md` 10.4).
+//! The transform of a cell's integers, one axis after the other (`codecs.md` 10.4).
 //!
-//! Lines along the slower axes lie beside each other, and the compiler makes vectors of them. For those along the fastest
+//! Lines along the slower axes are adjacent in memory, and the compiler vectorises them. For lines along the fastest
 //! axis of a cell of 32-bit numbers there is a kernel.
 
 #[cfg(target_arch = "x86_64")]
@@ -8,10 +8,10 @@ mod sse2;
 
 use super::integer::Integer;
 
-/// Values of a line.
+/// The number of values of a line.
 const SIDE: usize = 4;
 
-/// The transform of a cell, forwards.
+/// Transforms a cell.
 #[inline(always)]
 pub(super) fn forward<I: Rows, const N: usize>(cell: &mut [I; N]) {
     along_fastest(cell, I::lift_rows, lift);
@@ -26,7 +26,7 @@ pub(super) fn forward<I: Rows, const N: usize>(cell: &mut [I; N]) {
     }
 }
 
-/// The transform of a cell, backwards.
+/// Undoes [`forward`].
 #[inline(always)]
 pub(super) fn inverse<I: Rows, const N: usize>(cell: &mut [I; N]) {
     if N > 64 {
@@ -41,7 +41,7 @@ pub(super) fn inverse<I: Rows, const N: usize>(cell: &mut [I; N]) {
     along_fastest(cell, I::lower_rows, lower);
 }
 
-/// All lines of a cell along the fastest axis; four of them at once if there are as many.
+/// Transforms all lines of a cell along the fastest axis, four at a time if there are four or more.
 #[inline(always)]
 fn along_fastest<I: Integer>(
     cell: &mut [I],
@@ -53,12 +53,12 @@ fn along_fastest<I: Integer>(
     along::<I, 1>(rest, line);
 }
 
-/// Four neighbouring lines along the fastest axis.
+/// The transform of four neighbouring lines along the fastest axis.
 pub(super) trait Rows: Integer {
-    /// The transform, forwards.
+    /// Transforms the lines.
     fn lift_rows(cell: &mut [Self; SIDE * SIDE]);
 
-    /// The transform, backwards.
+    /// Undoes [`lift_rows`](Self::lift_rows).
     fn lower_rows(cell: &mut [Self; SIDE * SIDE]);
 }
 
@@ -87,7 +87,7 @@ impl Rows for i32 {
     }
 }
 
-/// All lines of a cell along the axis whose neighbours are `STRIDE` apart.
+/// Transforms all lines of a cell along the axis whose neighbours are `STRIDE` apart.
 #[inline(always)]
 fn along<I: Integer, const STRIDE: usize>(cell: &mut [I], line: impl Fn([I; SIDE]) -> [I; SIDE]) {
     for lines in cell.chunks_exact_mut(SIDE * STRIDE) {

@@ -1,10 +1,10 @@
-//! Four lines along the fastest axis at once: turned over, they are the lanes of four vectors.
+//! Transforms four lines along the fastest axis at once: transposed, they are the lanes of four vectors.
 
 use std::arch::x86_64::*;
 
 use super::{Rows, SIDE};
 
-/// Four values of each of four lines, or the same turned over.
+/// Four values of each of four lines, or their transpose.
 type Vectors = [__m128i; SIDE];
 
 impl Rows for i32 {

@@ -1,6 +1,6 @@
-//! Bits, the lowest first, into bytes.
+//! A writer of bits into bytes, lowest bit first.
 
-/// A writer of bits.
+/// Writes bits to a buffer.
 pub(super) struct Bits<'a> {
     dest: &'a mut [u8],
     len: usize,
@@ -9,17 +9,17 @@ pub(super) struct Bits<'a> {
 }
 
 impl<'a> Bits<'a> {
-    /// A writer to the start of `dest`.
+    /// Returns a writer to the start of `dest`.
     pub(super) fn new(dest: &'a mut [u8]) -> Self {
         Bits { dest, len: 0, waiting: 0, count: 0 }
     }
 
-    /// Bytes that are left, less what waits.
+    /// Returns the number of bytes of `dest` that have not been written; buffered bits do not count as written.
     pub(super) fn room(&self) -> usize {
         self.dest.len() - self.len
     }
 
-    /// Adds the lowest `count` bits of `bits`, the others of which are 0. No more than 57 may be added before a
+    /// Adds the lowest `count` bits of `bits`, whose other bits must be 0. At most 57 bits may be added before a
     /// [`flush`](Self::flush).
     #[inline(always)]
     pub(super) fn put(&mut self, bits: u64, count: u32) {
@@ -28,7 +28,7 @@ impl<'a> Bits<'a> {
         self.count += count;
     }
 
-    /// Writes all bytes that are whole; `None` if there is no room.
+    /// Writes all complete bytes. Returns `None` if there is no room.
     #[inline(always)]
     pub(super) fn flush(&mut self) -> Option<()> {
         let whole = (self.count / 8) as usize;
@@ -40,29 +40,29 @@ impl<'a> Bits<'a> {
                 .copy_from_slice(&self.waiting.to_le_bytes()[..whole]);
         }
         self.len += whole;
-        // All 64 bits cannot wait: 7 at the most remain, and 57 come to them.
+        // At most 64 bits were buffered, 7 that remained and 57 that were added; a shift by all 64 leaves none.
         self.waiting = self.waiting.checked_shr(8 * whole as u32).unwrap_or(0);
         self.count %= 8;
         Some(())
     }
 
-    /// The place of the next bit.
+    /// Returns the position of the next bit, in bits from the start of `dest`.
     pub(super) fn position(&self) -> usize {
         8 * self.len + self.count as usize
     }
 
-    /// Makes the bit at a place that was flushed a 1.
+    /// Sets the bit at `position`, which must have been flushed, to 1.
     pub(super) fn set(&mut self, position: usize) {
         self.dest[position / 8] |= 1 << (position % 8);
     }
 
-    /// Goes to the next whole byte; `None` if there is no room.
+    /// Fills the current byte with zeros. Returns `None` if there is no room.
     pub(super) fn align(&mut self) -> Option<()> {
         self.count = self.count.next_multiple_of(8);
         self.flush()
     }
 
-    /// Writes bytes where bits end with a byte; `None` if there is no room.
+    /// Writes bytes; the bits before them must end at a byte boundary. Returns `None` if there is no room.
     pub(super) fn bytes(&mut self, bytes: &[u8]) -> Option<()> {
         debug_assert_eq!(self.count, 0);
         self.dest.get_mut(self.len..self.len + bytes.len())?.copy_from_slice(bytes);
@@ -70,7 +70,7 @@ impl<'a> Bits<'a> {
         Some(())
     }
 
-    /// The number of bytes, the last of which is filled with zeros; `None` if there is no room.
+    /// Fills the last byte with zeros. Returns the number of bytes written, or `None` if there is no room.
     pub(super) fn finish(mut self) -> Option<usize> {
         self.align()?;
         Some(self.len)

@@ -1,4 +1,4 @@
-//! Blocks of deflate (RFC 1951 3.2): which kind a block is, and writing it.
+//! Blocks of deflate (RFC 1951 3.2): the choice of the kind of a block, and its encoding.
 
 use super::bits::Bits;
 use super::codes::{
@@ -8,18 +8,19 @@ use super::codes::{
 use super::dynamic::Dynamic;
 use super::matches::{LEAST, Match};
 
-/// The most bytes of a stored block.
+/// The greatest length of a stored block in bytes.
 const MOST_STORED: usize = 0xffff;
 
-/// What a stored byte counts for in the choice of the kind of a block: as stored bytes are decoded so much faster than any
-/// others, they may be a little more.
+/// The weight of a stored byte in the choice of the kind of a block. Stored bytes are decoded much faster than all
+/// others, so a stored block may be slightly longer.
 const STORED_WEIGHT: f32 = 0.995;
 
-/// Bits that the codes of a block take, about, and bits that a stored block takes before its bytes.
+/// The approximate length of the codes in the header of a block, and the length of the header of a stored block, in
+/// bits.
 const HEADER_BITS: f32 = 600.0;
 const STORED_BITS: f32 = 40.0;
 
-/// How often each value occurs among literals.
+/// The frequency of each value among literals.
 #[derive(Clone)]
 pub(super) struct Counts([u32; 256]);
 
@@ -27,7 +28,7 @@ impl Counts {
     pub(super) const NONE: Counts = Counts([0; 256]);
 
     pub(super) fn of(literals: &[u8]) -> Counts {
-        // Several tables: counting equal bytes in one would make each wait for the one before.
+        // Four tables: in a single one, the increments for equal bytes would wait for each other.
         let mut tables = [[0u32; 256]; 4];
         let (quads, rest) = literals.as_chunks::<4>();
         for quad in quads {
@@ -41,12 +42,13 @@ impl Counts {
         Counts(std::array::from_fn(|byte| tables.iter().map(|table| table[byte]).sum()))
     }
 
-    /// Returns the counts of both.
+    /// Returns the sums of both counts.
     pub(super) fn with(&self, other: &Counts) -> Counts {
         Counts(std::array::from_fn(|byte| self.0[byte] + other.0[byte]))
     }
 
-    /// Estimates the bits of a block of these literals: with the best codes for them, or stored.
+    /// Returns an estimate of the length, in bits, of a block of these literals: with optimal codes or stored,
+    /// whichever is shorter.
     pub(super) fn bits(&self) -> f32 {
         let total: u32 = self.0.iter().sum();
         let weight = |n: u32| n as f32 * log2(n);
@@ -59,18 +61,18 @@ impl Counts {
 fn log2(n: u32) -> f32 {
     let bits = (n.max(1) as f32).to_bits();
     let mantissa = f32::from_bits(bits & 0x7f_ffff | 1f32.to_bits());
-    // A parabola that is right at 1 and 2.
+    // A parabola that is exact at 1 and 2.
     (bits >> 23) as f32 - 127.0 + (2.0 - (mantissa - 1.0) / 3.0 - 2.0 / 3.0) * (mantissa - 1.0)
 }
 
-/// How often each symbol occurs in a block.
+/// The frequency of each symbol in a block.
 pub(super) struct Frequencies {
     literals: [u32; LITERALS],
     distances: [u32; DISTANCES],
 }
 
 impl Frequencies {
-    /// Those of an empty block, which has its end.
+    /// The frequencies of an empty block: one end-of-block symbol.
     pub(super) const NONE: Frequencies = {
         let mut literals = [0; LITERALS];
         literals[END] = 1;
@@ -90,7 +92,7 @@ impl Frequencies {
         self.distances[distance_symbol(found.distance as u16).0] += 1;
     }
 
-    /// Bits of the symbols with codes of these lengths, extra bits among them.
+    /// Returns the length, in bits, of the symbols with codes of these lengths, extra bits included.
     fn bits(&self, literals: &[u8], distances: &[u8]) -> u64 {
         let weigh = |count: u32, len: u8, extra: u32| u64::from(count) * u64::from(u32::from(len) + extra);
         let literals = self.literals.iter().zip(literals).enumerate().map(|(symbol, (&count, &len))| {
@@ -106,12 +108,12 @@ impl Frequencies {
     }
 }
 
-/// A literal, or a match, of a block.
+/// A literal or a match of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Entry(u32);
 
 impl Entry {
-    /// What is added to distances, so that no match is taken for a literal.
+    /// Added to distances, so that no match equals a literal.
     const MATCH: u32 = 0xff;
     const LENGTH_SHIFT: u32 = 24;
 
@@ -139,8 +141,8 @@ impl Entry {
     }
 }
 
-/// Writes a block of these symbols, which stand for `src`, with codes of its own, with the fixed codes or stored. Returns `None` if
-/// there is no room.
+/// Writes `src`, whose literals and matches are `entries`, as a block with dynamic codes, with the fixed codes, or
+/// stored. Returns `None` if there is no room.
 pub(super) fn symbols(
     frequencies: &Frequencies,
     entries: &[Entry],
@@ -178,7 +180,7 @@ pub(super) fn symbols(
             codes.repetition(len, distance, bits)?;
             continue;
         };
-        // Up to 7 bits wait, and three literals have 45 at the most.
+        // Up to 7 bits are buffered, and three literals have at most 45.
         codes.put(byte, bits);
         if let Some(second) = rest.first().and_then(|entry| entry.as_literal()) {
             codes.put(second, bits);
@@ -193,7 +195,8 @@ pub(super) fn symbols(
     codes.end(bits)
 }
 
-/// Writes literals with these counts as a block, or several that are stored. Returns `None` if there is no room.
+/// Writes the literals `src`, which have these counts, as a coded block, or as one or more stored blocks. Returns
+/// `None` if there is no room.
 pub(super) fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let mut symbols = Frequencies::NONE.literals;
     symbols[..256].copy_from_slice(&counts.0);
@@ -212,18 +215,18 @@ pub(super) fn literals(counts: &Counts, src: &[u8], is_last: bool, bits: &mut Bi
     dynamic.write(bits)?;
     let codes = Codes::of(&dynamic.literals, &dynamic.distances);
     bits.flush()?;
-    // Up to 7 bits wait, and three codes have 45 at the most.
+    // Up to 7 bits are buffered, and three codes have at most 45.
     codes.literals::<3>(src, bits)?;
     codes.end(bits)
 }
 
-/// Begins a block with the codes that every decoder knows.
+/// Writes the header of a block with the fixed codes.
 #[inline(always)]
 pub(super) fn begin_fixed(is_last: bool, bits: &mut Bits<'_>) {
     bits.put(u64::from(is_last) | 1 << 1, 3);
 }
 
-/// Writes `src` as stored blocks.
+/// Writes `src` as stored blocks. Returns `None` if there is no room.
 pub(super) fn store(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let mut rest = src;
     loop {

@@ -4,15 +4,15 @@ use std::ops::Range;
 
 use super::matches::{FARTHEST, LEAST_RUN, REACH, is_run};
 
-/// Bytes of the word of the chain that has all positions but those of runs.
+/// The word length, in bytes, of the chain that has all positions except those of runs.
 pub(super) const WORD: usize = LEAST_RUN;
-/// The least number of positions that are put in four at a time.
+/// The least number of positions that are inserted four at a time.
 const MANY: usize = 24;
-/// Number of positions that chains hold.
+/// The number of positions that a chain holds.
 pub(super) const WINDOW: usize = REACH;
 const MASK: usize = WINDOW - 1;
 
-/// A value of each position in the window.
+/// A ring buffer with a value for each position of the window.
 pub(super) struct Ring([u16; WINDOW]);
 
 impl Ring {
@@ -21,7 +21,7 @@ impl Ring {
         self.0[at & MASK]
     }
 
-    /// Sets the values of positions, at most [`WINDOW`].
+    /// Sets the values of `positions`, at most [`WINDOW`] of them.
     pub(super) fn fill(&mut self, positions: Range<usize>, value: u16) {
         let first = positions.start & MASK;
         let (before, behind) = self.0.split_at_mut(first);
@@ -36,22 +36,23 @@ impl Ring {
     }
 }
 
-/// The last position of each hash, as a number relative to an origin that the owner of the table moves. 0 stands for no position: it is
-/// farther away than the start of the stream, or than `FARTHEST`.
+/// The last position of each hash, as a number relative to an origin that the owner of the table moves. 0 stands for no
+/// position: it is farther away than the start of the stream, or than `FARTHEST`.
 pub(super) struct Heads<const N: usize> {
     heads: [u16; N],
-    /// How many of them are in use.
+    /// The number of hash values in use.
     used: usize,
 }
 
 impl<const N: usize> Heads<N> {
-    /// Removes all positions. `used` hashes, at most `N`, will be used.
+    /// Removes all positions. The next positions will use the first `used` hash values, at most `N`.
     pub(super) fn clear(&mut self, used: usize) {
         self.used = used.min(N);
         self.heads[..self.used].fill(0);
     }
 
-    /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
+    /// Inserts a position, and returns the distance to the last one with the same hash; more than [`reach`] if there is
+    /// none in reach.
     #[inline(always)]
     pub(super) fn replace(&mut self, hash: usize, relative: u16) -> u16 {
         relative.wrapping_sub(std::mem::replace(&mut self.heads[hash % N], relative))
@@ -63,7 +64,7 @@ impl<const N: usize> Heads<N> {
         relative.wrapping_sub(self.heads[hash % N])
     }
 
-    /// Moves the origin.
+    /// Moves the origin forward by `by` positions.
     pub(super) fn slide(&mut self, by: usize) {
         slide(&mut self.heads[..self.used], u16::try_from(by).unwrap_or(u16::MAX));
     }
@@ -93,16 +94,17 @@ pub(super) fn reach(at: usize) -> usize {
     at.min(FARTHEST)
 }
 
-/// The positions of each hash.
+/// A hash chain: the positions of each hash, linked backwards from the last one.
 pub(super) struct Chain<const N: usize> {
     pub heads: Heads<N>,
-    /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than [`reach`] if there is none in
-    /// reach.
+    /// The distance of each position to the one before it with the same hash, or [`LEFT_OUT`]; more than [`reach`] if
+    /// there is none in reach.
     pub back: Ring,
 }
 
 impl<const N: usize> Chain<N> {
-    /// Puts a position in, and returns the distance to the last one with the same hash; more than [`reach`] if there is none in reach.
+    /// Inserts a position, and returns the distance to the last one with the same hash; more than [`reach`] if there is
+    /// none in reach.
     #[inline(always)]
     pub(super) fn enter(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
         let distance = self.heads.replace(hash, relative);
@@ -114,15 +116,17 @@ impl<const N: usize> Chain<N> {
     #[inline(always)]
     pub(super) fn enter_earlier(&mut self, hash: usize, at: usize, relative: u16) -> u16 {
         let distance = self.heads.replace(hash, relative);
-        // The number before it is 0, which stands for no position.
+        // If the distance equals the number, the previous entry was 0, which stands for no position.
         let distance = if distance == relative { LEFT_OUT } else { distance };
         self.back.set(at, distance);
         distance
     }
 
-    /// Puts positions in, up to the first run if `UP_TO_RUN`. Returns the position behind the last one that was put in.
+    /// Inserts positions, up to the first run if `UP_TO_RUN`. Returns the position behind the last one that was
+    /// inserted.
     ///
-    /// `origin` is the position whose number is [`WINDOW`], and `shift` what hashes are shifted by.
+    /// `origin` is the position whose number is [`WINDOW`], and `shift` the number of bits by which hashes are shifted
+    /// to the right.
     #[inline]
     pub(super) fn enter_words<const UP_TO_RUN: bool>(
         &mut self,
@@ -151,8 +155,8 @@ impl<const N: usize> Chain<N> {
         at
     }
 
-    /// As [`enter_words`](Self::enter_words), for all but the last few positions. Returns whether a run is at the position behind the last one
-    /// that was put in, too.
+    /// As [`enter_words`](Self::enter_words), for all but the last few positions. Also returns whether a run begins at
+    /// the returned position.
     #[inline(never)]
     fn enter_many_words<const UP_TO_RUN: bool>(
         &mut self,
@@ -162,13 +166,13 @@ impl<const N: usize> Chain<N> {
         shift: u32,
     ) -> (usize, bool) {
         let mut at = positions.start;
-        // Eight bytes have four words.
+        // Four words are read from eight bytes.
         while at + 4 <= positions.end
             && let Some(bytes) = src[at..].first_chunk()
         {
             let bytes = u64::from_le_bytes(*bytes);
             let word = |nth: usize| (bytes >> (8 * nth)) as u32;
-            // A run of one of the four has two equal bytes among those with the numbers 2, 3 and 4.
+            // If one of the four words is a run, byte 3 equals byte 2 or byte 4.
             let differ = bytes ^ bytes >> 8;
             let has_pair = differ >> 16 & 0xff == 0 || differ >> 24 & 0xff == 0;
             let run = if UP_TO_RUN && has_pair { (0..4).find(|&nth| is_run(word(nth))) } else { None };
@@ -183,7 +187,7 @@ impl<const N: usize> Chain<N> {
         (at, false)
     }
 
-    /// Marks positions, at most [`WINDOW`], that are not put in.
+    /// Marks `positions`, at most [`WINDOW`] of them, as not inserted.
     pub(super) fn leave_out(&mut self, positions: Range<usize>) {
         self.back.fill(positions, LEFT_OUT);
     }
@@ -195,5 +199,5 @@ pub(super) fn hash(word: u32, shift: u32) -> usize {
     (word.wrapping_mul(0x9e37_79b1) >> shift) as usize
 }
 
-/// What [`Chain::back`] has of positions that were left out: more than any distance.
+/// The value in [`Chain::back`] of positions that were not inserted: more than any distance.
 pub(super) const LEFT_OUT: u16 = u16::MAX;

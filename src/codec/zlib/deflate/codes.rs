@@ -3,7 +3,7 @@
 use super::bits::Bits;
 use super::huffman::{self, Code};
 
-/// Numbers of symbols of literals with match lengths, and of distances.
+/// The number of symbols of literals and match lengths, and of distances.
 pub(super) const LITERALS: usize = 286;
 pub(super) const DISTANCES: usize = 30;
 /// The symbol of the end of a block, and the first one of match lengths.
@@ -50,7 +50,7 @@ pub(super) fn distance_symbol(distance: u16) -> (usize, u32) {
     ((2 * extra + (d >> extra)) as usize, d & ((1 << extra) - 1))
 }
 
-/// Lengths in bits of the fixed codes (RFC 1951 3.2.6).
+/// The lengths in bits of the fixed codes (RFC 1951 3.2.6).
 pub(super) const FIXED_LITERALS: [u8; 288] = {
     let mut lens = [8; 288];
     let mut i = 144;
@@ -90,7 +90,8 @@ impl Codes {
         Codes { literals, distances: huffman::codes(distance_lens), lengths }
     }
 
-    /// Writes literals, `AT_ONCE` before each flush: their codes have 57 bits at the most, with those that wait.
+    /// Writes literals, with a flush after every `AT_ONCE` of them: their codes, with the bits added since the last
+    /// flush, must have at most 57 bits. Returns `None` if there is no room.
     #[inline(always)]
     pub(super) fn literals<const AT_ONCE: usize>(&self, bytes: &[u8], bits: &mut Bits<'_>) -> Option<()> {
         let (parts, rest) = bytes.as_chunks::<AT_ONCE>();
@@ -102,17 +103,18 @@ impl Codes {
         bits.flush()
     }
 
-    /// Adds the code of a literal: 15 bits at the most.
+    /// Adds the code of a literal: at most 15 bits.
     #[inline(always)]
     pub(super) fn put(&self, byte: u8, bits: &mut Bits<'_>) {
         let code = self.literals[usize::from(byte)];
         bits.put(u64::from(code.bits), u32::from(code.len));
     }
 
-    /// Writes a match of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes.
+    /// Writes a match of [`LEAST`](super::matches::LEAST)`..=`[`MOST`](super::matches::MOST) bytes. Returns `None` if
+    /// there is no room.
     #[inline(always)]
     pub(super) fn repetition(&self, len: u16, distance: u16, bits: &mut Bits<'_>) -> Option<()> {
-        // 15 + 5 bits, and 15 + 13.
+        // At most 15 + 5 bits for the length, and 15 + 13 for the distance.
         let (code, count) = self.lengths[usize::from(len) - 3];
         bits.put(u64::from(code), count);
         let (symbol, value) = distance_symbol(distance);
@@ -122,7 +124,7 @@ impl Codes {
         bits.flush()
     }
 
-    /// Writes the end of the block.
+    /// Writes the end-of-block symbol. Returns `None` if there is no room.
     #[inline(always)]
     pub(super) fn end(&self, bits: &mut Bits<'_>) -> Option<()> {
         let end = self.literals[END];

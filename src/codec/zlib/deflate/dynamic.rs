@@ -1,17 +1,18 @@
-//! The header of a block with codes of its own (RFC 1951 3.2.7).
+//! The header of a block with dynamic codes (RFC 1951 3.2.7).
 
 use super::bits::Bits;
 use super::codes::{DISTANCES, FIRST_LENGTH, LITERALS};
 use super::huffman::{self, Code};
 
-/// Symbols of the code of code lengths, the order in which the lengths of its codes are written, and the longest one in bits.
+/// The code of code lengths: the number of its symbols, the order in which its own code lengths are written, and its
+/// longest code in bits.
 const META_SYMBOLS: usize = 19;
 const META_ORDER: [usize; META_SYMBOLS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 const META_LIMIT: usize = 7;
 
-/// The codes of a block with codes of its own, and its header.
+/// The codes of a block with dynamic codes, and its header.
 pub(super) struct Dynamic {
-    /// Lengths in bits of the codes of literals and match lengths, and of distances.
+    /// The lengths in bits of the codes of literals and match lengths, and of distances.
     pub literals: [u8; LITERALS],
     pub distances: [u8; DISTANCES],
     /// The lengths of both, run-length encoded.
@@ -20,7 +21,7 @@ pub(super) struct Dynamic {
     ndistances: usize,
     meta: [u8; META_SYMBOLS],
     nmeta: usize,
-    /// Length of the header in bits, without the three bits of its kind.
+    /// The length of the header in bits, without the three bits that begin every block.
     pub bits: u64,
 }
 
@@ -100,9 +101,10 @@ impl Dynamic {
     }
 }
 
-/// Returns lengths as symbols: themselves, or "the last one 3 to 6 times more", or "3 to 10" and "11 to 138 times 0".
+/// Returns lengths as symbols: a length itself, "the last length 3 to 6 times more", or "3 to 10" and "11 to 138 times
+/// 0".
 fn run_length_encode(lens: impl Iterator<Item = u8>) -> RunLengths {
-    // No symbol stands for less than a length.
+    // Each symbol stands for at least one length, so there are at most as many symbols as lengths.
     let mut run_lengths = RunLengths { symbols: [(0, 0); LITERALS + DISTANCES], len: 0 };
     let mut lens = lens.peekable();
     while let Some(len) = lens.next() {

@@ -1,19 +1,20 @@
-//! Huffman codes for deflate: lengths from counts, and codes from lengths (RFC 1951 3.2.2). Pure.
+//! Huffman codes for deflate: lengths from counts, and codes from lengths (RFC 1951 3.2.2). Pure functions.
 
 /// The longest code of a block, in bits.
 pub(super) const MAX_LEN: usize = 15;
-/// Symbols of the largest alphabet.
+/// The number of symbols of the largest alphabet.
 pub(super) const MOST_SYMBOLS: usize = 288;
 
-/// A code, its bits in the order in which they are written, and how many they are.
+/// A code: its bits in the order in which they are written, and their number.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub(super) struct Code {
     pub bits: u16,
     pub len: u8,
 }
 
-/// The lengths of an optimal prefix code for symbols with these counts, none longer than `limit` bits; 0 for symbols that do
-/// not occur. Where fewer than two do, two get a code nevertheless, so that every decoder takes it.
+/// Sets `lens` to the lengths of an optimal prefix code for symbols with these counts, none longer than `limit` bits; 0
+/// for symbols that do not occur. If fewer than two symbols occur, two still get a code, so that every decoder accepts
+/// it.
 pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
     debug_assert_eq!(counts.len(), lens.len());
     lens.fill(0);
@@ -24,7 +25,7 @@ pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
         n += usize::from(count > 0);
     }
     if n < 2 {
-        // A code of one symbol needs a bit, too.
+        // A code of one symbol needs one bit, too.
         let only = if n == 1 { (sorted[0] & 0xffff) as usize } else { 0 };
         lens[only] = 1;
         lens[usize::from(only == 0)] = 1;
@@ -55,7 +56,8 @@ pub(super) fn lengths(counts: &[u32], limit: usize, lens: &mut [u8]) {
 /// Replaces ascending counts by the depths of their leaves in an optimal tree, in place (Moffat and Katajainen 1995).
 fn depths_from_counts(a: &mut [u32]) {
     let n = a.len();
-    // Inner nodes: `a` holds what is left of the leaves, and sums and then parents of those that were made.
+    // Inner nodes. `a` holds the counts of the remaining leaves, and for each inner node first its sum, then the index
+    // of its parent.
     a[0] += a[1];
     let (mut root, mut leaf) = (0, 2);
     for next in 1..n - 1 {
@@ -81,7 +83,7 @@ fn depths_from_counts(a: &mut [u32]) {
     for next in (0..n - 2).rev() {
         a[next] = a[a[next] as usize] + 1;
     }
-    // Depths of the leaves: what the inner nodes of a depth leave free.
+    // Depths of the leaves: the nodes of a depth that are not inner nodes.
     let (mut available, mut depth) = (1usize, 0u32);
     let (mut inner, mut next) = (n - 1, n);
     while available > 0 {
@@ -99,11 +101,13 @@ fn depths_from_counts(a: &mut [u32]) {
     }
 }
 
-/// Makes codes that were cut to `limit` fit again, by lengthening others as little as possible.
+/// Makes the lengths a prefix code again after they were cut to `limit`, by lengthening other codes as little as
+/// possible.
 fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
     let mut taken: u32 = (1..=limit).map(|len| of_length[len] << (limit - len)).sum();
     while taken > 1 << limit {
-        // One code of the greatest length less than the limit becomes longer by a bit, and one of the longest goes beside it.
+        // One code of the greatest length less than the limit becomes longer by one bit, and one of the longest codes
+        // becomes its sibling.
         let Some(len) = (1..limit).rev().find(|&len| of_length[len] > 0) else { return };
         of_length[limit] -= 1;
         of_length[len] -= 1;
@@ -112,7 +116,8 @@ fn shorten(of_length: &mut [u32; MAX_LEN + 1], limit: usize) {
     }
 }
 
-/// Returns the canonical codes of these lengths in bits, bits reversed as deflate writes them; symbols of length 0 have no code.
+/// Returns the canonical codes of these lengths in bits, bits reversed as deflate writes them; symbols of length 0 have
+/// no code.
 ///
 /// # Panics
 /// If there are more than `N` lengths.

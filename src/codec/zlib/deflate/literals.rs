@@ -1,12 +1,13 @@
-//! Literals alone as blocks of deflate, for bytes in which nothing comes again.
+//! Blocks of deflate with literals only, for bytes without repetitions.
 
 use super::bits::Bits;
 use super::block::{self, Counts};
 
-/// Literals that are counted together, in bytes. A block consists of whole portions.
+/// The number of literals that are counted together. A block consists of whole portions.
 const PORTION: usize = 4 << 10;
 
-/// Writes `src` as literals, with blocks that end where the frequencies of the values change. Returns `None` if there is no room.
+/// Writes `src` as literals, with blocks that end where the frequencies of the values change. Returns `None` if there
+/// is no room.
 pub(super) fn write(src: &[u8], is_last: bool, bits: &mut Bits<'_>) -> Option<()> {
     let (mut start, mut at) = (0, 0);
     let (mut counts, mut cost) = (Counts::NONE, 0.0);

@@ -1,10 +1,11 @@
-//! Chains of long words: for matches at positions whose first four bytes are frequent.
+//! Hash chains of long words, for matches at positions whose first four bytes are frequent.
 //!
-//! In shuffled numbers thousands of positions can have the same four bytes, but few of them the same 6 or 12. A match of so
-//! many bytes is in the chain of that length. zlib compares only a limited number of positions with the same four bytes; each position
-//! has a number within its chain of four bytes, so that the positions that zlib does not compare are left out here.
+//! In shuffled numbers thousands of positions can have the same four bytes, but few of them the same 6 or 12. A match
+//! of 6 or 12 bytes is in the chain of words of that length. zlib compares only a limited number of positions with the
+//! same four bytes; each position has a number within its chain of four bytes, so that the positions that zlib does not
+//! compare are excluded here.
 //!
-//! Positions are put in when searches have compared so many candidates that it is worth it: many streams need none.
+//! Positions are inserted once searches have compared enough candidates to repay it: many streams need none.
 
 use std::ops::Range;
 
@@ -12,12 +13,12 @@ use super::chain::{Chain, LEFT_OUT, Ring, WINDOW, reach};
 use super::matches::{LEAST_RUN, Match, is_run, read32, read64, run_length};
 use super::walk::{Limits, Verdict, Walk};
 
-/// Bytes of the word of each chain.
+/// The word length, in bytes, of each chain.
 const LENGTHS: [usize; 2] = [6, 12];
 const LONGEST: usize = LENGTHS[1];
 const HEADS_LOG2: u32 = 14;
 
-/// Candidates of a chain that are compared before a longer match leads to another one.
+/// The number of candidates of a chain that are compared before the search restarts with the words of a longer match.
 const PART: u32 = 128;
 
 /// Chains of words of two lengths.
@@ -25,11 +26,11 @@ pub(super) struct LongWords {
     chains: [Chain<{ 1 << HEADS_LOG2 }>; LENGTHS.len()],
     /// The number of each position within its chain of four bytes, modulo 2^16.
     ordinals: Ring,
-    /// Whether the chains have positions.
+    /// Whether the chains contain positions.
     is_used: bool,
-    /// The first position that has not been put in.
+    /// The first position that has not been inserted.
     next: usize,
-    /// The first position since which none was passed over.
+    /// The position from which on no position was skipped.
     start: usize,
 }
 
@@ -40,27 +41,27 @@ impl LongWords {
         (self.is_used, self.next, self.start) = (false, 1, 1);
     }
 
-    /// Moves the origin of positions.
+    /// Moves the origin of the position numbers forward by `by` positions.
     pub(super) fn slide(&mut self, by: usize) {
         if self.is_used {
             self.chains.iter_mut().for_each(|chain| chain.heads.slide(by));
         }
     }
 
-    /// Returns how many positions a search at `at` would have to put in.
+    /// Returns the number of positions that a search at `at` would have to insert first.
     #[inline(always)]
     pub(super) fn missing(&self, at: usize) -> usize {
         (at - self.next.min(at)).min(WINDOW)
     }
 
-    /// Leaves out positions.
+    /// Excludes positions.
     pub(super) fn skip(&mut self, positions: Range<usize>) {
         if self.next >= positions.start {
             self.next = self.next.max(positions.end);
         }
     }
 
-    /// Puts the positions before `at` in that are in the chain `short` of four bytes.
+    /// Inserts the positions before `at` that are in the chain `short` of four bytes.
     #[inline(never)]
     pub(super) fn catch_up<const N: usize>(
         &mut self,
@@ -103,14 +104,16 @@ impl LongWords {
         self.next = self.next.max(position.min(end));
     }
 
-    /// Returns the number of the chain of the longest words that fit into `len` bytes, and the length of these words in bytes.
+    /// Returns the number of the chain of the longest words that fit into `len` bytes, and the length of these words in
+    /// bytes.
     #[inline(always)]
     fn words(len: usize) -> Option<(usize, usize)> {
         (0..LENGTHS.len()).rev().map(|nth| (nth, LENGTHS[nth])).find(|&(_, bytes)| bytes <= len)
     }
 
-    /// Searches for longer matches than `found` of the bytes at `place.at`, from a distance of `from` on. Returns the longest one so far,
-    /// and whether there are no longer ones; `None` if the words at hand say nothing about it.
+    /// Searches for longer matches than `found` of the bytes at `place.at`, at distances of `from` or more. Returns the
+    /// longest match so far, and whether there are no longer ones; `None` if no word in the chains can be used for the
+    /// search.
     pub(super) fn longer(
         &self,
         place: &Place<'_>,
@@ -122,7 +125,8 @@ impl LongWords {
     ) -> Option<(Match, bool)> {
         let &Place { src, at, relative, first } = place;
         let (nth, bytes) = Self::words(found.len + 1)?;
-        // A longer match has all bytes of the word; the last one that is not a run, for these are not in the chains, is the rarest.
+        // A longer match contains each word that ends at most one byte behind `found`. The last one is the rarest;
+        // words that begin with a run are not in the chains.
         let last = (found.len + 1 - bytes).min(from);
         let offset = (0..=last)
             .rev()
@@ -134,7 +138,7 @@ impl LongWords {
         if distance > reach(word) {
             return Some((found, true));
         }
-        // The last candidate that zlib compares.
+        // Candidates count from `first`, which has the number 1, to exclude those that zlib does not compare.
         let ordinal = self.ordinals.get(first).wrapping_add(1);
         let before_word = if offset >= 8 { read64(src, word - 8) } else { 0 };
         let judge = |position: usize| {
@@ -154,7 +158,7 @@ impl LongWords {
         let limits = Limits { most: limits.most - offset, nice: limits.nice - offset, ..*limits };
         let walk = Walk { src, at: word, limits: &limits };
         let mut next = Some(word - distance);
-        // A longer match has rarer words: after a while they are worth another start.
+        // A longer match has rarer words: after each part, a restart with them is worthwhile.
         while let Some(position) = next.filter(|_| longer.distance == 0 && *steps > 0) {
             let mut part = PART.min(*steps);
             *steps -= part;
@@ -170,13 +174,13 @@ impl LongWords {
 pub(super) struct Place<'a> {
     pub src: &'a [u8],
     pub at: usize,
-    /// Its number in the tables.
+    /// The number of `at` in the tables.
     pub relative: u16,
     /// The last position with the same four bytes.
     pub first: usize,
 }
 
-/// Returns the hashes of the words at `at`, where [`LONGEST`] bytes are.
+/// Returns the hashes of the words at `at`, a position with at least [`LONGEST`] bytes left.
 #[inline(always)]
 fn hashes(src: &[u8], at: usize) -> [usize; LENGTHS.len()] {
     const FACTOR: u64 = 0x9e37_79b1_85eb_ca87;

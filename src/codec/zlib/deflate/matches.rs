@@ -1,13 +1,13 @@
-//! Matches: the limits of the format, and comparing bytes with earlier ones.
+//! Matches: the limits of the format, and the comparison of bytes with earlier ones.
 
 /// The shortest and the longest match of deflate in bytes, and the largest distance (RFC 1951 3.2.5).
 pub(super) const LEAST: usize = 3;
 pub(super) const MOST: usize = 258;
 pub(crate) const REACH: usize = 1 << 15;
-/// The largest distance of a match of levels 2 to 9, in bytes: that of zlib, which needs 262 bytes of its window for what
-/// follows.
+/// The largest distance of a match of levels 2 to 9, in bytes: that of zlib, which needs 262 bytes of its window as
+/// lookahead.
 pub(super) const FARTHEST: usize = REACH - 262;
-/// The shortest run of one byte, in bytes: positions of a run from which fewer bytes are left are entered as words.
+/// The shortest run of one byte, in bytes. A position of a run with fewer bytes of the run left is inserted as a word.
 pub(super) const LEAST_RUN: usize = 4;
 
 /// A repetition of earlier bytes.
@@ -15,7 +15,7 @@ pub(super) const LEAST_RUN: usize = 4;
 pub(super) struct Match {
     /// Length in bytes; 0 if there is no match.
     pub len: usize,
-    /// How many bytes before its position the earlier bytes are.
+    /// The distance, in bytes, to the earlier bytes.
     pub distance: usize,
 }
 
@@ -25,25 +25,25 @@ pub(super) fn word(src: &[u8], at: usize) -> Option<u32> {
     src.get(at..)?.first_chunk().map(|word| u32::from_le_bytes(*word))
 }
 
-/// Returns the four bytes at `at`, the first one lowest.
+/// Returns the four bytes at `at` as a little-endian number.
 ///
 /// # Panics
-/// If fewer than four bytes are there.
+/// If fewer than four bytes are left at `at`.
 #[inline(always)]
 pub(super) fn read32(src: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(src[at..at + 4].try_into().expect("four bytes"))
 }
 
-/// Returns the eight bytes at `at`, the first one lowest.
+/// Returns the eight bytes at `at` as a little-endian number.
 ///
 /// # Panics
-/// If fewer than eight bytes are there.
+/// If fewer than eight bytes are left at `at`.
 #[inline(always)]
 pub(super) fn read64(src: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(src[at..at + 8].try_into().expect("eight bytes"))
 }
 
-/// Returns whether four bytes are a run.
+/// Returns whether the four bytes of `word` are equal.
 #[inline(always)]
 pub(super) fn is_run(word: u32) -> bool {
     word == word.rotate_left(8)
@@ -98,7 +98,8 @@ pub(super) fn run_length(src: &[u8], at: usize, end: usize) -> usize {
     len + bytes[len..].iter().take_while(|it| **it == byte).count()
 }
 
-/// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, that a match of `len` bytes is written as.
+/// Returns the lengths of the matches, each of [`LEAST`]`..=`[`MOST`] bytes, into which a match of `len` bytes is
+/// split.
 pub(super) fn parts(len: usize) -> impl Iterator<Item = u16> {
     let mut left = len;
     std::iter::from_fn(move || {

@@ -1,8 +1,8 @@
 //! The deflate encoder (RFC 1951).
 //!
-//! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes at once; at levels 2 to 9 the matches that
-//! [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`output`]). Parts in which nothing comes again become blocks of
-//! [`literals`]. Never decides which parts these are.
+//! Data flow: stream -> parts ([`Segment`]) -> at level 1 [`quick`], which writes in one pass; at levels 2 to 9 the
+//! matches that [`search`] finds -> those that [`parse`] and [`period`] choose -> blocks ([`output`]). Parts without
+//! repetitions become blocks of [`literals`]; the caller decides which parts these are.
 
 mod bits;
 mod block;
@@ -29,7 +29,7 @@ use search::Search;
 pub(super) use matches::REACH;
 pub(super) use quick::{Positions, compress as compress_quickly};
 
-/// Candidates of a level from which on runs are kept apart from words.
+/// The number of candidates of a level from which on runs are held separately from words.
 const RUNS_FROM: u32 = 32;
 
 /// The working memory of a thread.
@@ -41,7 +41,7 @@ pub(super) struct State {
 impl State {
     /// Allocates working memory: 0.8 MiB.
     pub(super) fn new() -> Box<State> {
-        // Zeros on the heap: a stack may be smaller than this.
+        // Zeroed on the heap: a stack may be smaller than the state.
         let mut state = Box::<State>::new_uninit();
         // SAFETY: `State` consists of integers and booleans, for which zeros are valid.
         unsafe {
@@ -51,8 +51,8 @@ impl State {
     }
 }
 
-/// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes, or `None` if
-/// it does not fit.
+/// Compresses `src`, which consists of these segments, as raw deflate at `clevel` 2 to 9. Returns the length in bytes,
+/// or `None` if it does not fit.
 pub(super) fn compress(
     state: &mut State,
     src: &[u8],
@@ -78,7 +78,7 @@ pub(super) fn compress(
     }
 }
 
-/// Compresses with the instructions of the processor at hand.
+/// Compresses with the instruction set extensions that the processor has.
 fn encode<const RUNS: bool, const THREES: bool>(
     search: Search<'_, RUNS, THREES>,
     out: output::Output<'_, '_>,
@@ -93,7 +93,7 @@ fn encode<const RUNS: bool, const THREES: bool>(
     encode_anywhere(search, out, segments, way)
 }
 
-/// The same for processors whose shifts and bit counts have one instruction each: level 2 is 5 % faster.
+/// The same with BMI1 and BMI2, where a shift or a bit count is one instruction: level 2 is 5 % faster.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "bmi1,bmi2")]
 fn encode_bmi<const RUNS: bool, const THREES: bool>(
@@ -143,7 +143,7 @@ mod tests {
                     (0..random(700)).for_each(|_| src.push(src[src.len() - distance]));
                 }
                 3 => {
-                    // Short runs of one byte between others.
+                    // Short runs of one byte between other bytes.
                     let (values, byte) = (1 + random(256), random(256) as u8);
                     for _ in 0..random(300) {
                         src.extend(std::iter::repeat_n(byte, random(12)));
@@ -151,7 +151,7 @@ mod tests {
                     }
                 }
                 4 if src.len() > 9 => {
-                    // Many times a period.
+                    // A period, repeated many times.
                     let most = [30, 3000, 40_000][random(3)];
                     let distance = 1 + random(src.len().min(most));
                     (0..random(if cfg!(miri) { 1000 } else { 60_000 }))
@@ -230,7 +230,7 @@ mod tests {
             assert_eq!(encoders.compress(&src, &mut tight, clevel, segments), Some(written));
             assert!(tight == dest[..written], "the same stream twice");
             if clevel > 1 && round % 4 > 1 {
-                // What streams before have left in the tables tells nothing.
+                // The content that earlier streams left in the tables has no effect.
                 let fresh = compress(&mut State::new(), &src, segments, &mut tight, clevel);
                 assert!(fresh == Some(written) && tight == dest[..written], "round {round}");
             }
@@ -266,14 +266,15 @@ mod tests {
         for clevel in 3..=9 {
             for period in [7_usize, 272] {
                 let pattern: Vec<u8> = (0..period).map(|_| random(256) as u8).collect();
-                // A break now and then.
+                // The period is interrupted three times.
                 let mut src: Vec<u8> = pattern.iter().copied().cycle().take(200_000).collect();
                 (1..4).for_each(|nth| src[nth * 50_000] ^= 1);
                 let whole = [Segment { range: 0..src.len(), is_literals: false }];
                 let mut dest = vec![0; src.len()];
                 let written =
                     compress(&mut State::new(), &src, &whole, &mut dest, clevel).expect("there is room");
-                // A bit for each match of 258 bytes and one for its distance, which all have in common, and the bits beyond.
+                // For each match of 258 bytes: one bit for its length, one for its distance, since all matches have the
+                // same, and the extra bits of the distance.
                 let extra = (period.ilog2() as usize).saturating_sub(1);
                 let bits = (src.len() / 258 + 20) * (2 + extra);
                 assert!(written <= period + bits / 8 + 200, "level {clevel}, period {period}: {written}");

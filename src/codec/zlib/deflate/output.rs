@@ -5,13 +5,14 @@ use super::block::{self, Frequencies};
 use super::literals;
 use super::matches::Match;
 
-/// Literals and matches of a block: as many as zlib's buffer has, 2^14, of which it leaves one unused.
+/// The greatest number of literals and matches of a block: that of zlib, whose buffer has 2^14 entries, one of them
+/// unused.
 const MOST: usize = (1 << 14) - 1;
 
 /// The literals and matches of a block in their order, and their frequencies.
 pub(super) struct Symbols {
     entries: [block::Entry; MOST],
-    /// How many there are: fewer than `MOST` between two calls.
+    /// The number of entries: less than [`MOST`] between two calls.
     len: usize,
     frequencies: Frequencies,
 }
@@ -28,14 +29,14 @@ pub(super) struct Output<'a, 'b> {
     src: &'a [u8],
     symbols: &'a mut Symbols,
     bits: Bits<'b>,
-    /// Position of the first byte of the current block.
+    /// The position of the first byte of the current block.
     start: usize,
     /// Whether the last block has been written.
     is_complete: bool,
 }
 
 impl<'a, 'b> Output<'a, 'b> {
-    /// Returns a writer of the stream `src` to the start of `dest`.
+    /// Returns a writer that encodes the stream `src` to the start of `dest`.
     pub(super) fn new(symbols: &'a mut Symbols, src: &'a [u8], dest: &'b mut [u8]) -> Self {
         symbols.clear();
         Output { src, symbols, bits: Bits::new(dest), start: 0, is_complete: false }

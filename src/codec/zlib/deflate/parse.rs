@@ -1,6 +1,7 @@
-//! Which literals and matches stand for a stream, at levels 2 to 9.
+//! The choice of the literals and matches of a stream, at levels 2 to 9.
 //!
-//! Owns the three ways of zlib-ng, the C library's encoder, to choose among the matches that [`Search`] finds, with its limits.
+//! Owns the three strategies of zlib-ng, the C library's encoder, for choosing among the matches that [`Search`] finds,
+//! with its limits.
 
 use std::ops::Range;
 
@@ -9,12 +10,12 @@ use super::output::Output;
 use super::period::{Entered, Period};
 use super::search::{Effort, Search};
 
-/// The shortest match of the ways that do not compare a match with the next one.
+/// The shortest match, in bytes, of the strategies that do not compare a match with the next one.
 const WORD: usize = 4;
-/// Bytes at the end of a stream where [`ahead`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
+/// The number of bytes at the end of a part in which [`Ahead`] does not look ahead: zlib's `MIN_LOOKAHEAD`.
 const NEAR_THE_END: usize = MOST + WORD;
 
-/// What a level does.
+/// The parameters of a level.
 #[derive(Clone, Copy)]
 pub(super) struct Level {
     pub way: Way,
@@ -23,7 +24,7 @@ pub(super) struct Level {
     pub threes: bool,
 }
 
-/// How a level chooses matches.
+/// The strategy by which a level chooses matches.
 #[derive(Clone, Copy)]
 pub(super) enum Way {
     First(First),
@@ -31,28 +32,30 @@ pub(super) enum Way {
     Lazy(Lazy),
 }
 
-/// The first match is taken.
+/// Greedy: takes the match at each position.
 #[derive(Clone, Copy)]
 pub(super) struct First {
     entered: Entered,
 }
 
-/// The first match is taken, unless, if `is_ahead`, the next one can begin so far before its end that nothing remains of the first.
+/// As [`First`], except that, if `is_ahead`, a match is dropped if the next one can be extended backwards until at most
+/// one byte of the first match remains.
 #[derive(Clone, Copy)]
 pub(super) struct Ahead {
     entered: Entered,
     is_ahead: bool,
 }
 
-/// A match of up to `longest_lazy` bytes is taken unless there is a longer one at the next position.
+/// Lazy: takes a match of up to `longest_lazy` bytes unless there is a longer one at the next position.
 #[derive(Clone, Copy)]
 pub(super) struct Lazy {
     longest_lazy: usize,
 }
 
-/// A way to choose matches.
+/// A strategy for choosing matches.
 pub(super) trait Choose: Copy {
-    /// Writes the part of a stream at `range`, which does not begin with the first byte. Returns `None` if it does not fit.
+    /// Writes the part of a stream at `range`, which must not contain the first byte. Returns `None` if it does not
+    /// fit.
     fn choose<const RUNS: bool, const THREES: bool>(
         self,
         search: &mut Search<'_, RUNS, THREES>,
@@ -62,7 +65,7 @@ pub(super) trait Choose: Copy {
 }
 
 impl Level {
-    /// Returns what `clevel`, 2 to 9, does. The numbers are zlib-ng's, but for those of candidates that come first.
+    /// Returns the parameters of `clevel`, 2 to 9. The values are zlib-ng's, except [`Effort::first`].
     pub(super) fn of(clevel: i32) -> Level {
         let level = |way, (candidates, first), good, nice| Level {
             way,
@@ -72,7 +75,7 @@ impl Level {
         let first = |longest| Way::First(First { entered: Entered::UpTo(longest) });
         let ahead = |longest, is_ahead| Way::Ahead(Ahead { entered: Entered::UpTo(longest), is_ahead });
         let lazy = |longest_lazy| Way::Lazy(Lazy { longest_lazy });
-        // Without a match to beat, all searches have all candidates.
+        // These strategies have no match to beat, so all their searches have all candidates.
         const NONE: usize = usize::MAX;
         match clevel {
             ..=2 => level(first(4), (4, 4), NONE, 8),
@@ -98,7 +101,8 @@ pub(super) fn parse<const RUNS: bool, const THREES: bool>(
     search.set_end(range.end);
     let mut range = range;
     if range.start == 0 && range.end > 0 {
-        // zlib has no matches of the first byte: its tables have 0 for no position. Other matches there would change all that follow.
+        // zlib never matches the first byte of a stream, since 0 stands for no position in its tables. A match with
+        // that byte would change all later matches.
         out.literal(0)?;
         range.start = 1;
     }
@@ -149,7 +153,7 @@ impl Choose for Ahead {
                 at += 1;
                 continue;
             }
-            // The first position that has not been put in.
+            // The first position that has not been inserted.
             let mut next = at + 1;
             // One match after another, until there is a literal.
             loop {
@@ -188,8 +192,8 @@ impl Choose for Ahead {
     }
 }
 
-/// Returns how many bytes before `at` the match `found` there can begin, so that at most one byte remains of the match of `len` bytes
-/// before it; 0 if it cannot.
+/// Returns the number of bytes by which the match `found` at `at` can be extended backwards, so that at most one byte
+/// remains of the match of `len` bytes before it; 0 if it cannot be extended that far.
 #[inline(always)]
 fn earlier(src: &[u8], len: usize, at: usize, found: Match) -> usize {
     let is_same = |back: usize| src[at - back] == src[at - found.distance - back];
@@ -213,7 +217,7 @@ impl Choose for Lazy {
         let Lazy { longest_lazy } = self;
         let mut period = Period::default();
         let mut at = range.start;
-        // The match at the position before, and whether that position has not been written.
+        // The match at the previous position, and whether that position has not been written yet.
         let mut previous = Match::default();
         let mut is_waiting = false;
         while at < range.end {

@@ -1,8 +1,8 @@
-//! What repeats with a period for so long that many matches of the greatest length follow each other.
+//! Bytes that repeat with a period for long enough that many matches of the greatest length follow each other.
 //!
-//! Owns the distance of these matches, and which of their positions are put in. zlib searches for each of them: at levels that do not
-//! put all their positions in it finds greater and greater multiples of the period, which take more bits; at the others putting
-//! them in takes nearly all the time.
+//! Owns the distance of these matches, and the choice of their positions that are inserted. zlib searches for each of
+//! these matches: at levels that do not insert all their positions it finds increasing multiples of the period, which
+//! take more bits; at the other levels the insertion takes nearly all the time.
 
 use std::ops::Range;
 
@@ -12,26 +12,27 @@ use super::search::Search;
 
 /// The number of matches of a period that are written before the next one is searched for: there may be a nearer one.
 const FOLLOWING: usize = 7;
-/// The number of misses after which the least distance is forgotten.
+/// The number of misses after which the least distance is replaced.
 const MOST_MISSES: u32 = 16;
 
-/// A match of the greatest length at this distance in bytes, or more, is likely to be part of a longer repetition. zlib puts none of its
-/// positions in, so that it depends on chance whether the repetition is found when it comes again; here one of 64 is put in. Levels with
-/// few candidates cannot afford it: these positions would take the place of better ones.
+/// A match of the greatest length at a distance of `FAR` bytes or more is likely to be part of a longer repetition.
+/// zlib inserts none of its positions, so it depends on chance whether the repetition is found when it recurs; here one
+/// in `SPARSE` is inserted. Levels with fewer candidates than `SPARSE_FROM` insert none: these positions would displace
+/// better candidates.
 const FAR: usize = 1024;
 const SPARSE: usize = 64;
 const SPARSE_FROM: u32 = 128;
 
-/// Which positions of matches are put in.
+/// The positions of matches that are inserted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Entered {
     All,
-    /// All of matches up to this length in bytes, few of longer ones.
+    /// All positions of matches up to this length in bytes, few of longer matches.
     UpTo(usize),
 }
 
 impl Entered {
-    /// Puts positions of the match `found` in.
+    /// Inserts positions of the match `found`.
     #[inline(always)]
     pub(super) fn enter<const RUNS: bool, const THREES: bool>(
         self,
@@ -46,7 +47,7 @@ impl Entered {
     }
 }
 
-/// Puts few positions of the match `found` in.
+/// Inserts few of the positions of the match `found`.
 #[inline(always)]
 fn enter_few<const RUNS: bool, const THREES: bool>(
     search: &mut Search<'_, RUNS, THREES>,
@@ -64,24 +65,27 @@ fn enter_few<const RUNS: bool, const THREES: bool>(
     search.enter(last..positions.end);
 }
 
-/// The period that the longest matches repeat, one after another.
+/// The period of consecutive matches of the greatest length.
 #[derive(Default)]
 pub(super) struct Period {
-    /// The distance of the last of the longest matches; 0 if there was none.
+    /// The distance of the last match of the greatest length; 0 if there was none.
     last: usize,
-    /// The position behind it.
+    /// The position behind that match.
     end: usize,
-    /// Bytes of the matches with this distance that follow each other up to there.
+    /// The number of bytes of consecutive matches with the distance `last` that end at `end`.
     repeated: usize,
-    /// The least distance of the longest matches, with which what comes behind an interruption repeats again sooner or later.
+    /// The least distance of matches of the greatest length: the bytes behind an interruption sooner or later repeat at
+    /// this distance again.
     least: usize,
-    /// How often in succession there was no repetition at that distance.
+    /// The number of consecutive matches of the greatest length at greater distances than that.
     misses: u32,
 }
 
 impl Period {
-    /// Takes the match `found` at `at`, which is as long as a match can be, with its own distance or that of the period. Writes matches as
-    /// long as it can, but for the last one, which it returns with its position. That is put in, and positions before it as `entered` says.
+    /// Processes the match `found` at `at`, which has the greatest length, with its own distance or that of the period.
+    /// Writes the matches of the greatest length that follow each other, except the last one, and returns the last one
+    /// with its position. That position has been inserted, and positions before it according to `entered`. Returns
+    /// `None` if there is no room.
     #[cold]
     #[inline(never)]
     pub(super) fn follow<const RUNS: bool, const THREES: bool>(
@@ -99,7 +103,7 @@ impl Period {
         let distance = [self.least, self.last].into_iter().find(is_nearer).unwrap_or(found.distance);
         self.note(at, distance);
         let found = Match { distance, ..found };
-        // Once all bytes of a period have been searched for, no nearer match is to be expected.
+        // Once all bytes of a period have been searched for, no nearer match is expected.
         let is_certain = self.repeated >= distance + MOST;
         let following = if is_certain {
             matching_up_to(src, at, distance, search.end()) / MOST - 1
@@ -112,7 +116,7 @@ impl Period {
                 .count()
         };
         let end = at + following * MOST;
-        // What comes later has the same matches with the last positions as with all: there they are as long, and nearer.
+        // Later bytes match at the last positions as long as at all positions, and at smaller distances.
         let kept = if entered == Entered::All { distance + 2 * MOST } else { REACH };
         let needed = if is_certain { end.saturating_sub(kept).max(at) } else { at };
         let first_entered = at + (needed - at) / MOST * MOST;
@@ -130,7 +134,7 @@ impl Period {
         Some((end, found))
     }
 
-    /// Notes a match.
+    /// Records the distance of a match of the greatest length at `at`.
     fn note(&mut self, at: usize, distance: usize) {
         let goes_on = at == self.end && distance == self.last;
         self.repeated = MOST + if goes_on { self.repeated } else { 0 };

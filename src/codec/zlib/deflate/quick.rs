@@ -1,32 +1,33 @@
-//! The fastest way into deflate, for level 1: one look for each word, the codes that every decoder knows, and noise
-//! stored as it is.
+//! The fastest encoder of deflate, for level 1: one candidate for each word, the fixed codes, and stored blocks for
+//! noise.
 //!
-//! Data flow: stream -> the last place of each word -> bits, at once. Owns what is coded and what is stored.
+//! Data flow: stream -> the last position of each word -> bits, in one pass. Owns the choice of what is coded and what
+//! is stored.
 
 use super::bits::Bits;
 use super::block;
 use super::codes::{Codes, FIXED};
 use super::matches::{MOST, REACH, matching, parts, word};
 
-/// The logarithm of the length of the table of positions: the smallest and the largest. Four slots for each position, if there
-/// the limit allows it: of two words in one slot the earlier one is lost.
+/// log2 of the length of the table of positions: the smallest and the largest. There are up to four slots for each
+/// position, where the largest length permits it: of two words with one slot the earlier one is lost.
 const SLOTS_LOG2: (u32, u32) = (11, 15);
-/// After so many bytes without a repetition positions are passed over: one more for each so many bytes more (as a logarithm), and
-/// at the most.
+/// The number of bytes without a match after which positions are skipped; log2 of the number of further bytes for each
+/// of which the step grows by one position; and the greatest step, in positions.
 const PATIENCE: usize = 1024;
 const IMPATIENCE_LOG2: usize = 6;
 const LONGEST_STEP: usize = 2;
-/// Bits that a stored block takes in place of its literals: the end of the block before, three heads, the way to the next
-/// byte, and its length twice.
+/// The bits that a stored block takes in place of the codes of its literals: the end of the block before, its header,
+/// the padding to the next byte, its length twice, and the header of the next block.
 const STORED_BITS: usize = 7 + 3 + 7 + 32 + 3;
-/// What the search asks for: a repetition of so many bytes at least.
+/// The shortest match that is searched for, in bytes.
 const WORD: usize = 4;
 
-/// The last place of each word, modulo 2^16.
+/// The last position of each word, modulo 2^16.
 #[derive(Default)]
 pub(crate) struct Positions(Vec<u16>);
 
-/// Compresses `src` as raw deflate; the length, or `None` if it does not fit.
+/// Compresses `src` as raw deflate. Returns the length in bytes, or `None` if it does not fit.
 pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -> Option<usize> {
     let slots_log2 = (src.len().max(1).ilog2() + 2).clamp(SLOTS_LOG2.0, SLOTS_LOG2.1);
     let slots = 1 << slots_log2;
@@ -34,7 +35,7 @@ pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -
         positions.0.resize(slots, 0);
     }
     let positions = &mut positions.0[..slots];
-    // The same streams have to give the same bytes, whatever was there before.
+    // The output must not depend on earlier streams.
     positions.fill(0);
     let slot = |word: u32| (word.wrapping_mul(0x9e37_79b1) >> (32 - slots_log2)) as usize;
 
@@ -64,9 +65,9 @@ pub(crate) fn compress(positions: &mut Positions, src: &[u8], dest: &mut [u8]) -
     writer.finish(&src[start..])
 }
 
-/// Returns a distance less than `distance` at which the end of `src`, from `at` on, repeats what is before it: the fixed codes have
-/// more extra bits for greater distances. Of two such distances, since a part of a long match can be a run, or a repetition of a part
-/// of the same length before it, whose period is a divisor of that length.
+/// Returns a distance less than `distance` at which the end of `src`, from `at` on, repeats earlier bytes: the fixed
+/// codes have more extra bits for greater distances. Tries two distances, since a part of a long match can be a run, or
+/// can repeat the part before it, which has the same length; this covers every period that is a divisor of that length.
 #[inline(always)]
 fn nearer(src: &[u8], at: usize, distance: usize) -> Option<usize> {
     [1, MOST]
@@ -74,16 +75,17 @@ fn nearer(src: &[u8], at: usize, distance: usize) -> Option<usize> {
         .find(|&nearer| nearer < distance && nearer <= at && matching(src, at, nearer) == src.len() - at)
 }
 
-/// Writes literals and repetitions as blocks.
+/// Writes literals and matches as blocks.
 struct Writer<'a> {
     bits: Bits<'a>,
     codes: &'static Codes,
-    /// The place of the first bit of a block of codes that has begun: whether it is the last.
+    /// The position, in bits, of the first bit of the coded block that has begun, which marks the last block; `None`
+    /// outside a coded block.
     open: Option<usize>,
 }
 
 impl Writer<'_> {
-    /// Begins a block of codes, if there is none.
+    /// Begins a coded block unless one has begun.
     #[inline(always)]
     fn open(&mut self) {
         if self.open.is_none() {
@@ -98,7 +100,7 @@ impl Writer<'_> {
             return self.store(literals, false);
         }
         self.open();
-        // Up to 7 bits wait, 3 begin a block, and codes have 9 at the most.
+        // Up to 7 bits are buffered, 3 begin a block, and codes have at most 9.
         self.codes.literals::<6>(literals, &mut self.bits)
     }
 
@@ -116,7 +118,7 @@ impl Writer<'_> {
         self.codes.repetition(len, distance as u16, &mut self.bits)
     }
 
-    /// Writes the last literals; the length of it all.
+    /// Writes the last literals and ends the stream. Returns its length in bytes, or `None` if it does not fit.
     fn finish(mut self, literals: &[u8]) -> Option<usize> {
         if is_stored(literals) {
             self.store(literals, true)?;
@@ -131,10 +133,10 @@ impl Writer<'_> {
     }
 }
 
-/// Whether stored literals are shorter.
+/// Returns whether literals are shorter as a stored block than coded.
 #[inline(always)]
 fn is_stored(literals: &[u8]) -> bool {
-    // The codes of most values have eight bits, those of the highest nine.
+    // The fixed codes of most values have eight bits, those of the values from 144 on nine.
     let high = || literals.iter().map(|&byte| usize::from(byte >= 144)).sum::<usize>();
     literals.len() > STORED_BITS && high() > STORED_BITS
 }
@@ -158,11 +160,11 @@ mod tests {
         let mut dest = [0; 8000];
         let mut len =
             |src: &[u8]| compress(&mut Positions::default(), src, &mut dest).expect("there is room");
-        // Head and length.
+        // Header and length.
         assert_eq!(len(&high), 3000 + 5);
-        // Eight bits each, three bits before them, seven behind.
+        // Eight bits for each byte, three bits before them, seven behind.
         assert_eq!(len(&low), 3000 + 2);
-        // Two repetitions and the ends of two blocks between what is stored.
+        // Two matches and the ends of two blocks between the stored bytes.
         let both = [&high[..], &[0; 300], &high[..2000]].concat();
         assert!(len(&both) < 3000 + 2 * 5 + 30, "the second half repeats the first");
         let apart = [&high[..1500], &[0; 300], &high[1500..]].concat();
@@ -186,7 +188,7 @@ mod tests {
 
     #[test]
     fn streams_end_however_they_end() {
-        // A block of codes, a stored one, a repetition, nothing.
+        // A coded block, a stored block, a match, nothing.
         let ends: [&[u8]; 4] = [b"the end", &noise(3).take(500).collect::<Vec<_>>(), &[7; 1000], &[]];
         for begin in ends {
             for end in ends {

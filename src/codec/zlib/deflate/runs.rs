@@ -1,50 +1,51 @@
 //! Runs of one byte, and the longest match of a run.
 //!
-//! Shuffled numbers are full of runs, above all of zeros. Chains of words have each position of a run, so that a search compares
-//! thousands of positions that all match equally long. Here one entry stands for a whole run. At most one position of
-//! each earlier run can match longer than the run that is searched for: the one from which both runs end together. The
-//! result is that of a search through the chain with all these positions.
+//! Shuffled numbers contain many runs, most of them of zeros. A hash chain would hold each position of a run, and a
+//! search would compare thousands of positions with matches of equal length. Here one entry stands for a whole run. At
+//! most one position of each earlier run can match longer than the run that is searched for: the one with as many bytes
+//! of its run left. The result is that of a search through a hash chain with all these positions.
 
 use super::matches::{FARTHEST, LEAST_RUN, Match, matching_up_to, read32, run_length};
 use super::walk::Limits;
 
-/// Number of runs that are kept. The window has at most `FARTHEST` / 5 of them that are whole, and those that were entered in parts.
+/// The number of runs that are held. The window has at most `FARTHEST` / 5 whole runs, and runs that were inserted in
+/// parts.
 const KEPT: usize = 1 << 13;
 
-/// Positions of one run.
+/// The inserted positions of one run.
 #[derive(Clone, Copy, Default)]
 struct Run {
-    /// The first and the last position that were entered; all between them were, too.
+    /// The first and the last position that were inserted; all positions between them were inserted, too.
     first: u32,
     last: u32,
-    /// Behind the last byte of the run.
+    /// The position behind the last byte of the run.
     end: u32,
-    /// The number of the entry before this one of the same byte; 0 if there is none.
+    /// The number of the previous entry with the same byte; 0 if there is none.
     before: u32,
-    /// The same of the last entry before this one with a longer run.
+    /// The number of the last earlier entry with the same byte and a longer run; 0 if there is none.
     before_longer: u32,
 }
 
 impl Run {
-    /// Bytes of the run that are left at the first position.
+    /// Returns the number of bytes of the run that are left at the first position.
     #[inline(always)]
     fn longest(&self) -> u32 {
         self.end - self.first
     }
 }
 
-/// What [`RunHistory::longest`] finds.
+/// The result of [`RunHistory::longest`].
 pub(super) struct Found {
     pub longest: Match,
-    /// Bytes of the run that is searched for.
+    /// The length, in bytes, of the run that is searched for.
     pub len: usize,
-    /// Whether no more runs could match longer than `longest`.
+    /// Whether no further run could match longer than `longest`.
     pub is_complete: bool,
 }
 
 /// The runs of a stream.
 pub(super) struct RunHistory {
-    /// The entry with number n is at n modulo `KEPT`.
+    /// The entry with the number n has the index n modulo `KEPT`.
     entries: [Run; KEPT],
     /// The number of the last entry of each byte; 0 if there is none.
     last: [u32; 256],
@@ -59,14 +60,14 @@ impl RunHistory {
         self.next = 1;
     }
 
-    /// Returns the entry with that number; `None` for 0, and if newer entries have taken its place.
+    /// Returns the entry with that number; `None` for 0, and if newer entries have replaced it.
     #[inline(always)]
     fn get(&self, number: u32) -> Option<&Run> {
         (number > 0 && self.next - number <= KEPT as u32).then(|| &self.entries[number as usize % KEPT])
     }
 
-    /// Enters the positions of the run at `at`, where four equal bytes are: those before `to` from which four bytes of
-    /// the run are left. Returns the position behind them.
+    /// Inserts positions of the run at `at`, a position with four equal bytes: those before `to` at which four or more
+    /// bytes of the run are left. Returns the position behind the last one inserted.
     #[inline]
     pub(super) fn enter(&mut self, src: &[u8], at: usize, to: usize) -> usize {
         let byte = usize::from(src[at]);
@@ -91,8 +92,8 @@ impl RunHistory {
         last + 1
     }
 
-    /// Returns the longest match of the run at `at`, where four equal bytes are, or `found` if none is longer than that. After
-    /// `most_runs` runs, the others are searched only for bytes of the run itself.
+    /// Returns the longest match of the run at `at`, a position with four equal bytes, or `found` if there is no longer
+    /// one. In runs after the first `most_runs` ones, only bytes of the run itself are matched, not those behind it.
     pub(super) fn longest(
         &self,
         src: &[u8],
@@ -135,8 +136,9 @@ impl RunHistory {
     }
 }
 
-/// Returns the longest match at `at`, where `len` bytes of a run are, with a position of `run`, if it is longer than `known`, which is less
-/// than `limits.most`. Returns also whether the limits end the search there; `None` if the run is out of reach.
+/// Returns the longest match at `at`, where `len` bytes of a run are left, at a position of `run`, if it is longer than
+/// `known`, which must be less than `limits.most`. Also returns whether the limits end the search there. Returns `None`
+/// if the run is out of reach.
 #[inline(always)]
 fn longest_of_run(
     src: &[u8],
@@ -152,11 +154,12 @@ fn longest_of_run(
         return None;
     }
     if end > at {
-        // The run around `at`: all its positions match up to its end.
+        // The run that contains `at`: all its positions match up to its end.
         let found = Match { len, distance: at - last };
         return Some(((len > known).then_some(found), false));
     }
-    // Bytes of the run that are left at its last position and at its first, and as far as the limits reach.
+    // The number of bytes of the run that are left at its last position, at its first position, and at the farthest one
+    // within the limits.
     let (shortest, longest) = (end - last, end - first);
     let reach = (shortest - 1 + budget).min(end + FARTHEST - at);
     let wanted = if len >= limits.nice { limits.nice.max(shortest) } else { len };
@@ -174,7 +177,8 @@ fn longest_of_run(
     Some(((longer > known).then_some(Match { len: longer, distance }), is_last))
 }
 
-/// Returns whether the last four bytes of a match that is one byte longer than `known`, which is at least a run, are the same.
+/// Returns whether the last four bytes of a match of `known` + 1 bytes are equal. `known` must be at least
+/// [`LEAST_RUN`].
 #[inline(always)]
 fn has_end(src: &[u8], at: usize, distance: usize, known: usize) -> bool {
     let end = at + known + 1 - LEAST_RUN;

@@ -1,10 +1,11 @@
-//! The longest match at a position of a stream.
+//! The search for the longest match at a position of a stream.
 //!
-//! Owns the tables of earlier positions and the search in them; never decides which matches are used. The match is the one that
-//! zlib-ng, the C library's encoder, finds with the same limits: the longest one, the closest of several, among the last
-//! positions with the same four bytes. So streams are as long as the C library's. Three things are faster: runs of one
-//! byte are one entry each ([`runs`](super::runs)), positions whose first four bytes are frequent are found by longer words
-//! ([`long_words`](super::long_words)), and the tables are cleared as far as a stream needs them.
+//! Owns the tables of earlier positions and the search in them; never decides which matches are used. The match is the
+//! one that zlib-ng, the C library's encoder, finds with the same limits: the longest one, the closest of several,
+//! among the last positions with the same four bytes. So streams are as long as the C library's. Three things are
+//! faster: runs of one byte are one entry each ([`runs`](super::runs)), positions whose first four bytes are frequent
+//! are found by longer words ([`long_words`](super::long_words)), and only the part of the tables that a stream uses is
+//! cleared.
 
 use std::ops::Range;
 
@@ -14,78 +15,81 @@ use super::matches::{FARTHEST, LEAST, MOST, Match, is_run, matching_up_to, read3
 use super::runs::{Found, RunHistory};
 use super::walk::{Limits, Verdict, Walk};
 
-/// log2 of the number of hashes of four bytes: the largest (zlib-ng's) and the smallest, and what is added to that of the length of a
-/// stream. With 1 instead of 2, streams of 10 to 20 KB that hardly repeat themselves take 15 % longer: two words in one place are a
-/// candidate that is compared in vain.
+/// log2 of the number of hash values of four bytes: the largest (zlib-ng's), the smallest, and the increment over log2
+/// of the length of a stream. With an increment of 1 instead of 2, streams of 10 to 20 KB with few repetitions take 15
+/// % longer: two words with the same hash value cost a comparison that finds no match.
 const HEADS_LOG2: u32 = 16;
 const LEAST_HEADS_LOG2: u32 = 10;
 const SPARE_LOG2: u32 = 2;
-/// log2 of the number of hashes of three bytes.
+/// log2 of the number of hash values of three bytes.
 const THREES_LOG2: u32 = 15;
-/// Candidates with the same hash of three bytes that are compared.
+/// The number of candidates with the same hash of three bytes that are compared.
 const MOST_THREES: usize = 16;
 /// A search with at most this many candidates compares earlier runs one by one, at most this many of them.
 const FEW: u32 = 128;
 /// The number of earlier runs that a search with more candidates compares, before it searches for the word behind the run.
 const FIRST_RUNS: u32 = 4;
-/// Candidates that are compared, beyond [`Effort::first`] for each search, before one more position is put into the chains of long words.
+/// The number of candidates that are compared, beyond [`Effort::first`] for each search, before one more position is
+/// inserted into the chains of long words.
 const STEPS_PER_POSITION: usize = 3;
 
-/// Positions that are put in together: numbers of positions are then larger than [`FARTHEST`], the distance of no position.
+/// The number of positions that are inserted together: few enough that their numbers are larger than [`FARTHEST`], so
+/// that number 0, which stands for no position, is out of reach.
 const PART: usize = WINDOW - FARTHEST - 4;
 
-/// How hard a level searches.
+/// The search effort of a level.
 #[derive(Clone, Copy)]
 pub(super) struct Effort {
-    /// Candidates that are compared.
+    /// The greatest number of candidates that are compared.
     pub candidates: u32,
-    /// Candidates of the chain of four bytes that are compared before long words are searched for.
+    /// The number of candidates of the chain of four bytes that are compared before long words are searched for.
     pub first: u32,
-    /// A match to beat of this length in bytes, or more, is worth a quarter of the candidates.
+    /// If the match to beat has this length in bytes, or more, only a quarter of the candidates are compared.
     pub good: usize,
     /// A match of this length in bytes, or more, ends the search.
     pub nice: usize,
 }
 
-/// The tables of a thread. They carry nothing over from stream to stream.
+/// The tables of a thread. A stream does not depend on the content that earlier streams left in them.
 pub(super) struct Tables {
     short: Chain<{ 1 << HEADS_LOG2 }>,
-    /// For matches of three bytes.
+    /// The chain for matches of three bytes.
     threes: Chain<{ 1 << THREES_LOG2 }>,
-    /// The first position that is not in `threes`.
+    /// The first position that has not been inserted into `threes`.
     next_three: usize,
     runs: RunHistory,
     long: LongWords,
 }
 
-/// A search through one stream. If `RUNS`, runs are kept apart; if `THREES`, a match of three bytes is searched for where there is no
-/// longer one. Positions are put in, or searched for, in ascending order, each once.
+/// The search in one stream. If `RUNS`, runs are held separately from words; if `THREES`, a match of three bytes is
+/// searched for where there is no longer one. Positions are inserted, or searched for, in ascending order, each once.
 pub(super) struct Search<'a, const RUNS: bool, const THREES: bool> {
     tables: &'a mut Tables,
     src: &'a [u8],
-    /// No match reaches beyond this position.
+    /// No match ends behind this position.
     end: usize,
     /// The first position where fewer than eight bytes are left.
     near_end: usize,
     effort: Effort,
-    /// Bits that hashes of four bytes are shifted by.
+    /// The number of bits by which hashes of four bytes are shifted to the right.
     shift: u32,
-    /// The position whose number in the tables is `WINDOW`; at first that of the second half of 64 KiB whose first byte has the number 1.
+    /// The position whose number in the tables is [`WINDOW`]; at first `WINDOW` - 1, so that position 0 has the number
+    /// 1.
     origin: usize,
-    /// Candidates that were compared beyond [`Effort::first`] and not made up for by long words.
+    /// The number of candidates that were compared beyond [`Effort::first`] since long words were last searched for.
     debt: usize,
 }
 
-/// What candidates are compared with.
+/// The position that candidates are compared with.
 #[derive(Clone, Copy)]
 struct Target {
     at: usize,
-    /// Bytes before `at` that a match has as well.
+    /// The number of bytes before `at` that belong to the match as well.
     before: usize,
 }
 
 impl Target {
-    /// Takes candidates before which the same bytes are as before the target.
+    /// Accepts a candidate if the `before` bytes before it equal those before the target.
     #[inline(always)]
     fn judge(self, src: &[u8], position: usize) -> Verdict {
         let start = self.at - self.before;
@@ -96,7 +100,7 @@ impl Target {
 }
 
 impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
-    /// Returns a search through `src`, which begins with empty tables.
+    /// Returns a search in `src` with empty tables.
     pub(super) fn new(tables: &'a mut Tables, src: &'a [u8], effort: Effort) -> Self {
         let heads_log2 = (src.len().max(1).ilog2() + SPARE_LOG2).clamp(LEAST_HEADS_LOG2, HEADS_LOG2);
         tables.short.heads.clear(1 << heads_log2);
@@ -120,33 +124,34 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
     }
 
-    /// The bytes that are searched.
+    /// Returns the bytes that are searched.
     pub(super) fn src(&self) -> &'a [u8] {
         self.src
     }
 
-    /// Returns how many candidates are compared.
+    /// Returns the greatest number of candidates that are compared.
     pub(super) fn candidates(&self) -> u32 {
         self.effort.candidates
     }
 
-    /// Returns the position that no match reaches beyond.
+    /// Returns the position behind which no match ends.
     pub(super) fn end(&self) -> usize {
         self.end
     }
 
-    /// Sets the position that no match reaches beyond.
+    /// Sets the position behind which no match ends.
     pub(super) fn set_end(&mut self, end: usize) {
         self.end = end;
     }
 
-    /// Returns the number of the position `at`, which is not beyond that of the last call of [`relative`](Self::relative).
+    /// Returns the number of the position `at` in the tables. `at` must not be greater than in the last call of
+    /// [`relative`](Self::relative).
     #[inline(always)]
     fn relative_of(&self, at: usize) -> u16 {
         (at + WINDOW - self.origin) as u16
     }
 
-    /// Returns the number of the position `at` in the tables, whose origin moves if need be.
+    /// Returns the number of the position `at` in the tables, and moves their origin if necessary.
     #[inline(always)]
     fn relative(&mut self, at: usize) -> u16 {
         if at + WINDOW - self.origin > usize::from(u16::MAX) {
@@ -155,7 +160,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.relative_of(at)
     }
 
-    /// Moves the origin so that `at` has a number.
+    /// Moves the origin so that the number of `at` fits into 16 bits.
     #[cold]
     #[inline(never)]
     fn slide(&mut self, at: usize) {
@@ -168,13 +173,14 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.origin += by;
     }
 
-    /// Puts positions in, but for the first one of the stream.
+    /// Inserts positions, except the first one of the stream.
     #[inline(always)]
     pub(super) fn enter(&mut self, positions: Range<usize>) {
         let end = positions.end.min((self.src.len() + 1).saturating_sub(WORD));
         let mut at = positions.start.max(1);
         while at < end {
-            // The origin moves before the first position of a part, if at all, so that all numbers are `WINDOW` - `PART`, or more.
+            // If the origin moves, it moves before the first position of a part, so that all numbers are at least
+            // `WINDOW` - `PART`.
             let part_end = end.min(at + PART);
             self.relative(part_end - 1);
             while at < part_end {
@@ -186,7 +192,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
     }
 
-    /// Puts one position of `step` in, but for those of runs.
+    /// Inserts one in `step` positions, except those of runs.
     #[inline(never)]
     pub(super) fn enter_every(&mut self, step: usize, positions: Range<usize>) {
         let Some(last) = positions.end.checked_sub(1) else { return };
@@ -202,8 +208,8 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
     }
 
-    /// Leaves out positions at which no match is searched for, but for a run that they begin with: that is one entry, and its positions
-    /// count as candidates.
+    /// Excludes positions at which no match is searched for, except those of a run at their beginning: the run is one
+    /// entry, and its positions count as candidates.
     #[inline(never)]
     pub(super) fn skip(&mut self, positions: Range<usize>) {
         let Range { mut start, end } = positions;
@@ -220,7 +226,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.leave_out(start.max(end.saturating_sub(WINDOW))..end);
     }
 
-    /// Leaves out positions: no match will reach back to one of them as its beginning.
+    /// Excludes positions: the source of no later match will begin at one of them.
     #[inline(always)]
     pub(super) fn leave_out(&mut self, positions: Range<usize>) {
         if self.effort.candidates > self.effort.first {
@@ -228,7 +234,8 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         }
     }
 
-    /// Puts `at` in, and returns the longest match there of more than `longer_than` bytes; of no bytes if there is none.
+    /// Inserts `at`, and returns the longest match there of more than `longer_than` bytes; a match of length 0 if there
+    /// is none.
     #[inline(always)]
     pub(super) fn longest(&mut self, at: usize, longer_than: usize) -> Match {
         if at >= self.near_end {
@@ -261,14 +268,15 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let Effort { candidates, good, nice, .. } = self.effort;
         let most = (self.end - at).min(MOST);
         let candidates = if longer_than >= good { candidates / 4 } else { candidates };
-        // At the last level, zlib looks for a match that is longer than one it has with the rarest of its words, and so passes over
-        // positions that match less. Without this limit for the first match, chunks of sparse numbers are 5 % longer.
+        // At level 9, zlib searches for a match that is longer than a given one by the rarest word of the given one,
+        // and so skips positions that match less: the number of positions is unlimited. For the first match it is
+        // limited: without this limit, chunks of sparse numbers are 5 % longer.
         let is_unlimited = THREES && longer_than >= LEAST;
         let positions = if is_unlimited { u32::MAX / 2 } else { candidates };
         Limits { candidates, positions, nice: nice.min(most), most }
     }
 
-    /// Returns `found`, which is shorter than three bytes, or the closest match of three bytes if there is one.
+    /// Returns the closest match of three bytes; if there is none, `found`, which is shorter than three bytes.
     #[inline(always)]
     fn or_three(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
         if limits.most < LEAST {
@@ -279,8 +287,8 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         if distance <= reach(at) { self.three(at, distance).unwrap_or(found) } else { found }
     }
 
-    /// Puts the three bytes at `at` in. Returns the distance to the last position with the same hash; more than [`reach`] if there is
-    /// none in reach.
+    /// Inserts the three bytes at `at`. Returns the distance to the last position with the same hash; more than
+    /// [`reach`] if there is none in reach.
     #[inline(always)]
     fn enter_three(&mut self, at: usize) -> usize {
         let relative = self.relative(at);
@@ -288,13 +296,13 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         usize::from(self.tables.threes.enter(hash_of_three(read32(self.src, at)), at, relative))
     }
 
-    /// As [`enter_three`](Self::enter_three), with all positions before: those in long matches are put in when a match of three bytes is
-    /// searched for.
+    /// As [`enter_three`](Self::enter_three), for all positions up to `at`: positions in long matches are inserted only
+    /// when a match of three bytes is searched for.
     #[inline(never)]
     fn enter_threes_up_to(&mut self, at: usize) -> usize {
         self.relative(at);
         let Tables { threes, next_three, .. } = &mut *self.tables;
-        // The positions before have no number any more.
+        // Earlier positions no longer have a number.
         let first = (*next_three).max((self.origin + 1).saturating_sub(WINDOW));
         for position in first..at {
             let relative = (position + WINDOW - self.origin) as u16;
@@ -303,7 +311,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.enter_three(at)
     }
 
-    /// As [`longest`](Self::longest), where four equal bytes are.
+    /// As [`longest`](Self::longest), for a position with four equal bytes.
     #[inline(never)]
     fn longest_of_run(&mut self, at: usize, longer_than: usize) -> Match {
         let limits = self.limits(at, longer_than);
@@ -319,7 +327,8 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         if found.distance == 0 { Match::default() } else { found }
     }
 
-    /// Puts `at` in, where four equal bytes are, and returns the longest match of the run, or `found` if there is no longer one.
+    /// Inserts `at`, a position with four equal bytes, and returns the longest match there, or `found` if there is no
+    /// longer one.
     #[inline(always)]
     fn search_run(&mut self, at: usize, found: Match, limits: &Limits) -> Match {
         let most_runs = if limits.candidates <= FEW { FEW } else { FIRST_RUNS };
@@ -327,10 +336,10 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         let Found { mut longest, len, is_complete } = runs.longest(self.src, at, found, limits, most_runs);
         runs.enter(self.src, at, at + 1);
         if is_complete || longest.len < len || longest.len >= limits.nice {
-            // Without an earlier run that is as long, no match goes on behind the run.
+            // Without an earlier run that is as long, no match extends beyond the run.
             return longest;
         }
-        // A longer match has the last three bytes of the run and the one behind it.
+        // A longer match contains the last three bytes of the run and the byte behind it.
         let before = len - (WORD - 1);
         let behind = at + before;
         if behind < self.near_end {
@@ -349,7 +358,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         longest
     }
 
-    /// Compares the candidates from `first` on.
+    /// Compares the candidates from `first` on, and returns the longest match.
     #[inline(always)]
     fn go_through(&mut self, target: Target, first: usize, mut found: Match, limits: &Limits) -> Match {
         let Tables { short, long, .. } = &mut *self.tables;
@@ -372,7 +381,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         self.go_deep(target, first, next, steps, found, limits)
     }
 
-    /// Compares the candidates from `next` on, those with long words first.
+    /// Compares the candidates from `next` on, those with the same long words first, and returns the longest match.
     #[inline(never)]
     fn go_deep(
         &mut self,
@@ -421,7 +430,7 @@ impl<'a, const RUNS: bool, const THREES: bool> Search<'a, RUNS, THREES> {
         None
     }
 
-    /// As [`longest`](Self::longest), where fewer than eight bytes are left.
+    /// As [`longest`](Self::longest), for a position with fewer than eight bytes left.
     #[inline(never)]
     fn longest_at_the_end(&mut self, at: usize, longer_than: usize) -> Match {
         let most = (self.end - at).min(MOST);
@@ -466,8 +475,8 @@ mod tests {
         unsafe { Box::<Tables>::new_zeroed().assume_init() }
     }
 
-    /// Searches at all positions, with the same matches to beat, after `first` candidates for long words, or never. Returns both matches of
-    /// each search.
+    /// Searches at all positions twice, with the same matches to beat: with long words after `first` candidates, and
+    /// without long words. Returns the position and both matches of each search.
     fn both(src: &[u8], first: u32, random: &mut impl FnMut(usize) -> usize) -> Vec<(usize, [Match; 2])> {
         let effort = |first| Effort { candidates: 256, first, good: 8, nice: 128 };
         let [with, without] = &mut [tables(), tables()];

@@ -1,13 +1,13 @@
-//! Going through the candidates of a chain.
+//! The comparison of a position with the candidates of a hash chain.
 
 use super::chain::Ring;
 use super::matches::{FARTHEST, Match, matching_up_to, read64};
 
 /// The limits of one search.
 pub(super) struct Limits {
-    /// Candidates that are compared.
+    /// The greatest number of candidates that are compared.
     pub candidates: u32,
-    /// How many positions with the same first four bytes are in reach.
+    /// The number of last positions with the same first four bytes that may be the source of a match.
     pub positions: u32,
     /// A match of this length in bytes, or more, ends the search.
     pub nice: usize,
@@ -15,28 +15,29 @@ pub(super) struct Limits {
     pub most: usize,
 }
 
-/// What becomes of a candidate that may match longer than those before.
+/// The decision on a candidate that may match longer than those before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Verdict {
     Take,
     Skip,
-    /// It is not taken, and neither are those behind it.
+    /// Neither this candidate nor those behind it in the chain are taken.
     Stop,
 }
 
-/// What candidates are compared with.
+/// The position that candidates are compared with, and the limits.
 pub(super) struct Walk<'a> {
     pub src: &'a [u8],
-    /// The position, where eight bytes are.
+    /// The position, at which eight or more bytes are left.
     pub at: usize,
     pub limits: &'a Limits,
 }
 
 impl Walk<'_> {
-    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their number from
-    /// `steps`. Each match that is longer than `found`, which is shorter than `limits.most`, replaces it. Returns the candidate to go
-    /// on with; `None` if there is none, if a match is long enough, or if `judge` says so. `judge` is called with the positions of
-    /// candidates that may match longer than `found`: their first bytes are the same, and those at its end.
+    /// Compares up to `steps` candidates, at least one, from `position` on along the chain `back`, and subtracts their
+    /// number from `steps`. Each match that is longer than `found`, which must be shorter than `limits.most`, replaces
+    /// it. Returns the next candidate; `None` if there is none, if a match has the length `limits.nice`, or if `judge`
+    /// returns [`Verdict::Stop`]. `judge` is called with the positions of candidates that may match longer than
+    /// `found`: their first bytes are equal, and those at the end of `found`.
     #[inline(always)]
     pub(super) fn along(
         &self,
@@ -50,12 +51,13 @@ impl Walk<'_> {
         let here = read64(src, at);
         assert!(position < at);
         let earlier = |at: usize| {
-            // SAFETY: positions only become smaller, so `at` is less than `self.at`, or than `self.at` + `tail`, from where on eight bytes
-            // are, as the calls of `read64` have checked. Checks here would cost 8 % of the time of a search.
+            // SAFETY: positions only become smaller, so `at` is less than `self.at`, or than `self.at` + `tail`, at
+            // which eight bytes are left, as the calls of `read64` have checked. Bounds checks here would cost 8 % of
+            // the time of a search.
             u64::from_le(unsafe { src.as_ptr().add(at).cast::<u64>().read_unaligned() })
         };
         let lowest = at.saturating_sub(FARTHEST) as isize;
-        // Goes on to the next candidate.
+        // Continues with the next candidate.
         macro_rules! next {
             () => {
                 let next = position as isize - back.get(position) as isize;
@@ -71,7 +73,7 @@ impl Walk<'_> {
         }
         loop {
             let len = if found.len < 8 {
-                // The bytes that a longer match has.
+                // The mask of the bytes that must be equal in a longer match.
                 let mask = u64::MAX >> (56 - 8 * found.len);
                 let differ = loop {
                     let differ = here ^ earlier(position);
@@ -82,7 +84,7 @@ impl Walk<'_> {
                 };
                 if differ == 0 { None } else { Some(differ.trailing_zeros() as usize / 8) }
             } else {
-                // A longer match has the same last eight bytes, of which the last one is behind the end of `found`.
+                // A longer match has the same eight bytes at its end, the last of which is behind the end of `found`.
                 let tail = found.len - 7;
                 let end = read64(src, at + tail);
                 while earlier(position + tail) != end || earlier(position) != here {

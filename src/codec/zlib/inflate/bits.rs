@@ -1,23 +1,23 @@
 //! The bits of a deflate stream, lowest first.
 //!
-//! Owns the position in the stream. Never reads past its end: there it hands out zeros, and counts them.
+//! Owns the position in the stream. Never reads past its end: there it returns zeros, and counts them.
 
 #![forbid(unsafe_code)]
 
-/// How far one round of the fast loop may read ahead: two refills of a word each, of which seven bytes at most are
-/// consumed.
+/// The number of bytes that one round of the fast loop may read ahead: two refills of a word each, of which seven bytes
+/// at most are consumed.
 pub(super) const READ_AHEAD: usize = 16;
 
-/// A reader of bits that holds the next few in a word.
+/// A reader of bits that buffers the next ones in a word.
 pub(super) struct Bits<'a> {
     pub(super) src: &'a [u8],
     /// The first byte that is not counted in `left`.
     pub(super) pos: usize,
-    /// The next bits. Those above `left` are either zero or already what will be there.
+    /// The next bits. Those above `left` are either zero or the bits that follow in the stream.
     pub(super) word: u64,
-    /// How many bits of `word` count.
+    /// The number of valid bits of `word`.
     pub(super) left: u32,
-    /// How many of the bytes counted in `left` or consumed are zeros from beyond the end.
+    /// The number of bytes, counted in `left` or consumed, that are zeros from beyond the end.
     beyond: usize,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Bits<'a> {
         Bits { src, pos: 0, word: 0, left: 0, beyond: 0 }
     }
 
-    /// Makes at least 56 bits count.
+    /// Fills `word` to at least 56 valid bits.
     pub(super) fn refill(&mut self) {
         if let Some(next) = self.src.get(self.pos..).and_then(|rest| rest.first_chunk::<8>()) {
             self.word |= u64::from_le_bytes(*next) << self.left;
@@ -46,7 +46,7 @@ impl<'a> Bits<'a> {
         }
     }
 
-    /// The bytes not yet counted, if there are fewer than [`READ_AHEAD`], and zeros behind them.
+    /// Returns the bytes not yet counted in `left`, followed by zeros, if they are fewer than [`READ_AHEAD`].
     pub(super) fn tail(&self) -> Option<[u8; 2 * READ_AHEAD]> {
         let rest = self.src.get(self.pos..).filter(|rest| rest.len() < READ_AHEAD)?;
         let mut tail = [0; 2 * READ_AHEAD];
@@ -54,12 +54,12 @@ impl<'a> Bits<'a> {
         Some(tail)
     }
 
-    /// The same reader, going on in a copy of its tail.
+    /// Returns a reader that continues in `tail`, a copy of this reader's tail.
     pub(super) fn over_tail<'b>(&self, tail: &'b [u8; 2 * READ_AHEAD]) -> Bits<'b> {
         Bits { src: tail, pos: 0, word: self.word, left: self.left, beyond: 0 }
     }
 
-    /// Comes back from a copy of the tail.
+    /// Continues where a reader of [`over_tail`](Self::over_tail) ended, given its `pos`, `word` and `left`.
     pub(super) fn return_from(&mut self, copy: (usize, u64, u32)) {
         let (pos, word, left) = copy;
         let inside = pos.min(self.src.len() - self.pos);
@@ -68,7 +68,7 @@ impl<'a> Bits<'a> {
         (self.word, self.left) = (word, left);
     }
 
-    /// The next bits, not consumed.
+    /// Returns the next bits without consuming them.
     pub(super) fn peek(&self) -> u64 {
         self.word
     }
@@ -87,37 +87,38 @@ impl<'a> Bits<'a> {
         bits
     }
 
-    /// `None` if bits from beyond the end have been consumed.
+    /// Returns `None` if bits from beyond the end have been consumed.
     pub(super) fn check(&self) -> Option<()> {
         (self.beyond * 8 <= self.left as usize).then_some(())
     }
 
-    /// The position of the next whole byte, if it is not beyond the end.
+    /// Returns the position of the next whole byte, or `None` if it is beyond the end.
     pub(super) fn byte_position(&self) -> Option<usize> {
         let ahead = (self.left as usize / 8).checked_sub(self.beyond)?;
         self.pos.checked_sub(ahead)
     }
 
-    /// How many bits have been consumed, unless some are from beyond the end.
+    /// Returns the number of bits consumed, or `None` if bits from beyond the end have been buffered.
     pub(super) fn position(&self) -> Option<usize> {
         (self.beyond == 0).then_some(self.pos * 8 - self.left as usize)
     }
 
-    /// Goes on `position` bits behind the beginning.
+    /// Moves to `position`, in bits from the beginning.
     pub(super) fn seek(&mut self, position: usize) {
         (self.pos, self.word, self.left) = (position / 8, 0, 0);
         self.refill();
         self.consume((position % 8) as u32);
     }
 
-    /// Drops the rest of the current byte, and returns all bytes from the next.
+    /// Drops the rest of the current byte, and returns all bytes from the next one on; `None` if that is beyond the
+    /// end.
     pub(super) fn rest_at_byte(&mut self) -> Option<&'a [u8]> {
         self.pos = self.byte_position()?;
         (self.word, self.left, self.beyond) = (0, 0, 0);
         self.src.get(self.pos..)
     }
 
-    /// Skips `count` bytes of what [`Bits::rest_at_byte`] returned.
+    /// Skips `count` bytes of those that [`Bits::rest_at_byte`] returned.
     pub(super) fn skip_bytes(&mut self, count: usize) {
         self.pos += count;
     }

@@ -1,6 +1,6 @@
 //! The inner loop of the decoder: symbols, as long as both buffers have room to read and write ahead.
 //!
-//! Owns the unchecked reads and writes. Decides nothing: whatever comes near an end is left to the careful path.
+//! Owns the unchecked reads and writes. Leaves every symbol near the end of a buffer to the checked path.
 
 use std::ptr;
 
@@ -9,21 +9,21 @@ use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
 use super::bits::{Bits, READ_AHEAD};
 use super::symbol::Codes;
 
-/// Why a run of symbols stopped.
+/// The reason why the loop stopped.
 pub(super) enum Stop {
     EndOfBlock,
     /// One of the buffers is nearly used up.
     NearEnd,
     /// There have been many literals in a row.
     Literals,
-    /// The destination is nearly used up by a match that has been decoded, and not copied yet.
+    /// A match that ends too near the end of the destination: it has been decoded, and not copied yet.
     Match {
         back: usize,
         length: usize,
     },
 }
 
-/// How far the literals of one round may reach. Matches look for themselves whether they have room.
+/// The room, in bytes, for the literals of one round. The room for a match is checked separately.
 const WRITE_AHEAD: usize = 8;
 
 /// Returns whether a round may read and write ahead.
@@ -32,8 +32,9 @@ pub(super) fn has_room(bits: &Bits, dest: &[u8], out: usize) -> bool {
     bits.src.len().saturating_sub(bits.pos) >= READ_AHEAD && dest.len().saturating_sub(out) >= WRITE_AHEAD
 }
 
-/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, there have
-/// been more than `run` times three literals in a row. Whether the next match is near is no question if `NEAR`.
+/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or, if `WATCH`, more than
+/// `run` triples of consecutive literals have been decoded without a match. If `NEAR`, the first bytes of a match are
+/// copied without a branch on its distance. Returns `None` if the stream is invalid.
 #[inline(always)]
 pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
     codes: Codes,
@@ -48,14 +49,14 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
         return Some((out, Stop::NearEnd));
     }
     let (last_read, last_write) = (src.len() - READ_AHEAD, dest.len() - WRITE_AHEAD);
-    // How many times three literals have come since the last match.
+    // The number of triples of literals since the last match.
     let mut triples = 0;
     let (mut pos, mut word, mut left) = (bits.pos, bits.word, bits.left);
     let base = dest.as_mut_ptr();
-    // Where a match may end that is copied in wide steps; if `dest` is too short for any, nowhere.
+    // The greatest end of a match that is copied in wide steps; 0 if `dest` is too short for any.
     let last_wide = dest.len().saturating_sub(OVERSHOOT);
 
-    // `left` counts in its low six bits; what entries leave in the others is never looked at.
+    // Only the low six bits of `left` are valid; the others, which entries change, are never used.
     macro_rules! refill {
         () => {
             // SAFETY: `pos` was at most `last_read` when the round began (or before the first), and a round
@@ -82,15 +83,15 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
         };
     }
 
-    // The next entry is always looked up before the refill that it does not need, and before the copy of the match
-    // in front of it: the way from word to entry to word is what everything waits for.
+    // The next entry is always looked up before the refill, which it does not need, and before the copy of the match in
+    // front of it: the dependency chain from word to entry to word is the critical path.
     refill!();
     let mut entry = litlen.first(word);
     let stop = loop {
         if pos > last_read || out > last_write {
             break Stop::NearEnd;
         }
-        // 56 bits at least, and `entry` is the first of them.
+        // At least 56 bits are left, and `entry` is the first of them.
         if entry.is_literal() {
             literal!(entry);
             entry = litlen.first(word);
@@ -99,7 +100,7 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
                 entry = litlen.first(word);
                 if entry.is_literal() {
                     literal!(entry);
-                    // 23 bits: enough for an index, but not for a length and its distance.
+                    // At least 23 bits are left: enough for an index, but not for a length and its distance.
                     entry = litlen.first(word);
                     refill!();
                     if WATCH {
@@ -112,7 +113,7 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
                 }
             }
         }
-        // 34 bits at least, and a length takes 20.
+        // At least 34 bits are left, and a length takes at most 20.
         if entry.is_special() {
             if entry.is_link() {
                 consume!(entry);
@@ -134,7 +135,7 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
         }
         let length = entry.value(word);
         consume!(entry);
-        // 14 bits at least: enough for an index.
+        // At least 14 bits are left: enough for an index.
         let mut far = distance.first(word);
         refill!();
         if far.is_special() {
@@ -160,7 +161,7 @@ pub(super) fn symbols<P: Periods, const WATCH: bool, const NEAR: bool>(
         // SAFETY: 1 <= `back` <= `out`, so the match begins inside `dest`, and it ends OVERSHOOT bytes before the end of
         // `dest` or earlier.
         unsafe {
-            // What has been written already does no harm.
+            // `copy_match` writes the bytes of `copy_first` again, with the same values.
             if !NEAR || length > P::copy_first(base.add(out), back) {
                 copy_match::<P>(base.add(out), back, length);
             }

@@ -1,9 +1,10 @@
-//! Literals of a code in which nearly all have eight bits.
+//! The decoding of literals whose codes nearly all have eight bits.
 //!
-//! Owns the loop that takes them all to be like that, and looks afterwards. What is not is decoded as a single symbol.
+//! Owns the loop that decodes all codes as codes of eight bits, and checks their lengths afterwards. Any other code is
+//! decoded as a single symbol.
 //!
-//! Such is the code of noise whose bytes are all equally likely. The places of the next seven codes are known at once
-//! then, and none has to wait for the length of the one before.
+//! Noise whose bytes are all equally likely has a code of this kind. The positions of the next seven codes are then
+//! known at once, and no code depends on the length of the one before.
 
 use crate::codec::match_copy::Periods;
 
@@ -12,11 +13,11 @@ use super::output::Output;
 use super::symbol::Codes;
 use super::table::LitlenTable;
 
-/// How many codes of eight bits a word has from any bit on.
+/// The number of codes of eight bits that a word has from any bit of its first byte on.
 const GROUP: usize = 7;
 
-/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or something is wrong, which is
-/// left to whoever decodes the next symbol. Returns how far `dest` is filled.
+/// Decodes symbols from `out` on until the block ends, one of the buffers is nearly used up, or the stream is invalid,
+/// which the decoder of the next symbol reports. Returns the position in `dest` behind the last byte written.
 #[inline(always)]
 pub(super) fn symbols<P: Periods>(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> usize {
     let Some(mut at) = bits.position() else { return out };
@@ -38,10 +39,11 @@ pub(super) fn symbols<P: Periods>(codes: Codes, bits: &mut Bits, dest: &mut [u8]
     output.out
 }
 
-/// Decodes as many literals of eight bits as `word` begins with, and writes something to the rest of `to`. Returns how many.
+/// Decodes the literals of eight bits that `word` begins with, writes garbage to the rest of `to`, and returns the
+/// number of literals.
 #[inline(always)]
 fn group(litlen: &LitlenTable, word: u64, to: &mut [u8; GROUP]) -> usize {
-    // Of the last index, not all bits are in the word; those of a code of eight are.
+    // `word` does not have all bits of the last index, but all bits of a code of eight.
     let entries: [_; GROUP] = std::array::from_fn(|i| litlen.first(word >> (i * 8)));
     for (byte, entry) in to.iter_mut().zip(entries) {
         *byte = entry.byte();

@@ -1,6 +1,6 @@
-//! The loops over symbols, compiled for the processor that there is.
+//! The loops over symbols, compiled for each instruction set.
 //!
-//! Owns the choice. Decodes nothing.
+//! Owns the choice of the instruction set. Decodes nothing.
 
 use crate::codec::match_copy::Portable;
 
@@ -10,7 +10,8 @@ use super::lanes::{Lanes, Outcome};
 use super::symbol::Codes;
 use super::{fast, flat};
 
-/// `$name`, which calls `$portable`, or `$fast` where shifts by any register and 32-byte moves are known.
+/// Defines `$name`, which evaluates `$fast` on processors with shifts by any register (BMI2) and 32-byte moves (AVX2),
+/// and `$portable` on others.
 macro_rules! kernel {
     ($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),*) -> $result:ty = $portable:expr, $fast:expr) => {
         $(#[$doc])*
@@ -35,21 +36,21 @@ macro_rules! kernel {
 type Wide = crate::codec::match_copy::Avx2;
 
 kernel! {
-    /// [`fast::symbols`] that does not look for runs.
+    /// [`fast::symbols`] without a limit on literals in a row.
     fn symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
         fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0),
         fast::symbols::<Wide, false, false>(codes, bits, dest, out, 0)
 }
 
 kernel! {
-    /// The same where near and far matches take turns.
+    /// The same, for blocks in which near and far matches alternate.
     fn near_symbols(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> =
         fast::symbols::<Portable, false, true>(codes, bits, dest, out, 0),
         fast::symbols::<Wide, false, true>(codes, bits, dest, out, 0)
 }
 
 kernel! {
-    /// [`fast::symbols`] that stops at runs.
+    /// [`fast::symbols`] that stops at runs of literals.
     fn symbols_to_run(codes: Codes, bits: &mut Bits, dest: &mut [u8], out: usize, run: usize) -> Option<(usize, Stop)> =
         fast::symbols::<Portable, true, false>(codes, bits, dest, out, run),
         fast::symbols::<Wide, true, false>(codes, bits, dest, out, run)

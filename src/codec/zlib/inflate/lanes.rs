@@ -1,13 +1,14 @@
-//! Runs of literals, decoded at three places of the stream at once.
+//! Runs of literals, decoded at three positions of the stream in parallel.
 //!
-//! Owns the guess where codes begin further on, and the proof that it was right. Writes nothing that is not proven, and
-//! decides nothing: what it does not understand is left to the loops of single symbols.
+//! Owns the guess where codes begin further on, and the proof that it was right. Writes only bytes that are proven to
+//! be right; symbols that lanes cannot decode are left to the loops of single symbols.
 //!
-//! A decoder of literals waits most of its time: the length of a code must be known before the next can be looked up.
-//! A second decoder that begins somewhere further on, most likely in the middle of a code, decodes nonsense at first, but
-//! Huffman codes find into step: after ten or twenty symbols it is where codes really begin, and stays there. So two
-//! lanes run ahead of the first, and note where each of their rounds began. Once the first lane comes to such a place,
-//! all that the other has decoded from there on is what the first would have decoded.
+//! The decoding of literals is bound by latency: the length of a code must be known before the next can be looked up. A
+//! second decoder that begins somewhere further on, most likely in the middle of a code, decodes wrong symbols at
+//! first, but Huffman codes are self-synchronizing: after ten or twenty symbols it is at the boundary of a code, and
+//! remains at boundaries. So two lanes run ahead of the first, and record the positions at which their rounds began.
+//! Once the first lane reaches one of these positions, the symbols that the other lane has decoded from there on are
+//! those that the first would have decoded.
 
 use crate::codec::match_copy::Periods;
 
@@ -15,36 +16,37 @@ use super::bits::Bits;
 use super::output::{Output, WIDE};
 use super::symbol::{Codes, Symbol};
 
-/// How many lanes there are.
+/// The number of lanes.
 const LANES: usize = 3;
-/// How many bytes of the stream one lane is ahead of the one before, at the most and at the least.
+/// The greatest and the least distance, in bytes of the stream, of a lane from the one before.
 const STEP: usize = 768;
 const LEAST_STEP: usize = 128;
-/// How many rounds lanes run at the most, how many literals of up to 11 bits one word has, and how many a round at the
-/// most: one more may come from a second table.
+/// The greatest number of rounds of a lane, the number of literals of up to 11 bits in one word, and the greatest
+/// number of literals of a round: one more may come from a second table.
 const ROUNDS: usize = 384;
 const WORD_LITERALS: usize = 5;
 const ROUND_LITERALS: usize = WORD_LITERALS + 1;
-/// The bytes that a round may read behind the one where it begins: 55 bits of literals, and the word in which the last of
-/// them ends.
+/// The number of bytes that a round may read behind the one where it begins: 55 bits of literals, and the word in which
+/// the last of them ends.
 const READ_AHEAD: usize = 16;
-/// How far the first lane goes on by itself to meet another, in bits.
+/// The greatest distance, in bits, over which single symbols are decoded to reach the start of a round of the next
+/// lane.
 const APART: usize = 1024;
-/// How many literals there have to be for a match.
+/// The least number of literals for each match with which lanes are worthwhile.
 const SPARSE: usize = 8;
 
-/// What the lanes have decoded.
+/// The symbols that the lanes have decoded.
 #[derive(Default)]
 pub(super) struct Lanes([Lane; LANES]);
 
 struct Lane {
     literals: [u8; ROUNDS * ROUND_LITERALS + WIDE],
     matches: [Match; ROUNDS],
-    /// The state before each round, and behind the last.
+    /// The state before each round, and after the last one.
     rounds: [State; ROUNDS + 1],
-    /// The first round that counts: what came before began at no code.
+    /// The first valid round: an earlier one did not begin at the boundary of a code.
     begin: usize,
-    /// How many matches there are.
+    /// The number of matches.
     count: usize,
 }
 
@@ -60,7 +62,7 @@ impl Default for Lane {
     }
 }
 
-/// A match, in which round it was found, and how many literals were there before it.
+/// A match, the round in which it was decoded, and the number of literals of the lane before it.
 #[derive(Clone, Copy, Default)]
 struct Match {
     round: u16,
@@ -69,25 +71,25 @@ struct Match {
     back: u16,
 }
 
-/// Where a lane is, in bits from where the first began, and what it has decoded before.
+/// The position of a lane, in bits from the start of its stream, and the number of literals that it has decoded before.
 #[derive(Clone, Copy, Default)]
 struct State {
     at: u32,
     literals: u32,
 }
 
-/// How it went.
+/// The outcome of decoding with lanes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Outcome {
-    /// The next symbols may be decoded in the same way.
+    /// The next symbols can be decoded in the same way.
     Ahead,
-    /// Lanes are of no use here.
+    /// Lanes are not worthwhile here.
     Useless,
 }
 
 impl Lanes {
-    /// Decodes symbols from `out` on, in steps of three lanes, as long as that is worth it. Returns how far `dest` is
-    /// filled then. What is wrong with the stream is left to whoever decodes the next symbol.
+    /// Decodes symbols from `out` on, in steps of three lanes, as long as that is worthwhile. Returns the position in
+    /// `dest` behind the last byte written. An invalid stream is reported by the decoder of the next symbol.
     #[inline(always)]
     pub(super) fn symbols<P: Periods>(
         &mut self,
@@ -106,7 +108,7 @@ impl Lanes {
         (output.out, all)
     }
 
-    /// One step: all lanes from bit `at` on, and what they have decoded put together.
+    /// Decodes with all lanes from bit `at` on, appends their symbols to `output`, and moves `at` behind them.
     #[inline(always)]
     fn step<P: Periods>(&mut self, codes: Codes, src: &[u8], at: &mut usize, output: &mut Output) -> Outcome {
         let stream = &src[*at / 8..];
@@ -128,7 +130,7 @@ impl Lanes {
     }
 
     /// Decodes symbols in all lanes, of which the first begins `start` bits behind the beginning of `stream`, and each
-    /// other `step` bits behind the one before. Returns how many rounds that were.
+    /// other `step` bits behind the one before. Returns the number of rounds.
     ///
     /// # Panics
     /// If `stream` is shorter than [`READ_AHEAD`].
@@ -142,13 +144,13 @@ impl Lanes {
         let mut count = 0;
         let mut go_on = true;
 
-        // One round of the lane `$index`. Not a function of it: what changes has to stay in registers.
+        // One round of the lane `$index`. A macro, not a function, so that the changing state stays in registers.
         macro_rules! round {
             ($index:literal) => {{
                 let lane = &mut self.0[$index];
                 lane.rounds[count] = State { at: at[$index] as u32, literals: literals[$index] as u32 };
-                // SAFETY: the loop checks that `at` is not behind `last_read`, READ_AHEAD bytes before the end of `stream`, and each of at most
-                // ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
+                // SAFETY: the loop checks that `at` is not behind `last_read`, READ_AHEAD bytes before the end of
+                // `stream`, and each of at most ROUNDS rounds adds at most ROUND_LITERALS to `literals`.
                 let all = unsafe {
                     let word = stream.as_ptr().add(at[$index] / 8).cast::<u64>().read_unaligned();
                     let mut word = u64::from_le(word) >> (at[$index] % 8);
@@ -185,7 +187,7 @@ impl Lanes {
                             lane.count += 1;
                             at[$index] = next;
                         }
-                        // The first lane is where codes begin, the others perhaps not yet.
+                        // The first lane is at the boundary of a code, the others perhaps not yet.
                         _ if $index == 0 => go_on = false,
                         _ => {
                             at[$index] += 1;
@@ -210,9 +212,9 @@ impl Lanes {
 }
 
 impl Lane {
-    /// Goes on at bit `at` until that is where a round of this lane began, and takes over what the lane has decoded from
-    /// there to the end of its last round, `count`. `None` if that does not happen: `at` and `output` are where codes begin
-    /// all the same.
+    /// Decodes single symbols from bit `at` on until a round of this lane began there, and appends the symbols that the
+    /// lane has decoded from there to the end of its last round, `count`. Returns `None` if that fails; `at` and
+    /// `output` are at the boundary of a code in either case.
     #[inline(always)]
     fn join<P: Periods>(
         &self,
@@ -247,8 +249,8 @@ impl Lane {
         Some(())
     }
 
-    /// Adds to `output` what has been decoded from round `begin` on, up to where round `end` would begin. `None` if it does
-    /// not fit with room to spare, or a match begins before `output` does.
+    /// Appends the symbols of the rounds `begin..end` to `output`. Returns `None` if they do not fit with room for wide
+    /// writes, or a match begins before `output`; some of them may have been appended then.
     #[inline(always)]
     fn replay<P: Periods>(&self, begin: usize, end: usize, output: &mut Output) -> Option<()> {
         let (mut copied, literals) =

@@ -1,11 +1,11 @@
 //! A decoder of zlib streams (RFC 1950 and 1951), whole buffer to whole buffer.
 //!
-//! Owns the blocks of a stream and the careful decoding of what the fast loop leaves over. Never writes past
-//! the destination and never fails in another way than by `None`, whatever the input.
+//! Owns the blocks of a stream and the checked decoding of the symbols that the fast loop leaves. Never writes past the
+//! destination; the only failure, whatever the input, is `None`.
 //!
-//! Our own, because the streams of shuffled numbers are full of matches at short distances, which the
-//! libraries copy three to eight times as slowly as they could. In noise, where everything waits for the length of one
-//! code after the other, there are loops that do not wait: [`lanes`] and [`flat`].
+//! Not a library, because streams of shuffled numbers contain many matches at short distances, which the libraries copy
+//! three to eight times more slowly than possible. In noise, where decoding is bound by the latency of one code length
+//! after the other, [`lanes`] and [`flat`] decode several codes in parallel.
 
 mod bits;
 mod fast;
@@ -27,51 +27,53 @@ use crate::codec::match_copy::copy_match_checked;
 /// The length in bytes of the checksum of the plain bytes that ends a stream.
 pub(super) const ADLER_LEN: usize = 4;
 
-/// How many times three literals in a row make a run that is worth lanes, at first.
+/// The initial number of consecutive triples of literals after which lanes are tried.
 const RUN: usize = 15;
 
-/// The tables of one thread.
+/// The decoding tables of one thread.
 #[derive(Default)]
 pub(super) struct Inflater {
     litlen: LitlenTable,
     distance: DistanceTable,
-    /// Whether they hold the code that the format fixes.
+    /// Whether the tables hold the fixed codes.
     fixed: bool,
     lanes: Lanes,
     likely: Likely,
 }
 
-/// What the codes of a block let expect of it.
+/// The content that is expected of a block, judged by its codes.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Likely {
     /// Matches with few literals between them.
     #[default]
     Matches,
-    /// The same, and matches so near that they repeat take turns with others.
+    /// Matches with few literals between them, where matches at distances of up to 32 bytes alternate with farther
+    /// ones.
     NearMatches,
-    /// Literals, at least now and then.
+    /// Runs of literals, at least occasionally.
     Runs,
     /// Literals, nearly all of them with codes of eight bits.
     FlatNoise,
 }
 
 impl Likely {
-    /// Judges the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
+    /// Classifies the codes in which symbol `i` has `lens[i]` bits, and distance symbol `i` `distance_lens[i]`.
     fn of(lens: &[u8], distance_lens: &[u8]) -> Likely {
-        /// How many literals have eight bits where noise is flat.
+        /// The least number of literals with eight bits in flat noise.
         const FLAT: usize = 240;
-        /// There may be a match for each so many symbols where runs are likely.
+        /// Runs are likely if fewer than one in this many symbols are matches.
         const RARE: u32 = 7;
         const WHOLE: u32 = 1 << 15;
-        /// Symbols of distances up to 32.
+        /// The number of symbols of distances up to 32.
         const NEAR: usize = 10;
-        /// If there are more near and more far matches than one in so many, which comes next cannot be foretold.
+        /// If near and far matches each are more than one in this many symbols, the branch predictor cannot predict
+        /// which comes next.
         const UNFORESEEN: u32 = 10;
 
         if lens.iter().take(256).filter(|&&len| len == 8).count() >= FLAT {
             return Likely::FlatNoise;
         }
-        // A code of `len` bits is meant for a symbol that makes up one in 2^`len`.
+        // A code of `len` bits is optimal for a symbol with a share of one in 2^`len`.
         let share =
             |lens: &[u8]| -> u32 { lens.iter().filter(|len| **len > 0).map(|len| WHOLE >> len).sum() };
         if share(&lens[257..]) * RARE < WHOLE {
@@ -87,8 +89,8 @@ impl Likely {
 }
 
 impl Inflater {
-    /// Decodes the zlib stream that `src` begins with into `dest`, and returns how many bytes it has. `None`
-    /// if it is bad, cut short, or longer than `dest`. `adler32` is the checksum function.
+    /// Decodes the zlib stream that `src` begins with into `dest`, and returns the number of bytes written. Returns
+    /// `None` if the stream is invalid, truncated, or longer than `dest`. `adler32` is the checksum function.
     pub(super) fn zlib(
         &mut self,
         src: &[u8],
@@ -108,7 +110,8 @@ impl Inflater {
         (adler32(&dest[..written]) == u32::from_be_bytes(*checksum)).then_some(written)
     }
 
-    /// Decodes the deflate stream that `src` begins with; returns the lengths of both sides.
+    /// Decodes the deflate stream that `src` begins with into `dest`, and returns the number of bytes read and the
+    /// number of bytes written. Returns `None` if the stream is invalid, truncated, or longer than `dest`.
     pub(super) fn raw(&mut self, src: &[u8], dest: &mut [u8]) -> Option<(usize, usize)> {
         let mut bits = Bits::new(src);
         let mut out = 0;
@@ -147,9 +150,9 @@ impl Inflater {
         Some(())
     }
 
-    /// Reads the codes that a block brings along.
+    /// Reads the dynamic codes of a block.
     fn load_dynamic(&mut self, bits: &mut Bits) -> Option<()> {
-        /// The order in which the lengths of the length code are sent.
+        /// The order in which the lengths of the length code are stored.
         const ORDER: [usize; 19] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
 
         self.fixed = false;
@@ -191,7 +194,7 @@ impl Inflater {
             at += times;
         }
         bits.check()?;
-        // A block that cannot end is bad.
+        // A block without a code for its end is invalid.
         if lens[256] == 0 {
             return None;
         }
@@ -200,7 +203,7 @@ impl Inflater {
         self.distance.build(&lens[litlen_count..count], &DISTANCE_SYMBOLS)
     }
 
-    /// Decodes symbols up to the end of the block.
+    /// Decodes symbols up to the end of the block. Returns the position in `dest` behind the last byte written.
     fn symbols(&mut self, bits: &mut Bits, dest: &mut [u8], mut out: usize) -> Option<usize> {
         let codes = Codes { litlen: &self.litlen, distance: &self.distance };
         if self.likely == Likely::FlatNoise {
@@ -224,7 +227,8 @@ impl Inflater {
                 continue;
             }
             if let (Stop::NearEnd, Some(tail)) = (&stop, bits.tail()) {
-                // A few bytes may stand for many long matches: worth a copy to read ahead in.
+                // A few bytes can encode many long matches: copying them to a buffer with room to read ahead is
+                // worthwhile.
                 let mut copy = bits.over_tail(&tail);
                 (out, stop) = kernels::symbols(codes, &mut copy, dest, out)?;
                 bits.return_from((copy.pos, copy.word, copy.left));
@@ -247,7 +251,7 @@ impl Inflater {
         }
     }
 
-    /// Decodes one symbol with every check.
+    /// Decodes one symbol with all bounds checks.
     fn one_symbol(&self, bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<(usize, Stop)> {
         bits.refill();
         let mut entry = self.litlen.first(bits.peek());
@@ -282,7 +286,8 @@ impl Inflater {
     }
 }
 
-/// Copies a stored block.
+/// Copies a stored block. Returns the position in `dest` behind it, or `None` if the block is invalid, truncated, or
+/// does not fit.
 fn stored(bits: &mut Bits, dest: &mut [u8], out: usize) -> Option<usize> {
     let rest = bits.rest_at_byte()?;
     let (header, data) = rest.split_first_chunk::<4>()?;

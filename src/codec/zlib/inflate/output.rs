@@ -1,34 +1,35 @@
-//! Where decoded bytes go.
+//! The output buffer of the decoder.
 //!
-//! Owns the wide writes, and the room that they need behind what they are asked for.
+//! Owns the wide writes, and the check for the room that they need behind the bytes to be written.
 
 use crate::codec::match_copy::{OVERSHOOT, Periods, copy_match};
 
-/// The width of the steps in which literals are copied.
+/// The width, in bytes, of the steps in which literals are copied.
 pub(super) const WIDE: usize = 32;
 const _: () = assert!(WIDE <= OVERSHOOT);
 
-/// A buffer that is filled up to some place, and may be overwritten behind it.
+/// A buffer that is filled up to `out`, and may be overwritten behind it.
 pub(super) struct Output<'a> {
     pub(super) dest: &'a mut [u8],
     pub(super) out: usize,
 }
 
 impl Output<'_> {
-    /// Whether `length` bytes fit with room for wide writes behind them.
+    /// Returns whether `length` bytes fit with room for wide writes behind them.
     #[inline(always)]
     pub(super) fn has_room(&self, length: usize) -> bool {
         self.dest.len().checked_sub(self.out).is_some_and(|room| room >= length + OVERSHOOT)
     }
 
-    /// Adds `byte`, for which there must be room.
+    /// Appends `byte`, for which there must be room.
     #[inline(always)]
     pub(super) fn literal(&mut self, byte: u8) {
         self.dest[self.out] = byte;
         self.out += 1;
     }
 
-    /// Adds the first `count` of `literals`, of which there are [`WIDE`] more, if there is room.
+    /// Appends the first `count` of `literals`. Returns `None`, and writes nothing, if there is no room, or if
+    /// `literals` has fewer than [`WIDE`] bytes behind them.
     #[inline(always)]
     pub(super) fn literals(&mut self, literals: &[u8], count: usize) -> Option<()> {
         if !self.has_room(count) || literals.len() < count + WIDE {
@@ -48,7 +49,8 @@ impl Output<'_> {
         Some(())
     }
 
-    /// Repeats the `length` bytes from `back` before, if there is room and they are there.
+    /// Appends a match of `length` bytes from `back` bytes before. Returns `None`, and writes nothing, if there is no
+    /// room or `back` is invalid.
     #[inline(always)]
     pub(super) fn repeat<P: Periods>(&mut self, back: usize, length: usize) -> Option<()> {
         if !self.has_room(length) || back == 0 || back > self.out {

@@ -1,6 +1,6 @@
-//! Symbols, one at a time, from any bit of a stream.
+//! The decoding of single symbols, from any bit of a stream.
 //!
-//! Owns what a symbol is, and where the next begins.
+//! Owns the meaning of a symbol, and the position of the next one.
 
 #![forbid(unsafe_code)]
 
@@ -9,18 +9,18 @@ use crate::codec::match_copy::Periods;
 use super::output::Output;
 use super::table::{DistanceTable, LitlenTable};
 
-/// What a code stands for.
+/// The meaning of a code.
 pub(super) enum Symbol {
     Literal(u8),
     Match {
         back: usize,
         length: usize,
     },
-    /// The end of the block, or no code.
+    /// The end of the block, or bits that are no code.
     Other,
 }
 
-/// The two tables of a block.
+/// The two decoding tables of a block.
 #[derive(Clone, Copy)]
 pub(super) struct Codes<'a> {
     pub(super) litlen: &'a LitlenTable,
@@ -28,12 +28,13 @@ pub(super) struct Codes<'a> {
 }
 
 impl Codes<'_> {
-    /// The symbol at bit `at` of `src`, and where the next begins.
+    /// Returns the symbol at bit `at` of `src`, and the position of the next one in bits; `None` if fewer than eight
+    /// bytes are left there.
     #[inline(always)]
     pub(super) fn symbol(self, src: &[u8], at: usize) -> Option<(Symbol, usize)> {
         let word = u64::from_le_bytes(*src.get(at / 8..)?.first_chunk::<8>()?) >> (at % 8);
         let mut entry = self.litlen.first(word);
-        // 57 bits at least; a length takes 20 and a distance 28.
+        // `word` has at least 57 bits; a length takes at most 20 and a distance 28.
         let (mut rest, mut used) = (word, 0);
         if entry.is_link() {
             (rest, used) = (entry.shift(rest), entry.bits());
@@ -59,8 +60,9 @@ impl Codes<'_> {
         Some((Symbol::Match { back, length }, at + (used + entry.bits()) as usize))
     }
 
-    /// Decodes the symbol at bit `at` of `src`, and moves both `at` and `output` on. `None`, and nothing done, if it is no
-    /// literal or match, begins where no word can be read, or does not fit with room to spare.
+    /// Decodes the symbol at bit `at` of `src` into `output`, and moves `at` to the next symbol. Returns `None`, and
+    /// changes nothing, if it is no literal or match, begins where no word can be read, or does not fit with room for
+    /// wide writes.
     #[inline(always)]
     pub(super) fn decode<P: Periods>(self, src: &[u8], at: &mut usize, output: &mut Output) -> Option<()> {
         let (symbol, next) = self.symbol(src, *at)?;

@@ -1,23 +1,23 @@
-//! The decoding tables of Huffman codes: what RFC 1951 says of code lengths becomes an array that is indexed with the
-//! next bits of the stream.
+//! The decoding tables of Huffman codes, built from code lengths (RFC 1951 3.2.2): arrays that are indexed by the next
+//! bits of the stream.
 //!
 //! Owns the layout of an entry and the checks on a set of code lengths. Never reads a stream.
 //!
-//! An entry answers everything about a symbol at once. Codes longer than the first index lead through a
-//! link to a second table in the same array.
+//! An entry holds everything about a symbol. Codes longer than the first index lead through a link to a second table in
+//! the same array.
 
 #![forbid(unsafe_code)]
 
-/// The longest code of deflate.
+/// The longest code of deflate, in bits.
 const MAX_CODE_LEN: usize = 15;
 /// The symbol that ends a block.
 const END_OF_BLOCK: usize = 256;
 
-/// Index bits and size of each table: the size is what the worst code needs.
+/// The number of index bits and of entries of each table: as many entries as the worst code needs.
 pub(super) type LitlenTable = Table<11, 2342>;
 pub(super) type DistanceTable = Table<8, 402>;
 
-/// What the next bits mean.
+/// The meaning of the next bits.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Entry(u32);
 
@@ -29,7 +29,8 @@ impl Entry {
     /// The bits are no code, or a code that deflate leaves unused.
     const BAD: Entry = Entry(Self::SPECIAL);
 
-    /// A symbol with `value`, followed by `extra` bits that add to it; the code's length comes later.
+    /// Returns a symbol with `value`, followed by `extra` bits that are added to it;
+    /// [`with_code_len`](Self::with_code_len) sets the length of its code.
     const fn symbol(value: u16, extra: u8) -> Entry {
         Entry((value as u32) << 16 | extra as u32)
     }
@@ -38,7 +39,7 @@ impl Entry {
         Entry(Self::LITERAL | (byte as u32) << 16)
     }
 
-    /// The same symbol, for a code of which `bits` are left to consume.
+    /// Returns the same symbol, for a code of which `bits` are left to consume.
     fn with_code_len(self, bits: usize) -> Entry {
         Entry(self.0 + (bits as u32) * 0x101)
     }
@@ -49,31 +50,31 @@ impl Entry {
         )
     }
 
-    /// Whether this is a literal, whose byte is then [`Entry::byte`].
+    /// Returns whether this is a literal; [`Entry::byte`] then returns its byte.
     #[inline(always)]
     pub(super) fn is_literal(self) -> bool {
         self.0 & Self::LITERAL != 0
     }
 
-    /// Whether this is not a symbol with a value: a link, the end of the block, or no code.
+    /// Returns whether this is not a symbol with a value: a link, the end of the block, or no code.
     #[inline(always)]
     pub(super) fn is_special(self) -> bool {
         self.0 & Self::SPECIAL != 0
     }
 
-    /// Whether a second table decides.
+    /// Returns whether this is a link to a second table.
     #[inline(always)]
     pub(super) fn is_link(self) -> bool {
         self.0 & Self::LINK != 0
     }
 
-    /// Whether the block ends here.
+    /// Returns whether this is the end of the block.
     #[inline(always)]
     pub(super) fn is_end(self) -> bool {
         self.0 & Self::END != 0
     }
 
-    /// Whether this is a literal whose code has eight bits.
+    /// Returns whether this is a literal whose code has eight bits.
     #[inline(always)]
     pub(super) fn is_literal_of_8_bits(self) -> bool {
         self.0 & (Self::LITERAL | 0xff) == Self::LITERAL | 8
@@ -84,40 +85,41 @@ impl Entry {
         (self.0 >> 16) as u8
     }
 
-    /// The number of bits to consume, the extra ones included.
+    /// Returns the number of bits to consume, the extra ones included.
     #[inline(always)]
     pub(super) fn bits(self) -> u32 {
         self.0 & 0x3f
     }
 
-    /// `word` without the bits to consume.
+    /// Returns `word` without the bits to consume.
     #[inline(always)]
     pub(super) fn shift(self, word: u64) -> u64 {
-        // The number of bits is all there is in the low six.
+        // The low six bits of the entry hold nothing but the number of bits.
         word.wrapping_shr(self.0)
     }
 
-    /// `left` less the number of bits to consume, in its low six bits; the others become garbage.
+    /// Returns `left` minus the number of bits to consume, in its low six bits; the others become garbage.
     #[inline(always)]
     pub(super) fn subtract_from(self, left: u32) -> u32 {
         left.wrapping_sub(self.0)
     }
 
-    /// `used` and the number of bits to consume, in its low six bits; the others become garbage.
+    /// Returns `used` plus the number of bits to consume, in its low six bits; the others become garbage.
     #[inline(always)]
     pub(super) fn add_to(self, used: u32) -> u32 {
         used.wrapping_add(self.0)
     }
 
-    /// The value of a symbol that has one, with the extra bits that follow the code in `word`.
+    /// Returns the value of a symbol that has one, with the extra bits that follow the code in `word`.
     #[inline(always)]
     pub(super) fn value(self, word: u64) -> usize {
         let used = word & ((1 << self.bits()) - 1);
-        // The code's length is all there is in the six bits from the eighth on.
+        // The six bits from bit 8 on hold nothing but the length of the code.
         (self.0 >> 16) as usize + used.wrapping_shr(self.0 >> 8) as usize
     }
 
-    /// Where a link's second table has the entry for `bits`, the first index already consumed.
+    /// Returns the index of the entry for `bits` in a link's second table; `bits` must not contain the first index any
+    /// more.
     #[inline(always)]
     pub(super) fn target(self, bits: u64) -> usize {
         ((self.0 >> 16) as usize & 0x7fff) + (bits as usize & ((1 << (self.0 >> 8 & 0xf)) - 1))
@@ -135,22 +137,22 @@ impl<const INDEX_BITS: usize, const LEN: usize> Default for Table<INDEX_BITS, LE
 }
 
 impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
-    /// The entry for the next `bits`, possibly a link.
+    /// Returns the entry for the next `bits`, possibly a link.
     #[inline(always)]
     pub(super) fn first(&self, bits: u64) -> Entry {
         const { assert!(LEN >= 1 << INDEX_BITS) };
         self.0[bits as usize & ((1 << INDEX_BITS) - 1)]
     }
 
-    /// The entry that `link` leads to, the first index already consumed from `bits`.
+    /// Returns the entry that `link` leads to; `bits` must not contain the first index any more.
     #[inline(always)]
     pub(super) fn second(&self, link: Entry, bits: u64) -> Entry {
         self.0.get(link.target(bits)).copied().unwrap_or(Entry::BAD)
     }
 
     /// Fills the table for the code in which symbol `i` has `lens[i]` bits (0: it does not occur) and means
-    /// `symbols[i]`. `None` if the lengths make no code. A code with unused bit strings is one only if it
-    /// has at most one symbol, of one bit.
+    /// `symbols[i]`. Returns `None` if the lengths make no valid code. A code with unused bit strings is valid only if
+    /// it has at most one symbol, of one bit.
     pub(super) fn build(&mut self, lens: &[u8], symbols: &[Entry]) -> Option<()> {
         let mut counts = [0usize; MAX_CODE_LEN + 1];
         for &len in lens {
@@ -181,7 +183,7 @@ impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
         }
         let mut order = order[..counts.iter().sum()].iter().map(|&symbol| usize::from(symbol));
 
-        // Codes of up to the index's length: the entries for `len` bits, doubled for each bit more.
+        // Codes that are not longer than the index: the entries for `len` bits, doubled for each bit more.
         let mut code = 0;
         for (len, &count) in counts.iter().enumerate().take(INDEX_BITS + 1).skip(1) {
             if unused == 0 {
@@ -192,14 +194,14 @@ impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
                 if unused == 0 {
                     self.0[code] = entry;
                 } else {
-                    // The one-bit code alone: every other entry.
+                    // The only code has one bit: every other entry.
                     self.0[..1 << INDEX_BITS].iter_mut().step_by(2).for_each(|slot| *slot = entry);
                 }
                 code = next_code(code, len);
             }
         }
 
-        // Longer codes, each first index with a table of its own.
+        // Longer codes: a second table for each first index.
         let (mut start, mut second_bits, mut index) = (1 << INDEX_BITS, 0, usize::MAX);
         for len in INDEX_BITS + 1..=longest {
             let mut left = counts[len];
@@ -228,9 +230,9 @@ impl<const INDEX_BITS: usize, const LEN: usize> Table<INDEX_BITS, LEN> {
     }
 }
 
-/// The code after `code` among those of `len` bits; the first bit of a code is its lowest.
+/// Returns the code after `code` among those of `len` bits; the first bit of a code is its lowest.
 fn next_code(code: usize, len: usize) -> usize {
-    // Trailing ones, seen from the far end, carry.
+    // An increment with reversed bits: the carry goes from the highest bit down.
     let mut bit = 1 << (len - 1);
     while code & bit != 0 {
         bit >>= 1;
@@ -272,7 +274,7 @@ pub(super) const DISTANCE_SYMBOLS: [Entry; 32] = {
     symbols
 };
 
-/// The meanings of the symbols that code lengths are written in: themselves.
+/// The meanings of the symbols of code lengths: their own numbers.
 pub(super) const LENGTH_CODE_SYMBOLS: [Entry; 19] = {
     let mut symbols = [Entry::BAD; 19];
     let mut i = 0;

@@ -1,4 +1,4 @@
-//! The decoder against that of flate2 (zlib-rs), and what every part of the format may hold.
+//! Tests of the decoder: against that of flate2 (zlib-rs), and for every part of the format.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 
@@ -13,7 +13,7 @@ fn adler32(bytes: &[u8]) -> u32 {
     b << 16 | a
 }
 
-/// A stream of `body`, raw deflate, that decodes to `plain`.
+/// Returns a zlib stream of `body`, raw deflate, that decodes to `plain`.
 fn wrapped(body: &[u8], plain: &[u8]) -> Vec<u8> {
     [&[0x78, 0x01], body, &adler32(plain).to_be_bytes()].concat()
 }
@@ -54,7 +54,7 @@ impl Random {
     }
 }
 
-/// Bytes with matches of all lengths at all kinds of distances between literals.
+/// Returns bytes with matches of all lengths at all kinds of distances between literals.
 fn matches_of_all_kinds(len: usize, random: &mut Random) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::new();
     while out.len() < len {
@@ -74,8 +74,8 @@ fn matches_of_all_kinds(len: usize, random: &mut Random) -> Vec<u8> {
     out
 }
 
-/// Noise whose bytes are `kinds` different ones, the more likely the nearer to the middle if `bell`, with a match after
-/// every `calm` bytes or so.
+/// Returns noise whose bytes have `kinds` different values, the more likely the nearer to the middle if `bell`, with a
+/// match after about every `calm` bytes.
 fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random) -> Vec<u8> {
     let mut out: Vec<u8> = Vec::new();
     while out.len() < len {
@@ -95,7 +95,7 @@ fn noise(len: usize, kinds: usize, bell: bool, calm: usize, random: &mut Random)
     out
 }
 
-/// A body of one block of the fixed code: `literals`, then the end.
+/// Returns a body of one block with the fixed code: `literals`, then the end.
 fn fixed_block(literals: &[u8]) -> Vec<u8> {
     let mut bits = Writer::default();
     bits.put(1, 1).put(1, 2);
@@ -129,7 +129,7 @@ impl Writer {
         self
     }
 
-    /// A Huffman code, highest bit first.
+    /// Writes a Huffman code, highest bit first.
     fn code(&mut self, value: usize, count: usize) -> &mut Self {
         (0..count).rev().for_each(|i| {
             self.put(value >> i & 1, 1);
@@ -149,7 +149,7 @@ fn every_level_and_kind_round_trips() {
                 let stream = deflated(&plain, level);
                 assert!(ours(&stream, len).as_ref() == Some(&plain), "{len} {level}");
                 assert_eq!(ours(&stream, len.wrapping_sub(1).min(len)).is_some(), len == 0);
-                // Room to spare: the shorter result is reported as it is.
+                // With more room than needed, the shorter result is reported.
                 assert!(ours(&stream, len + 500).as_ref() == Some(&plain));
             }
         }
@@ -176,11 +176,11 @@ fn noise_of_every_kind_round_trips() {
     }
 }
 
-/// The length of content in which kernels for one kind of symbols stay in use, in bytes.
+/// The length, in bytes, of content in which the kernels for one kind of symbols remain in use.
 const LONG: usize = if cfg!(miri) { 3000 } else { 12_000 };
 
-/// What the kernel for its kind decodes of the first block of a stream, and whether lanes were of use. The same for all
-/// processors.
+/// Decodes the first block of a stream with the kernel for its kind. Returns the number of bytes that the kernel
+/// decodes, the kind, and whether lanes were useful. The same for all processors.
 fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) {
     let decode = |portable: bool| {
         let mut inflater = Inflater::default();
@@ -207,7 +207,7 @@ fn first_block(plain: &[u8], stream: &[u8]) -> (usize, Likely, Option<Outcome>) 
             }
         };
         assert!(dest[..out] == plain[..out]);
-        // On from there, to where little room is left.
+        // Continues from there until little room is left.
         let (end, _) = match portable {
             false => kernels::symbols(codes, bits, dest, out).unwrap(),
             true => fast::symbols::<Portable, false, false>(codes, bits, dest, out, 0).unwrap(),
@@ -327,7 +327,7 @@ fn a_match_of_every_distance_and_length() {
             (0..length).for_each(|_| plain.push(plain[plain.len() - back]));
             plain.extend(&start);
             let stream = wrapped(&bits.bytes, &plain);
-            // The match by the fast loop, and by the careful path (too little room behind it).
+            // The match is copied by the fast loop, and by the checked path (too little room behind it).
             assert!(ours(&stream, plain.len()).as_ref() == Some(&plain), "{back} {length}");
             let mut short = bits.bytes.clone();
             short.truncate(short.len() / 2);
@@ -352,7 +352,7 @@ fn decides_as_zlib_does_on_damaged_streams() {
         for _ in 0..damages {
             let mut bad = stream.clone();
             for _ in 0..1 + random.below(3) {
-                // Mostly the head, where the codes are.
+                // Mostly the header, where the codes are.
                 let reach = if random.below(3) == 0 { bad.len() } else { bad.len().min(90) };
                 let at = random.below(reach);
                 bad[at] ^= 1 << random.below(8);
@@ -360,7 +360,7 @@ fn decides_as_zlib_does_on_damaged_streams() {
             if random.below(8) == 0 {
                 bad.truncate(random.below(bad.len()));
             }
-            // Make damage to the data alone pass the checksum.
+            // Corrects the checksum, so that it does not hide damage to the data.
             if let Some(decoded) = raw(&bad) {
                 let end = decoded.1 + 2;
                 if end + 4 <= bad.len() {
@@ -379,7 +379,7 @@ fn decides_as_zlib_does_on_damaged_streams() {
     );
 }
 
-/// What the deflate data behind the header decodes to, and its length.
+/// Returns the content of the deflate data behind the header, and the length of that data in bytes.
 fn raw(stream: &[u8]) -> Option<(Vec<u8>, usize)> {
     let mut dest = vec![0; 30_000];
     let mut inflate = Decompress::new(false);
@@ -430,14 +430,14 @@ fn headers() {
 
 #[test]
 fn stored_blocks() {
-    // Not the last one, empty; then five bytes, last.
+    // An empty block that is not the last one, then a last block of five bytes.
     let body = [0, 0, 0, 0xff, 0xff, 1, 5, 0, 0xfa, 0xff, b'h', b'e', b'l', b'l', b'o'];
     assert_eq!(ours(&wrapped(&body, b"hello"), 5).as_deref(), Some(&b"hello"[..]));
     assert_eq!(ours(&wrapped(&body, b"hello"), 4), None);
     let mut bad = body;
     bad[8] = 0xfb;
     assert_eq!(ours(&wrapped(&bad, b"hello"), 5), None);
-    // Between blocks of other kinds, so that bits have to be given back.
+    // Between blocks of other kinds, so that buffered bits have to be returned.
     let mut stream = Writer::default();
     stream.put(0, 1).put(1, 2).code(0x30 + 65, 8).code(0, 7).put(0, 1).put(0, 2);
     let mut bytes = stream.bytes;
@@ -495,7 +495,7 @@ fn a_match_before_the_start_is_refused_in_any_lane() {
         bits.put(1, 1).put(1, 2);
         for (i, byte) in plain.iter().map(|&byte| usize::from(byte)).enumerate() {
             if i == at {
-                // Three bytes from 32768 before.
+                // A match of three bytes from 32768 bytes before.
                 bits.code(1, 7).code(29, 5).put(8191, 13);
             }
             if byte < 144 {

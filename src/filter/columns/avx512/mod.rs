@@ -1,6 +1,6 @@
 //! Tiles of 64 elements in 512-bit vectors, with the byte permutes of VBMI.
 //!
-//! There is one type for each way in which elements can be taken apart: [`Packed`], [`Slotted`] and [`Wide`].
+//! There is one type for each method of splitting elements: [`Packed`], [`Slotted`] and [`Wide`].
 
 mod packed;
 mod slotted;

@@ -2,22 +2,24 @@ use super::tile::{TILE, Tiles, load, table};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
-/// Elements of `M * U` bytes, `U` a power of two up to 16 and `M` one of 1, 3, 5, whose tile is just `M * U` full vectors.
+/// Elements of `M * U` bytes, `U` a power of two up to 16 and `M` one of 1, 3, 5, whose tile is exactly `M * U` full
+/// vectors.
 ///
-/// The elements are `M` *units* of `U` bytes. In `M` vectors one after the other there are `64 / U` elements, and as many
-/// units fill a vector. Since `64 / U` and `M` have no common divisor, the units number `m` of these elements are at
-/// different places in their vectors, each place in just one vector: blends bring them together, though out of
-/// order. The permute that puts them in order is the first of the transpose of their bytes.
+/// Each element consists of `M` *units* of `U` bytes. `M` consecutive vectors hold `64 / U` elements, and one vector
+/// holds the same number of units. Since `64 / U` and `M` have no common divisor, the units number `m` of these
+/// elements are at different positions in their vectors, each position in exactly one vector: blends collect them,
+/// though out of order. The permutation that orders them is merged with the first one of the transpose of their
+/// bytes.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct Packed<const M: usize, const U: usize>;
 
 impl<const M: usize, const U: usize> Packed<M, U> {
     const WIDTH: usize = M * U;
 
-    /// Units in a vector, elements in `M` vectors.
+    /// The number of units in a vector, and of elements in `M` vectors.
     const UNITS: usize = TILE / U;
 
-    /// For each remainder: the bytes of the units in a vector whose number, divided by `M`, leaves it.
+    /// For each remainder modulo `M`: the mask of the bytes of the units in a vector whose number has that remainder.
     const CLASSES: [u64; M] = {
         let mut masks = [0; M];
         let mut at = 0;
@@ -28,13 +30,13 @@ impl<const M: usize, const U: usize> Packed<M, U> {
         masks
     };
 
-    /// The bytes of units number `m` in the vector number `v` of `M`.
+    /// Returns the mask of the bytes of units number `m` in the vector number `v` of `M`.
     const fn class(m: usize, v: usize) -> u64 {
         Self::CLASSES[(m + (M - 1) * v * Self::UNITS) % M]
     }
 
-    /// For units number `m`, in the `r`th of `U` vectors of them: from where the blends leave them to the places that the
-    /// transpose begins with; with every 8 bytes in reverse order if `reversed`.
+    /// Returns the permutations of units number `m`, in the `r`th of their `U` vectors: from the order after the
+    /// blends to the order before the transpose, with every 8 bytes reversed if `reversed`.
     const fn taken_apart(reversed: bool) -> [[[u8; TILE]; U]; M] {
         let mut orders = [[[0; TILE]; U]; M];
         let mut i = 0;

@@ -2,17 +2,19 @@ use super::tile::{TILE, Tiles, load};
 use super::transpose::{from_columns, to_columns};
 use std::arch::x86_64::*;
 
-/// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is put into a slot of `P` bytes.
+/// Elements of more than `P / 2` and at most `P` bytes, `P` 8 or 16: every element is expanded to a slot of `P`
+/// bytes.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct Slotted<const P: usize> {
     typesize: usize,
 }
 
 impl<const P: usize> Slotted<P> {
-    /// Slots of a vector.
+    /// The number of slots of a vector.
     const SLOTS: usize = TILE / P;
 
-    /// By typesize (minus 1) and vector: from elements side by side to the places that the transpose of the slots' bytes begins with.
+    /// The permutation, by typesize (minus 1) and vector, from contiguous elements to the positions at which the
+    /// transpose of the slots' bytes starts.
     const TAKEN_APART: [[[u8; TILE]; P]; P] = {
         let mut orders = [[[0; TILE]; P]; P];
         let mut i = 0;
@@ -27,7 +29,7 @@ impl<const P: usize> Slotted<P> {
         orders
     };
 
-    /// The inverse.
+    /// The inverse of `TAKEN_APART`.
     const PUT_TOGETHER: [[[u8; TILE]; P]; P] = {
         let mut orders = [[[0; TILE]; P]; P];
         let mut i = 0;
@@ -41,7 +43,7 @@ impl<const P: usize> Slotted<P> {
         orders
     };
 
-    /// For elements of `typesize` bytes.
+    /// Returns tiles of elements of `typesize` bytes.
     ///
     /// # Panics
     /// If the typesize does not fit the slots as described.
@@ -50,16 +52,16 @@ impl<const P: usize> Slotted<P> {
         Slotted { typesize }
     }
 
-    /// The mask of the bytes of a vector of elements.
+    /// Returns the mask of the bytes of a vector that the elements for its slots fill.
     #[inline(always)]
     fn mask(&self) -> u64 {
         u64::MAX >> (TILE - Self::SLOTS * self.typesize)
     }
 }
 
-// A vector is read and written at once, though the elements for its slots fill more than half of it only. What is read
-// too much, or written too much before the next vector puts it right, lies in the tile, except for the last
-// vector, which is masked.
+// A full vector is read and written at once, though the elements for its slots fill only a part of it, more than
+// half. The excess bytes that are read, or written before the next vector overwrites them, are inside the tile,
+// except for the last vector, which is masked.
 impl<const P: usize> Tiles for Slotted<P> {
     type Columns = [[__m512i; P]; 1];
 

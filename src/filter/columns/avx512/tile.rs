@@ -1,18 +1,18 @@
-//! What all types of tiles share: the trait [`Tiles`], their columns and tables of byte numbers.
+//! The parts that all types of tiles share: the trait [`Tiles`], their columns and tables of byte indices.
 
 use std::arch::x86_64::*;
 
-/// Elements of a tile, and bytes of a vector.
+/// The number of elements of a tile, and of bytes of a vector.
 pub(in crate::filter) const TILE: usize = 64;
 
-/// The columns of a tile of [`Wide`], which is a part of an element.
+/// The number of columns of a tile of [`Wide`], which is a part of an element.
 pub(in crate::filter) const WIDE: usize = 16;
 
 /// The columns of a tile; those from the tile's width on are unspecified.
 ///
-/// Each type of tiles has an array just long enough: it has to stay in registers, which longer ones do not.
+/// Each type of tiles has an array of exactly the needed length: longer arrays do not stay in registers.
 pub(in crate::filter) trait Columns: Copy {
-    /// Columns of zeros.
+    /// Returns columns of zeros.
     ///
     /// # Safety
     /// The machine has the AVX-512 level.
@@ -41,7 +41,7 @@ impl<const U: usize, const M: usize> Columns for [[__m512i; U]; M] {
     }
 }
 
-/// A vector's worth of byte numbers from a formula in the number of the byte.
+/// A table of 64 byte indices from a formula in the index of the byte.
 macro_rules! table {
     ($at:ident => $formula:expr) => {{
         let mut table = [0u8; $crate::filter::columns::avx512::TILE];
@@ -56,14 +56,14 @@ macro_rules! table {
 
 pub(in crate::filter) use table;
 
-/// Takes tiles of one typesize apart and puts them together.
+/// Converts tiles of one typesize to columns and back.
 pub(in crate::filter) trait Tiles: Copy {
     type Columns: Columns;
 
-    /// Number of columns of a tile.
+    /// Returns the number of columns of a tile.
     fn width(&self) -> usize;
 
-    /// The columns of the tile at `src`, in each of which, if `REVERSED`, every 8 bytes are in reverse order.
+    /// Returns the columns of the tile at `src`, in each of which, if `REVERSED`, every 8 bytes are in reverse order.
     ///
     /// # Safety
     /// The machine has the AVX-512 level, and the tile can be read.
@@ -76,7 +76,7 @@ pub(in crate::filter) trait Tiles: Copy {
     unsafe fn scatter(&self, columns: Self::Columns, dest: *mut u8);
 }
 
-/// A table of byte numbers as a vector.
+/// Loads a table of byte indices as a vector.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.

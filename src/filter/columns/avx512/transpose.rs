@@ -1,22 +1,22 @@
 //! Transposes of vectors by blends.
 //!
-//! `N` vectors are matrices of `N` rows, of `N` *granules* of `64 / N` bytes. A shuffle of a vector's bytes is work for one
-//! unit of the processor (of Intel's, half of them of AMD's), a blend of two vectors for any. So the granules change
-//! vectors by blends, which leave them at their place: granule `c` of vector `r` is first put to place `c ^ r`; then
-//! [`exchange`] lets vectors change granules place by place, a round for each bit of the place; and granule
-//! `r` of vector `c`, then at place `c ^ r`, is put right. The first and the last step are one permute of each vector,
-//! which does on the way whatever else is to be done inside a vector.
+//! `N` vectors are matrices of `N` rows, of `N` *granules* of `64 / N` bytes. A shuffle of a vector's bytes can run
+//! on one unit of the processor (Intel) or on half of the units (AMD), a blend of two vectors on any. So granules
+//! move between vectors by blends, which keep their position: granule `c` of vector `r` is first moved to position `c
+//! ^ r`; then [`exchange`] swaps granules between vectors position by position, a round for each bit of the position;
+//! and granule `r` of vector `c`, then at position `c ^ r`, is moved to its final position. The first and the last
+//! step are one permutation of each vector, which includes all other permutations inside the vector.
 
 use super::tile::{TILE, load, table};
 use std::arch::x86_64::*;
 
-/// Bytes of a granule of `N` vectors.
+/// Returns the size in bytes of a granule of `n` vectors.
 const fn granule(n: usize) -> usize {
     TILE / n
 }
 
-/// The last permute of [`split`], by column; with every 8 bytes in reverse order if `reversed`. It is the first of [`join`]
-/// too.
+/// Returns the last permutation of [`split`], by column; with every 8 bytes in reverse order if `reversed`. It is
+/// also the first permutation of [`join`].
 const fn placed<const N: usize>(reversed: bool) -> [[u8; TILE]; N] {
     let mut orders = [[0; TILE]; N];
     let mut c = 0;
@@ -30,7 +30,8 @@ const fn placed<const N: usize>(reversed: bool) -> [[u8; TILE]; N] {
     orders
 }
 
-/// Lets place `p` of vector `c` have what vector `c ^ p` has there, for all of them.
+/// Moves granules between vectors: position `p` of vector `c` receives the granule of vector `c ^ p` at that
+/// position, for all `p` and `c`.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
@@ -51,7 +52,7 @@ unsafe fn exchange<const N: usize>(rows: &mut [__m512i; N]) {
     }
 }
 
-/// For each bit of the number of a place: the bytes of the places that have it.
+/// Returns, for each bit of a position's number, the mask of the bytes of the positions in which the bit is set.
 const fn places<const N: usize>() -> [u64; 4] {
     let mut masks = [0; 4];
     let mut at = 0;
@@ -63,7 +64,7 @@ const fn places<const N: usize>() -> [u64; 4] {
     masks
 }
 
-/// Ends the transpose of the vectors whose granules have been put to their places: vector `c` becomes
+/// Completes the transpose of vectors whose granules have been moved to their start positions: vector `c` becomes
 /// column `c`, in which, if `REVERSED`, every 8 bytes are in reverse order.
 ///
 /// # Safety
@@ -82,7 +83,8 @@ pub(super) unsafe fn to_columns<const N: usize, const REVERSED: bool>(rows: &mut
     }
 }
 
-/// Begins the inverse of [`to_columns`] (without reversal), after which the granules are at the places that they have there.
+/// Does the first part of the inverse of [`to_columns`] (without reversal). Afterwards the granules are at the
+/// positions that [`to_columns`] starts with.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
@@ -98,8 +100,8 @@ pub(super) unsafe fn from_columns<const N: usize>(rows: &mut [__m512i; N]) {
     }
 }
 
-/// Turns the vectors, in which elements of `N` bytes lie one after the other, into their columns, in
-/// each of which, if `REVERSED`, every 8 bytes are in reverse order.
+/// Transposes vectors of contiguous elements of `N` bytes into their columns, in each of which, if `REVERSED`, every
+/// 8 bytes are in reverse order.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
@@ -129,7 +131,8 @@ pub(in crate::filter) unsafe fn join<const N: usize>(rows: &mut [__m512i; N]) {
     }
 }
 
-/// By vector: byte `c` of each of its elements of `N` bytes to the granule `c ^ r`.
+/// Returns the permutation of each vector that moves byte `c` of each of its elements of `N` bytes to the granule `c
+/// ^ r`, where `r` is the number of the vector.
 const fn taken_apart<const N: usize>() -> [[u8; TILE]; N] {
     let mut orders = [[0; TILE]; N];
     let mut r = 0;

@@ -1,14 +1,15 @@
 use super::tile::{Tiles, WIDE};
 use std::arch::x86_64::*;
 
-/// 16 bytes of elements that are at least that wide. Lane `l` works for itself on elements `16 * l..16 * (l + 1)`.
+/// Tiles of 16 bytes of each element, for elements of at least 16 bytes. Lane `l` processes the elements `16 * l..16
+/// * (l + 1)` independently.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct Wide {
     typesize: usize,
 }
 
 impl Wide {
-    /// For elements of `typesize` bytes.
+    /// Returns tiles of elements of `typesize` bytes.
     ///
     /// # Panics
     /// If they are narrower than a tile.
@@ -69,7 +70,7 @@ impl Tiles for Wide {
     }
 }
 
-/// [`Wide`] for less than a tile of elements: the places of the missing ones in the columns are unspecified.
+/// [`Wide`] for less than a tile of elements: the bytes of the missing elements in the columns are unspecified.
 #[derive(Clone, Copy)]
 pub(in crate::filter) struct WideFew {
     typesize: usize,
@@ -77,10 +78,10 @@ pub(in crate::filter) struct WideFew {
 }
 
 impl WideFew {
-    /// For that many elements, at least one, of `typesize` bytes.
+    /// Returns tiles of `elements` elements, at least one, of `typesize` bytes.
     ///
     /// # Panics
-    /// If they are narrower than a tile, or none.
+    /// If the elements are narrower than a tile, or `elements` is 0.
     pub(in crate::filter) fn new(typesize: usize, elements: usize) -> Self {
         assert!(typesize >= WIDE && elements > 0);
         WideFew { typesize, elements }
@@ -140,9 +141,9 @@ impl Tiles for WideFew {
     }
 }
 
-/// Rotates, in each lane of the vectors, the bits of a byte's address: the upper bit of the place in the lane becomes the
-/// lower bit of the number of the vector, whose upper bit becomes the lower bit of the place. Four rounds exchange places and
-/// vectors.
+/// Rotates, in each lane of the vectors, the bits of a byte's address: the upper bit of the position in the lane
+/// becomes the lower bit of the number of the vector, whose upper bit becomes the lower bit of the position. Four
+/// rounds exchange positions and vectors.
 ///
 /// # Safety
 /// The machine has the AVX-512 level.
