@@ -1,4 +1,4 @@
-/* The structs of SOVERSION 7 that differ from the present ones (abi.md 12), checked by the compiler. */
+/* The structs of SOVERSION 7 that differ from the present ones (abi.md 12); the compiler checks their layout. */
 
 #include "b2nd.h"
 #include "blosc2.h"

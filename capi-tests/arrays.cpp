@@ -1,5 +1,5 @@
-// Arrays of three dimensions from C++: created, sliced, changed, saved and opened again, and compared with plain
-// loops. Prints a line for each part that is right, and ends with 1 at the first thing that is wrong.
+// Arrays of three dimensions in C++: created, sliced, changed, saved and opened again, and compared with plain loops.
+// Prints a line for each part that succeeds, and exits with 1 at the first failure.
 
 #include <b2nd.h>
 
@@ -27,7 +27,7 @@ struct Shape {
   int64_t items() const { return n[0] * n[1] * n[2]; }
 };
 
-// The plain twin of an array.
+// The expected contents of an array, as a plain vector.
 struct Plain {
   Shape shape;
   std::vector<int32_t> items;
@@ -46,7 +46,7 @@ b2nd_context_t *context(Shape shape, bool contiguous, const std::string &path, i
   cparams.nthreads = 2;
   blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
   dparams.nthreads = 2;
-  // The context keeps a copy of the compression parameters, but only points at the others.
+  // The context keeps a copy of the compression parameters, but only a pointer to the others.
   static blosc2_dparams kept;
   kept = dparams;
   blosc2_storage storage = BLOSC2_STORAGE_DEFAULTS;
@@ -62,7 +62,7 @@ b2nd_context_t *context(Shape shape, bool contiguous, const std::string &path, i
   return made;
 }
 
-// Every box of a few, in both directions of every axis.
+// Compares several boxes along every axis.
 void compare(b2nd_array_t *array, Plain &plain) {
   for (int axis = 0; axis < 3; ++axis) {
     CHECK(array->shape[axis] == plain.shape.n[axis]);
@@ -128,7 +128,7 @@ void run(const std::string &directory, bool contiguous, bool on_disk, int codec)
   }
   compare(array, plain);
 
-  // Planes come behind the last one of the second axis.
+  // Appends planes after the last one of the second axis.
   const Shape grown = {{17, 26, 19}};
   Plain longer(grown);
   std::vector<int32_t> more(17 * 3 * 19, 77);
@@ -161,7 +161,7 @@ void run(const std::string &directory, bool contiguous, bool on_disk, int codec)
     CHECK(found[i] == longer.items[static_cast<size_t>(positions[i])]);
   }
 
-  // Saved, opened, and as a buffer.
+  // Saves the array, opens it, and serialises it to a buffer.
   std::string copy = directory + "/copy-" + part + std::to_string(codec) + ".b2nd";
   CHECK(b2nd_save(array, &copy[0]) == 0);
   CHECK(b2nd_save(array, &copy[0]) < 0);

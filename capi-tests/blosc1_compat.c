@@ -1,4 +1,4 @@
-/* A program written for Blosc 1, with the names of its interface (abi.md 7.1); it is valid C and C++. */
+/* A program written for Blosc 1, which uses the names of its interface (abi.md 7.1); it is valid C and C++. */
 
 #define BLOSC1_COMPAT
 #include <blosc2.h>

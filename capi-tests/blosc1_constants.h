@@ -1,5 +1,5 @@
-/* Stands in for the header of Blosc 1, included before blosc2.h (abi.md 7.2): its guard, and what both libraries
-   define. */
+/* Replaces the header of Blosc 1, included before blosc2.h (abi.md 7.2): its include guard, and the macros that both
+   libraries define. */
 
 #ifndef BLOSC_H
 #define BLOSC_H

@@ -69,7 +69,7 @@ static void round_trip(void) {
 }
 
 int main(int argc, char **argv) {
-  (void)asked_for_ours(argc, argv); /* nothing here is known to go wrong in the reference */
+  (void)asked_for_ours(argc, argv); /* no known defect of the reference affects this program */
   fill_series(items, NITEMS);
   blosc_init();
   RUN(constants);

@@ -1,6 +1,6 @@
 /*
- * What the C programs of this directory share: checks that stop at the first failure, and test data.
- * Includes nothing of the library.
+ * Shared code of the C programs of this directory: checks that stop at the first failure, and test data.
+ * Includes no header of the library.
  */
 
 #ifndef CAPI_TESTS_CHECK_H
@@ -21,7 +21,7 @@
     }                                                                             \
   } while (0)
 
-/* Stops the program unless two integers are equal, and shows both. */
+/* Stops the program unless two integers are equal, and prints both. */
 #define CHECK_EQ(got, wanted)                                                     \
   do {                                                                            \
     long long got_ = (long long)(got), wanted_ = (long long)(wanted);             \
@@ -46,7 +46,7 @@
 /* Stops the program unless the bytes are equal. */
 #define CHECK_BYTES(got, wanted, nbytes) CHECK(memcmp((got), (wanted), (size_t)(nbytes)) == 0)
 
-/* Runs a test and says so. */
+/* Runs a test and prints its name. */
 #define RUN(test)                \
   do {                           \
     test();                      \
@@ -54,7 +54,7 @@
     fflush(stdout);              \
   } while (0)
 
-/* `--ours` turns on the checks that only a library without the reference's known defects passes. */
+/* `--ours` enables the checks that the reference fails because of its known defects. */
 static inline int asked_for_ours(int argc, char **argv) {
   if (argc > 2 || (argc == 2 && strcmp(argv[1], "--ours") != 0)) {
     fprintf(stderr, "usage: %s [--ours]\n", argv[0]);
@@ -63,7 +63,7 @@ static inline int asked_for_ours(int argc, char **argv) {
   return argc == 2;
 }
 
-/* A sorted series with gaps: compressible, and no two items equal. */
+/* Fills an array with an increasing series with gaps: compressible, and no two items are equal. */
 static inline void fill_series(int32_t *items, int32_t nitems) {
   int32_t value = 1000;
   for (int32_t i = 0; i < nitems; i++) {
@@ -72,7 +72,7 @@ static inline void fill_series(int32_t *items, int32_t nitems) {
   }
 }
 
-/* Bytes that do not compress (a 64-bit linear congruential generator). */
+/* Fills a buffer with incompressible bytes (a 64-bit linear congruential generator). */
 static inline void fill_noise(uint8_t *bytes, int32_t nbytes) {
   uint64_t state = (uint64_t)nbytes;
   for (int32_t i = 0; i < nbytes; i++) {

@@ -1,10 +1,10 @@
 /*
- * Every chunk-level function of the public API, called at least once, with its results checked
- * (chunk.md 3-5, abi.md 2.1-2.4). Callbacks have a program of their own, chunk_callbacks.c.
+ * Calls every chunk-level function of the public API at least once and checks the results (chunk.md 3-5, abi.md
+ * 2.1-2.4). Callbacks are tested by chunk_callbacks.c.
  *
  *     chunk_api [--ours]
  *
- * Passes on the reference library too; --ours adds what the reference is known to get wrong.
+ * The reference library passes too; --ours adds checks that the reference is known to fail.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -46,7 +46,7 @@ static blosc2_context *decompressor(int16_t nthreads) {
   return context;
 }
 
-/* Compresses `items` with one-off parameters into `chunk`. */
+/* Compresses `items` into `chunk` with a context that is freed afterwards. */
 static int32_t make_chunk(blosc2_cparams cparams) {
   blosc2_context *context = compressor(cparams);
   int cbytes = blosc2_compress_ctx(context, items, NBYTES, chunk, ROOM);
@@ -131,7 +131,7 @@ static void global_settings(void) {
   CHECK_STR(blosc1_get_compressor(), "zlib");
   blosc1_set_blocksize(12345);
   CHECK_EQ(blosc1_get_blocksize(), 12345);
-  /* They outlive the library's life. */
+  /* The settings survive blosc2_destroy(). */
   CHECK_EQ(blosc2_free_resources(), 0);
   blosc2_destroy();
   blosc2_destroy();
@@ -241,7 +241,7 @@ static void incompressible_and_small(void) {
   CHECK_EQ(blosc2_decompress(chunk, 32, restored, NBYTES), 0);
 }
 
-/* The golden vectors of abi.md 15, with BLOSC_BLOSC1_COMPAT and other overrides from the environment. */
+/* The golden vectors of abi.md 15, with BLOSC_BLOSC1_COMPAT and other variables in the environment. */
 static void environment(void) {
   static const uint8_t ZEROS[32] = {5, 1, 0x15, 4, 0x40, 0, 0, 0, 0x40, 0, 0, 0, 0x20, 0, 0, 0,
                                     0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10};
@@ -330,7 +330,7 @@ static void context_parameters(void) {
   CHECK_EQ(dparams.nthreads, 2);
   CHECK_EQ(dparams.typesize, 0);
 
-  /* Each kind refuses the other's work. */
+  /* A context of one kind rejects calls of the other kind. */
   CHECK_EQ(blosc2_compress_ctx(dctx, items, NBYTES, chunk, ROOM), BLOSC2_ERROR_INVALID_PARAM);
   int32_t cbytes = make_chunk(cparams_for(BLOSC_LZ4, BLOSC_SHUFFLE));
   CHECK_EQ(blosc2_decompress_ctx(cctx, chunk, cbytes, restored, NBYTES), BLOSC2_ERROR_INVALID_PARAM);
@@ -340,7 +340,7 @@ static void context_parameters(void) {
   blosc2_free_ctx(cctx);
   blosc2_free_ctx(dctx);
 
-  /* Refused parameters. */
+  /* Parameters that are rejected. */
   blosc2_cparams bad = cparams_for(BLOSC_LZ4, 17);
   CHECK(blosc2_create_cctx(bad) == NULL);
   bad = cparams_for(BLOSC_LZ4, BLOSC_SHUFFLE);
@@ -351,7 +351,7 @@ static void context_parameters(void) {
   cctx = compressor(bad);
   CHECK_EQ(blosc2_compress_ctx(cctx, items, NBYTES, chunk, ROOM), BLOSC2_ERROR_CODEC_PARAM);
   blosc2_free_ctx(cctx);
-  /* Contexts outlive the library. */
+  /* Contexts stay usable after blosc2_destroy(). */
   cctx = compressor(cparams_for(BLOSC_LZ4, BLOSC_SHUFFLE));
   blosc2_destroy();
   CHECK_EQ(blosc2_compress_ctx(cctx, items, NBYTES, chunk, ROOM), cbytes);
@@ -411,7 +411,7 @@ static void masks(void) {
       uint8_t wanted = mask[i / BLOCKSIZE] ? 0xEE : ((uint8_t *)items)[i];
       CHECK_EQ(((uint8_t *)restored)[i], wanted);
     }
-    /* It holds for one call; one of another length is refused, and used up too. */
+    /* The mask applies to one call; a mask of another length is rejected, and discarded too. */
     CHECK_EQ(blosc2_decompress_ctx(context, chunk, cbytes, restored, NBYTES), NBYTES);
     CHECK_BYTES(restored, items, NBYTES);
     CHECK_EQ(blosc2_set_maskout(context, mask, NBLOCKS - 1), 0);

@@ -1,11 +1,10 @@
 /*
- * Everything in which the library calls back into the program while it works on chunks: prefilters and
- * postfilters, user codecs and filters, tuners, and a thread pool of the caller's own (chunk.md 3.10, 4.3,
- * 5.4, 6.5; abi.md 4.1).
+ * All callbacks that the library runs while it processes chunks: prefilters and postfilters, user codecs and filters,
+ * tuners, and a thread pool of the caller (chunk.md 3.10, 4.3, 5.4, 6.5; abi.md 4.1).
  *
  *     chunk_callbacks [--ours]
  *
- * Passes on the reference library too; --ours adds what the reference is known to get wrong.
+ * The reference library passes too; --ours adds checks that the reference is known to fail.
  */
 
 #include <blosc2.h>
@@ -22,7 +21,7 @@ enum {
   MY_CODEC = 200,
   MY_FILTER = 201,
   MY_TUNER = 202,
-  /* Where a context keeps what a tuner's init stores; private, but tuners must know it (abi.md 4.3). */
+  /* Offset in a context of the pointer that a tuner's init stores; private, but tuners rely on it (abi.md 4.3). */
   TUNER_PARAMS_OFFSET = 896
 };
 
@@ -60,7 +59,7 @@ static int decompress_with(int16_t nthreads, int32_t cbytes) {
 
 /* ---- prefilter and postfilter ---------------------------------------------------------------- */
 
-/* What the callbacks are told about blocks, one entry each: threads do not share entries. */
+/* The arguments of the callbacks, one entry for each block: threads do not share entries. */
 typedef struct {
   int calls[NBLOCKS];
   int fail; /* the code to return, 0 for none */
@@ -147,7 +146,7 @@ static void postfilter(void) {
       for (int i = 0; i < NBLOCKS; i++) {
         CHECK_EQ(seen.calls[i], 1);
       }
-      /* A partial read runs it on the whole block; a masked block is left alone. */
+      /* A partial read runs the postfilter on the whole block; a masked block is not written. */
       CHECK_EQ(blosc2_getitem_ctx(context, chunk, cbytes, 40000, 7, restored, 28), 28);
       CHECK_BYTES(restored, items + 40000, 28);
       CHECK_EQ(seen.calls[40000 * 4 / BLOCKSIZE], 2);
@@ -155,7 +154,7 @@ static void postfilter(void) {
       CHECK_EQ(blosc2_set_maskout(context, mask, NBLOCKS), 0);
       CHECK_EQ(blosc2_decompress_ctx(context, chunk, cbytes, restored, NBYTES), NBYTES);
       CHECK_EQ(seen.calls[0], 1);
-      /* Special chunks go through it as well. */
+      /* The postfilter also runs on special chunks. */
       CHECK_EQ(blosc2_chunk_zeros(parameters(1), NBYTES, chunk, ROOM), 32);
       CHECK_EQ(blosc2_decompress_ctx(context, chunk, 32, restored, NBYTES), NBYTES);
       CHECK_EQ(seen.calls[0], 2);
@@ -168,9 +167,9 @@ static void postfilter(void) {
 
 /* ---- user codec and filter ------------------------------------------------------------------- */
 
-static int codec_refuses; /* the encoder says that nothing shrinks */
+static int codec_refuses; /* the encoder returns that it cannot compress */
 
-/* Runs of one byte: pairs of a count and a value. `meta` is mixed into the values. */
+/* Encodes runs of one byte as pairs of a count and a value. `meta` is mixed into the values. */
 static int encode_runs(const uint8_t *input, int32_t input_len, uint8_t *output, int32_t output_len, uint8_t meta,
                        blosc2_cparams *cparams, const void *source) {
   CHECK_EQ(cparams->compcode, MY_CODEC);
@@ -272,7 +271,7 @@ static void user_codec(void) {
     CHECK_EQ(decompress_with(1, cbytes), NBYTES);
     CHECK_BYTES(restored, items, NBYTES);
   }
-  /* A codec that nobody registered. */
+  /* A codec that was not registered. */
   blosc2_cparams cparams = parameters(1);
   cparams.compcode = MY_CODEC + 1;
   CHECK_EQ(compress_with(cparams, items), BLOSC2_ERROR_CODEC_SUPPORT);
@@ -299,7 +298,7 @@ static void user_filter(void) {
     CHECK_BYTES(restored, items, NBYTES);
     CHECK_EQ(decompress_with(2, cbytes), NBYTES);
     CHECK_BYTES(restored, items, NBYTES);
-    /* A chunk whose filter nobody registered is an error, not a guess. */
+    /* A chunk whose filter was not registered is an error. */
     CHECK_EQ(chunk[0x10 + 4], MY_FILTER);
     chunk[0x10 + 4] = MY_FILTER + 1;
     CHECK_EQ(decompress_with(1, cbytes), BLOSC2_ERROR_FILTER_PIPELINE);
@@ -311,7 +310,7 @@ static void user_filter(void) {
 typedef struct {
   int inits, next_blocksizes, next_cparams, updates, frees;
   int stateful; /* init stores the state in the context */
-  int fail;     /* what the next_* hooks return */
+  int fail;     /* return value of the next_* hooks */
 } tuner_state;
 
 static tuner_state tuned;
@@ -422,7 +421,7 @@ static void threads_callback(void) {
   CHECK_EQ(mine.calls, 2);
 }
 
-/* Three filters make the reference write into the caller's buffer (chunk.md 10.2). */
+/* With three filters the reference writes into the caller's buffer (chunk.md 10.2). */
 static void source_stays_untouched(void) {
   static int32_t source[NITEMS];
   memcpy(source, items, NBYTES);
@@ -436,7 +435,7 @@ static void source_stays_untouched(void) {
   CHECK_BYTES(restored, items, NBYTES);
 }
 
-/* Registered before init, or twice as NULL: neither crashes nor gets lost (abi.md 14). */
+/* Registering before init is kept, also by a second init, and NULL is rejected without a crash (abi.md 14). */
 static void registration_without_init(void) {
   CHECK_EQ(blosc2_register_codec(NULL), BLOSC2_ERROR_INVALID_PARAM);
   CHECK_EQ(blosc2_register_filter(NULL), BLOSC2_ERROR_INVALID_PARAM);

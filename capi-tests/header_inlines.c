@@ -1,12 +1,11 @@
-/* What the headers do by themselves: inline functions, macros, default objects (abi.md 6, 16.10-16.11).
-
-   Without an argument it checks the known answers, and prints what the functions do on many inputs, so that the
-   outputs with two sets of headers can be compared. With the argument "trace" it prints messages on stderr. */
+/* Code of the headers that works without the library: inline functions, macros, default objects (abi.md 6,
+   16.10-16.11). Without an argument the program checks known results, and prints results for many inputs, so that the
+   output with two sets of headers can be compared. With the argument "trace" it prints messages on stderr. */
 
 #include "b2nd.h"
 #include "blosc2.h"
 
-/* The one function of the library that the macros need. */
+/* The only function of the library that the macros call. */
 const char *blosc2_error_string(int error_code) {
   return error_code == BLOSC2_ERROR_DATA ? "Invalid data" : "another text";
 }

@@ -1,4 +1,4 @@
-/* Uses an installed library (abi.md 8) and has symbols of its own with the names of what the library embeds: they
+/* Uses an installed library (abi.md 8) and defines symbols with the names of the code that the library embeds: they
    must neither clash with the library nor be called by it. */
 
 #include <blosc2.h>

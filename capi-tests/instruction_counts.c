@@ -1,5 +1,5 @@
 /*
- * So many calls of one kind on one chunk, for scripts/count-instructions.sh, which counts the instructions of two runs
+ * A given number of calls of one kind on one chunk, for scripts/count-instructions.sh, which counts the instructions of two runs
  * that differ in the number of calls.
  *
  *     instruction_counts compress CODEC KIB CALLS FILE     writes the chunk of the last call to FILE
@@ -15,7 +15,7 @@ enum { TYPESIZE = 4, ITEMS = 100, MOST = 1 << 20 };
 static int32_t items[MOST / TYPESIZE], restored[MOST / TYPESIZE];
 static uint8_t chunk[MOST + BLOSC2_MAX_OVERHEAD];
 
-/* A random walk with plateaus: something for every codec to find, and something not. */
+/* A random walk with plateaus: partly compressible with every codec. */
 static void fill(int32_t nitems) {
   uint32_t state = 1;
   int32_t value = 0;

@@ -1,4 +1,4 @@
-/* Reads a b2nd metalayer with the inline function only: it has to link without the library (abi.md 16.9). */
+/* Reads a b2nd metalayer with the inline function only: the program must link without the library (abi.md 16.9). */
 
 #include "b2nd.h"
 

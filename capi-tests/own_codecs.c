@@ -1,5 +1,5 @@
-/* A program with a zstd, an LZ4 and a zlib of its own, statically linked beside the static library: it gets its own
-   ones, of the versions that it was compiled for, and the library those inside. */
+/* A program statically linked with zstd, LZ4 and zlib and with the static library: the program must call its own
+   codecs, of the versions that it was compiled for, and the library its embedded ones. */
 
 #include <blosc2.h>
 #include <lz4.h>

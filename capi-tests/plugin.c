@@ -1,16 +1,17 @@
-/* A plugin library, good or broken, for tests/dynamic_plugins. One of CODEC, FILTER and TUNER is defined, and at most one of
+/* A plugin library, valid or broken, for tests/dynamic_plugins. One of CODEC, FILTER and TUNER is defined, and at most
+   one of
 
-     NO_INFO            nothing is called `info`
-     INFO_IS_FUNCTION   what is called `info` is a function
-     INFO_TOO_SMALL     the descriptor has one name only
+     NO_INFO            there is no symbol `info`
+     INFO_IS_FUNCTION   the symbol `info` is a function
+     INFO_TOO_SMALL     the descriptor has only one name
      NULL_NAME          the last name is NULL
-     MISSING            the last function is not there
-     IS_DATA            what should be the last function is a variable
-     UNDEFINED          a function that nobody has is called
-     NEEDS_HOST         functions of the host are called, already when the library is loaded
-     OLD_LAYOUT         the tuner keeps its state elsewhere in the context than the host does
+     MISSING            the last function does not exist
+     IS_DATA            the symbol of the last function is a variable
+     UNDEFINED          an undefined function is called
+     NEEDS_HOST         functions of the host are called, also while the library is being loaded
+     OLD_LAYOUT         the tuner stores its state at another offset of the context than the host
 
-   What the codec and the filter return is up to their meta byte. */
+   The meta byte determines the return values of the codec and the filter. */
 
 #include <blosc2.h>
 
@@ -49,7 +50,7 @@ __attribute__((constructor)) static void constructor(void) {
 #endif
 
 #ifdef CODEC
-/* Halves what consists of pairs of equal bytes; `meta` is part of the stream. */
+/* Halves data that consist of pairs of equal bytes; `meta` is part of the stream. */
 int probe_encoder(const uint8_t *input, int32_t input_len, uint8_t *output, int32_t output_len, uint8_t meta,
                   blosc2_cparams *cparams, const void *chunk) {
   (void)cparams, (void)chunk;
@@ -109,7 +110,7 @@ int probe_backward(const uint8_t *src, uint8_t *dest, int32_t size, uint8_t meta
 #endif
 
 #ifdef TUNER
-/* Places in the context that tuners know. */
+/* Offsets in the context that tuners rely on. */
 enum { COMPCODE_META = 120, SCHUNK = 872, STATE = 896, OLD_STATE = 856 };
 
 static int calls;
@@ -131,7 +132,7 @@ int probe_next_blocksize(blosc2_context *context) {
   return 0;
 }
 
-/* Counts in a byte that the chunk's header tells. */
+/* Stores a counter in a byte that the chunk's header contains. */
 int probe_next_cparams(blosc2_context *context) {
   ((uint8_t *)context)[COMPCODE_META] = (uint8_t)++calls;
   return 0;

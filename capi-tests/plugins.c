@@ -1,11 +1,11 @@
-/* Arrays whose codec or tuner is a plugin library: what scripts/check-plugins.sh runs with this library and with the
-   reference, to compare what they print and to have each read what the other wrote.
+/* Arrays whose codec or tuner is a plugin library. scripts/check-plugins.sh runs this program with this library and
+   with the reference, compares the output, and checks that each library reads the files of the other one.
 
      plugins write CODEC META TYPESIZE FILE    an image, compressed with that codec, to FILE
      plugins read FILE                         decompresses FILE
      plugins tune TUNER FILE                   four images as a super-chunk, compressed with that tuner, to FILE
 
-   Prints a line per result; the last one of the data is a checksum of the bytes. */
+   Prints one line per result; the last line about the data is a checksum of the bytes. */
 
 #include <b2nd.h>
 #include <blosc2.h>
@@ -23,7 +23,7 @@ static uint32_t checksum(const uint8_t *bytes, int64_t length) {
   return sum;
 }
 
-/* A smooth picture with a little texture. */
+/* Returns a smooth image with a little texture. */
 static uint8_t *image(int typesize) {
   uint8_t *bytes = calloc((size_t)ROWS * COLUMNS, (size_t)typesize);
   for (int row = 0; row < ROWS; row++) {
@@ -52,7 +52,7 @@ static int read_back(const char *path) {
     for (int64_t i = 0; i < nbytes; i++) different += bytes[i] != original[i];
     printf("data: %lld bytes, checksum %08x, %lld bytes differ from the picture\n", (long long)nbytes,
            (unsigned)checksum(bytes, nbytes), (long long)different);
-    /* A piece that lies across chunks and blocks. */
+    /* A box that spans several chunks and blocks. */
     int64_t start[2] = {40, 70}, stop[2] = {110, 95}, shape[2] = {70, 25};
     uint8_t *piece = calloc(70 * 25, (size_t)array->sc->typesize);
     int64_t length = 70 * 25 * array->sc->typesize;
@@ -94,7 +94,7 @@ static int write_out(int codec, int meta, int typesize, const char *path) {
   return rc < 0;
 }
 
-/* The block size is up to the tuner. */
+/* The tuner chooses the block size. */
 static int tune(int tuner, const char *path) {
   blosc2_cparams cparams = BLOSC2_CPARAMS_DEFAULTS;
   cparams.typesize = 2;

@@ -1,5 +1,5 @@
-/* Declares every function of the ABI once more, as abi.md 2 has it: a header that declares one differently does
-   not compile together with this. */
+/* Declares every function of the ABI again, with the prototypes of abi.md 2: a header with another declaration is a
+   compile error. */
 
 #include "b2nd.h"
 #include "blosc2.h"

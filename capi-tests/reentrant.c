@@ -1,6 +1,6 @@
 /*
- * Calls of the library from unusual places: from inside the callbacks of an I/O back-end, from the destructor of a thread's
- * variable, with a threads callback, and through a view of an array in a back-end of the program.
+ * Calls of the library from unusual places: from inside the callbacks of an I/O back-end, from the destructor of a
+ * thread-specific value, with a threads callback, and through a view of an array in a user-defined back-end.
  */
 
 #include "b2nd.h"
@@ -16,7 +16,7 @@
 
 static char file[1 << 22];
 static int64_t file_len;
-static bool lends;              /* whether `read` hands out pointers */
+static bool lends;              /* whether `read` returns pointers */
 static blosc2_schunk *observed; /* read from inside `write`, unless NULL */
 static int reads_inside;
 static int reading, most_reading;
@@ -46,7 +46,7 @@ static int64_t mem_write(const void *ptr, int64_t size, int64_t nitems, int64_t 
     is_inside = true;
     int nbytes = blosc2_schunk_decompress_chunk(observed, 0, items, sizeof items);
     is_inside = false;
-    /* From the write of the header on, the file is not the frame that the super-chunk knows: an error. */
+    /* After the write of the header, the file differs from the frame of the open super-chunk: an error. */
     CHECK(nbytes == BLOSC2_ERROR_FAILURE || (nbytes == sizeof items && items[999] == 999));
     if (nbytes > 0) reads_inside++;
   }
@@ -101,7 +101,8 @@ static void register_back_end(uint8_t id, char *name, bool copies) {
   CHECK_EQ(blosc2_register_io_cb(&callbacks), 0);
 }
 
-/* A super-chunk can be read from inside the write of an append to it, whether the back-end copies bytes or lends them. */
+/* A super-chunk can be read from inside the write of an append to it, whether the back-end copies bytes or returns
+   pointers. */
 static void reads_inside_writes(void) {
   for (int copies = 0; copies < 2; copies++) {
     lends = !copies;
@@ -124,7 +125,7 @@ static void reads_inside_writes(void) {
   lends = false;
 }
 
-/* A back-end is called by one thread at a time, through a view, too. */
+/* Only one thread at a time calls a back-end, also through a view. */
 static void views_call_back_ends_one_at_a_time(void) {
   enum { ITEMS = 160000, ONE_CHUNK = 10000 };
   blosc2_io io = {.id = 201};
@@ -194,7 +195,7 @@ static void *thread_body(void *argument) {
   return NULL;
 }
 
-/* A thread that ends still compresses and decompresses, after its own variables of the library are gone. */
+/* A thread that ends can compress and decompress after the thread-local variables of the library were destroyed. */
 static void calls_of_a_thread_that_ends(void) {
   pthread_t thread;
   CHECK_EQ(pthread_key_create(&key, destructor), 0);
@@ -211,7 +212,7 @@ static void run_jobs(void *data, void (*job)(void *), int njobs, size_t size, vo
   for (int i = 0; i < njobs; i++) job((char *)jobs + (size_t)i * size);
 }
 
-/* The threads callback is called for each chunk of several blocks, also for one that is stored plain, or of zeros. */
+/* The threads callback is called for each chunk of several blocks, also for one stored uncompressed, or of zeros. */
 static void threads_callback_of_plain_chunks(void) {
   enum { LENGTH = 32768 };
   static char src[LENGTH], chunk[LENGTH + BLOSC2_MAX_OVERHEAD], content[LENGTH];

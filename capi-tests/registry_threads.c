@@ -1,11 +1,11 @@
 /*
- * Eight threads register codecs, filters and tuners and use those of all others at once; one codec and one filter come
- * from plugin libraries that the first to need them loads. Every answer is checked; which accesses of memory are
- * ordered is for a race detector to say, under which `scripts/check-threads.sh` runs this program.
+ * Eight threads register codecs, filters and tuners and use those of all others at the same time; one codec and one
+ * filter come from plugin libraries, which the first thread that needs them loads. Every result is checked; to find
+ * data races, `scripts/check-threads.sh` runs this program under a race detector.
  *
  *     registry_threads [CODEC-PLUGIN FILTER-PLUGIN]
  *
- * The arguments are names of plugins built from plugin.c, in the path of libraries. The reference promises nothing of this.
+ * The arguments are names of plugins built from plugin.c, in the library path. The reference guarantees none of this.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -20,7 +20,7 @@ enum { NTHREADS = 8, PER_THREAD = 8, FIRST = 160, SHARED = 250, PLUGIN = 251, NB
 static uint8_t source[NBYTES];
 static char *codec_plugin, *filter_plugin;
 
-/* Halves pairs of equal bytes. Registers once more what is there: callbacks may call the library. */
+/* Halves pairs of equal bytes. Registers an existing entry again: callbacks may call the library. */
 static int encode(const uint8_t *input, int32_t input_len, uint8_t *output, int32_t output_len, uint8_t meta,
                   blosc2_cparams *cparams, const void *chunk) {
   (void)meta, (void)chunk;
@@ -111,7 +111,7 @@ static void *work(void *argument) {
     snprintf(name, sizeof name, "number_%d", id);
     enter(id, name, 0);
     CHECK_EQ(blosc2_compname_to_compcode(name), id);
-    /* All threads enter this one, and those who come later are told that it is there. */
+    /* All threads register this one; the later calls return that it exists. */
     enter(SHARED, "shared", 0);
     enter(SHARED, "not_shared", -1);
     memset(name, '!', sizeof name);

@@ -1,12 +1,12 @@
 /*
- * Super-chunks and frames through the public API (schunk.md 5-18, frame.md 5): every place where one can live, every
- * change, every way to read, copies and conversions, metalayers, special chunks, a back-end of the program's own, and
- * what is refused. All answers are checked; all that is the program's to free is freed, so that a leak checker may look
- * on.
+ * Super-chunks and frames through the public API (schunk.md 5-18, frame.md 5): every kind of storage, every change,
+ * every function that reads, copies and conversions, metalayers, special chunks, a user-defined back-end, and calls
+ * that are rejected. All results are checked; everything that the program owns is freed, so that a leak checker can
+ * be used.
  *
  *     schunk [--ours]
  *
- * Passes on the reference library too; --ours adds what the reference is known to get wrong.
+ * The reference library passes too; --ours adds checks that the reference is known to fail.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -26,7 +26,7 @@ enum {
   MY_IO = 244
 };
 
-/* Where a super-chunk lives. */
+/* The storage of a super-chunk. */
 enum { MEMORY, MEMORY_FRAME, FILE_FRAME, DIRECTORY, NSTORES };
 
 static int ours;
@@ -36,14 +36,14 @@ static int is_on_disk(int store) { return store == FILE_FRAME || store == DIRECT
 
 static int is_contiguous(int store) { return store == MEMORY_FRAME || store == FILE_FRAME; }
 
-/* A path in the program's directory where nothing is. */
+/* Returns an unused path in the program's directory. */
 static const char *fresh(char path[PATH_ROOM]) {
   static int count;
   snprintf(path, PATH_ROOM, "%s/%d.b2frame", directory, count++);
   return path;
 }
 
-/* Items of chunk `n`, of any number. */
+/* Fills in the items of chunk `n`. */
 static void fill_chunk(int32_t *items, int64_t n) {
   for (int32_t i = 0; i < NITEMS; i++) {
     items[i] = (int32_t)(n * NITEMS + i) * 3 + i / 50;
@@ -63,7 +63,7 @@ static blosc2_cparams parameters(void) {
   return cparams;
 }
 
-/* An empty super-chunk in the store; `path` is used on disk only. */
+/* Creates an empty super-chunk in the store; `path` is used on disk only. */
 static blosc2_schunk *new_schunk(int store, char *path, blosc2_io *io) {
   blosc2_cparams cparams = parameters();
   blosc2_dparams dparams = BLOSC2_DPARAMS_DEFAULTS;
@@ -85,7 +85,7 @@ static void append_chunks(blosc2_schunk *schunk, int from, int to) {
   }
 }
 
-/* With NCHUNKS chunks. */
+/* Creates a super-chunk with NCHUNKS chunks. */
 static blosc2_schunk *filled(int store, char *path) {
   blosc2_schunk *schunk = new_schunk(store, path, NULL);
   CHECK(schunk != NULL);
@@ -93,7 +93,7 @@ static blosc2_schunk *filled(int store, char *path) {
   return schunk;
 }
 
-/* A chunk in memory of its own, for the library to take. */
+/* Creates a chunk in memory from malloc, of which the library can take ownership. */
 static uint8_t *make_chunk(const void *items, int32_t nbytes) {
   uint8_t *chunk = malloc((size_t)nbytes + BLOSC2_MAX_OVERHEAD);
   CHECK(chunk != NULL);
@@ -112,7 +112,7 @@ static void check_chunk(blosc2_schunk *schunk, int64_t nchunk, int64_t content, 
   CHECK_EQ(schunk->current_nchunk, nchunk);
 }
 
-/* That the chunks are those of `contents`, whole. */
+/* Checks that the whole chunks are those of `contents`. */
 static void check_contents(blosc2_schunk *schunk, const int *contents, int nchunks) {
   CHECK_EQ(schunk->nchunks, nchunks);
   CHECK_EQ(schunk->nbytes, (int64_t)nchunks * NBYTES);
@@ -148,7 +148,7 @@ static void creation(void) {
       CHECK_EQ(blosc2_schunk_frame_len(schunk), 132);
     }
     if (is_on_disk(store)) {
-      /* What is there is never overwritten. */
+      /* An existing file is not overwritten. */
       CHECK(new_schunk(store, path, NULL) == NULL);
       CHECK(new_schunk(FILE_FRAME, path, NULL) == NULL);
     }
@@ -181,7 +181,7 @@ static void changes(void) {
     CHECK_EQ(blosc2_schunk_insert_chunk(schunk, 0, chunk, true), 7);
     CHECK_EQ(blosc2_schunk_insert_chunk(schunk, 3, chunk, true), 8);
     CHECK_EQ(blosc2_schunk_update_chunk(schunk, 1, chunk, true), 8);
-    /* The library's own from here on. */
+    /* From here on the library owns the chunk. */
     CHECK_EQ(blosc2_schunk_update_chunk(schunk, 2, chunk, false), 8);
     check_contents(schunk, (int[]){7, 7, 7, 7, 2, 3, 4, 7}, 8);
     fill_chunk(items, 6);
@@ -200,7 +200,7 @@ static void changes(void) {
     order[0] = 5;
     CHECK_EQ(blosc2_schunk_reorder_offsets(schunk, order), BLOSC2_ERROR_DATA);
 
-    /* Zeros take no payload in a frame. */
+    /* Zeros have no payload in a frame. */
     memset(items, 0, sizeof(items));
     CHECK_EQ(blosc2_schunk_update_chunk(schunk, 2, make_chunk(items, NBYTES), false), 7);
     CHECK_EQ(blosc2_schunk_append_buffer(schunk, items, NBYTES), 8);
@@ -212,7 +212,7 @@ static void changes(void) {
     CHECK_EQ(blosc2_schunk_update_chunk(schunk, 2, make_chunk(items, NBYTES), false), 7);
     check_contents(schunk, (int[]){6, 7, 1, 3, 2, 7, 7}, 7);
 
-    /* Whatever is refused leaves all as it was, and the chunk with its owner. */
+    /* A rejected call changes nothing, and the caller keeps the chunk. */
     chunk = make_chunk(items, NBYTES);
     for (int64_t bad = -1; bad < 100; bad += 100) {
       CHECK_EQ(blosc2_schunk_update_chunk(schunk, bad, chunk, false), BLOSC2_ERROR_INVALID_PARAM);
@@ -330,7 +330,7 @@ static void slices(void) {
     CHECK_EQ(schunk->nbytes, ALL * 4);
 
     if (ours) {
-      /* The reference reads chunks wrongly that were compressed after one shorter than a block. */
+      /* The reference reads chunks incorrectly if they were compressed after one shorter than a block. */
       const int64_t coordinates[] = {ALL - 1, 0, 4321, 4321, 1999, 2000, 17};
       CHECK_EQ(blosc2_schunk_get_sparse_buffer(schunk, 7, coordinates, got), 0);
       for (int i = 0; i < 7; i++) {
@@ -462,7 +462,7 @@ static void metalayers(void) {
     CHECK_STR(names[1], "third");
     check_contents(schunk, IN_ORDER, 2);
     if (ours) {
-      /* The reference keeps what it refuses, or writes beyond its array. */
+      /* The reference stores the metalayers that it should reject, or writes past the end of its array. */
       char too_long[] = "a name of thirty-two characters!";
       CHECK_EQ(strlen(too_long), 32);
       CHECK_EQ(blosc2_vlmeta_add(schunk, too_long, content, 7, NULL), BLOSC2_ERROR_INVALID_PARAM);
@@ -552,7 +552,7 @@ static void buffers(void) {
     CHECK(copied != NULL);
     CHECK(copied->frame == NULL);
 
-    /* Borrowed: the buffer stays the caller's. */
+    /* Borrowed: the caller keeps the buffer. */
     uint8_t *own = malloc((size_t)len);
     CHECK(own != NULL);
     memcpy(own, frame, (size_t)len);
@@ -563,7 +563,7 @@ static void buffers(void) {
     CHECK_EQ(blosc2_schunk_free(borrowed), 0);
     free(own);
 
-    /* Handed over: freed with the super-chunk. */
+    /* Passed to the super-chunk: freed with it. */
     own = malloc((size_t)len);
     CHECK(own != NULL);
     memcpy(own, frame, (size_t)len);
@@ -574,7 +574,7 @@ static void buffers(void) {
     CHECK_EQ(blosc2_schunk_free(borrowed), 0);
 
     if (ours) {
-      /* The reference grows the caller's buffer. */
+      /* The reference reallocates the caller's buffer. */
       own = malloc((size_t)len);
       CHECK(own != NULL);
       memcpy(own, frame, (size_t)len);
@@ -587,7 +587,7 @@ static void buffers(void) {
       free(own);
     }
 
-    /* What is no frame stays with its owner. */
+    /* The caller keeps a buffer that is not a frame. */
     own = malloc((size_t)len);
     CHECK(own != NULL);
     memcpy(own, frame, (size_t)len);
@@ -609,7 +609,7 @@ static void buffers(void) {
     check_contents(copied, IN_ORDER, NCHUNKS + 2);
     CHECK_EQ(blosc2_schunk_free(copied), 0);
   }
-  /* A frame in memory gives its buffer away. */
+  /* The super-chunk gives its frame buffer to the caller. */
   blosc2_schunk *schunk = filled(MEMORY_FRAME, NULL);
   uint8_t *frame;
   bool needs_free;
@@ -669,7 +669,7 @@ static void files(void) {
   }
   CHECK(blosc2_schunk_open(fresh(path)) == NULL);
   CHECK(blosc2_schunk_open(NULL) == NULL);
-  /* Files that are no frames. */
+  /* Files that are not frames. */
   for (int len = 0; len < 300; len += 60) {
     uint8_t noise[300];
     fill_noise(noise, len);
@@ -719,7 +719,7 @@ static void locks(void) {
   }
 }
 
-/* A back-end of the program's own: plain files, counted. */
+/* A user-defined back-end: plain files, with counters. */
 typedef struct {
   int opened;
   int closed;
@@ -794,7 +794,7 @@ static void back_ends(void) {
     CHECK_EQ(opened.opened, opened.closed);
     CHECK_EQ(opened.destroyed, 1);
     CHECK_EQ(blosc2_remove_urlpath(path), 0);
-    /* Also when there is nothing to open. */
+    /* Also if the file cannot be opened. */
     CHECK(blosc2_schunk_open_udio(path, &io) == NULL);
     CHECK_EQ(opened.destroyed, 2);
     CHECK_EQ(opened.opened, opened.closed);

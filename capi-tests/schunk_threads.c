@@ -1,11 +1,10 @@
 /*
- * Seven threads read one super-chunk while the eighth changes it, in every place where one can live. Every answer is
- * checked; which accesses of memory are ordered is for a race detector to say, under which
- * `scripts/check-threads.sh` runs this program (so it works on little data).
+ * Seven threads read one super-chunk while the eighth changes it, in every kind of storage. Every result is checked;
+ * to find data races, `scripts/check-threads.sh` runs this program under a race detector (so it uses little data).
  *
  *     schunk_threads
  *
- * The reference promises nothing of this.
+ * The reference guarantees none of this.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -17,7 +16,7 @@
 
 enum { NREADERS = 7, ROUNDS = 40, NITEMS = 3000, NBYTES = NITEMS * 4, BLOCKSIZE = 4096, BASE = 4, MOST = 8, PATH_ROOM = 256 };
 
-/* Where a super-chunk lives. */
+/* The storage of a super-chunk. */
 enum { MEMORY, MEMORY_FRAME, FILE_FRAME, DIRECTORY, LOCKED_FILE, MAPPED_FILE, NPLACES };
 
 static char directory[] = "/tmp/blosc2-threads-XXXXXX";

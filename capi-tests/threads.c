@@ -1,13 +1,12 @@
 /*
- * Eight threads inside the library at the same time: with contexts of their own, on one chunk, through the
- * functions without a context, and while others register, set up and take down. Every answer is checked; which
- * accesses of memory are ordered is for a race detector to say, under which `scripts/check-threads.sh` runs this
- * program (so it works on little data).
+ * Eight threads inside the library at the same time: with one context per thread, on one chunk, through the functions
+ * without a context, and while other threads register, initialise and destroy. Every result is checked; to find data
+ * races, `scripts/check-threads.sh` runs this program under a race detector (so it uses little data).
  *
  *     threads [--ours | --serial]
  *
- * Passes on the reference library too; --ours adds what the reference does not promise. --serial is the part of
- * that in which no call uses threads or locks of the library, for detectors that do not understand those.
+ * The reference library passes too; --ours adds checks of behaviour that the reference does not guarantee. --serial
+ * runs the part in which no call uses threads or locks of the library, for detectors that do not support those.
  */
 
 #define _POSIX_C_SOURCE 200809L
@@ -30,7 +29,7 @@ enum {
   KEPT_BITS = 13
 };
 
-/* What one compression is asked for. */
+/* The parameters of one compression. */
 typedef struct {
   uint8_t compcode;
   uint8_t clevel;
@@ -49,7 +48,7 @@ static const setting settings[] = {
   {BLOSC_ZSTD, 3, BLOSC_BITSHUFFLE, 0, 2, 0},
   {BLOSC_ZSTD, 1, BLOSC_NOFILTER, 0, 1, 0},
   {BLOSC_LZ4, 0, BLOSC_SHUFFLE, 0, 4, 0},
-  /* Of these the reference reads single items wrongly. */
+  /* The reference reads single items of these incorrectly. */
   {BLOSC_ZSTD, 1, BLOSC_SHUFFLE, 0, 4, 1},
   {BLOSC_LZ4, 5, BLOSC_DELTA, 0, 4, 0},
 };
@@ -80,7 +79,7 @@ static void *start(void *argument) {
   return NULL;
 }
 
-/* Runs `body` in all threads, which begin together. */
+/* Runs `body` in all threads, which start at the same time. */
 static void in_threads(void (*body)(void *worker)) {
   pthread_t threads[NTHREADS];
   CHECK_EQ(pthread_barrier_init(&barrier, NULL, NTHREADS), 0);
@@ -115,7 +114,7 @@ static blosc2_context *decompressor(int16_t nthreads) {
   return context;
 }
 
-/* What comes back from a chunk made of `items` with that setting. */
+/* Computes the expected result of decompressing a chunk made of `items` with that setting. */
 static void expect(worker *self, const setting *s) {
   memcpy(self->wanted, self->items, NBYTES);
   if (s->filter == BLOSC_TRUNC_PREC) {
@@ -125,7 +124,7 @@ static void expect(worker *self, const setting *s) {
   }
 }
 
-/* Reads a chunk that gives `self->wanted`: all of it, and some items in the middle. */
+/* Reads a chunk whose expected contents are `self->wanted`: all of it, and some items in the middle. */
 static void read_back(worker *self, blosc2_context *dctx, const uint8_t *chunk, int32_t cbytes, int32_t typesize) {
   memset(self->restored, 0xEE, NBYTES);
   CHECK_EQ(blosc2_decompress_ctx(dctx, chunk, cbytes, self->restored, NBYTES), NBYTES);
@@ -135,7 +134,7 @@ static void read_back(worker *self, blosc2_context *dctx, const uint8_t *chunk, 
   CHECK_BYTES(self->restored, (const uint8_t *)self->wanted + first * typesize, nitems * typesize);
 }
 
-/* Compresses and reads back with new contexts; the chunk stays in `self->chunk`. */
+/* Compresses and decompresses with new contexts; the chunk stays in `self->chunk`. */
 static int32_t round_trip(worker *self, const setting *s, int16_t nthreads) {
   expect(self, s);
   blosc2_context *cctx = blosc2_create_cctx(parameters(s, nthreads));
@@ -172,11 +171,11 @@ static void pooled_body(void *self) { round_trips(self, 4); }
 static void serial_contexts(void) { in_threads(serial_body); }
 static void contexts_of_four_threads(void) { in_threads(pooled_body); }
 
-/* The very first calls of the process, in all threads at once: nothing is set up yet. */
+/* The first calls of the process, in all threads at once, before anything is initialised. */
 static void first_calls(void) { in_threads(pooled_body); }
 static void first_serial_calls(void) { in_threads(serial_body); }
 
-/* The pool grows while it works. */
+/* The number of threads in the pool grows during jobs. */
 static void growing_body(void *argument) {
   worker *self = argument;
   for (int16_t nthreads = 1; nthreads <= 12; nthreads++) {
@@ -279,7 +278,7 @@ static void settings_body(void *argument) {
   }
 }
 
-/* Calls read the settings once, whoever changes them meanwhile. */
+/* Each call reads the settings once, even if another thread changes them meanwhile. */
 static void settings_change_meanwhile(void) {
   in_threads(settings_body);
   blosc2_set_nthreads(1);
@@ -322,7 +321,7 @@ static void registering_body(void *argument) {
   char name[32];
   for (int round = 0; round < ROUNDS; round++) {
     if (self->number < 2) {
-      /* Both the same ids and names, which is no error. */
+      /* Several threads register the same ids and names, which is no error. */
       snprintf(name, sizeof(name), "spare %d", round);
       register_filter((uint8_t)(SPARE_FILTER + round), name);
       continue;
@@ -337,7 +336,7 @@ static void registration_meanwhile(void) {
   in_threads(registering_body);
 }
 
-/* A callback in a worker thread that asks the library, which somebody is taking down. */
+/* A callback in a worker thread that calls the library while another thread calls blosc2_destroy. */
 static int asking_copy(blosc2_prefilter_params *params) {
   CHECK(blosc2_get_nthreads() >= 1);
   memcpy(params->output, params->input, (size_t)params->output_size);
@@ -372,7 +371,7 @@ static void ending_body(void *argument) {
 
 static void down_and_up_meanwhile(void) { in_threads(ending_body); }
 
-/* The caller's own threads: one for each job, started and ended within the callback. */
+/* Threads of the caller: one for each job, started and joined within the callback. */
 typedef struct {
   void (*dojob)(void *);
   void *jobdata;

@@ -2,13 +2,13 @@
    change those, not this file. */
 /* Blosc2: compression of chunks of binary data, and super-chunks of them.
 
-   Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless they
-   say otherwise. Sizes are in bytes. What the library hands over to be released is released with free().
+   Functions return 0 or a quantity on success and one of the negative BLOSC2_ERROR_* on failure, unless their
+   comment states otherwise. Sizes are in bytes. The caller frees memory that the library passes to it with free().
 
-   What a function relies on: a pointer with a length points at that much memory for the whole call, and is NULL
-   only with a length of 0; what is written overlaps nothing else that is passed; a pointer to a struct, a number
-   or a string is NULL or points at an initialised one; a context is NULL or a living one, and is used by one
-   thread at a time; a function that is handed in keeps the contract of its type. */
+   Preconditions of every function: a pointer with a length points at that many bytes for the whole call, and is
+   NULL only if the length is 0; a destination overlaps no other argument; a pointer to a struct, a number or a
+   string is NULL or points at an initialised one; a context is NULL or has not been freed, and is used by one
+   thread at a time; a function pointer satisfies the contract of its type. */
 
 #ifndef BLOSC_BLOSC2_H
 #define BLOSC_BLOSC2_H
@@ -66,9 +66,9 @@ enum {
   BLOSC2_VERSION_FORMAT_ALPHA = 3,
   /** Chunk format of the first Blosc2 beta. */
   BLOSC2_VERSION_FORMAT_BETA1 = 4,
-  /** Chunk format of Blosc2 2.x, and of 3.x chunks with blocks of one size. */
+  /** Chunk format of Blosc2 2.x, and of 3.x for chunks without variable-length blocks. */
   BLOSC2_VERSION_FORMAT_STABLE = 5,
-  /** Chunk format with blocks of variable length. */
+  /** Chunk format for variable-length blocks. */
   BLOSC2_VERSION_FORMAT_VL_BLOCKS = 6,
   /** Newest chunk format that this library reads. */
   BLOSC2_VERSION_FORMAT = 6
@@ -80,7 +80,7 @@ enum {
   BLOSC2_VERSION_FRAME_FORMAT_BETA2 = 1,
   /** Frame format since the first release candidate. */
   BLOSC2_VERSION_FRAME_FORMAT_RC1 = 2,
-  /** Frame format whose chunks may have blocks of variable length. */
+  /** Frame format for chunks that can have variable-length blocks. */
   BLOSC2_VERSION_FRAME_FORMAT_VL_BLOCKS = 3,
   /** Newest frame format that this library reads. */
   BLOSC2_VERSION_FRAME_FORMAT = 3
@@ -91,29 +91,29 @@ enum {
 enum {
   /** No error. */
   BLOSC2_ERROR_SUCCESS = 0,
-  /** Something failed that no other code names. */
+  /** A failure for which there is no specific code. */
   BLOSC2_ERROR_FAILURE = -1,
-  /** Bad stream. */
+  /** Invalid stream. */
   BLOSC2_ERROR_STREAM = -2,
   /** Invalid data. */
   BLOSC2_ERROR_DATA = -3,
-  /** Memory could not be had. */
+  /** Memory could not be allocated. */
   BLOSC2_ERROR_MEMORY_ALLOC = -4,
-  /** The input ends too early. */
+  /** The input is too short. */
   BLOSC2_ERROR_READ_BUFFER = -5,
-  /** The output does not fit. */
+  /** The output buffer is too small. */
   BLOSC2_ERROR_WRITE_BUFFER = -6,
-  /** No such codec. */
+  /** The codec is unknown or not available. */
   BLOSC2_ERROR_CODEC_SUPPORT = -7,
   /** A codec parameter is out of range. */
   BLOSC2_ERROR_CODEC_PARAM = -8,
-  /** A codec dictionary is bad. */
+  /** A codec dictionary is invalid. */
   BLOSC2_ERROR_CODEC_DICT = -9,
   /** The format version is not supported. */
   BLOSC2_ERROR_VERSION_SUPPORT = -10,
-  /** A header field is out of range. */
+  /** A header field has an invalid value. */
   BLOSC2_ERROR_INVALID_HEADER = -11,
-  /** An argument is out of range. */
+  /** An argument has an invalid value. */
   BLOSC2_ERROR_INVALID_PARAM = -12,
   /** A file could not be read. */
   BLOSC2_ERROR_FILE_READ = -13,
@@ -121,9 +121,9 @@ enum {
   BLOSC2_ERROR_FILE_WRITE = -14,
   /** A file could not be opened. */
   BLOSC2_ERROR_FILE_OPEN = -15,
-  /** No such thing. */
+  /** The requested object does not exist. */
   BLOSC2_ERROR_NOT_FOUND = -16,
-  /** A run that the format does not allow. */
+  /** A run-length encoding is invalid. */
   BLOSC2_ERROR_RUN_LENGTH = -17,
   /** A filter is unknown or failed, or a prefilter failed. */
   BLOSC2_ERROR_FILTER_PIPELINE = -18,
@@ -133,11 +133,11 @@ enum {
   BLOSC2_ERROR_CHUNK_APPEND = -20,
   /** A chunk could not be updated. */
   BLOSC2_ERROR_CHUNK_UPDATE = -21,
-  /** A size beyond 2 GB. */
+  /** A size is above 2 GB. */
   BLOSC2_ERROR_2GB_LIMIT = -22,
   /** A super-chunk could not be copied. */
   BLOSC2_ERROR_SCHUNK_COPY = -23,
-  /** The frame is of the wrong type. */
+  /** The frame has the wrong type. */
   BLOSC2_ERROR_FRAME_TYPE = -24,
   /** A file could not be truncated. */
   BLOSC2_ERROR_FILE_TRUNCATE = -25,
@@ -145,9 +145,9 @@ enum {
   BLOSC2_ERROR_THREAD_CREATE = -26,
   /** A postfilter failed. */
   BLOSC2_ERROR_POSTFILTER = -27,
-  /** A special frame failed. */
+  /** A frame cannot be filled with special chunks, or its special chunks are invalid. */
   BLOSC2_ERROR_FRAME_SPECIAL = -28,
-  /** A special super-chunk failed. */
+  /** A super-chunk cannot be filled with special chunks. */
   BLOSC2_ERROR_SCHUNK_SPECIAL = -29,
   /** An I/O back-end is unknown or failed. */
   BLOSC2_ERROR_PLUGIN_IO = -30,
@@ -157,13 +157,13 @@ enum {
   BLOSC2_ERROR_NULL_POINTER = -32,
   /** An index is out of range. */
   BLOSC2_ERROR_INVALID_INDEX = -33,
-  /** No such metalayer. */
+  /** The metalayer does not exist. */
   BLOSC2_ERROR_METALAYER_NOT_FOUND = -34,
-  /** A buffer is larger than the format allows. */
+  /** A source is larger than the format allows, or a destination is too small for a header. */
   BLOSC2_ERROR_MAX_BUFSIZE_EXCEEDED = -35,
   /** A tuner failed. */
   BLOSC2_ERROR_TUNER = -36,
-  /** A frame lock could not be taken. */
+  /** The inter-process lock of a frame could not be acquired or released. */
   BLOSC2_ERROR_LOCK = -37
 };
 
@@ -204,15 +204,15 @@ enum {
   #define blosc_cbuffer_complib blosc2_cbuffer_complib
 #endif
 
-/* ---- Constants that Blosc 1 has too; its header, when it was included first, defines them ---- */
+/* ---- Constants that Blosc 1 has too; its header defines them if it was included before ---- */
 
 #ifndef BLOSC_H
 
 /* Lengths and bounds. */
 enum {
-  /** Length of a Blosc 1 chunk header. */
+  /** Length of a Blosc 1 chunk header, in bytes. */
   BLOSC_MIN_HEADER_LENGTH = 16,
-  /** The largest item size that the one-byte field of a chunk header holds. */
+  /** Maximum item size, in bytes, that the one-byte field of a chunk header can hold. */
   BLOSC_MAX_TYPESIZE = 255
 };
 
@@ -230,11 +230,11 @@ enum {
 
 /* Flags of a chunk. */
 enum {
-  /** Chunk flag: byte shuffle. */
+  /** Chunk flag: the byte shuffle was applied. */
   BLOSC_DOSHUFFLE = 0x1,
-  /** Chunk flag: the content is stored as it is. */
+  /** Chunk flag: the content is stored uncompressed. */
   BLOSC_MEMCPYED = 0x2,
-  /** Chunk flag: bit shuffle. */
+  /** Chunk flag: the bit shuffle was applied. */
   BLOSC_DOBITSHUFFLE = 0x4
 };
 
@@ -288,15 +288,15 @@ enum {
 
 /* Formats of the codecs' streams, and their versions. */
 enum {
-  /** Stream format of BLOSCLZ: the same number as its library code. */
+  /** Stream format of BLOSCLZ; equals its library code. */
   BLOSC_BLOSCLZ_FORMAT = 0,
-  /** Stream format of LZ4: the same number as its library code. */
+  /** Stream format of LZ4; equals its library code. */
   BLOSC_LZ4_FORMAT = 1,
-  /** Stream format of LZ4HC: the same number as its library code. */
+  /** Stream format of LZ4HC; equals the library code of LZ4. */
   BLOSC_LZ4HC_FORMAT = 1,
-  /** Stream format of ZLIB: the same number as its library code. */
+  /** Stream format of ZLIB; equals its library code. */
   BLOSC_ZLIB_FORMAT = 3,
-  /** Stream format of ZSTD: the same number as its library code. */
+  /** Stream format of ZSTD; equals its library code. */
   BLOSC_ZSTD_FORMAT = 4,
   /** Version of the stream format of BLOSCLZ, the second byte of a chunk. */
   BLOSC_BLOSCLZ_VERSION_FORMAT = 1,
@@ -312,13 +312,13 @@ enum {
 
 /* Split modes. */
 enum {
-  /** Split every block into one stream per byte of an item. */
+  /** Always split a block into one stream per byte of an item. */
   BLOSC_ALWAYS_SPLIT = 1,
-  /** One stream per block. */
+  /** Never split: one stream per block. */
   BLOSC_NEVER_SPLIT = 2,
-  /** Split where it helps the codec. */
+  /** Split the blocks for codecs that compress split blocks better. */
   BLOSC_AUTO_SPLIT = 3,
-  /** Split as Blosc 1 readers expect it. */
+  /** Split the blocks as readers of Blosc 1 expect. */
   BLOSC_FORWARD_COMPAT_SPLIT = 4
 };
 
@@ -327,74 +327,77 @@ enum {
 /* ---- Limits ---- */
 
 enum {
-  /** Length of a Blosc2 chunk header. */
+  /** Length of a Blosc2 chunk header, in bytes. */
   BLOSC_EXTENDED_HEADER_LENGTH = 32,
-  /** The most that a chunk is larger than its content. */
+  /** Maximum number of bytes by which a chunk is larger than its content. */
   BLOSC2_MAX_OVERHEAD = 32,
-  /** The largest buffer that one chunk holds: `INT_MAX` less the overhead. */
+  /** Maximum size of the content of a chunk, in bytes: `INT_MAX` minus `BLOSC2_MAX_OVERHEAD`. */
   BLOSC2_MAX_BUFFERSIZE = 2147483615,
-  /** Shorter buffers are stored without trying to compress them. */
+  /** Minimum size of a buffer to be compressed, in bytes: smaller buffers are stored. */
   BLOSC_MIN_BUFFERSIZE = 32,
-  /** Slots of the filter pipeline. */
+  /** Number of filters in the filter pipeline. */
   BLOSC2_MAX_FILTERS = 6,
-  /** Filters that one context could define for itself; not used. */
+  /** Maximum number of filters of one context; not used. */
   BLOSC2_MAX_UDFILTERS = 16,
-  /** The largest dictionary. */
+  /** Maximum size of a dictionary, in bytes. */
   BLOSC2_MAXDICTSIZE = 32768,
-  /** Dictionaries shorter than this are not worth their space. */
+  /** Minimum size of a dictionary, in bytes: smaller ones do not reduce the size of a chunk. */
   BLOSC2_MINUSEFULDICT = 256,
-  /** The largest block. */
+  /** Maximum size of a block, in bytes. */
   BLOSC2_MAXBLOCKSIZE = 536866816,
-  /** The largest item. */
+  /** Maximum item size, in bytes. */
   BLOSC2_MAXTYPESIZE = 536866816
 };
 
-/** Fixed metalayers of one super-chunk. */
+/** Maximum number of fixed metalayers of a super-chunk. */
 #define BLOSC2_MAX_METALAYERS 16
-/** Longest name of a metalayer, without the terminating NUL. */
+/** Maximum length of the name of a fixed metalayer, in bytes, without the terminating NUL. */
 #define BLOSC2_METALAYER_NAME_MAXLEN 31
-/** Variable-length metalayers of one super-chunk. */
+/** Maximum number of variable-length metalayers of a super-chunk. */
 #define BLOSC2_MAX_VLMETALAYERS 8192
-/** Longest name of a variable-length metalayer, without the terminating NUL. */
+/**
+ * Maximum length of the name of a variable-length metalayer, in bytes, without the terminating
+ * NUL.
+ */
 #define BLOSC2_VLMETALAYERS_NAME_MAXLEN BLOSC2_METALAYER_NAME_MAXLEN
-/** Dimensions that programs of SOVERSION 7 take for the most. */
+/** Upper limit for dimensions in programs of SOVERSION 7. */
 #define BLOSC2_MAX_DIM 8
 
-/* ---- Who may use which ids ---- */
+/* ---- Ranges of ids ---- */
 
 /* Codecs. */
 enum {
-  /** First id of the library's own codecs. */
+  /** First id of the codecs of the format. */
   BLOSC2_DEFINED_CODECS_START = 0,
-  /** Last id of the library's own codecs. */
+  /** Last id of the codecs of the format. */
   BLOSC2_DEFINED_CODECS_STOP = 31,
-  /** First id of the codecs that the project registers for everyone. */
+  /** First id of the globally registered codecs. */
   BLOSC2_GLOBAL_REGISTERED_CODECS_START = 32,
-  /** Last id of the codecs that the project registers for everyone. */
+  /** Last id of the globally registered codecs. */
   BLOSC2_GLOBAL_REGISTERED_CODECS_STOP = 159,
   /** Historical count of the globally registered codecs. */
   BLOSC2_GLOBAL_REGISTERED_CODECS = 5,
-  /** First id of the codecs that a program registers. */
+  /** First id of the codecs that programs register. */
   BLOSC2_USER_REGISTERED_CODECS_START = 160,
-  /** Last id of the codecs that a program registers. */
+  /** Last id of the codecs that programs register. */
   BLOSC2_USER_REGISTERED_CODECS_STOP = 255
 };
 
 /* Filters. */
 enum {
-  /** First id of the library's own filters. */
+  /** First id of the filters of the format. */
   BLOSC2_DEFINED_FILTERS_START = 0,
-  /** Last id of the library's own filters. */
+  /** Last id of the filters of the format. */
   BLOSC2_DEFINED_FILTERS_STOP = 31,
-  /** First id of the filters that the project registers for everyone. */
+  /** First id of the globally registered filters. */
   BLOSC2_GLOBAL_REGISTERED_FILTERS_START = 32,
-  /** Last id of the filters that the project registers for everyone. */
+  /** Last id of the globally registered filters. */
   BLOSC2_GLOBAL_REGISTERED_FILTERS_STOP = 159,
   /** Historical count of the globally registered filters. */
   BLOSC2_GLOBAL_REGISTERED_FILTERS = 5,
-  /** First id of the filters that a program registers. */
+  /** First id of the filters that programs register. */
   BLOSC2_USER_REGISTERED_FILTERS_START = 160,
-  /** Last id of the filters that a program registers. */
+  /** Last id of the filters that programs register. */
   BLOSC2_USER_REGISTERED_FILTERS_STOP = 255
 };
 
@@ -404,39 +407,42 @@ enum {
   BLOSC2_DEFINED_TUNER_START = 0,
   /** Last id of the library's own tuners. */
   BLOSC2_DEFINED_TUNER_STOP = 31,
-  /** First id of the tuners that the project registers for everyone. */
+  /** First id of the globally registered tuners. */
   BLOSC2_GLOBAL_REGISTERED_TUNER_START = 32,
-  /** Last id of the tuners that the project registers for everyone. */
+  /** Last id of the globally registered tuners. */
   BLOSC2_GLOBAL_REGISTERED_TUNER_STOP = 159,
   /** Historical count of the globally registered tuners. */
   BLOSC2_GLOBAL_REGISTERED_TUNERS = 0,
-  /** First id of the tuners that a program registers. */
+  /** First id of the tuners that programs register. */
   BLOSC2_USER_REGISTERED_TUNER_START = 160,
-  /** Last id of the tuners that a program registers. */
+  /** Last id of the tuners that programs register; higher ids are accepted, too. */
   BLOSC2_USER_REGISTERED_TUNER_STOP = 255
 };
 
 /* ---- Filters, codecs, tuners, I/O back-ends ---- */
 
 enum {
-  /** Difference to the first block of the chunk. */
+  /** XOR with the first block of the chunk. */
   BLOSC_DELTA = 3,
-  /** Truncation of floating-point precision; the meta byte counts the bits. */
+  /**
+   * Truncation of floating-point precision, items of 4 or 8 bytes. The meta byte is the number of
+   * mantissa bits to keep (positive) or to set to zero (negative).
+   */
   BLOSC_TRUNC_PREC = 4,
-  /** One past the last id of a filter in this library's own set. */
+  /** One more than the highest id of a built-in filter of the format. */
   BLOSC_LAST_FILTER = 5,
-  /** Last id of the globally registered filters. */
+  /** Highest id of the globally registered filters. */
   BLOSC_LAST_REGISTERED_FILTER = 36
 };
 
 enum {
-  /** One past the last id of a codec in this library's own set; id 3 is unassigned. */
+  /** One more than the highest id of a built-in codec of the format; id 3 is unassigned. */
   BLOSC_LAST_CODEC = 6,
-  /** Historical: codec ids reach 40, but the value is compiled into programs. */
+  /** Historical value, kept because it is compiled into programs: codec ids reach 40. */
   BLOSC_LAST_REGISTERED_CODEC = 36,
-  /** Library code of every registered codec: the id is in the extended header. */
+  /** Library code of every registered codec: the codec id is in the extended header. */
   BLOSC_UDCODEC_LIB = 6,
-  /** Library code that is kept for super-chunks. */
+  /** Library code reserved for super-chunks. */
   BLOSC_SCHUNK_LIB = 7,
   /** Stream format of registered codecs. */
   BLOSC_UDCODEC_FORMAT = 6,
@@ -447,29 +453,32 @@ enum {
 enum {
   /** The library's own tuner. */
   BLOSC_STUNE = 0,
-  /** One past the last id of the library's own tuners. */
+  /** One more than the highest id of the library's own tuners. */
   BLOSC_LAST_TUNER = 1,
-  /** Last id of the globally registered tuners; historical. */
+  /** Highest id of the globally registered tuners; a historical value. */
   BLOSC_LAST_REGISTERED_TUNE = 31
 };
 
 enum {
-  /** Files, read and written. */
+  /** The back-end for plain files, with read and write calls. */
   BLOSC2_IO_FILESYSTEM = 0,
-  /** Files, mapped into memory. */
+  /** The back-end for memory-mapped files. */
   BLOSC2_IO_FILESYSTEM_MMAP = 1,
-  /** One past the last id of the library's own back-ends. */
+  /** One more than the highest id of the library's own back-ends. */
   BLOSC_IO_LAST_BLOSC_DEFINED = 2,
-  /** One past the last id of the globally registered back-ends. */
+  /** One more than the highest id of the globally registered back-ends. */
   BLOSC_IO_LAST_REGISTERED = 32
 };
 
 enum {
-  /** Ids below belong to the library. */
+  /** Ids below this one are reserved for the library. */
   BLOSC2_IO_BLOSC_DEFINED = 32,
-  /** Ids below are registered globally; a program's own begin here. */
+  /**
+   * Ids below this one are reserved for global registration; programs register back-ends with ids
+   * from this one on.
+   */
   BLOSC2_IO_REGISTERED = 160,
-  /** Ids below may be registered by a program. */
+  /** One more than the highest id that a program can register. */
   BLOSC2_IO_USER_DEFINED = 256
 };
 
@@ -477,9 +486,9 @@ enum {
 
 /* Flags. */
 enum {
-  /** Chunk flag: delta. */
+  /** Chunk flag: the delta filter was applied. */
   BLOSC_DODELTA = 0x8,
-  /** Blosc2 flag: the chunk carries a dictionary. */
+  /** Blosc2 flag: the chunk contains a dictionary. */
   BLOSC2_USEDICT = 0x1,
   /** Blosc2 flag: the content is big-endian. */
   BLOSC2_BIGENDIAN = 0x2,
@@ -491,7 +500,7 @@ enum {
 
 /* Special chunks. */
 enum {
-  /** An ordinary chunk. */
+  /** Not a special chunk. */
   BLOSC2_NO_SPECIAL = 0,
   /** A chunk of zeros. */
   BLOSC2_SPECIAL_ZERO = 1,
@@ -499,11 +508,11 @@ enum {
   BLOSC2_SPECIAL_NAN = 2,
   /** A chunk that repeats one value. */
   BLOSC2_SPECIAL_VALUE = 3,
-  /** A chunk of unspecified content. */
+  /** A chunk of unspecified content; decompressing it does not write to the destination. */
   BLOSC2_SPECIAL_UNINIT = 4,
-  /** The last kind of special chunk. */
+  /** The highest kind of special chunk. */
   BLOSC2_SPECIAL_LASTID = 4,
-  /** Bits that hold the kind, after a shift. */
+  /** Mask of the bits that hold the kind of special chunk, after shifting the flags byte. */
   BLOSC2_SPECIAL_MASK = 7
 };
 
@@ -535,124 +544,133 @@ enum {
 
 /* ---- Parameters ---- */
 
-/** A compression or decompression context: made by blosc2_create_cctx or blosc2_create_dctx, released by
+/** A compression or decompression context: created by blosc2_create_cctx or blosc2_create_dctx, freed by
  *  blosc2_free_ctx, used by one thread at a time. */
 typedef struct blosc2_context_s blosc2_context;
 
-/** A frame; it lives and dies with its super-chunk. */
+/** A frame. Its super-chunk owns it and frees it. */
 typedef struct blosc2_frame_s blosc2_frame;
 
 /**
- * What a prefilter sees of the block that it has to fill. The caller sets `user_data`,
- * `output_typesize` and `output_is_disposable`; the library passes a copy, filled for the block,
- * that is private to the call.
+ * Parameters of a prefilter for one block. The caller sets `user_data`, `output_typesize` and
+ * `output_is_disposable`; for each call the library passes a copy in which it has set the other
+ * fields. The copy is private to the call.
  */
 typedef struct {
-  /** The caller's own pointer. */
+  /** Pointer of the caller, passed unchanged. */
   void *user_data;
-  /** The block in the source buffer. */
+  /** Start of the block in the source buffer. */
   const uint8_t *input;
-  /** Where to write the block; zeroed beforehand unless the output is disposable. */
+  /** Buffer for the content of the block; set to zeros before the call. */
   uint8_t *output;
-  /** Bytes to write. */
+  /** Number of bytes to write to `output`. */
   int32_t output_size;
-  /** Item size of the output in bytes. */
+  /** Item size of the output in bytes; 0 and less mean the item size of the context. */
   int32_t output_typesize;
-  /** Byte offset of the block in the chunk. */
+  /** Offset of the block in the chunk, in bytes. */
   int32_t output_offset;
-  /** Number of the chunk, or -1 without a super-chunk. */
+  /** Number of the chunk in the super-chunk; -1 without a super-chunk. */
   int64_t nchunk;
   /** Number of the block in the chunk. */
   int32_t nblock;
-  /** Number of the worker thread. */
+  /** Number of the worker thread; 0 without worker threads. */
   int32_t tid;
-  /** Scratch memory of the thread. */
+  /** Scratch memory of the thread, `ttmp_nbytes` bytes. */
   uint8_t *ttmp;
-  /** Bytes of scratch memory. */
+  /** Size of `ttmp` in bytes. */
   size_t ttmp_nbytes;
   /** The compression context. */
   blosc2_context *ctx;
-  /** True: the output is not needed, so that the rest of the pipeline is skipped. */
+  /** True: the output is not used, and the rest of the pipeline is skipped. */
   bool output_is_disposable;
 } blosc2_prefilter_params;
 
-/** Fills a block before it is compressed. Anything but 0 fails the compression. */
+/**
+ * Supplies the content of a block before it is compressed. Returns 0 for success; with any other
+ * value the compression fails with -18. Called from several threads at once.
+ */
 typedef int (*blosc2_prefilter_fn)(blosc2_prefilter_params *params);
 
 /**
- * What a postfilter sees of the block that was decompressed. The caller sets `user_data`; the
- * library passes a copy, filled for the block, that is private to the call.
+ * Parameters of a postfilter for one block. The caller sets `user_data`; for each call the
+ * library passes a copy in which it has set the other fields. The copy is private to the call.
  */
 typedef struct {
-  /** The caller's own pointer. */
+  /** Pointer of the caller, passed unchanged. */
   void *user_data;
   /** The decompressed block. */
   const uint8_t *input;
-  /** Where to write the block. */
+  /** Buffer for the resulting block. */
   uint8_t *output;
-  /** Bytes of the block. */
+  /** Size of the block in bytes. */
   int32_t size;
   /** Item size in bytes. */
   int32_t typesize;
-  /** Byte offset of the block in the chunk. */
+  /** Offset of the block in the chunk, in bytes. */
   int32_t offset;
-  /** Number of the chunk, or -1 without a super-chunk. */
+  /** Number of the chunk in the super-chunk; -1 without a super-chunk. */
   int64_t nchunk;
   /** Number of the block in the chunk. */
   int32_t nblock;
-  /** Number of the worker thread. */
+  /** Number of the worker thread; 0 without worker threads. */
   int32_t tid;
-  /** Scratch memory of the thread. */
+  /** Scratch memory of the thread, `ttmp_nbytes` bytes. */
   uint8_t *ttmp;
-  /** Bytes of scratch memory. */
+  /** Size of `ttmp` in bytes. */
   size_t ttmp_nbytes;
   /** The decompression context. */
   blosc2_context *ctx;
 } blosc2_postfilter_params;
 
-/** Changes a block after it was decompressed. Anything but 0 fails the decompression. */
+/**
+ * Changes a block after it was decompressed. Returns 0 for success; with any other value the
+ * decompression fails with -27. Called from several threads at once.
+ */
 typedef int (*blosc2_postfilter_fn)(blosc2_postfilter_params *params);
 
 /**
- * Parameters of a compression context; filled by the caller, best from a copy of
- * `BLOSC2_CPARAMS_DEFAULTS`. Every value is taken literally: 0 does not mean "the default".
+ * Parameters of a compression context. The caller sets the fields, preferably in a copy of
+ * `BLOSC2_CPARAMS_DEFAULTS`: a value of 0 does not mean "the default".
  */
 typedef struct {
-  /** Codec id. */
+  /** Codec id, `BLOSC_BLOSCLZ` and so on. */
   uint8_t compcode;
   /** Meta byte of the codec. */
   uint8_t compcode_meta;
   /** Compression level, 0 (store) to 9. */
   uint8_t clevel;
-  /** Non-zero: train and use a dictionary (zstd, lz4 and lz4hc only). */
+  /** Non-zero: train a dictionary and use it (zstd, lz4 and lz4hc only). */
   int use_dict;
   /** Item size in bytes. */
   int32_t typesize;
-  /** Threads; 0 and less mean none besides the caller's. */
+  /** Number of threads, the calling thread included; 1 and less mean the calling thread only. */
   int16_t nthreads;
-  /** Block size in bytes, 0 = automatic. */
+  /** Block size in bytes; 0 = chosen automatically. */
   int32_t blocksize;
-  /** Whether blocks are split into streams, `BLOSC_ALWAYS_SPLIT` and so on. */
+  /** Whether blocks are split into streams: `BLOSC_ALWAYS_SPLIT` and so on. */
   int32_t splitmode;
-  /** The super-chunk that the context works for, or NULL; borrowed. */
+  /** The super-chunk that the context belongs to, or NULL; borrowed. */
   void *schunk;
-  /** Filter ids, applied from first to last. */
+  /** Filter ids, `BLOSC_SHUFFLE` and so on, applied from first to last. */
   uint8_t filters[BLOSC2_MAX_FILTERS];
-  /** One meta byte for each filter. */
+  /** The meta byte of each filter. */
   uint8_t filters_meta[BLOSC2_MAX_FILTERS];
-  /** Function that fills the blocks, or NULL. */
+  /** Function that supplies the content of the blocks, or NULL. */
   blosc2_prefilter_fn prefilter;
-  /** What the prefilter gets; copied into the context, except for what `user_data` points at. */
+  /**
+   * Parameters of the prefilter; required if `prefilter` is not NULL. The struct is copied into
+   * the context; the memory at `user_data` is not.
+   */
   blosc2_prefilter_params *preparams;
-  /** Handed to the tuner's `init`; borrowed. */
+  /** Passed to the tuner's `init`; borrowed. */
   void *tuner_params;
-  /** Tuner id. */
+  /** Tuner id; 0 and less mean the default tuner. */
   int tuner_id;
-  /** True: produce a chunk of `blosc2_instr` records instead of data. */
+  /** True: compress into a chunk of `blosc2_instr` records instead of the data. */
   bool instr_codec;
-  /** For plugin codecs; borrowed. */
+  /** Parameters of a plugin codec; borrowed. */
   void *codec_params;
-  /** For plugin filters; borrowed. */
+  /** Parameters of the plugin filters, one pointer for each filter; borrowed. */
   void *filter_params[BLOSC2_MAX_FILTERS];
 } blosc2_cparams;
 
@@ -679,19 +697,22 @@ static const blosc2_cparams BLOSC2_CPARAMS_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
 };
 
 /**
- * Parameters of a decompression context; filled by the caller, best from a copy of
+ * Parameters of a decompression context. The caller sets the fields, preferably in a copy of
  * `BLOSC2_DPARAMS_DEFAULTS`.
  */
 typedef struct {
-  /** Threads; 0 and less mean none besides the caller's. */
+  /** Number of threads, the calling thread included; 1 and less mean the calling thread only. */
   int16_t nthreads;
-  /** The super-chunk that the context works for, or NULL; borrowed. Lazy chunks need it. */
+  /** The super-chunk that the context belongs to, or NULL; borrowed. Required for lazy chunks. */
   void *schunk;
   /** Function that changes decompressed blocks, or NULL. */
   blosc2_postfilter_fn postfilter;
-  /** What the postfilter gets; copied into the context, except for what `user_data` points at. */
+  /**
+   * Parameters of the postfilter; required if `postfilter` is not NULL. The struct is copied into
+   * the context; the memory at `user_data` is not.
+   */
   blosc2_postfilter_params *postparams;
-  /** Item size in bytes, as information: a new context does not look at it. */
+  /** Item size in bytes; informative, ignored by `blosc2_create_dctx`. */
   int32_t typesize;
 } blosc2_dparams;
 
@@ -705,8 +726,8 @@ static const blosc2_dparams BLOSC2_DPARAMS_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
 };
 
 /**
- * How well one stream was compressed: the records, in native byte order, of a chunk made with
- * `instr_codec`.
+ * Statistics of the compression of one stream. A chunk made with `instr_codec` decompresses to
+ * these records, in native byte order.
  */
 typedef struct {
   /** Compression ratio. */
@@ -722,20 +743,21 @@ typedef struct {
 /* ---- Storage ---- */
 
 /**
- * Opens a file for `mode` (`rb`, `rb+`, `wb` or `ab`) and returns its stream, or NULL. `params`
- * is that of the `blosc2_io`.
+ * Opens the file `urlpath` in the mode `mode` (`rb`, `rb+`, `wb` or `ab`). Returns a stream,
+ * which the library passes to the other functions of the back-end, or NULL for an error. `params`
+ * is the field `params` of the `blosc2_io`.
  */
 typedef void *(*blosc2_open_cb)(const char *urlpath, const char *mode, void *params);
 
-/** Closes a stream. 0 is success. */
+/** Closes `stream`. Returns 0 for success. */
 typedef int (*blosc2_close_cb)(void *stream);
 
-/** The size of a stream in bytes; negative is an error. */
+/** Returns the size of the file of `stream` in bytes; a negative number is an error. */
 typedef int64_t (*blosc2_size_cb)(void *stream);
 
 /**
- * Writes `nitems` items of `size` bytes at the absolute byte `position`; returns the items
- * written.
+ * Writes the `nitems` items of `size` bytes at `ptr` to `stream`, at the byte `position` counted
+ * from the start of the file. Returns the number of items written.
  */
 typedef int64_t (*blosc2_write_cb)(const void *ptr,
                                    int64_t size,
@@ -744,8 +766,10 @@ typedef int64_t (*blosc2_write_cb)(const void *ptr,
                                    void *stream);
 
 /**
- * Reads `nitems` items of `size` bytes at the absolute byte `position`; returns the items read.
- * The bytes go to `*ptr`, or `*ptr` is pointed at them where the back-end needs no allocation.
+ * Reads `nitems` items of `size` bytes from `stream`, at the byte `position` counted from the
+ * start of the file. If the field `is_allocation_necessary` of the back-end is true, the function
+ * fills the buffer at `*ptr`; if false, it sets `*ptr` to the address of the bytes, in memory of
+ * the back-end that stays valid. Returns the number of items read.
  */
 typedef int64_t (*blosc2_read_cb)(void **ptr,
                                   int64_t size,
@@ -753,47 +777,51 @@ typedef int64_t (*blosc2_read_cb)(void **ptr,
                                   int64_t position,
                                   void *stream);
 
-/** Truncates a stream to `size` bytes. 0 is success. */
+/** Sets the length of the file of `stream` to `size` bytes. Returns 0 for success. */
 typedef int (*blosc2_truncate_cb)(void *stream, int64_t size);
 
 /**
- * Releases the `params` of a `blosc2_io` when a super-chunk that uses it is freed; negative is an
- * error.
+ * Releases `params`, the field of a `blosc2_io`. Called when a super-chunk that uses the back-end
+ * is freed, and when opening one fails. A negative return value is an error.
  */
 typedef int (*blosc2_destroy_cb)(void *params);
 
-/** The functions of an I/O back-end; filled by the caller, copied at registration. */
+/** The functions of an I/O back-end. The caller sets the fields; registration copies the struct. */
 typedef struct {
-  /** Id, from 160 for a program's own. */
+  /** Id of the back-end; programs use 160 to 255. */
   uint8_t id;
-  /** Name; not copied, so it has to stay valid. */
+  /** Name of the back-end; copied at registration. May be NULL or uninitialised. */
   char *name;
-  /** True: `read` fills the buffer at `*ptr`; false: it points `*ptr` at memory of the back-end. */
+  /**
+   * True: `read` fills the buffer at `*ptr`. False: `read` sets `*ptr` to the address of the
+   * bytes, in memory of the back-end.
+   */
   bool is_allocation_necessary;
-  /** Opens a stream. */
+  /** Opens a file. */
   blosc2_open_cb open;
   /** Closes a stream. */
   blosc2_close_cb close;
-  /** Size of a stream. */
+  /** Returns the size of a file. */
   blosc2_size_cb size;
-  /** Writes to a stream. */
+  /** Writes to a file. */
   blosc2_write_cb write;
-  /** Reads from a stream. */
+  /** Reads from a file. */
   blosc2_read_cb read;
-  /** Truncates a stream. */
+  /** Sets the length of a file. */
   blosc2_truncate_cb truncate;
-  /** Releases the parameters. */
+  /** Releases the parameters of the back-end. */
   blosc2_destroy_cb destroy;
 } blosc2_io_cb;
 
-/** An I/O back-end and its parameters; filled by the caller. */
+/** An I/O back-end and its parameters. The caller sets the fields. */
 typedef struct {
-  /** Id of the back-end. */
+  /** Id of the back-end, `BLOSC2_IO_FILESYSTEM` and so on. */
   uint8_t id;
-  /** Its name, as information; may be NULL. */
+  /** Name of the back-end; informative, not read by the library. May be NULL. */
   const char *name;
   /**
-   * Handed to the back-end's `open` and `destroy`; has to outlive every super-chunk that uses it.
+   * Passed to the functions `open` and `destroy` of the back-end; must outlive every super-chunk
+   * that uses it.
    */
   void *params;
 } blosc2_io;
@@ -806,19 +834,22 @@ static const blosc2_io BLOSC2_IO_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
 };
 
 /**
- * How a super-chunk is stored; filled by the caller. The library copies the struct and what it
- * points at, except for the `params` of `io`.
+ * Where and how a super-chunk is stored. The caller sets the fields. The library copies the
+ * struct and the memory that it points at, except for the `params` of `io`.
  */
 typedef struct {
-  /** True: one frame; false: separate chunks, in memory or, with a path, in a directory. */
+  /**
+   * True: one contiguous frame. False: separate chunks, in memory or, if `urlpath` is not NULL,
+   * in a directory.
+   */
   bool contiguous;
-  /** Path of the file or directory; NULL = in memory. A leading `file:///` is cut off. */
+  /** Path of the file or directory; NULL = in memory. A leading `file:///` is removed. */
   char *urlpath;
   /** Compression parameters; NULL = the defaults. */
   blosc2_cparams *cparams;
   /** Decompression parameters; NULL = the defaults. */
   blosc2_dparams *dparams;
-  /** I/O back-end; NULL = the default one. */
+  /** I/O back-end; NULL = the default one, for plain files. */
   blosc2_io *io;
 } blosc2_storage;
 
@@ -831,19 +862,19 @@ static const blosc2_storage BLOSC2_STORAGE_DEFAULTS BLOSC_ATTRIBUTE_UNUSED = {
   NULL    /* io */
 };
 
-/** A metalayer of a super-chunk: a name and its content. */
+/** A metalayer of a super-chunk: a name and a content. */
 typedef struct blosc2_metalayer {
-  /** Name, at most 31 bytes and a NUL. */
+  /** Name, at most 31 bytes and a terminating NUL. */
   char *name;
-  /** Content: the bytes of a fixed metalayer, or the chunk of a variable-length one. */
+  /** Content: the bytes of a fixed metalayer, or the compressed chunk of a variable-length one. */
   uint8_t *content;
-  /** Bytes at `content`. */
+  /** Number of bytes at `content`. */
   int32_t content_len;
 } blosc2_metalayer;
 
 /**
- * A super-chunk. Only the library allocates it: read it through the pointer, never copy or embed
- * it.
+ * A super-chunk: a sequence of chunks with the same parameters, and metalayers. Only the library
+ * allocates it: programs read it through the pointer, and never copy or embed it.
  */
 typedef struct blosc2_schunk {
   /** Always 0. */
@@ -854,13 +885,16 @@ typedef struct blosc2_schunk {
   uint8_t compcode_meta;
   /** Compression level. */
   uint8_t clevel;
-  /** Split mode. */
+  /** Split mode, `BLOSC_ALWAYS_SPLIT` and so on. */
   uint8_t splitmode;
   /** Item size in bytes. */
   int32_t typesize;
-  /** Block size in bytes as it was asked for; 0 = automatic. */
+  /** Requested block size in bytes; 0 = chosen automatically. */
   int32_t blocksize;
-  /** Uncompressed bytes of a chunk; -1 = still empty, 0 = chunks of different sizes. */
+  /**
+   * Uncompressed size of a chunk in bytes; -1 = no chunks yet, 0 = the chunks have different
+   * sizes.
+   */
   int32_t chunksize;
   /** Filter ids. */
   uint8_t filters[BLOSC2_MAX_FILTERS];
@@ -869,31 +903,37 @@ typedef struct blosc2_schunk {
   /** Number of chunks. */
   int64_t nchunks;
   /**
-   * The chunk at work, which pre- and postfilters are told; to be set before using `cctx`
-   * directly.
+   * Number of the chunk that is being processed, which is passed to prefilters and postfilters. A
+   * program that uses `cctx` directly sets it before.
    */
   int64_t current_nchunk;
-  /** Total of the uncompressed bytes. */
+  /** Total uncompressed size of the chunks, in bytes. */
   int64_t nbytes;
-  /** Total of the compressed bytes. */
+  /** Total compressed size of the chunks, in bytes. */
   int64_t cbytes;
-  /** The chunks of a super-chunk in memory that is no frame; else NULL. */
+  /** Addresses of the chunks of a super-chunk in memory without a frame; otherwise NULL. */
   uint8_t **data;
-  /** Bytes allocated for `data`. */
+  /** Size of the memory at `data`, in bytes. */
   size_t data_len;
-  /** The library's copy of the storage parameters; never NULL. */
+  /** The super-chunk's own copy of the storage parameters; never NULL. */
   blosc2_storage *storage;
   /** The frame, or NULL. */
   blosc2_frame *frame;
-  /** Compression context; a caller may free it and put another in its place. */
+  /**
+   * Compression context, owned by the super-chunk; a program may free it and store another one
+   * here.
+   */
   blosc2_context *cctx;
-  /** Decompression context; a caller may free it and put another in its place. */
+  /**
+   * Decompression context, owned by the super-chunk; a program may free it and store another one
+   * here.
+   */
   blosc2_context *dctx;
-  /** The fixed metalayers, the first `nmetalayers` of them valid. */
+  /** The fixed metalayers; the first `nmetalayers` elements are valid. */
   blosc2_metalayer *metalayers[BLOSC2_MAX_METALAYERS];
   /** Number of fixed metalayers. */
   uint16_t nmetalayers;
-  /** The variable-length metalayers, the first `nvlmetalayers` of them valid. */
+  /** The variable-length metalayers; the first `nvlmetalayers` elements are valid. */
   blosc2_metalayer *vlmetalayers[BLOSC2_MAX_VLMETALAYERS];
   /** Number of variable-length metalayers. */
   int16_t nvlmetalayers;
@@ -901,20 +941,23 @@ typedef struct blosc2_schunk {
   void *tuner_params;
   /** Tuner id. */
   int tuner_id;
-  /** Dimensions of the array in here, once they were needed; else 0. */
+  /** Cached number of dimensions of the `b2nd` array; 0 until a codec or filter needs it. */
   int8_t ndim;
-  /** Block shape of the array in here, once it was needed; else NULL. */
+  /** Cached block shape of the `b2nd` array; NULL until a codec or filter needs it. */
   int64_t *blockshape;
-  /** True: a view, whose chunks belong to another array. */
+  /** True for the super-chunk of a view: its chunks belong to another array. */
   bool view;
 } blosc2_schunk;
 
-/* ---- What a program registers ---- */
+/* ---- Codecs, filters, tuners and callbacks that a program registers ---- */
 
 /**
- * Compresses one stream: returns the bytes written, 0 when they do not fit, or a negative error.
- * `meta` is the codec's meta byte, `cparams` a temporary copy of the parameters, `chunk` the
- * start of the source buffer (NULL for blocks of variable length).
+ * Compresses one stream: the `input_len` bytes at `input` into `output`, which has room for
+ * `output_len` bytes. Returns the number of bytes written, 0 if they do not fit (the stream is
+ * stored uncompressed then), or a negative number for an error. `meta` is the meta byte of the
+ * codec; `cparams` is a temporary copy of the compression parameters; `chunk` is the start of the
+ * uncompressed source buffer (NULL for variable-length blocks). Called from several threads at
+ * once.
  */
 typedef int (*blosc2_codec_encoder_cb)(const uint8_t *input,
                                        int32_t input_len,
@@ -925,8 +968,10 @@ typedef int (*blosc2_codec_encoder_cb)(const uint8_t *input,
                                        const void *chunk);
 
 /**
- * Decompresses one stream: returns exactly `output_len`; anything else is an error. `chunk` is
- * the start of the compressed chunk.
+ * Decompresses one stream: the `input_len` bytes at `input` into the `output_len` bytes at
+ * `output`. Must return exactly `output_len`; any other value is an error. `meta` is the meta
+ * byte of the codec; `dparams` is a temporary copy of the decompression parameters; `chunk` is
+ * the start of the compressed chunk. Called from several threads at once.
  */
 typedef int (*blosc2_codec_decoder_cb)(const uint8_t *input,
                                        int32_t input_len,
@@ -936,23 +981,31 @@ typedef int (*blosc2_codec_decoder_cb)(const uint8_t *input,
                                        blosc2_dparams *dparams,
                                        const void *chunk);
 
-/** A codec to register. NULL functions are looked up in a plugin library at first use. */
+/**
+ * A codec to register. Functions that are NULL are loaded from the codec's plugin library when
+ * they are first used.
+ */
 typedef struct {
-  /** Id, 160 to 255 for a program's own. */
+  /** Id of the codec; programs use 160 to 255. */
   uint8_t compcode;
-  /** Name; has to stay valid. */
+  /** Name of the codec; copied at registration. May be NULL or uninitialised. */
   char *compname;
-  /** Library code, only reported by `blosc2_get_complib_info`. */
+  /** Library code, reported by `blosc2_get_complib_info`. */
   uint8_t complib;
-  /** Version of the stream format, written into the chunks. */
+  /** Version of the stream format, written to the chunk header. */
   uint8_t version;
-  /** Compresses a stream. */
+  /** Function that compresses a stream. */
   blosc2_codec_encoder_cb encoder;
-  /** Decompresses a stream. */
+  /** Function that decompresses a stream. */
   blosc2_codec_decoder_cb decoder;
 } blosc2_codec;
 
-/** Filters `size` bytes on the way to the codec. 0 is success. */
+/**
+ * Filters a block before compression: reads the `size` bytes at `src` and writes `size` bytes to
+ * `dest`. `meta` is the meta byte of the filter, `cparams` a temporary copy of the compression
+ * parameters, `id` the id of the filter. Returns 0 for success; with any other value the
+ * compression fails with -18. Called from several threads at once.
+ */
 typedef int (*blosc2_filter_forward_cb)(const uint8_t *src,
                                         uint8_t *dest,
                                         int32_t size,
@@ -961,8 +1014,10 @@ typedef int (*blosc2_filter_forward_cb)(const uint8_t *src,
                                         uint8_t id);
 
 /**
- * Undoes the filter on `size` bytes that came from the codec. 0 is success, anything else the
- * error.
+ * Reverses the filter on a block after decompression: reads the `size` bytes at `src` and writes
+ * `size` bytes to `dest`. `meta` is the meta byte of the filter, `dparams` a temporary copy of
+ * the decompression parameters, `id` the id of the filter. Returns 0 for success; any other value
+ * makes the decompression fail. Called from several threads at once.
  */
 typedef int (*blosc2_filter_backward_cb)(const uint8_t *src,
                                          uint8_t *dest,
@@ -971,45 +1026,62 @@ typedef int (*blosc2_filter_backward_cb)(const uint8_t *src,
                                          blosc2_dparams *dparams,
                                          uint8_t id);
 
-/** A filter to register. NULL functions are looked up in a plugin library at first use. */
+/**
+ * A filter to register. Functions that are NULL are loaded from the filter's plugin library when
+ * they are first used.
+ */
 typedef struct {
-  /** Id, 160 to 255 for a program's own. */
+  /** Id of the filter; programs use 160 to 255. */
   uint8_t id;
-  /** Name; has to stay valid. */
+  /** Name of the filter; copied at registration. May be NULL or uninitialised. */
   char *name;
   /** Version; not used. */
   uint8_t version;
-  /** Filters a block. */
+  /** Function that filters a block before compression. */
   blosc2_filter_forward_cb forward;
-  /** Undoes the filter. */
+  /** Function that reverses the filter after decompression. */
   blosc2_filter_backward_cb backward;
 } blosc2_filter;
 
 /**
- * A tuner to register. Every function returns a negative number for an error. NULL functions are
- * looked up in a plugin library at first use.
+ * A tuner to register. Each function returns a negative number for an error. Functions that are
+ * NULL are loaded from the tuner's plugin library when they are first used.
  */
 typedef struct {
-  /** Prepares the tuner for a context; `config` is the caller's `tuner_params`. */
+  /**
+   * Initialises the tuner for the new compression context `cctx`; called by `blosc2_create_cctx`.
+   * `config` is the field `tuner_params` of the `blosc2_cparams`; `dctx` is NULL. The function
+   * may store the state of the tuner in the context's `tuner_params`.
+   */
   int (*init)(void *config, blosc2_context *cctx, blosc2_context *dctx);
-  /** Sets the block size before a compression, where the tuner keeps no state. */
+  /** Sets the block size before each compression; called only if the tuner has stored no state. */
   int (*next_blocksize)(blosc2_context *context);
-  /** Sets the parameters before a compression. */
+  /**
+   * Sets the compression parameters before each compression; called only if the tuner has stored
+   * a state.
+   */
   int (*next_cparams)(blosc2_context *context);
-  /** Learns how long, in seconds, the compression took. */
+  /**
+   * Receives the duration `ctime` of the last compression, in seconds; called only if the tuner
+   * has stored a state.
+   */
   int (*update)(blosc2_context *context, double ctime);
-  /** Releases the tuner's state. */
+  /**
+   * Frees the state of the tuner; called by `blosc2_free_ctx`, only if the tuner has stored a
+   * state.
+   */
   int (*free)(blosc2_context *context);
-  /** Id, from 160 for a program's own. */
+  /** Id of the tuner; programs use 160 and above. */
   int id;
-  /** Name; has to stay valid. */
+  /** Name of the tuner; copied at registration. May be NULL or uninitialised. */
   char *name;
 } blosc2_tuner;
 
 /**
- * A caller's own thread pool: calls `dojob(jobdata + i * jobdata_elsize)` exactly once for each
- * `i` in `[0, numjobs)`, in any threads, and returns when all have returned. The elements of
- * `jobdata` are opaque.
+ * Runs the jobs of the library in a caller's own threads. Must call `dojob(jobdata + i *
+ * jobdata_elsize)`, with the offset in bytes, exactly once for each `i` from 0 to `numjobs - 1`,
+ * in any threads, and return after all these calls have returned. The elements of `jobdata` are
+ * opaque. `callback_data` is the pointer passed to `blosc2_set_threads_callback`.
  */
 typedef void (*blosc_threads_callback)(void *callback_data,
                                        void (*dojob)(void*),
@@ -1017,7 +1089,7 @@ typedef void (*blosc_threads_callback)(void *callback_data,
                                        size_t jobdata_elsize,
                                        void *jobdata);
 
-/** A point in time, only good for differences. */
+/** A point in time with an arbitrary origin: only differences are meaningful. */
 #if defined(_WIN32)
 typedef LARGE_INTEGER blosc_timestamp_t;
 #else
@@ -1027,45 +1099,46 @@ typedef struct timespec blosc_timestamp_t;
 /* ---- The library as a whole ---- */
 
 /**
- * Brings the library up. Calling it is not necessary: every function works without. What it does
- * is forget the codecs, filters and tuners that were registered before the last `blosc2_destroy`.
- * Does nothing when the library is up already; may be called from several threads.
+ * Initialises the library. The call is optional: all functions work without it. Removes the
+ * codecs, filters and tuners that were registered before the last `blosc2_destroy`. Does nothing
+ * when the library is already initialised. May be called from several threads.
  */
 BLOSC_EXPORT
 void blosc2_init(void);
 
 /**
- * Takes the library down: ends its worker threads, and frees memory that was kept to be used
- * again. Contexts stay valid and must still be freed; settings such as the compressor and the
- * number of threads are kept. Does nothing when the library is not up.
+ * Shuts the library down: ends its worker threads and frees the memory that is cached between
+ * calls. Contexts stay valid and must still be freed; global settings, such as the compressor and
+ * the number of threads, are kept. Does nothing when the library is not initialised.
  */
 BLOSC_EXPORT
 void blosc2_destroy(void);
 
 /**
- * Releases the memory that the library keeps between calls: buffers, chunks that were freed, and
- * the state of codecs. Other threads than the calling one release their own at the end of their
+ * Frees the memory that the library caches between calls: buffers, memory of freed chunks, and
+ * the state of codecs. Threads other than the calling one free their caches at the end of their
  * next call, or when they end.
  *
- * Returns 0, or -1 when the library is not up.
+ * Returns 0, or -1 when the library is not initialised.
  */
 BLOSC_EXPORT
 int blosc2_free_resources(void);
 
 /**
- * Returns the text for `error_code`: a static string, `"Unknown error"` for any number that is no
- * error code.
+ * Returns a description of `error_code`, one of `BLOSC2_ERROR_*`: a static string, not to be
+ * freed. Returns `"Unknown error"` for any other number, also for 0.
  */
 BLOSC_EXPORT
 const char *blosc2_error_string(int error_code);
 
-/** Returns the version of the ABI, `"3.3.5"`: a static string. */
+/** Returns the version of the interface, `"3.3.5"`: a static string, not to be freed. */
 BLOSC_EXPORT const char *blosc2_get_version_string(void);
 
 /**
- * Hands every parallel job to the caller's own scheduler instead of the library's threads; NULL
- * restores those. To be called while no other thread is inside the library. `callback_data` is
- * passed on and must stay valid.
+ * Sets the scheduler of all parallel jobs: `callback` is called for each job, instead of using
+ * the library's own threads. NULL restores the library's threads. `callback_data` is passed to
+ * `callback` unchanged, and must stay valid as long as the callback is set. No other thread may
+ * be inside a function of the library during this call.
  *
  * Note: `callback` obeys the contract of `blosc_threads_callback`.
  */
@@ -1073,63 +1146,79 @@ BLOSC_EXPORT
 void blosc2_set_threads_callback(blosc_threads_callback callback,
                                  void *callback_data);
 
-/** Returns the number of threads that functions without a context use; 1 until it is set. */
-BLOSC_EXPORT int16_t blosc2_get_nthreads(void);
+/**
+ * Returns the number of threads that functions without a context use, the calling thread
+ * included; 1 until `blosc2_set_nthreads` changes it.
+ */
+BLOSC_EXPORT
+int16_t blosc2_get_nthreads(void);
 
 /**
- * Sets the number of threads that functions without a context use to `nthreads`, the caller's
- * among them, and starts the others.
+ * Sets the number of threads that functions without a context use to `nthreads`, the calling
+ * thread included, and starts the additional threads.
  *
- * Returns the previous number; -12 for less than 1, -26 when no thread can be started, and
- * nothing changes.
+ * Returns the previous number. Errors: -12 for less than 1, -26 when a thread cannot be started;
+ * nothing changes then.
  */
 BLOSC_EXPORT
 int16_t blosc2_set_nthreads(int16_t nthreads);
 
 /**
- * Returns the name of the codec that functions without a context use: a static string; NULL after
- * a call of `blosc1_set_compressor` with an unknown name.
+ * Returns the name of the codec that functions without a context use: a static string, not to be
+ * freed. Returns NULL after a call of `blosc1_set_compressor` with an unknown name.
  */
 BLOSC_EXPORT
 const char *blosc1_get_compressor(void);
 
 /**
- * Sets the codec that functions without a context use to the one that is called `compname`.
+ * Sets the codec that functions without a context use to the one with the name `compname`.
  *
- * Returns its id; -7 for a registered codec, and nothing changes; -1 for an unknown name, and
- * compression fails with -7 until a known name is set.
+ * Returns the id of the codec. Errors: -7 for a registered codec, and nothing changes; -1 for an
+ * unknown name, and every later compression fails with -7 until a known name is set; -12 for
+ * NULL.
  */
 BLOSC_EXPORT
 int blosc1_set_compressor(const char *compname);
 
 /**
- * Puts a delta filter into the pipeline of functions without a context, or takes it out if
- * `dodelta` is 0.
+ * Adds the delta filter to the filters of functions without a context; removes it if `dodelta` is
+ * 0.
  */
 BLOSC_EXPORT
 void blosc2_set_delta(int dodelta);
 
-/** Returns the block size, in bytes, of functions without a context; 0 is automatic. */
+/**
+ * Returns the block size, in bytes, that functions without a context use; 0 means that it is
+ * chosen automatically.
+ */
 BLOSC_EXPORT int blosc1_get_blocksize(void);
 
-/** Sets the block size of functions without a context to `blocksize` bytes; 0 is automatic. */
-BLOSC_EXPORT void blosc1_set_blocksize(size_t blocksize);
-
 /**
- * Sets the split mode of functions without a context to `splitmode`, one of `BLOSC_ALWAYS_SPLIT`
- * and so on.
+ * Sets the block size that functions without a context use to `blocksize` bytes; 0 means that it
+ * is chosen automatically.
  */
 BLOSC_EXPORT
-void blosc1_set_splitmode(int splitmode);
+void blosc1_set_blocksize(size_t blocksize);
+
+/**
+ * Sets the split mode that functions without a context use to `splitmode`: `BLOSC_ALWAYS_SPLIT`,
+ * `BLOSC_NEVER_SPLIT`, `BLOSC_AUTO_SPLIT` or `BLOSC_FORWARD_COMPAT_SPLIT`.
+ */
+BLOSC_EXPORT void blosc1_set_splitmode(int splitmode);
 
 /* ---- Codecs, filters, tuners and I/O back-ends ---- */
 
-/** Returns the names of the codecs that every build has, separated by commas: a static string. */
-BLOSC_EXPORT const char *blosc2_list_compressors(void);
+/**
+ * Returns the names of the codecs that every build has, separated by commas: a static string, not
+ * to be freed. Registered codecs are not listed.
+ */
+BLOSC_EXPORT
+const char *blosc2_list_compressors(void);
 
 /**
- * The name of a codec: stores a string that stays valid, or NULL for an unknown id and for a
- * codec that was registered without a name, in `*compname`.
+ * Looks up the name of the codec with the id `compcode`, and stores it in `*compname`: a string
+ * that stays valid for the life of the process and must not be freed. Stores NULL for an unknown
+ * id and for a codec that was registered without a name.
  *
  * Returns `compcode`, or -1 for an unknown id.
  */
@@ -1138,18 +1227,18 @@ int blosc2_compcode_to_compname(int compcode,
                                 const char **compname);
 
 /**
- * Returns the id of the codec that is called `compname`, which is case-sensitive; -1 for an
- * unknown name or NULL.
+ * Returns the id of the codec with the name `compname` (case-sensitive), also of a registered
+ * codec; -1 for an unknown name or NULL.
  */
 BLOSC_EXPORT
 int blosc2_compname_to_compcode(const char *compname);
 
 /**
- * The library behind the codec that is called `compname`: stores its name and its version in
- * `*complib` and `*version`, both from `malloc`; the caller frees them. Either pointer may be
- * NULL.
+ * Looks up the library that implements the codec with the name `compname`: stores the name of the
+ * library in `*complib` and its version in `*version`. Both strings are copies, which the caller
+ * frees with `free()`. Either pointer may be NULL.
  *
- * Returns the code of the library, or -1 for an unknown codec; then NULL is stored in both.
+ * Returns the library code, or -1 for an unknown codec; then NULL is stored in both.
  */
 BLOSC_EXPORT
 int blosc2_get_complib_info(const char *compname,
@@ -1157,12 +1246,13 @@ int blosc2_get_complib_info(const char *compname,
                             char **version);
 
 /**
- * Adds `codec`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
+ * Registers `codec`, a codec of the caller. The struct and the name in it are copied; the
+ * functions must stay loaded as long as the codec is registered. The name may be NULL or
+ * uninitialised: if no string can be read at that address, the codec has no name.
  *
- * Returns 0, also when the id is registered under the same name already (the old functions stay).
- * -8 for an id below 160 or one that is taken under another name, -7 when there are 255 codecs,
- * -12 for NULL.
+ * Returns 0, also when the id is already registered under the same name (the functions that were
+ * registered first stay in use). Errors: -8 for an id below 160 and for an id that is registered
+ * under another name, -7 when there are 255 codecs, -12 for NULL.
  *
  * Note: the functions obey the contracts of their typedefs.
  */
@@ -1170,12 +1260,13 @@ BLOSC_EXPORT
 int blosc2_register_codec(blosc2_codec *codec);
 
 /**
- * Adds `filter`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
+ * Registers `filter`, a filter of the caller. The struct and the name in it are copied; the
+ * functions must stay loaded as long as the filter is registered. The name may be NULL or
+ * uninitialised: if no string can be read at that address, the filter has no name.
  *
- * Returns 0, also when the id is registered under the same name already (the old functions stay).
- * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 filters,
- * -12 for NULL.
+ * Returns 0, also when the id is already registered under the same name (the functions that were
+ * registered first stay in use). Errors: -1 for an id below 160 and for an id that is registered
+ * under another name, -7 when there are 255 filters, -12 for NULL.
  *
  * Note: the functions obey the contracts of their typedefs.
  */
@@ -1183,12 +1274,13 @@ BLOSC_EXPORT
 int blosc2_register_filter(blosc2_filter *filter);
 
 /**
- * Adds `tuner`, one of the caller's. The struct and its name are copied; the functions must stay
- * loaded. The name may be NULL or uninitialised: where no string can be read there is no name.
+ * Registers `tuner`, a tuner of the caller. The struct and the name in it are copied; the
+ * functions must stay loaded as long as the tuner is registered. The name may be NULL or
+ * uninitialised: if no string can be read at that address, the tuner has no name.
  *
- * Returns 0, also when the id is registered under the same name already (the old functions stay).
- * -1 for an id below 160 or one that is taken under another name, -7 when there are 255 tuners,
- * -12 for NULL.
+ * Returns 0, also when the id is already registered under the same name (the functions that were
+ * registered first stay in use). Errors: -1 for an id below 160 and for an id that is registered
+ * under another name, -7 when there are 255 tuners, -12 for NULL.
  *
  * Note: the functions obey the contracts of their fields.
  */
@@ -1196,13 +1288,13 @@ BLOSC_EXPORT
 int blosc2_register_tuner(blosc2_tuner *tuner);
 
 /**
- * Adds `io`, an I/O back-end of the caller's. The struct and its name are copied; the functions
- * must stay loaded. The name may be NULL or uninitialised: where no string can be read there is
- * no name.
+ * Registers `io`, an I/O back-end of the caller. The struct and the name in it are copied; the
+ * functions must stay loaded for the life of the process. The name may be NULL or uninitialised:
+ * if no string can be read at that address, the back-end has no name.
  *
- * Returns 0, also when the id is registered under the same name already (the old functions stay).
- * -30 for an id below 160 or one that is taken under another name, or when there are 255
- * back-ends, -12 for NULL.
+ * Returns 0, also when the id is already registered under the same name (the functions that were
+ * registered first stay in use). Errors: -30 for an id below 160, for an id that is registered
+ * under another name, and when there are 255 back-ends; -12 for NULL.
  *
  * Note: the functions obey the contracts of their typedefs.
  */
@@ -1210,39 +1302,54 @@ BLOSC_EXPORT
 int blosc2_register_io_cb(const blosc2_io_cb *io);
 
 /**
- * The I/O back-end `id`: 0 for plain files, 1 for mapped ones, or one that was registered.
- *
- * Returns its entry in the library's table, which stays there for the life of the process, or
- * NULL.
+ * Returns the I/O back-end with the id `id`: `BLOSC2_IO_FILESYSTEM`, `BLOSC2_IO_FILESYSTEM_MMAP`
+ * or a registered one. The pointer refers to the library's own entry, which stays valid for the
+ * life of the process and must not be freed. Returns NULL for an unknown id.
  */
-BLOSC_EXPORT blosc2_io_cb *blosc2_get_io_cb(uint8_t id);
+BLOSC_EXPORT
+blosc2_io_cb *blosc2_get_io_cb(uint8_t id);
 
 /* ---- Default parameters, for languages that cannot use the objects above ---- */
 
-/** Returns a struct with the same bytes as `BLOSC2_CPARAMS_DEFAULTS`. */
-BLOSC_EXPORT blosc2_cparams blosc2_get_blosc2_cparams_defaults(void);
+/**
+ * Returns the default compression parameters: a struct with the same bytes as
+ * `BLOSC2_CPARAMS_DEFAULTS`.
+ */
+BLOSC_EXPORT
+blosc2_cparams blosc2_get_blosc2_cparams_defaults(void);
 
-/** Returns a struct with the same bytes as `BLOSC2_DPARAMS_DEFAULTS`. */
-BLOSC_EXPORT blosc2_dparams blosc2_get_blosc2_dparams_defaults(void);
+/**
+ * Returns the default decompression parameters: a struct with the same bytes as
+ * `BLOSC2_DPARAMS_DEFAULTS`.
+ */
+BLOSC_EXPORT
+blosc2_dparams blosc2_get_blosc2_dparams_defaults(void);
 
-/** Returns a struct with the same bytes as `BLOSC2_STORAGE_DEFAULTS`. */
-BLOSC_EXPORT blosc2_storage blosc2_get_blosc2_storage_defaults(void);
+/**
+ * Returns the default storage parameters: a struct with the same bytes as
+ * `BLOSC2_STORAGE_DEFAULTS`.
+ */
+BLOSC_EXPORT
+blosc2_storage blosc2_get_blosc2_storage_defaults(void);
 
-/** Returns a struct with the same values as `BLOSC2_IO_DEFAULTS`. */
+/** Returns the default I/O back-end: a struct with the same values as `BLOSC2_IO_DEFAULTS`. */
 BLOSC_EXPORT blosc2_io blosc2_get_blosc2_io_defaults(void);
 
-/** Returns a struct with the same values as `BLOSC2_STDIO_MMAP_DEFAULTS`. */
+/**
+ * Returns the default parameters of the memory-mapping back-end: a struct with the same values as
+ * `BLOSC2_STDIO_MMAP_DEFAULTS`.
+ */
 BLOSC_EXPORT blosc2_stdio_mmap blosc2_get_blosc2_stdio_mmap_defaults(void);
 
 /* ---- Chunks, with the global settings ---- */
 
 /**
- * Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest` with
- * the library's settings: as `blosc2_compress`, whose `clevel` and `doshuffle` these are, with
- * sizes that must fit into 31 bits.
+ * Compresses the `nbytes` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`,
+ * which has room for `destsize` bytes. Does the same as `blosc2_compress`, also with `clevel` and
+ * `doshuffle`, but takes sizes as `size_t`; a `typesize` above `INT32_MAX` is an error.
  *
- * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; a
- * negative error code.
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes; the
+ * negative codes of `blosc2_compress`.
  */
 BLOSC_EXPORT
 int blosc1_compress(int clevel,
@@ -1254,10 +1361,11 @@ int blosc1_compress(int clevel,
                     size_t destsize);
 
 /**
- * Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The chunk
- * must be as long as its header says; use `blosc2_decompress` for bytes that are not trusted.
+ * Decompresses the chunk at `src` into `dest`, which has room for `destsize` bytes. The size of
+ * the chunk is read from its header, so the header must be valid; use `blosc2_decompress` for
+ * untrusted data.
  *
- * Returns the bytes of content, or a negative error code.
+ * Returns the number of bytes written to `dest`, or a negative error code as `blosc2_decompress`.
  *
  * Note: `src` points at a whole chunk.
  */
@@ -1267,10 +1375,11 @@ int blosc1_decompress(const void *src,
                       size_t destsize);
 
 /**
- * Reads `nitems` items of the chunk at `src` from item `start` on into `dest`; as
- * `blosc2_getitem` for a chunk and a destination that are as long as they have to be.
+ * Decompresses `nitems` items of the chunk at `src`, from item `start` on, into `dest`. Does the
+ * same as `blosc2_getitem`, without checks of the buffer sizes: the size of the chunk is read
+ * from its header, and `dest` must have room for `nitems` items.
  *
- * Returns the bytes read, or a negative error code.
+ * Returns the number of bytes written to `dest`, or a negative error code as `blosc2_getitem`.
  *
  * Note: `src` points at a whole chunk, and `dest` has room for the items.
  */
@@ -1281,16 +1390,18 @@ int blosc1_getitem(const void *src,
                    void *dest);
 
 /**
- * Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`,
- * with the library's settings and what the environment overrides.
+ * Compresses the `srcsize` bytes at `src`, items of `typesize` bytes, into a chunk at `dest`. The
+ * codec, the block size, the split mode, the delta filter and the number of threads are the
+ * global settings (`blosc1_set_compressor` and so on). Environment variables such as
+ * `BLOSC_CLEVEL` override arguments and settings.
  *
- * `clevel` is 0 (store) to 9; `doshuffle` one of `BLOSC_NOSHUFFLE`, `BLOSC_SHUFFLE`,
- * `BLOSC_BITSHUFFLE`. A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large
- * enough.
+ * `clevel` is the compression level, 0 (store) to 9. `doshuffle` is `BLOSC_NOSHUFFLE`,
+ * `BLOSC_SHUFFLE` or `BLOSC_BITSHUFFLE`. `destsize` is the size of the destination in bytes;
+ * `srcsize + BLOSC2_MAX_OVERHEAD` bytes are always enough.
  *
- * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -8 for a
- * bad level, -12 for a bad item size, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a
- * destination below 32 bytes, -7 for an unknown compressor.
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors:
+ * -8 for an invalid level, -12 for an invalid item size or a negative `srcsize`, -35 for a source
+ * above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an unknown compressor.
  */
 BLOSC_EXPORT
 int blosc2_compress(int clevel,
@@ -1302,11 +1413,13 @@ int blosc2_compress(int clevel,
                     int32_t destsize);
 
 /**
- * Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, with the library's
- * number of threads.
+ * Decompresses the chunk at `src` into `dest`, with the global number of threads. `srcsize` is
+ * the number of readable bytes at `src`: at least the size of the chunk. `destsize` is the size
+ * of `dest` in bytes.
  *
- * Returns the bytes of content. -6 when they do not fit into `destsize` bytes, another negative
- * code for a chunk that is damaged; then the content of `dest` is undefined.
+ * Returns the number of bytes written to `dest`. Errors: -6 when the content does not fit into
+ * `destsize` bytes, another negative code for a damaged chunk; the content of `dest` is undefined
+ * after an error.
  */
 BLOSC_EXPORT
 int blosc2_decompress(const void *src,
@@ -1315,12 +1428,13 @@ int blosc2_decompress(const void *src,
                       int32_t destsize);
 
 /**
- * Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on
- * into `dest`, decompressing only the blocks that hold them. An item is as wide as the chunk
- * says: 1 byte for items above 255 bytes.
+ * Decompresses `nitems` items of the chunk at `src`, from item `start` (counted from 0) on, into
+ * `dest`. Only the blocks that hold these items are decompressed. `srcsize` is the number of
+ * readable bytes at `src`; `destsize` is the size of `dest` in bytes. The item size is the one in
+ * the header of the chunk, which is 1 for chunks of items above 255 bytes.
  *
- * Returns the bytes read. -12 for items that are not there, -6 when they do not fit into
- * `destsize` bytes, another negative code for a chunk that is damaged.
+ * Returns the number of bytes written to `dest`. Errors: -12 for items outside the chunk, -6 when
+ * the items do not fit into `destsize` bytes, another negative code for a damaged chunk.
  */
 BLOSC_EXPORT
 int blosc2_getitem(const void *src,
@@ -1333,9 +1447,10 @@ int blosc2_getitem(const void *src,
 /* ---- What a chunk says of itself ---- */
 
 /**
- * Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of
- * its blocks in `*blocksize`. All 0 for a header that makes no sense. Any of the results may be
- * NULL. Reads 16 bytes.
+ * Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its
+ * uncompressed content in `*nbytes`, the size of the chunk in `*cbytes` and the size of its
+ * blocks in `*blocksize`. Stores 0 in all three for an invalid header. Each of the three pointers
+ * may be NULL. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1346,10 +1461,11 @@ void blosc1_cbuffer_sizes(const void *cbuffer,
                           size_t *blocksize);
 
 /**
- * Stores the sizes of a chunk in bytes: of its content in `*nbytes`, of itself in `*cbytes`, of
- * its blocks in `*blocksize`. Any of the results may be NULL. Reads 16 bytes.
+ * Reads the sizes in the header of the chunk at `cbuffer`, in bytes: stores the size of its
+ * uncompressed content in `*nbytes`, the size of the chunk in `*cbytes` and the size of its
+ * blocks in `*blocksize`. Each of the three pointers may be NULL. Reads 16 bytes.
  *
- * Returns 0; a negative code for a header that makes no sense, and stores 0 in all three.
+ * Returns 0, or a negative code for an invalid header; then 0 is stored in all three.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1360,11 +1476,13 @@ int blosc2_cbuffer_sizes(const void *cbuffer,
                          int32_t *blocksize);
 
 /**
- * Tells whether the `cbytes` bytes at `cbuffer` may be a chunk: its header makes sense and names
- * that size. Reads 16 bytes. Stores the size of the content in `*nbytes`, 0 for an error.
+ * Checks whether the `cbytes` bytes at `cbuffer` can be a chunk: whether the header is valid and
+ * has `cbytes` as the size of the chunk. The rest of the chunk is not checked. Stores the size of
+ * its uncompressed content, in bytes, in `*nbytes`, and 0 after an error; `nbytes` may be NULL.
+ * Reads 16 bytes.
  *
- * Returns 0; -6 for less than 16 bytes, -11 for a bad header or another size, -4 for a content
- * above the limit.
+ * Returns 0. Errors: -6 when `cbytes` is less than 16, -11 for an invalid header or another size
+ * of the chunk, -4 for a content above `BLOSC2_MAX_BUFFERSIZE`.
  */
 BLOSC_EXPORT
 int blosc1_cbuffer_validate(const void *cbuffer,
@@ -1372,8 +1490,9 @@ int blosc1_cbuffer_validate(const void *cbuffer,
                             size_t *nbytes);
 
 /**
- * Stores the item size of a chunk, in bytes, in `*typesize` and its flags byte in `*flags`; both
- * 0 for a header that makes no sense. Either result may be NULL. Reads 16 bytes.
+ * Reads the header of the chunk at `cbuffer`: stores the item size, in bytes, in `*typesize` and
+ * the flags byte (`BLOSC_DOSHUFFLE` and so on) in `*flags`. Stores 0 in both for an invalid
+ * header. Each of the two pointers may be NULL. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1383,9 +1502,9 @@ void blosc1_cbuffer_metainfo(const void *cbuffer,
                              int *flags);
 
 /**
- * Stores the version of the chunk format in `*version` and that of the codec's format in
- * `*versionlz`; both 0 for a header that makes no sense. Either result may be NULL. Reads 16
- * bytes.
+ * Reads the header of the chunk at `cbuffer`: stores the version of the chunk format in
+ * `*version` and the version of the codec's stream format in `*versionlz`. Stores 0 in both for
+ * an invalid header. Each of the two pointers may be NULL. Reads 16 bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1395,8 +1514,9 @@ void blosc2_cbuffer_versions(const void *cbuffer,
                              int *versionlz);
 
 /**
- * Returns the name of the library that made a chunk: a static string, NULL for an unknown one or
- * a header that makes no sense. Reads 16 bytes.
+ * Returns the name of the library that compressed the chunk at `cbuffer`, for example `"LZ4"`: a
+ * static string, not to be freed; NULL for an unknown library or an invalid header. Reads 16
+ * bytes.
  *
  * Note: `cbuffer` points at 16 bytes.
  */
@@ -1404,10 +1524,12 @@ BLOSC_EXPORT
 const char *blosc2_cbuffer_complib(const void *cbuffer);
 
 /**
- * Stores the number of blocks of a chunk with variable-length blocks in `*nblocks`. Of the chunk
- * at `src` the first of the `srcsize` bytes, its header, are enough.
+ * Reads the number of blocks of the chunk at `src`, which must have variable-length blocks, and
+ * stores it in `*nblocks`. `srcsize` is the number of readable bytes at `src`; the 32 bytes of
+ * the header are enough.
  *
- * Returns 0; -12 for NULL or a chunk of equal blocks, or the code for a bad header.
+ * Returns 0. Errors: -12 when a pointer is NULL and for a chunk without variable-length blocks,
+ * or the code for an invalid header.
  */
 BLOSC_EXPORT
 int blosc2_vlchunk_get_nblocks(const void *src,
@@ -1417,11 +1539,13 @@ int blosc2_vlchunk_get_nblocks(const void *src,
 /* ---- Special chunks ---- */
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` zero bytes to `dest`, which has room for
- * `destsize` bytes. The header is as `cparams` says.
+ * Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of zeros. `cparams`
+ * supplies the fields of the header; `nbytes` must be a multiple of its `typesize`. `destsize` is
+ * the size of `dest` in bytes.
  *
- * Returns 32. -3 for less room or an `nbytes` that is no multiple of the item size, -32 for
- * parameters of which no context can be made, or the codes of `blosc2_compress_ctx`.
+ * Returns 32. Errors: -12 for an item size below 1, -3 when `destsize` is too small or `nbytes`
+ * is no multiple of the item size, -32 when no context can be created with `cparams`, or the
+ * codes of `blosc2_compress_ctx`.
  */
 BLOSC_EXPORT
 int blosc2_chunk_zeros(blosc2_cparams cparams,
@@ -1430,10 +1554,11 @@ int blosc2_chunk_zeros(blosc2_cparams cparams,
                        int32_t destsize);
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` bytes of NaNs to `dest`, which has room for
- * `destsize` bytes. The header is as `cparams` says. Only item sizes 4 and 8 can be decompressed.
+ * Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of NaNs. `cparams` supplies
+ * the fields of the header; `nbytes` must be a multiple of its `typesize`. Only chunks of 4-byte
+ * and 8-byte items can be decompressed. `destsize` is the size of `dest` in bytes.
  *
- * Returns 32, or a code as `blosc2_chunk_zeros`.
+ * Returns 32, or an error code as `blosc2_chunk_zeros`.
  */
 BLOSC_EXPORT
 int blosc2_chunk_nans(blosc2_cparams cparams,
@@ -1442,11 +1567,12 @@ int blosc2_chunk_nans(blosc2_cparams cparams,
                       int32_t destsize);
 
 /**
- * Writes a 32-byte chunk that stands for `nbytes` bytes nobody has set to `dest`, which has room
- * for `destsize` bytes. The header is as `cparams` says. Decompressing it leaves the destination
- * as it is.
+ * Writes a chunk of 32 bytes to `dest` that represents `nbytes` bytes of unspecified content.
+ * Decompressing it does not write to the destination. `cparams` supplies the fields of the
+ * header; `nbytes` must be a multiple of its `typesize`. `destsize` is the size of `dest` in
+ * bytes.
  *
- * Returns 32, or a code as `blosc2_chunk_zeros`.
+ * Returns 32, or an error code as `blosc2_chunk_zeros`.
  */
 BLOSC_EXPORT
 int blosc2_chunk_uninit(blosc2_cparams cparams,
@@ -1455,10 +1581,12 @@ int blosc2_chunk_uninit(blosc2_cparams cparams,
                         int32_t destsize);
 
 /**
- * Writes a chunk that repeats the item at `repeatval`, `cparams.typesize` bytes wide, over
- * `nbytes` bytes, to `dest`, which has room for `destsize` bytes.
+ * Writes a chunk to `dest` that represents `nbytes` bytes in which every item equals the item at
+ * `repeatval`, which has `cparams.typesize` bytes. `cparams` supplies the fields of the header;
+ * `nbytes` must be a multiple of its `typesize`. `destsize` is the size of `dest` in bytes.
  *
- * Returns its size, 32 plus that of an item, or a code as `blosc2_chunk_zeros`.
+ * Returns the size of the chunk in bytes, 32 plus the item size, or an error code as
+ * `blosc2_chunk_zeros`.
  *
  * Note: `repeatval` points at one item.
  */
@@ -1472,48 +1600,54 @@ int blosc2_chunk_repeatval(blosc2_cparams cparams,
 /* ---- Contexts ---- */
 
 /**
- * Makes a context for compression. `cparams` is copied, the parameters of a prefilter too; what
- * their pointers point at must stay valid. The environment overrides some. Free it with
- * `blosc2_free_ctx`.
+ * Creates a context for compression. `cparams` is copied, and so is the struct at its
+ * `preparams`; the memory that its other pointers refer to must stay valid as long as the
+ * context. Environment variables such as `BLOSC_CLEVEL` override some parameters.
  *
- * Returns the context; NULL for a filter id that does not exist, an unknown tuner or one that
- * fails, or a prefilter without parameters. Other bad parameters are reported when something is
- * compressed.
+ * Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a filter
+ * id that does not exist, for an unknown tuner or one whose `init` fails, and for a prefilter
+ * without `preparams`. Other invalid parameters are reported when the context compresses.
  */
 BLOSC_EXPORT
 blosc2_context *blosc2_create_cctx(blosc2_cparams cparams);
 
 /**
- * Makes a context for decompression. `dparams` is copied, the parameters of a postfilter too;
- * what their pointers point at must stay valid. Free it with `blosc2_free_ctx`.
+ * Creates a context for decompression. `dparams` is copied, and so is the struct at its
+ * `postparams`; the memory that its other pointers refer to must stay valid as long as the
+ * context.
  *
- * Returns the context; NULL for a postfilter without parameters.
+ * Returns the context, which the caller frees with `blosc2_free_ctx`. Returns NULL for a
+ * postfilter without `postparams`.
  */
 BLOSC_EXPORT
 blosc2_context *blosc2_create_dctx(blosc2_dparams dparams);
 
 /**
- * Frees `context`, of either kind; nothing happens for NULL. Works after `blosc2_destroy`, too.
+ * Frees `context`, a compression or decompression context. Does nothing for NULL. May be called
+ * after `blosc2_destroy`.
  *
  * Note: the context is not used again.
  */
-BLOSC_EXPORT void blosc2_free_ctx(blosc2_context *context);
+BLOSC_EXPORT
+void blosc2_free_ctx(blosc2_context *context);
 
 /**
- * Copies the parameters of `ctx` into `*cparams`, except `tuner_params` and `filter_params`,
- * which keep what they hold. After a compression the block size is the one that was used.
+ * Copies the parameters of `ctx` to `*cparams`. The fields `tuner_params` and `filter_params` of
+ * `*cparams` keep their values. After a compression, `blocksize` is the block size that was used,
+ * in bytes. `preparams` points at the context's own copy.
  *
- * Returns 0, or -32 for NULL.
+ * Returns 0, or -32 when an argument is NULL.
  */
 BLOSC_EXPORT
 int blosc2_ctx_get_cparams(blosc2_context *ctx,
                            blosc2_cparams *cparams);
 
 /**
- * Copies the parameters of `ctx` into `*dparams`; `typesize` is that of the last chunk, 0 before
- * the first.
+ * Copies the parameters of `ctx` to `*dparams`. `typesize` is the item size, in bytes, of the
+ * last chunk that was decompressed; 0 before the first. `postparams` points at the context's own
+ * copy.
  *
- * Returns 0, or -32 for NULL.
+ * Returns 0, or -32 when an argument is NULL.
  *
  * Note: `*dparams` need not be initialised.
  */
@@ -1522,11 +1656,13 @@ int blosc2_ctx_get_dparams(blosc2_context *ctx,
                            blosc2_dparams *dparams);
 
 /**
- * Sets the blocks that the next `blosc2_decompress_ctx` with `ctx` leaves out: `maskout[i]` is
- * true for a block that is not wanted. The mask is copied and used once, even if that call fails.
- * Blocks that are left out count as decompressed; their part of the destination is not touched.
+ * Sets which blocks the next `blosc2_decompress_ctx` with `ctx` skips: `maskout` is an array of
+ * `nblocks` flags, and block `i` is skipped if `maskout[i]` is true. The array is copied. The
+ * mask applies to one call, even if that call fails. Skipped blocks count as decompressed; their
+ * part of the destination is not written.
  *
- * Returns 0; -12 for a negative number of blocks, -32 for NULL, -4 without memory.
+ * Returns 0. Errors: -12 for a negative `nblocks`, -32 when a pointer is NULL, -4 when memory
+ * cannot be allocated.
  *
  * Note: `maskout` has `nblocks` items.
  */
@@ -1536,16 +1672,17 @@ int blosc2_set_maskout(blosc2_context *ctx,
                        int nblocks);
 
 /**
- * Compresses the `srcsize` bytes at `src` into a chunk at `dest`, as the parameters of `context`
- * say. `src` may be NULL when a prefilter supplies the data.
+ * Compresses the `srcsize` bytes at `src` into a chunk at `dest`, with the parameters of
+ * `context`, a compression context. `src` may be NULL when a prefilter supplies the data.
  *
- * A destination of `srcsize + BLOSC2_MAX_OVERHEAD` bytes is always large enough. The chunk does
- * not depend on the number of threads.
+ * `destsize` is the size of the destination in bytes; `srcsize + BLOSC2_MAX_OVERHEAD` bytes are
+ * always enough. The bytes of the chunk do not depend on the number of threads.
  *
- * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
- * decompression context or bad sizes, -8 for a bad level or a dictionary with a codec that has
- * none, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination below 32 bytes, -7 for an
- * unknown codec, -18 for a filter that fails.
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors:
+ * -12 for a decompression context or invalid sizes, -8 for an invalid level or for a dictionary
+ * with a codec that has none, -35 for a source above `BLOSC2_MAX_BUFFERSIZE` or a destination
+ * below 32 bytes, -7 for an unknown codec, -18 when a filter or the prefilter fails, -36 when the
+ * tuner fails.
  */
 BLOSC_EXPORT
 int blosc2_compress_ctx(blosc2_context *context,
@@ -1555,12 +1692,14 @@ int blosc2_compress_ctx(blosc2_context *context,
                         int32_t destsize);
 
 /**
- * Decompresses the chunk at `src`, of at most `srcsize` bytes, into `dest`, as the parameters of
- * `context` say.
+ * Decompresses the chunk at `src` into `dest`, with the parameters of `context`, a decompression
+ * context. `srcsize` is the number of readable bytes at `src`: at least the size of the chunk.
+ * `destsize` is the size of `dest` in bytes.
  *
- * Returns the bytes of content. -12 for a compression context, -6 when they do not fit into
- * `destsize` bytes, -3 for a mask of another length, another negative code for a chunk that is
- * damaged; then the content of `dest` is undefined.
+ * Returns the number of bytes of content. Errors: -12 for a compression context, -6 when the
+ * content does not fit into `destsize` bytes, -3 when a mask (`blosc2_set_maskout`) has another
+ * length than the number of blocks, -27 when the postfilter fails, another negative code for a
+ * damaged chunk; the content of `dest` is undefined after an error.
  */
 BLOSC_EXPORT
 int blosc2_decompress_ctx(blosc2_context *context,
@@ -1570,10 +1709,12 @@ int blosc2_decompress_ctx(blosc2_context *context,
                           int32_t destsize);
 
 /**
- * Reads `nitems` items of the chunk at `src`, of at most `srcsize` bytes, from item `start` on
- * into the `destsize` bytes at `dest`, as `blosc2_getitem`; `context` is of either kind.
+ * Decompresses `nitems` items of the chunk at `src`, from item `start` on, into `dest`, as
+ * `blosc2_getitem`, with the parameters of `context`, which may be a compression or a
+ * decompression context. `srcsize` is the number of readable bytes at `src`; `destsize` is the
+ * size of `dest` in bytes.
  *
- * Returns the bytes read, or a negative error code.
+ * Returns the number of bytes written to `dest`, or a negative error code.
  */
 BLOSC_EXPORT
 int blosc2_getitem_ctx(blosc2_context *context,
@@ -1585,12 +1726,13 @@ int blosc2_getitem_ctx(blosc2_context *context,
                        int32_t destsize);
 
 /**
- * Reads `nbytes` bytes of the chunk at `src`, of at most `srcsize` bytes, from byte `start` on
- * into the `destsize` bytes at `dest`. `nbytes` and `start` are multiples of the item size;
- * `context` is of either kind.
+ * Decompresses `nbytes` bytes of the chunk at `src`, from byte `start` of its content on, into
+ * `dest`. Both `start` and `nbytes` must be multiples of the item size of the chunk. `context`
+ * may be a compression or a decompression context. `srcsize` is the number of readable bytes at
+ * `src`; `destsize` is the size of `dest` in bytes.
  *
- * Returns the bytes read; -12 for a part that is not there or no multiple, or another negative
- * error code.
+ * Returns the number of bytes written to `dest`. Errors: -12 for bytes outside the chunk or a
+ * number that is no multiple of the item size, or another negative code.
  */
 BLOSC_EXPORT
 int blosc2_getitem_bytes_ctx(blosc2_context *context,
@@ -1602,13 +1744,15 @@ int blosc2_getitem_bytes_ctx(blosc2_context *context,
                              int32_t destsize);
 
 /**
- * Compresses `nblocks` buffers into one chunk at `dest`, as the parameters of `context` say, each
- * a block of its own that can be read alone. `srcs[i]` has `srcsizes[i]` bytes, at least 1. A
- * destination of `32 + 8 * nblocks` bytes plus the sum of the sizes is always large enough. With
- * `use_dict`, a codec that has no dictionaries compresses without one.
+ * Compresses `nblocks` buffers into one chunk at `dest`, with the parameters of `context`, a
+ * compression context. Buffer `i` has `srcsizes[i]` bytes (at least 1) at `srcs[i]` and becomes
+ * block `i`, which can be decompressed separately. `destsize` is the size of `dest` in bytes; `32
+ * + 8 * nblocks` bytes plus the sum of `srcsizes` are always enough. If the context has
+ * `use_dict` set and its codec has no dictionaries, the blocks are compressed without one.
  *
- * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. -12 for a
- * decompression context, no blocks or an empty one, or the codes of `blosc2_compress_ctx`.
+ * Returns the size of the chunk in bytes; 0 when it does not fit into `destsize` bytes. Errors:
+ * -12 for a decompression context, for no blocks and for an empty block, or the codes of
+ * `blosc2_compress_ctx`.
  */
 BLOSC_EXPORT
 int blosc2_vlcompress_ctx(blosc2_context *context,
@@ -1619,13 +1763,16 @@ int blosc2_vlcompress_ctx(blosc2_context *context,
                           int32_t destsize);
 
 /**
- * Decompresses, with `context`, all blocks of the chunk at `src`, of at most `srcsize` bytes,
- * whose blocks have lengths of their own: stores a buffer from `malloc` in each `dests[i]` and
- * its size in `destsizes[i]`; the caller frees the buffers.
+ * Decompresses all blocks of the chunk at `src`, which must have variable-length blocks, with the
+ * parameters of `context`, a decompression context. Stores a buffer from `malloc` with the
+ * content of block `i` in `dests[i]`, and its size in bytes in `destsizes[i]`; the caller frees
+ * each buffer with `free()`. `srcsize` is the number of readable bytes at `src`. `maxblocks` is
+ * the number of elements of `dests` and of `destsizes`.
  *
- * Returns the number of blocks; -12 for a compression context, a chunk of equal blocks or more
- * blocks than `maxblocks`, or another negative code for a chunk that is damaged. For an error
- * that comes while decoding all `dests` are NULL; for an earlier one they are not touched.
+ * Returns the number of blocks. Errors: -12 for a compression context, for a chunk without
+ * variable-length blocks and for more than `maxblocks` blocks, another negative code for a
+ * damaged chunk. After an error while decoding, all used elements of `dests` are NULL; after an
+ * earlier error they are unchanged.
  *
  * Note: `dests` and `destsizes` have `maxblocks` items.
  */
@@ -1638,12 +1785,14 @@ int blosc2_vldecompress_ctx(blosc2_context *context,
                             int32_t maxblocks);
 
 /**
- * Decompresses, with `context`, block `nblock` of the chunk at `src`, of at most `srcsize` bytes,
- * whose blocks have lengths of their own: stores a buffer from `malloc` in `*dest`, which the
- * caller frees, and its size in `*destsize`. Both are untouched for an error.
+ * Decompresses block `nblock` of the chunk at `src`, which must have variable-length blocks, with
+ * the parameters of `context`, a decompression context. Stores a buffer from `malloc` in `*dest`,
+ * which the caller frees with `free()`, and its size in bytes in `*destsize`. `srcsize` is the
+ * number of readable bytes at `src`.
  *
- * Returns the size of the block in bytes; -12 for a compression context, a chunk of equal blocks
- * or a block that is not there, or another negative code for a chunk that is damaged.
+ * Returns the size of the block in bytes. Errors: -12 for a compression context, for a chunk
+ * without variable-length blocks and for a block that does not exist, another negative code for a
+ * damaged chunk. After an error `*dest` and `*destsize` are unchanged.
  */
 BLOSC_EXPORT
 int blosc2_vldecompress_block_ctx(blosc2_context *context,
@@ -1656,32 +1805,34 @@ int blosc2_vldecompress_block_ctx(blosc2_context *context,
 /* ---- Super-chunks ---- */
 
 /**
- * Makes a super-chunk without chunks as `storage` says: in memory; or with `urlpath` a file
- * (`contiguous`) or a directory, of which there must be none yet. The storage is copied, except
- * for what `io->params` and the `user_data` of filters point at. Free it with
- * `blosc2_schunk_free`.
+ * Creates a super-chunk without chunks as described by `storage`. Without `urlpath` it is in
+ * memory; with `urlpath` it is a file (if `contiguous` is true) or a directory, which must not
+ * exist yet. `storage` and the structs it points at are copied, except for the memory that
+ * `io->params` and the `user_data` of prefilters and postfilters refer to.
  *
- * Returns the super-chunk; NULL when the path is taken, a file cannot be written, the back-end is
- * unknown, or no context can be made of the parameters.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`. Returns NULL when
+ * the path exists, a file cannot be written, the I/O back-end is unknown, or no context can be
+ * created with the parameters.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_new(blosc2_storage *storage);
 
 /**
- * Copies `schunk` with its metalayers to another `storage`. Free the copy with
- * `blosc2_schunk_free`. With other compression parameters than the original's (NULL means those)
- * the chunks are compressed anew.
+ * Copies `schunk` with its metalayers to a new super-chunk, which is stored as described by
+ * `storage`. If `storage->cparams` is NULL, the copy has the compression parameters of `schunk`.
+ * If the parameters differ from those of `schunk`, the chunks are compressed again.
  *
- * Returns the copy; NULL when the copy cannot be made, as `blosc2_schunk_new`, or a chunk cannot
- * be read. What was written until then stays.
+ * Returns the copy, which the caller frees with `blosc2_schunk_free`. Returns NULL when the copy
+ * cannot be created, as `blosc2_schunk_new`, or when a chunk cannot be read; files that were
+ * written until then are not removed.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_copy(blosc2_schunk *schunk,
                                   blosc2_storage *storage);
 
 /**
- * Frees `schunk` with its chunks in memory, metalayers and contexts; files stay. The `destroy` of
- * its I/O back-end is called. Nothing happens for NULL.
+ * Frees `schunk` with its chunks in memory, metalayers and contexts; files are not removed. Calls
+ * the function `destroy` of its I/O back-end. Does nothing for NULL.
  *
  * Returns 0, or 1 when `destroy` reports an error.
  *
@@ -1691,38 +1842,44 @@ BLOSC_EXPORT
 int blosc2_schunk_free(blosc2_schunk *schunk);
 
 /**
- * Opens the frame in the file or directory `urlpath` with the default I/O back-end. As many
- * threads are used as `blosc2_get_nthreads` says.
+ * Opens the frame in the file or directory `urlpath` with the default I/O back-end. The contexts
+ * of the super-chunk use the number of threads of `blosc2_get_nthreads`.
  *
- * Returns the super-chunk, for `blosc2_schunk_free`; NULL when there is no frame that can be
- * read.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
+ * no readable frame.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_open(const char *urlpath);
 
 /**
- * As `blosc2_schunk_open`, for a frame that begins `offset` bytes into the file `urlpath`.
+ * Opens a frame that begins at byte `offset` of the file `urlpath`, as `blosc2_schunk_open`.
  *
- * Returns the super-chunk, or NULL.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
+ * no readable frame.
  */
-BLOSC_EXPORT blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath, int64_t offset);
+BLOSC_EXPORT
+blosc2_schunk *blosc2_schunk_open_offset(const char *urlpath,
+                                         int64_t offset);
 
 /**
- * As `blosc2_schunk_open` of `urlpath`, with the I/O back-end `udio`, of which the struct is
- * copied. Its `destroy` is called when the super-chunk is freed, and also when NULL is returned
- * because there is no frame that can be read.
+ * Opens the frame in the file or directory `urlpath`, as `blosc2_schunk_open`, with the I/O
+ * back-end `udio`. The struct is copied; the memory at `udio->params` must outlive the
+ * super-chunk. The function `destroy` of the back-end is called when the super-chunk is freed,
+ * and also when NULL is returned because there is no readable frame.
  *
- * Returns the super-chunk, or NULL.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
+ * no readable frame.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_open_udio(const char *urlpath,
                                        const blosc2_io *udio);
 
 /**
- * As `blosc2_schunk_open_udio` with `udio`, for a frame that begins `offset` bytes into the file
- * `urlpath`.
+ * Opens a frame that begins at byte `offset` of the file `urlpath` with the I/O back-end `udio`,
+ * as `blosc2_schunk_open_udio`.
  *
- * Returns the super-chunk, or NULL.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when there is
+ * no readable frame.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_open_offset_udio(const char *urlpath,
@@ -1730,14 +1887,16 @@ blosc2_schunk *blosc2_schunk_open_offset_udio(const char *urlpath,
                                               const blosc2_io *udio);
 
 /**
- * Opens the contiguous frame of `len` bytes at `cframe`. With `copy`, its chunks are copied, and
- * the result is a super-chunk in memory without a frame. Without, the frame is used where it is:
- * it has to stay as long as the super-chunk, which copies it before the first change; it remains
- * the caller's to free, unless `blosc2_schunk_avoid_cframe_free` hands it over.
+ * Opens the contiguous frame of `len` bytes at `cframe`. If `copy` is true, the chunks are
+ * copied, and the result is a super-chunk in memory without a frame. If `copy` is false, the
+ * frame is used in place: the buffer must stay valid as long as the super-chunk. The super-chunk
+ * copies the frame before the first change. The caller still frees the buffer, unless
+ * `blosc2_schunk_avoid_cframe_free` passes the ownership to the super-chunk.
  *
- * Returns NULL when it is no frame that can be read.
+ * Returns the super-chunk, which the caller frees with `blosc2_schunk_free`; NULL when the bytes
+ * are no readable frame.
  *
- * Note: `cframe` is a `malloc` block if it is handed over.
+ * Note: `cframe` is a block from `malloc` if its ownership is passed to the super-chunk.
  */
 BLOSC_EXPORT
 blosc2_schunk *blosc2_schunk_from_buffer(uint8_t *cframe,
@@ -1745,16 +1904,21 @@ blosc2_schunk *blosc2_schunk_from_buffer(uint8_t *cframe,
                                          bool copy);
 
 /**
- * Tells whether the buffer of a frame in memory is left to the caller when `schunk` is freed
- * (`avoid_cframe_free`). Nothing happens without such a frame.
+ * Sets the owner of the buffer of `schunk`, a frame in memory: if `avoid_cframe_free` is true,
+ * the buffer is not freed together with the super-chunk, and the caller frees it; if false, the
+ * super-chunk frees it. Does nothing if `schunk` has no such frame.
  */
-BLOSC_EXPORT void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk, bool avoid_cframe_free);
+BLOSC_EXPORT
+void blosc2_schunk_avoid_cframe_free(blosc2_schunk *schunk,
+                                     bool avoid_cframe_free);
 
 /**
- * Stores `schunk` as one frame in memory into `*cframe`. `*needs_free` is true for a copy, which
- * the caller frees; else it is the super-chunk's own, valid until that changes.
+ * Stores the address of `schunk` as one contiguous frame in `*cframe`. If `*needs_free` is set to
+ * true, the frame is a copy, which the caller frees with `free()`; if false, the frame belongs to
+ * the super-chunk and is valid until that changes.
  *
- * Returns the length of the frame in bytes; -23 when it cannot be made, with `*cframe` NULL.
+ * Returns the length of the frame in bytes. Errors: -23 when the frame cannot be made, -32 when a
+ * pointer is NULL; `*cframe` is NULL then.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_to_buffer(blosc2_schunk *schunk,
@@ -1762,61 +1926,69 @@ int64_t blosc2_schunk_to_buffer(blosc2_schunk *schunk,
                                 bool *needs_free);
 
 /**
- * Writes `schunk` as one frame to the file `urlpath`. A file that is there is replaced if the
- * super-chunk is a frame in memory; for any other it is an error.
+ * Writes `schunk` as one contiguous frame to the file `urlpath`. An existing file is replaced if
+ * the super-chunk is a frame in memory; for any other super-chunk an existing file is an error.
  *
- * Returns the length of the frame in bytes; -12 for NULL, -15 or -14 when the file cannot be
- * opened or written, -23 when the frame cannot be made.
+ * Returns the length of the frame in bytes. Errors: -12 when `urlpath` is NULL, -32 when `schunk`
+ * is NULL, -15 when the file cannot be opened, -14 when it cannot be written, -23 when the frame
+ * cannot be made.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_to_file(blosc2_schunk *schunk,
                               const char *urlpath);
 
 /**
- * Writes `schunk` as one frame behind what the file `urlpath` has; the file is made if there is
- * none.
+ * Appends `schunk` as one contiguous frame to the file `urlpath`. The file is created if it does
+ * not exist.
  *
- * Returns where the frame begins in the file, 0 in a new one: for `blosc2_schunk_open_offset`.
- * -12 for NULL, -15, -13 or -14 when the file cannot be opened, measured or written, -23 when the
- * frame cannot be made.
+ * Returns the byte offset of the frame in the file (0 in a new file), which
+ * `blosc2_schunk_open_offset` takes. Errors: -12 when `urlpath` is NULL, -32 when `schunk` is
+ * NULL, -15 when the file cannot be opened, -13 when its length cannot be read, -14 when it
+ * cannot be written, -23 when the frame cannot be made.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_append_file(blosc2_schunk *schunk,
                                   const char *urlpath);
 
 /**
- * Takes the lock between processes of `schunk`, a frame on disk, for several calls; it nests.
- * Nothing happens where locking is not asked for.
+ * Acquires the exclusive inter-process lock of `schunk`, a frame on disk, so that several calls
+ * form one critical section. The lock is reentrant: each call needs one `blosc2_schunk_unlock`.
+ * Does nothing if locking is not enabled for the frame.
  *
- * Returns 0; -37 when the lock cannot be had, -32 for NULL.
+ * Returns 0. Errors: -37 when the lock cannot be acquired, -32 for NULL.
  */
 BLOSC_EXPORT
 int blosc2_schunk_lock(blosc2_schunk *schunk);
 
 /**
- * Gives back what `blosc2_schunk_lock` took of `schunk`, one level of it.
+ * Releases one level of the inter-process lock that `blosc2_schunk_lock` acquired for `schunk`.
  *
- * Returns 0, also when nothing is taken; -37 when that fails, -32 for NULL.
+ * Returns 0, also when the lock is not held. Errors: -37 when the lock cannot be released, -32
+ * for NULL.
  */
-BLOSC_EXPORT int blosc2_schunk_unlock(blosc2_schunk *schunk);
+BLOSC_EXPORT
+int blosc2_schunk_unlock(blosc2_schunk *schunk);
 
 /**
- * Reads counters and metalayers of `schunk` anew if another handle or process has changed the
- * frame on disk.
+ * Reads the counters and metalayers of `schunk` again if another handle or process has changed
+ * the frame on disk.
  *
- * Returns 1 if it has, 0 if not or if it cannot be read just now; -32 for NULL, -37 when the lock
- * cannot be had, -13 for a length that no frame has.
+ * Returns 1 if the frame was changed; 0 if it was not changed, or cannot be read at present.
+ * Errors: -32 for NULL, -37 when the lock cannot be acquired, -13 for a file length that no frame
+ * has.
  */
 BLOSC_EXPORT
 int blosc2_schunk_refresh(blosc2_schunk *schunk);
 
 /**
- * Appends `chunk` to `schunk`. With `copy` it stays the caller's; without, it has to be a
- * `malloc` block, which the super-chunk takes, unless an error is returned.
+ * Appends the compressed chunk at `chunk` to `schunk`. If `copy` is true, the chunk is copied and
+ * still belongs to the caller. If `copy` is false, `chunk` must be a block from `malloc`, and the
+ * super-chunk takes its ownership, unless an error is returned.
  *
- * Returns the number of chunks then. -11 for bytes that are no chunk, -20 for a chunk that does
- * not fit in (blocks of equal and of variable length do not mix) or cannot be stored, -37 when
- * the lock cannot be had, -32 for NULL.
+ * Returns the new number of chunks. Errors: -11 for bytes that are no chunk; -20 for a chunk that
+ * the super-chunk does not accept (for example, chunks with and without variable-length blocks
+ * cannot be mixed) or that cannot be stored; -37 when the lock cannot be acquired; -32 when a
+ * pointer is NULL.
  *
  * Note: the chunk is as long as its header says.
  */
@@ -1826,11 +1998,12 @@ int64_t blosc2_schunk_append_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Inserts `chunk` into `schunk` before chunk `nchunk`, or at the end; `copy` as in
- * `blosc2_schunk_append_chunk`.
+ * Inserts the compressed chunk at `chunk` into `schunk`, so that it becomes chunk number `nchunk`
+ * (0 to the number of chunks). `copy` has the same meaning as in `blosc2_schunk_append_chunk`: if
+ * false, the super-chunk takes the `malloc` block, unless an error is returned.
  *
- * Returns the number of chunks then, or a code as there, with -19 in the place of -20; -12 when
- * there is no such place.
+ * Returns the new number of chunks. Errors: -12 when `nchunk` is out of range, otherwise as
+ * `blosc2_schunk_append_chunk`, with -19 instead of -20.
  *
  * Note: the chunk is as long as its header says.
  */
@@ -1841,11 +2014,12 @@ int64_t blosc2_schunk_insert_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Puts `chunk` in the place of chunk `nchunk` of `schunk`; `copy` as in
- * `blosc2_schunk_append_chunk`.
+ * Replaces chunk `nchunk` of `schunk` by the compressed chunk at `chunk`. `copy` has the same
+ * meaning as in `blosc2_schunk_append_chunk`: if false, the super-chunk takes the `malloc` block,
+ * unless an error is returned.
  *
- * Returns the number of chunks, or a code as there, with -21 in the place of -20; -12 when there
- * is no such chunk, -1 when it cannot be read.
+ * Returns the number of chunks. Errors: -12 when chunk `nchunk` does not exist, -1 when it cannot
+ * be read, otherwise as `blosc2_schunk_append_chunk`, with -21 instead of -20.
  *
  * Note: the chunk is as long as its header says.
  */
@@ -1856,20 +2030,21 @@ int64_t blosc2_schunk_update_chunk(blosc2_schunk *schunk,
                                    bool copy);
 
 /**
- * Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay behind as a hole.
+ * Deletes chunk `nchunk` of `schunk`. In a contiguous frame its bytes stay in the frame, unused.
  *
- * Returns the number of chunks then. -12 when there is no such chunk, -1 when it cannot be read,
- * -21 when the frame cannot be changed, -37 when the lock cannot be had, -32 for NULL.
+ * Returns the new number of chunks. Errors: -12 when chunk `nchunk` does not exist, -1 when it
+ * cannot be read, -21 when the frame cannot be changed, -37 when the lock cannot be acquired, -32
+ * for NULL.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_delete_chunk(blosc2_schunk *schunk,
                                    int64_t nchunk);
 
 /**
- * Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk.
- * `src` may be NULL when a prefilter supplies the data.
+ * Compresses the `nbytes` bytes at `src` with the parameters of `schunk` and appends the chunk to
+ * `schunk`. `src` may be NULL when a prefilter supplies the data.
  *
- * Returns the number of chunks then; a code of `blosc2_compress_ctx` or
+ * Returns the new number of chunks, or an error code of `blosc2_compress_ctx` or
  * `blosc2_schunk_append_chunk`.
  */
 BLOSC_EXPORT
@@ -1880,9 +2055,9 @@ int64_t blosc2_schunk_append_buffer(blosc2_schunk *schunk,
 /**
  * Decompresses chunk `nchunk` of `schunk` into `dest`, which has room for `nbytes` bytes.
  *
- * Returns the bytes of content. -12 when there is no such chunk; when they do not fit, -6 for a
- * frame and -12 for separate chunks in memory; another negative code for a chunk that cannot be
- * read or is damaged.
+ * Returns the number of bytes written to `dest`. Errors: -12 when chunk `nchunk` does not exist;
+ * when its content does not fit into `nbytes` bytes, -6 for a frame and -12 for separate chunks
+ * in memory; another negative code when the chunk cannot be read or is damaged.
  */
 BLOSC_EXPORT
 int blosc2_schunk_decompress_chunk(blosc2_schunk *schunk,
@@ -1891,11 +2066,12 @@ int blosc2_schunk_decompress_chunk(blosc2_schunk *schunk,
                                    int32_t nbytes);
 
 /**
- * Stores chunk `nchunk` of `schunk` into `*chunk`. `*needs_free` is true for a copy, which the
- * caller frees; else it is the super-chunk's own, valid until that changes.
+ * Stores the address of the compressed chunk `nchunk` of `schunk` in `*chunk`. If `*needs_free`
+ * is set to true, the chunk is a copy, which the caller frees with `free()`; if false, it belongs
+ * to the super-chunk and is valid until that changes.
  *
- * Returns the size of the chunk in bytes; -12 when there is no such chunk, another negative code
- * when it cannot be read.
+ * Returns the size of the chunk in bytes. Errors: -12 when chunk `nchunk` does not exist, -32
+ * when a pointer is NULL, another negative code when the chunk cannot be read.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
@@ -1904,12 +2080,13 @@ int blosc2_schunk_get_chunk(blosc2_schunk *schunk,
                             bool *needs_free);
 
 /**
- * As `blosc2_schunk_get_chunk`, with `nchunk` and `needs_free` as there, but of a chunk on disk
- * only the header, the block starts, and where the blocks are. Such a chunk can be decompressed,
- * as a whole or in parts, with a context that has the super-chunk (`schunk->dctx`): then the
- * blocks that are needed are read.
+ * Stores the address of chunk `nchunk` of `schunk` in `*chunk`, as `blosc2_schunk_get_chunk`. If
+ * the chunk is on disk, only a lazy chunk is read: its header, its block offsets, and a trailer
+ * that describes where the blocks are. A lazy chunk can be decompressed, completely or in parts,
+ * with a context that refers to the super-chunk (`schunk->dctx`), which then reads the blocks it
+ * needs. If `*needs_free` is set to true, the caller frees the chunk with `free()`.
  *
- * Returns the bytes at `*chunk`; a code as there.
+ * Returns the number of bytes at `*chunk`, or an error code as `blosc2_schunk_get_chunk`.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
@@ -1918,11 +2095,13 @@ int blosc2_schunk_get_lazychunk(blosc2_schunk *schunk,
                                 bool *needs_free);
 
 /**
- * Decompresses block `nblock` of chunk `nchunk` of `schunk`, whose blocks have lengths of their
- * own, into a new buffer at `*dest`, for the caller to free. `*destsize` is its size in bytes.
+ * Decompresses block `nblock` of chunk `nchunk` of `schunk`; the chunk must have variable-length
+ * blocks. Stores a buffer from `malloc` with the content in `*dest`, which the caller frees with
+ * `free()`, and its size in bytes in `*destsize`.
  *
- * Returns that size, too. -12 for NULL, a chunk or block that is not there or not of that kind,
- * another negative code for one that is damaged; then nothing is stored.
+ * Returns the size of the block in bytes. Errors: -12 when a pointer is NULL, when the chunk or
+ * the block does not exist, and for a chunk without variable-length blocks; another negative code
+ * for a damaged chunk. Nothing is stored after an error.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
@@ -1932,11 +2111,12 @@ int blosc2_schunk_get_vlblock(blosc2_schunk *schunk,
                               int32_t *destsize);
 
 /**
- * Reads items `start` to `stop` (the latter left out) of `schunk` into `buffer`, which has room
- * for them. No items, or `stop` before `start`, is no error.
+ * Decompresses the items `start` to `stop` (exclusive) of `schunk` into `buffer`, which must have
+ * room for these items. Does nothing if `stop` is not greater than `start`.
  *
- * Returns 0; -12 for a negative `start` or chunks of different sizes, -1 for any other failure.
- * The chunks before the one that failed have been read then.
+ * Returns 0. Errors: -12 when the chunks have different sizes, -32 when a pointer is NULL, -1 for
+ * any other failure, also for a negative `start` and for items beyond the last one. The chunks
+ * before the one that failed have been written to `buffer` then.
  *
  * Note: `buffer` has room for the items.
  */
@@ -1947,12 +2127,14 @@ int blosc2_schunk_get_slice_buffer(blosc2_schunk *schunk,
                                    void *buffer);
 
 /**
- * Writes items `start` to `stop` (the latter left out) of `schunk` from `buffer`. Items behind
- * the end of a short last chunk are left out, unless the whole chunk is written. The chunks are
- * compressed anew.
+ * Overwrites the items `start` to `stop` (exclusive) of `schunk` with the `stop - start` items in
+ * `buffer`. The chunks that hold them are compressed again. Items beyond the end of a short last
+ * chunk are ignored, unless the slice covers that chunk up to the full chunk size. Does nothing
+ * if `stop` is not greater than `start`.
  *
- * Returns 0; -12 for a negative `start` or chunks of different sizes, -21 when a chunk cannot be
- * stored, -1 for any other failure. The chunks before the one that failed have been written then.
+ * Returns 0. Errors: -12 for a negative `start` and when the chunks have different sizes, -21
+ * when a chunk cannot be stored, -37 when the lock cannot be acquired, -32 when a pointer is
+ * NULL, -1 for any other failure. The chunks before the one that failed have been written then.
  *
  * Note: `buffer` has the items.
  */
@@ -1963,11 +2145,14 @@ int blosc2_schunk_set_slice_buffer(blosc2_schunk *schunk,
                                    void *buffer);
 
 /**
- * Reads the `ncoords` items of `schunk` at `coords`, in any order, one after another into
- * `buffer`. The super-chunk must have been made with a block size.
+ * Decompresses the `ncoords` items of `schunk` with the numbers in `coords`, and stores them one
+ * after another in `buffer`, which must have room for `ncoords` items. The numbers may be in any
+ * order and may repeat. The super-chunk must have been created with an explicit block size.
  *
- * Returns 0; -12 for an item that is not there, or a super-chunk whose items cannot be told
- * apart; -1 or another negative code when they cannot be read.
+ * Returns 0. Errors: -12 when a pointer is NULL, for a negative `ncoords`, for an item that does
+ * not exist, and for a super-chunk whose items cannot be located (no block size, chunks of
+ * different sizes, variable-length blocks); -1 or another negative code when a chunk cannot be
+ * read.
  *
  * Note: `buffer` has room for the items.
  */
@@ -1978,28 +2163,32 @@ int blosc2_schunk_get_sparse_buffer(blosc2_schunk *schunk,
                                     void *buffer);
 
 /**
- * Stores the compression parameters of `schunk` into `*cparams`, a block for the caller to free.
- * Filters, tuner and what else takes pointers are not in there.
+ * Stores a copy of the compression parameters of `schunk` in `*cparams`, a block that the caller
+ * frees with `free()`. The prefilter, the tuner and all parameters that are pointers, except
+ * `schunk`, are left out (0 or NULL).
  *
- * Returns 0; -32 for NULL, -4 without memory.
+ * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
  */
 BLOSC_EXPORT
 int blosc2_schunk_get_cparams(blosc2_schunk *schunk,
                               blosc2_cparams **cparams);
 
 /**
- * Stores the decompression parameters of `schunk` into `*dparams`, a block for the caller to
- * free.
+ * Stores a copy of the decompression parameters of `schunk`, the number of threads and the
+ * super-chunk, in `*dparams`, a block that the caller frees with `free()`.
  *
- * Returns 0; -32 for NULL, -4 without memory.
+ * Returns 0. Errors: -32 when an argument is NULL, -4 when memory cannot be allocated.
  */
-BLOSC_EXPORT int blosc2_schunk_get_dparams(blosc2_schunk *schunk, blosc2_dparams **dparams);
+BLOSC_EXPORT
+int blosc2_schunk_get_dparams(blosc2_schunk *schunk,
+                              blosc2_dparams **dparams);
 
 /**
- * Puts the chunks of `schunk` into another order: chunk `offsets_order[i]` becomes chunk `i`.
+ * Changes the order of the chunks of `schunk`: chunk `offsets_order[i]` becomes chunk `i`.
+ * `offsets_order` has one number for each chunk.
  *
- * Returns 0; -3 when the order is no permutation of all chunks, another negative code when the
- * frame cannot be changed.
+ * Returns 0. Errors: -3 when `offsets_order` is no permutation of the chunk numbers, -32 when a
+ * pointer is NULL, another negative code when the frame cannot be changed.
  *
  * Note: there is one number for each chunk.
  */
@@ -2008,20 +2197,21 @@ int blosc2_schunk_reorder_offsets(blosc2_schunk *schunk,
                                   int64_t *offsets_order);
 
 /**
- * Returns the length of the frame of `schunk` in bytes; of a directory, that of its index file;
- * without a frame, an estimate.
+ * Returns the length of the frame of `schunk` in bytes; for a frame in a directory, the length of
+ * its index file; without a frame, an estimate of the length.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_frame_len(blosc2_schunk *schunk);
 
 /**
- * Fills `schunk`, which has no chunks, with special ones of `chunksize` bytes that stand for
- * `nitems` items: zeros, NaNs or values that nobody has set (`special_value`:
- * `BLOSC2_SPECIAL_ZERO`, `_NAN`, `_UNINIT`).
+ * Fills `schunk`, which must have no chunks, with special chunks of `chunksize` bytes that
+ * represent `nitems` items. `special_value` is `BLOSC2_SPECIAL_ZERO` (zeros),
+ * `BLOSC2_SPECIAL_NAN` (NaNs) or `BLOSC2_SPECIAL_UNINIT` (unspecified content).
  *
- * Returns the number of chunks. -12 for sizes that make no sense, -28 when there are chunks
- * already, -28 in a frame or -29 for another `special_value`, -29 for too many items, another
- * negative code when the frame cannot be changed.
+ * Returns the number of chunks; 0 for no items. Errors: -12 for invalid sizes, -28 when there are
+ * chunks already, -28 (in a frame) or -29 for another `special_value` or a `chunksize` that is no
+ * multiple of the item size, -29 for too many items, another negative code when the frame cannot
+ * be changed.
  */
 BLOSC_EXPORT
 int64_t blosc2_schunk_fill_special(blosc2_schunk *schunk,
@@ -2030,24 +2220,27 @@ int64_t blosc2_schunk_fill_special(blosc2_schunk *schunk,
                                    int32_t chunksize);
 
 /**
- * Tells where the chunks of the frame of `schunk` are: bytes into its data section, or numbers of
- * chunk files; a special chunk has the top bit set. As many as there are chunks, for the caller
- * to free.
+ * Returns the positions of the chunks of the frame of `schunk`, one number for each chunk, in an
+ * array that the caller frees with `free()`. In a contiguous frame the numbers are byte offsets
+ * into the data section; in a directory they are the numbers of the chunk files. The numbers of
+ * special chunks have the most significant bit set.
  *
- * Returns the array; NULL without a frame, without chunks, or without memory.
+ * Returns NULL without a frame, without chunks, or when memory cannot be allocated.
  */
 BLOSC_EXPORT
 int64_t *blosc2_frame_get_offsets(blosc2_schunk *schunk);
 
 /**
- * Stores the numbers of the chunks of `schunk` that a slice touches into `*chunks_idx`, an array
- * for the caller to free. In an array of several dimensions `start` and `stop` (left out) have a
- * number for each; elsewhere they are the items `*start` to `*stop`, and whether there are such
- * chunks is not looked at.
+ * Finds the chunks of `schunk` that hold a slice, and stores their numbers in `*chunks_idx`, an
+ * array that the caller frees with `free()`. If the super-chunk holds a `b2nd` array, `start` and
+ * `stop` are arrays with one number for each dimension, and the slice is the box from `start` to
+ * `stop` (exclusive). Otherwise the slice is the items `*start` to `*stop` (exclusive); whether
+ * the chunks exist is not checked then.
  *
- * Returns how many; 0 and NULL for a super-chunk without chunks, an array without items, or a
- * slice outside. -32 for NULL, -12 when chunks differ in size or the array's geometry makes no
- * sense, -1 for a metalayer that does not.
+ * Returns the number of chunks. Returns 0 and stores NULL for a super-chunk without chunks, for
+ * an array without items, and for a slice outside the array. Errors: -32 when a pointer is NULL,
+ * -12 when the chunks have different sizes or the geometry of the array is invalid, -1 for an
+ * invalid metalayer, -4 when memory cannot be allocated.
  */
 BLOSC_EXPORT
 int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
@@ -2058,13 +2251,13 @@ int64_t blosc2_get_slice_nchunks(blosc2_schunk *schunk,
 /* ---- Metalayers ---- */
 
 /**
- * Adds a metalayer to `schunk`: `name`, of 31 bytes at most, and the `content_len` bytes at
- * `content`, a length that it keeps. Both are copied. A frame takes metalayers only as long as it
- * has no chunks.
+ * Adds a fixed metalayer to `schunk`: `name`, a string of at most 31 bytes, and the `content_len`
+ * bytes at `content`. Both are copied. The length of the content cannot change later. Metalayers
+ * can be added to a frame only while it has no chunks.
  *
- * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, a
- * 17th metalayer, a bad length, or a frame with chunks; another negative code when the frame
- * cannot be written.
+ * Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than
+ * 31 bytes or one that exists already, for a 17th metalayer, for an invalid length, and for a
+ * frame with chunks; another negative code when the frame cannot be written.
  */
 BLOSC_EXPORT
 int blosc2_meta_add(blosc2_schunk *schunk,
@@ -2073,12 +2266,14 @@ int blosc2_meta_add(blosc2_schunk *schunk,
                     int32_t content_len);
 
 /**
- * Overwrites the start of the content of the metalayer `name` of `schunk` with the `content_len`
- * bytes at `content`, which are copied; its length stays. A longer content changes nothing, and
- * is no error.
+ * Overwrites the beginning of the content of the fixed metalayer `name` of `schunk` with the
+ * `content_len` bytes at `content`, which are copied. The length of the metalayer does not
+ * change. If `content_len` is greater than that length, nothing changes, and no error is
+ * returned.
  *
- * Returns its position. -16 when there is none with that name, -12 for NULL, a name of more than
- * 31 bytes or a bad length; another negative code when the frame cannot be written.
+ * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name; -12
+ * when a pointer is NULL, for a name of more than 31 bytes and for an invalid length; another
+ * negative code when the frame cannot be written.
  */
 BLOSC_EXPORT
 int blosc2_meta_update(blosc2_schunk *schunk,
@@ -2087,24 +2282,27 @@ int blosc2_meta_update(blosc2_schunk *schunk,
                        int32_t content_len);
 
 /**
- * Looks for the metalayer of variable length `name` of `schunk`, also for one that another
- * process has just added.
+ * Looks up the variable-length metalayer `name` of `schunk`. If another process has changed the
+ * frame, its metalayers are read again first.
  *
- * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
- * than 31 bytes, -37 when the lock cannot be had.
+ * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12
+ * when a pointer is NULL and for a name of more than 31 bytes, -37 when the lock cannot be
+ * acquired.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_exists(blosc2_schunk *schunk,
                          const char *name);
 
 /**
- * Compresses the `content_len` bytes at `content` with `cparams`, or the default parameters if
- * that is NULL, and adds them to `schunk` as the metalayer of variable length `name`. Nothing of
- * the caller's is kept. There can be 8192, and 16 in a frame.
+ * Compresses the `content_len` bytes at `content` and adds them to `schunk` as the
+ * variable-length metalayer `name`, a string of at most 31 bytes. `cparams` are the compression
+ * parameters; NULL means the default ones. Name, content and parameters are copied. A super-chunk
+ * can have 8192 variable-length metalayers, and 16 in a frame.
  *
- * Returns its position. -12 for NULL, a name of more than 31 bytes or that is there already, or a
- * bad length; -1 for the 17th in a frame, -32 for parameters of which no context can be made,
- * another negative code when it cannot be compressed or written.
+ * Returns the index of the metalayer. Errors: -12 when a pointer is NULL, for a name of more than
+ * 31 bytes or one that exists already, and for an invalid length; -1 for the 17th in a frame; -32
+ * when no context can be created with `cparams`; another negative code when the content cannot be
+ * compressed or written.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_add(blosc2_schunk *schunk,
@@ -2114,10 +2312,12 @@ int blosc2_vlmeta_add(blosc2_schunk *schunk,
                       blosc2_cparams *cparams);
 
 /**
- * Gives the metalayer of variable length `name` of `schunk` another content, the `content_len`
- * bytes at `content`, compressed with `cparams`; as `blosc2_vlmeta_add`.
+ * Replaces the content of the variable-length metalayer `name` of `schunk` by the `content_len`
+ * bytes at `content`, compressed with `cparams`; NULL means the default parameters. Content and
+ * parameters are copied. The new content may have another length.
  *
- * Returns its position, or a code as there; -16 when there is none with that name.
+ * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name,
+ * otherwise as `blosc2_vlmeta_add`.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_update(blosc2_schunk *schunk,
@@ -2127,12 +2327,13 @@ int blosc2_vlmeta_update(blosc2_schunk *schunk,
                          blosc2_cparams *cparams);
 
 /**
- * Stores the content of the metalayer of variable length `name` of `schunk` into `*content`, a
- * buffer for the caller to free, NULL if it is empty, and its length into `*content_len`.
+ * Decompresses the content of the variable-length metalayer `name` of `schunk` into a buffer from
+ * `malloc`. Stores its address in `*content`, which the caller frees with `free()`, and its
+ * length in bytes in `*content_len`. For an empty content `*content` is NULL.
  *
- * Returns its position. -16 when there is none with that name, -12 for NULL or a name of more
- * than 31 bytes, -3 for a damaged content; -5 for one that cannot be decompressed, with NULL and
- * 0 stored.
+ * Returns the index of the metalayer. Errors: -16 when there is no metalayer with that name, -12
+ * when a pointer is NULL and for a name of more than 31 bytes, -3 for a damaged content, -5 for a
+ * content that cannot be decompressed; after -5 NULL and 0 are stored.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_get(blosc2_schunk *schunk,
@@ -2141,21 +2342,23 @@ int blosc2_vlmeta_get(blosc2_schunk *schunk,
                       int32_t *content_len);
 
 /**
- * Removes the metalayer of variable length `name` of `schunk`; those behind it move up.
+ * Deletes the variable-length metalayer `name` of `schunk`. The indices of the metalayers after
+ * it decrease by one.
  *
- * Returns how many there are then. -16 when there is none with that name, -12 for NULL or a name
- * of more than 31 bytes, another negative code when the frame cannot be written.
+ * Returns the number of remaining variable-length metalayers. Errors: -16 when there is no
+ * metalayer with that name, -12 when a pointer is NULL and for a name of more than 31 bytes,
+ * another negative code when the frame cannot be written.
  */
 BLOSC_EXPORT
 int blosc2_vlmeta_delete(blosc2_schunk *schunk,
                          const char *name);
 
 /**
- * Stores pointers to the names of the metalayers of variable length into `names`, which has room
- * for `schunk->nvlmetalayers`. They stay the super-chunk's and are valid until these metalayers
- * change.
+ * Stores pointers to the names of the variable-length metalayers of `schunk` in the array
+ * `names`, which must have room for `schunk->nvlmetalayers` pointers. The strings belong to the
+ * super-chunk and must not be freed; they are valid until its variable-length metalayers change.
  *
- * Returns how many; -32 for NULL.
+ * Returns the number of names, or -32 when a pointer is NULL.
  *
  * Note: `names` has room for all.
  */
@@ -2166,10 +2369,11 @@ int blosc2_vlmeta_get_names(blosc2_schunk *schunk,
 /* ---- Filters on their own, coordinates, files and clocks ---- */
 
 /**
- * Byte-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the first bytes of all
- * items, then the second bytes, and so on. `dest` must not overlap `src`.
+ * Byte-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`:
+ * first the first bytes of all items, then the second bytes, and so on. `dest` must have room for
+ * `blocksize` bytes and must not overlap `src`.
  *
- * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ * Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
  */
 BLOSC_EXPORT
 int32_t blosc2_shuffle(int32_t typesize,
@@ -2178,10 +2382,11 @@ int32_t blosc2_shuffle(int32_t typesize,
                        void *dest);
 
 /**
- * Undoes `blosc2_shuffle`: puts the bytes of the `blocksize / typesize` items of `typesize` bytes
- * in `src` together again in `dest`.
+ * Reverses `blosc2_shuffle`: reads the `blocksize` shuffled bytes at `src` and writes the items
+ * of `typesize` bytes (1 to 256) to `dest`. `dest` must have room for `blocksize` bytes and must
+ * not overlap `src`.
  *
- * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ * Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
  */
 BLOSC_EXPORT
 int32_t blosc2_unshuffle(int32_t typesize,
@@ -2190,11 +2395,12 @@ int32_t blosc2_unshuffle(int32_t typesize,
                          void *dest);
 
 /**
- * Bit-shuffles `blocksize` bytes of items of `typesize` bytes (1 to 256): the lowest bits of all
- * items, then the next bits, and so on. Items beyond the last multiple of 8 are copied. `dest`
- * must not overlap `src`.
+ * Bit-shuffles the `blocksize` bytes at `src`, items of `typesize` bytes (1 to 256), to `dest`:
+ * first the lowest bits of all items, then the next bits, and so on. The items after the last
+ * multiple of 8 items are copied unchanged. `dest` must have room for `blocksize` bytes and must
+ * not overlap `src`.
  *
- * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ * Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
  */
 BLOSC_EXPORT
 int32_t blosc2_bitshuffle(int32_t typesize,
@@ -2203,10 +2409,11 @@ int32_t blosc2_bitshuffle(int32_t typesize,
                           void *dest);
 
 /**
- * Undoes `blosc2_bitshuffle`: puts the bits of the items of `typesize` bytes in `src` together
- * again in `dest`. Items may be of any size.
+ * Reverses `blosc2_bitshuffle`: reads the `blocksize` bit-shuffled bytes at `src` and writes the
+ * items of `typesize` bytes (1 or more, without an upper limit) to `dest`. `dest` must have room
+ * for `blocksize` bytes and must not overlap `src`.
  *
- * Returns `blocksize`; -12 for sizes out of range, -32 for NULL.
+ * Returns `blocksize`. Errors: -12 for a size that is out of range, -32 when a buffer is NULL.
  */
 BLOSC_EXPORT
 int32_t blosc2_bitunshuffle(int32_t typesize,
@@ -2215,8 +2422,10 @@ int32_t blosc2_bitunshuffle(int32_t typesize,
                             void *dest);
 
 /**
- * Coordinates of the item at flat position `i` of a C-order array: `shape` and `index` have
- * `ndim` items. The first coordinate is not bounded by the shape.
+ * Computes the coordinates of the item at the flat position `i` of a C-order array with `ndim`
+ * dimensions and the given `shape`, and stores them in `index`. `shape` and `index` are arrays of
+ * `ndim` numbers, in items. `index[0]` is not reduced modulo `shape[0]`. Does nothing if `ndim`
+ * is 0.
  */
 BLOSC_EXPORT
 void blosc2_unidim_to_multidim(uint8_t ndim,
@@ -2225,8 +2434,9 @@ void blosc2_unidim_to_multidim(uint8_t ndim,
                                int64_t *index);
 
 /**
- * Flat position of the item with those coordinates: stores the sum of `index[j] * strides[j]` in
- * `*i`.
+ * Computes the flat position, in items, of the item with the coordinates `index`: stores the sum
+ * of `index[j] * strides[j]` over the `ndim` dimensions in `*i`; 0 if `ndim` is 0 or less.
+ * `index` and `strides` are arrays of `ndim` numbers.
  *
  * Note: `index` and `strides` have `ndim` items.
  */
@@ -2237,46 +2447,60 @@ void blosc2_multidim_to_unidim(const int64_t *index,
                                int64_t *i);
 
 /**
- * Removes the files in the directory `path`, and the directory itself if nothing is left in it.
+ * Removes the files in the directory `path`, and then the directory itself if it is empty.
+ * Subdirectories are not removed.
  *
- * Returns 0. -12 for NULL or an empty path, -16 where there is no directory, -1 when an entry
- * cannot be removed, such as a directory; what comes after it is left then.
+ * Returns 0. Errors: -12 for NULL or an empty path, -16 when the directory cannot be opened, -1
+ * at the first entry that cannot be removed, such as a subdirectory; the entries after it are not
+ * removed then.
  */
 BLOSC_EXPORT
 int blosc2_remove_dir(const char *path);
 
 /**
- * Removes a frame: a file with the sidecar that locks it, or a directory as `blosc2_remove_dir`.
+ * Removes the frame at `path`: a file together with its lock file (`<path>.b2lock`), or a
+ * directory as `blosc2_remove_dir`.
  *
- * Returns 0, also for NULL and when there is nothing at `path`. -31 when a file cannot be
- * removed, -1 when the path cannot be looked at, or a code of `blosc2_remove_dir`.
+ * Returns 0, also for NULL and when nothing exists at `path`. Errors: -31 when a file cannot be
+ * removed, -1 when the path cannot be examined, or a code of `blosc2_remove_dir`.
  */
 BLOSC_EXPORT
 int blosc2_remove_urlpath(const char *path);
 
 /**
- * Renames the frame `old_urlpath` to `new_path`. The sidecar that locks a file is not renamed.
+ * Renames the frame `old_urlpath`, a file or a directory, to `new_path`. The lock file of a file
+ * (`<path>.b2lock`) is not renamed.
  *
- * Returns 0, also when a path is NULL. -1 when there is nothing to rename, or it cannot be done.
+ * Returns 0, also when a path is NULL. Returns -1 when nothing exists at `old_urlpath` or it
+ * cannot be renamed.
  */
-BLOSC_EXPORT int blosc2_rename_urlpath(char *old_urlpath, char *new_path);
+BLOSC_EXPORT
+int blosc2_rename_urlpath(char *old_urlpath,
+                          char *new_path);
 
 /**
- * Stores the time of a clock that only moves forward in `*timestamp`.
+ * Stores the current time of a monotonic clock in `*timestamp`. Does nothing for NULL.
  *
  * Note: `*timestamp` need not be initialised.
  */
 BLOSC_EXPORT void blosc_set_timestamp(blosc_timestamp_t *timestamp);
 
-/** Returns the nanoseconds from `start_time` to `end_time`. */
-BLOSC_EXPORT double blosc_elapsed_nsecs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
+/**
+ * Returns the time from `start_time` to `end_time` in nanoseconds; negative if `end_time` is
+ * earlier.
+ */
+BLOSC_EXPORT
+double blosc_elapsed_nsecs(blosc_timestamp_t start_time,
+                           blosc_timestamp_t end_time);
 
-/** Returns the seconds from `start_time` to `end_time`. */
+/**
+ * Returns the time from `start_time` to `end_time` in seconds; negative if `end_time` is earlier.
+ */
 BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_timestamp_t end_time);
 
-/* ---- Messages on stderr, when the environment asks for them ---- */
+/* ---- Messages on stderr, enabled by environment variables ---- */
 
-/** Prints "[cat] - message (file:line)" when the variable BLOSC_TRACE is in the environment. */
+/** Prints "[cat] - message (file:line)" if the environment variable BLOSC_TRACE is set. */
 #define BLOSC_TRACE(cat, msg, ...)                                                           \
   do {                                                                                       \
     if (getenv("BLOSC_TRACE") != NULL) {                                                     \
@@ -2288,7 +2512,7 @@ BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_times
 #define BLOSC_TRACE_WARNING(msg, ...) BLOSC_TRACE(warning, msg, ##__VA_ARGS__)
 #define BLOSC_TRACE_INFO(msg, ...) BLOSC_TRACE(info, msg, ##__VA_ARGS__)
 
-/** Prints "[INFO] - message" when the variable BLOSC_INFO is in the environment. */
+/** Prints "[INFO] - message" if the environment variable BLOSC_INFO is set. */
 #define BLOSC_INFO(msg, ...)                              \
   do {                                                    \
     if (getenv("BLOSC_INFO") != NULL) {                   \
@@ -2296,7 +2520,7 @@ BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_times
     }                                                     \
   } while (0)
 
-/** Returns from the enclosing function with the code `rc`, if that is an error. */
+/** Returns `rc` from the enclosing function if it is an error code (negative). */
 #define BLOSC_ERROR(rc)                                             \
   do {                                                              \
     int blosc2_error_rc_ = (rc);                                    \
@@ -2306,7 +2530,7 @@ BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_times
     }                                                               \
   } while (0)
 
-/** Returns from the enclosing function with `rc`, if `pointer` is NULL. */
+/** Returns `rc` from the enclosing function if `pointer` is NULL. */
 #define BLOSC_ERROR_NULL(pointer, rc)           \
   do {                                          \
     if ((pointer) == NULL) {                    \
@@ -2315,18 +2539,18 @@ BLOSC_EXPORT double blosc_elapsed_secs(blosc_timestamp_t start_time, blosc_times
     }                                           \
   } while (0)
 
-/** Returns the text of the error code `rc`, a static string, as `blosc2_error_string` has it. */
+/** Returns the text of the error code `rc`, a static string: the result of `blosc2_error_string`. */
 BLOSC_ATTRIBUTE_UNUSED static char *print_error(int rc) {
   return (char *)blosc2_error_string(rc);
 }
 
-/* ---- Functions that need no library ---- */
+/* ---- Inline functions ---- */
 
 /**
- * Looks for the metalayer `name` of `schunk`.
+ * Finds the metalayer `name` of `schunk`.
  *
- * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) when the name is too long or there is no super-chunk,
- * `BLOSC2_ERROR_NOT_FOUND` (-16) when there is no such metalayer.
+ * Returns its index; `BLOSC2_ERROR_INVALID_PARAM` (-12) if the name is too long or `schunk` is NULL;
+ * `BLOSC2_ERROR_NOT_FOUND` (-16) if there is no metalayer with this name.
  */
 static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
   if (strlen(name) > BLOSC2_METALAYER_NAME_MAXLEN) {
@@ -2346,11 +2570,11 @@ static inline int blosc2_meta_exists(blosc2_schunk *schunk, const char *name) {
 }
 
 /**
- * Stores a copy of the content of the metalayer `name` of `schunk` in `*content`, NULL when it is empty, and its
- * length in bytes in `*content_len`. The caller releases the copy with `free()`.
+ * Stores a copy of the content of the metalayer `name` of `schunk` in `*content` (NULL if it is empty) and its
+ * length in bytes in `*content_len`. The caller frees the copy with `free()`.
  *
- * Returns the index of the metalayer, or a code as `blosc2_meta_exists`; -12 for NULL, -3 for a metalayer that makes
- * no sense, -4 without memory.
+ * Returns the index of the metalayer, or an error code: those of `blosc2_meta_exists`, -12 if an argument is NULL, -3
+ * if the metalayer has an invalid length, or a length but no content, -4 if the allocation fails.
  */
 static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8_t **content,
                                   int32_t *content_len) {
@@ -2388,7 +2612,7 @@ static inline int blosc2_meta_get(blosc2_schunk *schunk, const char *name, uint8
   return index;
 }
 
-/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest`, turning native order into big-endian or the reverse. */
+/** Copies `size` bytes (1, 2, 4 or 8) from `pa` to `dest` and converts from native to big-endian order, or back. */
 static inline void swap_store(void *dest, const void *pa, int size) {
   const uint16_t probe = 1;
   uint8_t low = 0;

@@ -14,7 +14,7 @@
 extern "C" {
 #endif
 
-/** Marks a function that has a better one beside it. */
+/** Marks a function as deprecated; `msg` names its replacement. */
 #if defined(_MSC_VER)
   #define B2ND_DEPRECATED(msg) __declspec(deprecated(msg))
 #elif defined(__GNUC__) || defined(__clang__)
@@ -25,95 +25,100 @@ extern "C" {
 
 /** Version of the `b2nd` metalayer. */
 #define B2ND_METALAYER_VERSION 0
-/** Dimensions of an array. */
+/** Maximum number of dimensions of an array. */
 #define B2ND_MAX_DIM 16
-/** Metalayers that the creator of an array may add: one slot holds the array's own. */
+/**
+ * Maximum number of fixed metalayers that a program can add to an array; one more holds the
+ * description of the array.
+ */
 #define B2ND_MAX_METALAYERS (BLOSC2_MAX_METALAYERS - 1)
-/** A dtype string in NumPy's form. */
+/** Format of a `dtype` string: NumPy's. */
 #define DTYPE_NUMPY_FORMAT 0
-/** The dtype of an array that names none: bytes. */
+/** The data type in the `b2nd` metalayer if none is given: bytes. */
 #define B2ND_DEFAULT_DTYPE "|u1"
-/** The format of that dtype. */
+/** The format of `B2ND_DEFAULT_DTYPE`. */
 #define B2ND_DEFAULT_DTYPE_FORMAT DTYPE_NUMPY_FORMAT
 
-/** Creation parameters of an array: made by b2nd_create_ctx, released by b2nd_free_ctx. */
+/** Creation parameters of an array: created by b2nd_create_ctx, freed by b2nd_free_ctx. */
 typedef struct b2nd_context_s b2nd_context_t;
 
-/** A cache of one chunk; initialised, but not used. */
+/** A cache for one chunk; initialised, but not used. */
 struct chunk_cache_s {
-  /** The chunk; NULL. */
+  /** The chunk; always NULL. */
   uint8_t *data;
-  /** Its number; -1. */
+  /** The number of the chunk; always -1. */
   int64_t nchunk;
 };
 
 /**
- * An N-dimensional array over a super-chunk. Only the library allocates it and writes its fields,
- * except that a caller may set `sc` to NULL to keep the super-chunk when the array is freed. In
- * the shapes, dimensions from `ndim` on hold 1.
+ * An N-dimensional array in a super-chunk. The library allocates it and writes its fields;
+ * programs read them. The only field that a program may write is `sc`: set to NULL before
+ * `b2nd_free`, it keeps the super-chunk. In the five shapes, the elements from `ndim` on are 1.
  */
 typedef struct {
-  /** The super-chunk; owned. */
+  /** The super-chunk, owned by the array. */
   blosc2_schunk *sc;
-  /** Shape in items. */
+  /** Shape of the array, in items. */
   int64_t shape[B2ND_MAX_DIM];
-  /** Shape of a chunk in items. */
+  /** Shape of a chunk, in items. */
   int32_t chunkshape[B2ND_MAX_DIM];
-  /** Shape, rounded up to whole chunks. */
+  /** Shape of the array, rounded up to whole chunks, in items. */
   int64_t extshape[B2ND_MAX_DIM];
-  /** Shape of a block in items. */
+  /** Shape of a block, in items. */
   int32_t blockshape[B2ND_MAX_DIM];
-  /** Shape of a chunk, rounded up to whole blocks. */
+  /** Shape of a chunk, rounded up to whole blocks, in items. */
   int64_t extchunkshape[B2ND_MAX_DIM];
-  /** Items of the array. */
+  /** Number of items of the array (product of `shape`). */
   int64_t nitems;
-  /** Items of a chunk. */
+  /** Number of items of a chunk (product of `chunkshape`). */
   int32_t chunknitems;
-  /** Items of the array, rounded up to whole chunks. */
+  /** Number of items of the array, rounded up to whole chunks (product of `extshape`). */
   int64_t extnitems;
-  /** Items of a block. */
+  /** Number of items of a block (product of `blockshape`). */
   int32_t blocknitems;
-  /** Items of a chunk, rounded up to whole blocks. */
+  /** Number of items of a chunk, rounded up to whole blocks (product of `extchunkshape`). */
   int64_t extchunknitems;
   /** Number of dimensions, 0 to 16. */
   int8_t ndim;
   /** Not used. */
   struct chunk_cache_s chunk_cache;
-  /** Strides of the shape, in items. */
+  /** Strides of `shape`, in items. */
   int64_t item_array_strides[B2ND_MAX_DIM];
-  /** Strides of the chunk shape, in items. */
+  /** Strides of `chunkshape`, in items. */
   int64_t item_chunk_strides[B2ND_MAX_DIM];
-  /** Strides of the rounded chunk shape, in items. */
+  /** Strides of `extchunkshape`, in items. */
   int64_t item_extchunk_strides[B2ND_MAX_DIM];
-  /** Strides of the block shape, in items. */
+  /** Strides of `blockshape`, in items. */
   int64_t item_block_strides[B2ND_MAX_DIM];
-  /** Strides of the blocks inside a rounded chunk, in blocks. */
+  /** Strides of the blocks of a chunk that is rounded up to whole blocks, in blocks. */
   int64_t block_chunk_strides[B2ND_MAX_DIM];
-  /**
-   * Strides of the chunks; each is the next times the extended shape times the chunk shape there.
-   */
+  /** Strides of the chunks: `s[i] = s[i+1] * extshape[i+1] * chunkshape[i+1]`. */
   int64_t chunk_array_strides[B2ND_MAX_DIM];
-  /** Data type of the items as text; owned. */
+  /** Data type of the items, a string owned by the array. */
   char *dtype;
-  /** Format of that text; 0 = NumPy's. */
+  /** Format of `dtype`; 0 is NumPy's. */
   int8_t dtype_format;
-  /** The super-chunk's `change_tick` when the fields were last brought up to date. */
+  /** The value of the super-chunk's `change_tick` when the fields were last updated. */
   int64_t last_tick;
 } b2nd_array_t;
 
 /* ---- Creating arrays ---- */
 
 /**
- * Makes the parameters of new arrays of `ndim` dimensions: the numbers of items in `shape`,
- * `chunkshape` and `blockshape`, the type of the items in `dtype`, written as `dtype_format` says
- * (0 is NumPy's), and `nmetalayers` `metalayers` besides the array's own. `b2_storage` is copied
- * with its compression parameters, whose block size becomes that of a block; its path, back-end
- * and decompression parameters, and names and contents of the metalayers have to stay valid until
- * an array is made. A `dtype` of NULL becomes `|S` and the item size. Free it with
- * `b2nd_free_ctx`.
+ * Creates the parameters for new arrays of `ndim` dimensions (0 to 16). `shape`, `chunkshape` and
+ * `blockshape` are arrays of `ndim` numbers, in items. `dtype` is the data type of the items, a
+ * string in the format `dtype_format` (0 is NumPy's), which is copied; NULL means `|S` followed
+ * by the item size. `metalayers` are `nmetalayers` fixed metalayers (at most 15) that are added
+ * to the `b2nd` metalayer.
  *
- * Returns NULL for a number of dimensions out of 0 to 16, shapes that do not go together, blocks
- * of more than 2 GB, more than 15 metalayers, or without memory.
+ * `b2_storage` is copied together with its compression parameters; their block size is set to the
+ * size of a block of `blockshape`. NULL means the default storage. Its path, I/O back-end and
+ * decompression parameters, and the names and contents of the metalayers, are not copied: they
+ * must stay valid until the arrays have been created.
+ *
+ * Returns the parameters, which the caller frees with `b2nd_free_ctx`. Returns NULL for a number
+ * of dimensions outside 0 to 16, for shapes that are inconsistent, for blocks above 2 GB, for
+ * more than 15 metalayers, and when memory cannot be allocated.
  *
  * Note: the shapes have `ndim` numbers.
  */
@@ -129,52 +134,62 @@ b2nd_context_t *b2nd_create_ctx(const blosc2_storage *b2_storage,
                                 int32_t nmetalayers);
 
 /**
- * Frees `ctx`, the parameters of new arrays.
+ * Frees `ctx`, the parameters for new arrays.
  *
- * Returns 0; -32 for NULL.
+ * Returns 0, or -32 for NULL.
  *
  * Note: the context is not used again.
  */
 BLOSC_EXPORT int b2nd_free_ctx(b2nd_context_t *ctx);
 
 /**
- * Makes an array of items that nobody has set, as `ctx` says, and stores it in `*array`. Free it
- * with `b2nd_free`.
+ * Creates an array with the parameters `ctx`, whose items have unspecified values, and stores it
+ * in `*array`. The caller frees it with `b2nd_free`.
  *
- * Returns 0. -32 for NULL, -12 for a shape or an item size that cannot be, -35 for chunks above
- * `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be made; then `*array` is NULL.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or item size, -35 for
+ * chunks above `BLOSC2_MAX_BUFFERSIZE`, -1 when the super-chunk cannot be created; `*array` is
+ * NULL then.
  */
 BLOSC_EXPORT
 int b2nd_uninit(b2nd_context_t *ctx,
                 b2nd_array_t **array);
 
 /**
- * Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+ * Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The same as
+ * `b2nd_zeros`. The caller frees it with `b2nd_free`.
  *
- * Returns 0, or a code as there.
+ * Returns 0, or an error code as `b2nd_uninit`.
  */
-BLOSC_EXPORT int b2nd_empty(b2nd_context_t *ctx, b2nd_array_t **array);
+BLOSC_EXPORT
+int b2nd_empty(b2nd_context_t *ctx,
+               b2nd_array_t **array);
 
 /**
- * Makes an array of zeros as `ctx` says and stores it in `*array`; as `b2nd_uninit`.
+ * Creates an array of zeros with the parameters `ctx`, and stores it in `*array`. The caller
+ * frees it with `b2nd_free`.
  *
- * Returns 0, or a code as there.
+ * Returns 0, or an error code as `b2nd_uninit`.
  */
-BLOSC_EXPORT int b2nd_zeros(b2nd_context_t *ctx, b2nd_array_t **array);
+BLOSC_EXPORT
+int b2nd_zeros(b2nd_context_t *ctx,
+               b2nd_array_t **array);
 
 /**
- * Makes an array of NaNs, of items of 4 or 8 bytes, as `ctx` says and stores it in `*array`; as
- * `b2nd_uninit`.
+ * Creates an array of NaNs with the parameters `ctx`, and stores it in `*array`. The items must
+ * have 4 or 8 bytes. The caller frees it with `b2nd_free`.
  *
- * Returns 0, or a code as there; -3 for items of another size, and the array is made then, too.
+ * Returns 0. Errors: -3 for items of another size, for which the array is created nevertheless
+ * and must be freed; otherwise as `b2nd_uninit`.
  */
-BLOSC_EXPORT int b2nd_nans(b2nd_context_t *ctx, b2nd_array_t **array);
+BLOSC_EXPORT
+int b2nd_nans(b2nd_context_t *ctx,
+              b2nd_array_t **array);
 
 /**
- * Makes an array in which every item is that at `fill_value`, as `ctx` says, and stores it in
- * `*array`; as `b2nd_uninit`.
+ * Creates an array with the parameters `ctx` in which every item equals the item at `fill_value`,
+ * and stores it in `*array`. The caller frees it with `b2nd_free`.
  *
- * Returns 0, or a code as there.
+ * Returns 0, or an error code as `b2nd_uninit`.
  *
  * Note: `fill_value` points at one item.
  */
@@ -184,11 +199,12 @@ int b2nd_full(b2nd_context_t *ctx,
               const void *fill_value);
 
 /**
- * Makes an array of the items at `buffer`, in C order, as `ctx` says and stores it in `*array`;
- * as `b2nd_uninit`. The items are copied.
+ * Creates an array with the parameters `ctx` from the `buffersize` bytes at `buffer`, which holds
+ * the items in C order, and stores it in `*array`. The items are copied. The caller frees the
+ * array with `b2nd_free`.
  *
- * Returns 0, or a code as there; -12 when `buffersize` is less than the bytes that the items
- * take, and the array is made then, with zeros.
+ * Returns 0, or an error code as `b2nd_uninit`. Returns -12 also when `buffersize` is less than
+ * the size of all items; an array of zeros is created nevertheless, and the caller must free it.
  */
 BLOSC_EXPORT
 int b2nd_from_cbuffer(b2nd_context_t *ctx,
@@ -197,10 +213,11 @@ int b2nd_from_cbuffer(b2nd_context_t *ctx,
                       int64_t buffersize);
 
 /**
- * Reads the whole `array` into `buffer`, in C order. Bytes behind the items become zero.
+ * Decompresses all items of `array` into `buffer`, in C order. `buffersize` is the size of
+ * `buffer` in bytes. The bytes of `buffer` after the last item are set to zero.
  *
- * Returns 0; -32 for NULL, -12 when the items do not fit into `buffersize` bytes, -1 when a chunk
- * cannot be read.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 when the items do not fit into `buffersize`
+ * bytes, -1 when a chunk cannot be read.
  */
 BLOSC_EXPORT
 int b2nd_to_cbuffer(const b2nd_array_t *array,
@@ -208,31 +225,35 @@ int b2nd_to_cbuffer(const b2nd_array_t *array,
                     int64_t buffersize);
 
 /**
- * Frees `array` with its super-chunk, unless its `sc` was set to NULL.
+ * Frees `array` with its super-chunk. If the caller has set `array->sc` to NULL, the super-chunk
+ * is not freed.
  *
- * Returns 0; -32 for NULL.
+ * Returns 0, or -32 for NULL.
  *
  * Note: the array is not used again.
  */
-BLOSC_EXPORT int b2nd_free(b2nd_array_t *array);
+BLOSC_EXPORT
+int b2nd_free(b2nd_array_t *array);
 
 /**
- * Makes an array of `schunk`, which holds one, and stores it in `*array`. The array takes the
- * super-chunk, unless an error is returned.
+ * Creates an array from `schunk`, a super-chunk with a `b2nd` metalayer, and stores it in
+ * `*array`. The array takes the ownership of the super-chunk, unless an error is returned. The
+ * caller frees the array with `b2nd_free`.
  *
- * Returns 0. -32 for NULL, -34 without the metalayer, -1 for one that makes no sense, -12 for a
- * shape that cannot be.
+ * Returns 0. Errors: -32 when a pointer is NULL, -34 when there is no `b2nd` metalayer, -1 for an
+ * invalid one, -12 for an invalid shape.
  */
 BLOSC_EXPORT
 int b2nd_from_schunk(blosc2_schunk *schunk,
                      b2nd_array_t **array);
 
 /**
- * Stores `array` as one frame in memory into `*cframe`, and its length in bytes into
- * `*cframe_len`. `*needs_free` is true for a copy, which the caller frees; else it is the array's
- * own, valid until that changes.
+ * Stores the address of `array` as one contiguous frame in `*cframe`, and the length of the frame
+ * in bytes in `*cframe_len`. If `*needs_free` is set to true, the frame is a copy, which the
+ * caller frees with `free()`; if false, the frame belongs to the array and is valid until that
+ * changes.
  *
- * Returns 0; -32 for NULL, -1 when the frame cannot be made.
+ * Returns 0. Errors: -32 when a pointer is NULL, -1 when the frame cannot be made.
  */
 BLOSC_EXPORT
 int b2nd_to_cframe(const b2nd_array_t *array,
@@ -241,12 +262,14 @@ int b2nd_to_cframe(const b2nd_array_t *array,
                    bool *needs_free);
 
 /**
- * Opens the array in the frame of `cframe_len` bytes at `cframe` and stores it in `*array`;
- * `copy` as in `blosc2_schunk_from_buffer`.
+ * Opens the array in the contiguous frame of `cframe_len` bytes at `cframe`, and stores it in
+ * `*array`. `copy` has the same meaning as in `blosc2_schunk_from_buffer`: if false, the buffer
+ * must stay valid as long as the array. The caller frees the array with `b2nd_free`.
  *
- * Returns 0; -32 for NULL, -1 when it is no frame, the codes of `b2nd_from_schunk`.
+ * Returns 0. Errors: -32 when a pointer is NULL, -1 when the bytes are no frame, or a code of
+ * `b2nd_from_schunk`.
  *
- * Note: without `copy` the frame stays as long as the array.
+ * Note: if `copy` is false, the frame stays valid as long as the array.
  */
 BLOSC_EXPORT
 int b2nd_from_cframe(uint8_t *cframe,
@@ -255,10 +278,10 @@ int b2nd_from_cframe(uint8_t *cframe,
                      b2nd_array_t **array);
 
 /**
- * Opens the array in the file or directory `urlpath` and stores it in `*array`. Free it with
- * `b2nd_free`.
+ * Opens the array in the file or directory `urlpath`, and stores it in `*array`. The caller frees
+ * it with `b2nd_free`.
  *
- * Returns 0; -32 for NULL, and also when there is no frame that can be read, the codes of
+ * Returns 0. Errors: -32 when a pointer is NULL or there is no readable frame, or a code of
  * `b2nd_from_schunk`.
  */
 BLOSC_EXPORT
@@ -266,10 +289,10 @@ int b2nd_open(const char *urlpath,
               b2nd_array_t **array);
 
 /**
- * As `b2nd_open`, with `array` as there, for a frame that begins `offset` bytes into the file
- * `urlpath`.
+ * Opens the array in the frame that begins at byte `offset` of the file `urlpath`, and stores it
+ * in `*array`. The caller frees it with `b2nd_free`.
  *
- * Returns 0, or a code as there.
+ * Returns 0, or an error code as `b2nd_open`.
  */
 BLOSC_EXPORT
 int b2nd_open_offset(const char *urlpath,
@@ -277,28 +300,33 @@ int b2nd_open_offset(const char *urlpath,
                      int64_t offset);
 
 /**
- * Writes `array` to the file `urlpath`, or to a directory if that is how it is stored, with all
- * its metalayers. There must be nothing yet.
+ * Writes `array` with all its metalayers to the path `urlpath`: to a directory if the array is
+ * stored as separate chunks, else to a file. Nothing must exist at that path yet.
  *
- * Returns 0; -32 for NULL, -1 when it cannot be written.
+ * Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be written.
  */
-BLOSC_EXPORT int b2nd_save(const b2nd_array_t *array, char *urlpath);
+BLOSC_EXPORT
+int b2nd_save(const b2nd_array_t *array,
+              char *urlpath);
 
 /**
- * Writes `array` as one frame behind what the file `urlpath` has.
+ * Appends `array` as one contiguous frame to the file `urlpath`. The file is created if it does
+ * not exist.
  *
- * Returns where the frame begins in the file, 0 in a new one: for `b2nd_open_offset`. -32 for
- * NULL, -12 for a path that is NULL, the codes of `blosc2_schunk_append_file`.
+ * Returns the byte offset of the frame in the file (0 in a new file), which `b2nd_open_offset`
+ * takes. Errors: -32 when `array` is NULL, -12 when `urlpath` is NULL, or a code of
+ * `blosc2_schunk_append_file`.
  */
 BLOSC_EXPORT
 int64_t b2nd_save_append(const b2nd_array_t *array,
                          const char *urlpath);
 
 /**
- * Copies `src` to a new array as `ctx` says, whose shape becomes that of `src`, and stores it in
- * `*array`. Free it with `b2nd_free`.
+ * Copies `src` to a new array with the parameters `ctx`, and stores it in `*array`. The shape in
+ * `ctx` is replaced by the shape of `src`. The caller frees the copy with `b2nd_free`.
  *
- * Returns 0; -32 for NULL, the codes of `b2nd_uninit`, -1 when it cannot be copied.
+ * Returns 0. Errors: -32 when a pointer is NULL, -1 when the array cannot be copied, or a code of
+ * `b2nd_uninit`.
  */
 BLOSC_EXPORT
 int b2nd_copy(b2nd_context_t *ctx,
@@ -306,11 +334,14 @@ int b2nd_copy(b2nd_context_t *ctx,
               b2nd_array_t **array);
 
 /**
- * Puts `src2` behind `src1` along `axis`: in a copy that is made as `ctx` says, or with `copy`
- * false in `src1` itself, which `*array` is then.
+ * Concatenates the arrays `src1` and `src2` along the dimension `axis` (counted from 0). If
+ * `copy` is true, a new array is created with the parameters `ctx` and stored in `*array`; the
+ * caller frees it with `b2nd_free`. If `copy` is false, `src1` itself is extended, and `*array`
+ * is set to `src1`; `ctx` is not used.
  *
- * Returns 0; -32 for NULL, -12 for arrays that do not go together or an axis that is not there,
- * the codes of `b2nd_copy` and `b2nd_resize`.
+ * Returns 0. Errors: -32 when a pointer is NULL; -12 for an invalid axis, for different item
+ * sizes, and for shapes that differ in a dimension other than `axis`; or a code of `b2nd_copy`,
+ * `b2nd_resize` or `b2nd_set_slice_cbuffer`.
  */
 BLOSC_EXPORT
 int b2nd_concatenate(b2nd_context_t *ctx,
@@ -323,15 +354,16 @@ int b2nd_concatenate(b2nd_context_t *ctx,
 /* ---- Parts of arrays ---- */
 
 /**
- * Makes a new array of the box from `start` to `stop` (the latter left out) of `src` and stores
- * it in `*array`; `ctx` says all but the shape. Free it with `b2nd_free`.
+ * Copies the box from `start` to `stop` (exclusive) of `src` to a new array with the parameters
+ * `ctx`, and stores it in `*array`. `start` and `stop` have one number for each dimension, in
+ * items. The shape in `ctx` is replaced by the shape of the box. Items of the box that are
+ * outside the shape of `src` are zero. The caller frees the new array with `b2nd_free`.
  *
- * Items of the box that are outside the shape of `src` are zero.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 for a `stop` below `start`, or a code of
+ * `b2nd_uninit`. Each chunk of the new array is read from `src` separately, with the error codes
+ * of `b2nd_get_slice_cbuffer`.
  *
- * Returns 0; -32 for NULL, -12 for a box that ends before it starts, the codes of `b2nd_uninit`
- * and, for the part of the box in each chunk of the new array, those of `b2nd_get_slice_cbuffer`.
- *
- * Note: `start` and `stop` have a number for each dimension.
+ * Note: `start` and `stop` have one number for each dimension.
  */
 BLOSC_EXPORT
 int b2nd_get_slice(b2nd_context_t *ctx,
@@ -341,16 +373,18 @@ int b2nd_get_slice(b2nd_context_t *ctx,
                    const int64_t *stop);
 
 /**
- * Reads the box from `start` to `stop` (the latter left out) of `array` into `buffer`, an array
- * of `buffershape` items in C order that takes `buffersize` bytes; its other items become zero,
- * and so do those of the box that are outside the shape.
+ * Decompresses the box from `start` to `stop` (exclusive) of `array` into `buffer`. `buffer` is a
+ * C-order array of the shape `buffershape`, in items, and its size is `buffersize` bytes. Its
+ * items that do not belong to the box, and those of the box that are outside the shape of
+ * `array`, are set to zero. `start`, `stop` and `buffershape` have one number for each dimension.
  *
- * Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for
- * NULL, -12 for a box that does not fit into the buffer, -1 when a chunk cannot be read, for a
- * negative `start`, and for a box that reaches so far beyond the shape that the numbers of its
- * chunks, counted as if the grid of chunks went on, are those of no chunk of the array.
+ * Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors:
+ * -32 when a pointer is NULL; -12 for a box that does not fit into the buffer; -1 when a chunk
+ * cannot be read, for a negative `start`, and for a box that extends too far beyond the shape. A
+ * box extends too far if one of its chunks, numbered as if the grid of chunks continued beyond
+ * the shape, has a number that no chunk of the array has.
  *
- * Note: `start`, `stop` and `buffershape` have a number for each dimension.
+ * Note: `start`, `stop` and `buffershape` have one number for each dimension.
  */
 BLOSC_EXPORT
 int b2nd_get_slice_cbuffer(const b2nd_array_t *array,
@@ -361,17 +395,17 @@ int b2nd_get_slice_cbuffer(const b2nd_array_t *array,
                            int64_t buffersize);
 
 /**
- * Writes the box from `start` to `stop` (the latter left out) of `array` from `buffer`, an array
- * of `buffershape` items in C order that takes `buffersize` bytes.
+ * Overwrites the box from `start` to `stop` (exclusive) of `array` with the items in `buffer`.
+ * `buffer` is a C-order array of the shape `buffershape`, in items, and its size is `buffersize`
+ * bytes. Items of the box that are outside the shape of `array` are ignored. `start`, `stop` and
+ * `buffershape` have one number for each dimension.
  *
- * Items of the box that are outside the shape are not stored.
+ * Returns 0, also for a box without items or one that begins beyond the end of the shape. Errors:
+ * -32 when a pointer is NULL; -12 for a box that is not inside the buffer; -1 when a chunk cannot
+ * be read or stored, and for a box for which `b2nd_get_slice_cbuffer` returns -1; -37 when the
+ * lock cannot be acquired. The chunks before the one that failed have been written then.
  *
- * Returns 0, also for a box without items or one that begins behind the end of the shape; -32 for
- * NULL, -12 for a box that is not in the buffer, -1 when a chunk cannot be read or stored and for
- * a box that `b2nd_get_slice_cbuffer` refuses with -1, -37 when the lock cannot be had. The
- * chunks before the one that failed have been written then.
- *
- * Note: `start`, `stop` and `buffershape` have a number for each dimension.
+ * Note: `start`, `stop` and `buffershape` have one number for each dimension.
  */
 BLOSC_EXPORT
 int b2nd_set_slice_cbuffer(const void *buffer,
@@ -382,12 +416,13 @@ int b2nd_set_slice_cbuffer(const void *buffer,
                            b2nd_array_t *array);
 
 /**
- * Copies items of `array` to `buffer`, one after another: those at the `ncoords` positions in
- * `coords`, each counted in C order from 0. They may come in any order and more than once.
+ * Decompresses `ncoords` single items of `array`, and stores them one after another in `buffer`.
+ * `coords` holds the position of each item, counted in C order from 0; the positions may be in
+ * any order and may repeat. `buffersize` is the size of `buffer` in bytes.
  *
- * Returns 0; -32 for NULL, -12 for a position that is not there, a `buffersize` in bytes that is
- * less than the items take, a negative `ncoords`, or an array without dimensions; those of
- * reading.
+ * Returns 0. Errors: -32 when a pointer is NULL; -12 for a position outside the array, for a
+ * `buffersize` below `ncoords` times the item size, for a negative `ncoords`, and for an array
+ * without dimensions; another negative code when a chunk cannot be read.
  */
 BLOSC_EXPORT
 int b2nd_get_sparse_cbuffer(const b2nd_array_t *array,
@@ -397,18 +432,20 @@ int b2nd_get_sparse_cbuffer(const b2nd_array_t *array,
                             int64_t buffersize);
 
 /**
- * Copies the items of `array` at the crossings of a selection to `buffer`, which has
- * `buffershape` items. `selection` has a list of coordinates for each dimension, in any order and
- * with repetitions; `selection_size` their lengths. Bytes of the buffer that belong to no
- * selected item stay as they are.
+ * Decompresses an orthogonal selection of `array` into `buffer`, a C-order array of the shape
+ * `buffershape`, in items. `selection` has one list of coordinates for each dimension, and
+ * `selection_size` the length of each list; the items at all combinations of coordinates are
+ * selected. Coordinates may be in any order and may repeat. Bytes of `buffer` that belong to no
+ * selected item are not written.
  *
- * `buffersize`, in bytes, may be less than the selected items take, and must not be more; the
- * buffer reaches to the last of them at least.
+ * `buffersize` is a size in bytes. It may be less than the size of the selected items, but must
+ * not be greater; `buffer` must have room up to the last selected item in any case.
  *
- * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
- * too large, -1 when a chunk cannot be read, -4 without memory.
+ * Returns 0. Errors: -32 when a pointer is NULL, -33 for a coordinate outside the shape, -12 for
+ * a `buffersize` that is too large, -1 when a chunk cannot be read, -4 when memory cannot be
+ * allocated.
  *
- * Note: the buffer reaches to the last selected item.
+ * Note: `buffer` has room up to the last selected item.
  */
 BLOSC_EXPORT
 int b2nd_get_orthogonal_selection(const b2nd_array_t *array,
@@ -419,15 +456,16 @@ int b2nd_get_orthogonal_selection(const b2nd_array_t *array,
                                   int64_t buffersize);
 
 /**
- * Copies items from `buffer` to the crossings of a selection in `array`; `selection`,
- * `selection_size`, `buffershape` and `buffersize` are those of `b2nd_get_orthogonal_selection`.
- * Of equal coordinates in a list the last one counts.
+ * Overwrites an orthogonal selection of `array` with items from `buffer`. `selection`,
+ * `selection_size`, `buffershape` and `buffersize` (in bytes) have the same meaning as in
+ * `b2nd_get_orthogonal_selection`. If a list repeats a coordinate, the last occurrence is stored.
  *
- * Returns 0; -32 for NULL, -33 for a coordinate that is not there, -12 for a `buffersize` that is
- * too large, -1 when a chunk cannot be read or stored, -37 when the lock cannot be had, -4
- * without memory. What was stored before an error stays.
+ * Returns 0. Errors: -32 when a pointer is NULL, -33 for a coordinate outside the shape, -12 for
+ * a `buffersize` that is too large, -1 when a chunk cannot be read or stored, -37 when the lock
+ * cannot be acquired, -4 when memory cannot be allocated. The chunks that were stored before an
+ * error stay changed.
  *
- * Note: the buffer reaches to the last selected item.
+ * Note: `buffer` extends at least to the last selected item.
  */
 BLOSC_EXPORT
 int b2nd_set_orthogonal_selection(b2nd_array_t *array,
@@ -440,23 +478,27 @@ int b2nd_set_orthogonal_selection(b2nd_array_t *array,
 /* ---- Changing the shape ---- */
 
 /**
- * Makes a view of `array` without its dimensions of extent 1. A view shows the items of its
- * array, and sets them, but cannot be resized; free it with `b2nd_free` before the array.
+ * Creates a view of `array` without its dimensions of extent 1, and stores it in `*view`. A view
+ * shares the items of its array, for reading and writing, and cannot be resized. The caller frees
+ * the view with `b2nd_free`, before the array.
  *
- * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own or with chunks or
- * blocks of more than one item along such a dimension; those of a refresh. `*view` is NULL then.
+ * Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than
+ * `b2nd`, or whose chunks or blocks have more than one item along a dimension of extent 1; or a
+ * code of `b2nd_refresh`. `*view` is NULL then.
  */
 BLOSC_EXPORT
 int b2nd_squeeze(b2nd_array_t *array,
                  b2nd_array_t **view);
 
 /**
- * Makes a view of `array` in `*view` as `b2nd_squeeze` does, without the dimensions whose flag in
- * `index` is set.
+ * Creates a view of `array` without the dimensions whose flag in `index` is true, and stores it
+ * in `*view`. `index` has one flag for each dimension; the flagged dimensions must have extent 1.
+ * The caller frees the view with `b2nd_free`, before the array; see `b2nd_squeeze`.
  *
- * Returns 0; -33 for a dimension of another extent than 1; others as `b2nd_squeeze`.
+ * Returns 0. Errors: -33 for a flagged dimension whose extent is not 1, otherwise as
+ * `b2nd_squeeze`.
  *
- * Note: `index` has a flag for each dimension.
+ * Note: `index` has one flag for each dimension.
  */
 BLOSC_EXPORT
 int b2nd_squeeze_index(b2nd_array_t *array,
@@ -464,12 +506,14 @@ int b2nd_squeeze_index(b2nd_array_t *array,
                        const bool *index);
 
 /**
- * Makes a view of `array` with `final_dims` dimensions: where the flag in `axis` is set a new one
- * of extent 1, else the next of the array. See `b2nd_squeeze` for what a view is.
+ * Creates a view of `array` with `final_dims` dimensions, and stores it in `*view`. `axis` has
+ * one flag for each dimension of the view: where the flag is true, the view has a new dimension
+ * of extent 1; the other dimensions are those of `array`, in the same order. The caller frees the
+ * view with `b2nd_free`, before the array; see `b2nd_squeeze`.
  *
- * Returns 0; -32 for NULL, -12 for an array with metalayers besides its own, more than 16
- * dimensions, or flags that do not leave all dimensions of the array; those of a refresh. `*view`
- * is NULL then.
+ * Returns 0. Errors: -32 when a pointer is NULL; -12 for an array that has metalayers other than
+ * `b2nd`, for more than 16 dimensions, and when the number of false flags is not the number of
+ * dimensions of `array`; or a code of `b2nd_refresh`. `*view` is NULL then.
  *
  * Note: `axis` has `final_dims` flags.
  */
@@ -480,14 +524,16 @@ int b2nd_expand_dims(const b2nd_array_t *array,
                      uint8_t final_dims);
 
 /**
- * Gives `array` another shape, `new_shape` items. With `start`, what is new or goes begins there
- * in each dimension, in whole chunks unless it is the end; new items are zero. Without, it is at
- * the end.
+ * Changes the shape of `array` to `new_shape`, in items. If `start` is NULL, items are added or
+ * removed at the end of each dimension. Otherwise they are added or removed from item `start[i]`
+ * of dimension `i` on; unless that is at the end, `start[i]` and the change must be multiples of
+ * the chunk shape. New items are zero. `new_shape` and `start` have one number for each
+ * dimension.
  *
- * Returns 0; -32 for NULL, -12 for a shape or start that cannot be, -1 when chunks cannot be
- * changed, -37 when the lock cannot be had.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or an invalid `start`,
+ * -1 when the chunks cannot be changed, -37 when the lock cannot be acquired.
  *
- * Note: `new_shape` and `start` have a number for each dimension.
+ * Note: `new_shape` and `start` have one number for each dimension.
  */
 BLOSC_EXPORT
 int b2nd_resize(b2nd_array_t *array,
@@ -495,11 +541,14 @@ int b2nd_resize(b2nd_array_t *array,
                 const int64_t *start);
 
 /**
- * Puts the items in the `buffersize` bytes at `buffer` into `array`, which grows by them along
- * `axis`, from `insert_start` on.
+ * Inserts the items in the `buffersize` bytes at `buffer`, in C order, into `array` along the
+ * dimension `axis`, before position `insert_start`. The array grows along `axis`; unless
+ * `insert_start` is at the end, it and the number of inserted rows must be multiples of the chunk
+ * shape. The other dimensions of the inserted items are those of `array`.
  *
- * Returns 0; -32 for NULL, -12 for an axis or place that is not there or bytes that are no whole
- * number of rows, the codes of `b2nd_resize` and `b2nd_set_slice_cbuffer`.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or position and for a
+ * `buffersize` that is no whole number of rows, or a code of `b2nd_resize` or
+ * `b2nd_set_slice_cbuffer`.
  */
 BLOSC_EXPORT
 int b2nd_insert(b2nd_array_t *array,
@@ -509,9 +558,10 @@ int b2nd_insert(b2nd_array_t *array,
                 int64_t insert_start);
 
 /**
- * Puts the items in the `buffersize` bytes at `buffer` at the end of `array` along `axis`.
+ * Appends the items in the `buffersize` bytes at `buffer`, in C order, to `array` along the
+ * dimension `axis`. The other dimensions of the appended items are those of `array`.
  *
- * Returns 0, or a code as `b2nd_insert`.
+ * Returns 0, or an error code as `b2nd_insert`.
  */
 BLOSC_EXPORT
 int b2nd_append(b2nd_array_t *array,
@@ -520,11 +570,11 @@ int b2nd_append(b2nd_array_t *array,
                 int8_t axis);
 
 /**
- * Takes `delete_len` rows along `axis` out of `array`, from `delete_start` on: in whole chunks,
- * unless they are at the end.
+ * Deletes `delete_len` rows of `array` along the dimension `axis`, from position `delete_start`
+ * on. Unless they are at the end, both numbers must be multiples of the chunk shape.
  *
- * Returns 0; -32 for NULL, -12 for an axis or rows that are not there, the codes of
- * `b2nd_resize`.
+ * Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid axis or rows that do not
+ * exist, or a code of `b2nd_resize`.
  */
 BLOSC_EXPORT
 int b2nd_delete(b2nd_array_t *array,
@@ -533,10 +583,10 @@ int b2nd_delete(b2nd_array_t *array,
                 int64_t delete_len);
 
 /**
- * Takes over into `array` a shape that another handle or process has changed.
+ * Updates the shape of `array` if another handle or process has changed it.
  *
- * Returns 1 if there was one, 0 if not; -32 for NULL, -3 when chunks or blocks have changed, -37
- * when the lock cannot be had.
+ * Returns 1 if the array was changed, 0 if not. Errors: -32 for NULL, -3 when the chunk shape,
+ * the block shape or the number of dimensions has changed, -37 when the lock cannot be acquired.
  */
 BLOSC_EXPORT
 int b2nd_refresh(b2nd_array_t *array);
@@ -544,19 +594,23 @@ int b2nd_refresh(b2nd_array_t *array);
 /* ---- The metalayer ---- */
 
 /**
- * Prints shape, chunks, blocks and data type of `array` to the standard output.
+ * Prints the shape, the chunk shape, the block shape and the data type of `array` to the standard
+ * output.
  *
- * Returns 0; -32 for NULL, -34 without the metalayer, -1 for one that makes no sense.
+ * Returns 0. Errors: -32 for NULL, -34 when there is no `b2nd` metalayer, -1 for an invalid one.
  */
-BLOSC_EXPORT int b2nd_print_meta(const b2nd_array_t *array);
+BLOSC_EXPORT
+int b2nd_print_meta(const b2nd_array_t *array);
 
 /**
- * Makes the content of a `b2nd` metalayer: `*smeta`, for the caller to free. The `ndim` extents
- * of `shape`, `chunkshape` and `blockshape` are written as they are. A `dtype` of NULL is written
- * as `|u1`.
+ * Creates the content of a `b2nd` metalayer in a buffer from `malloc`, and stores its address in
+ * `*smeta`; the caller frees it with `free()`. `shape`, `chunkshape` and `blockshape` are arrays
+ * of `ndim` numbers, in items; they are not checked. `dtype` is the data type of the items, a
+ * string in the format `dtype_format` (0 is NumPy's); NULL means `|u1`.
  *
- * Returns the length; -12 for `ndim` out of 0 to 16, -32 for NULL, -1 for a negative
- * `dtype_format` or a `dtype` of 2 GB, -4 without memory.
+ * Returns the length of the content in bytes. Errors: -12 for an `ndim` outside 0 to 16, -32 when
+ * a pointer is NULL, -1 for a negative `dtype_format` or a `dtype` of 2 GB, -4 when memory cannot
+ * be allocated.
  *
  * Note: the shapes have `ndim` numbers.
  */
@@ -570,15 +624,16 @@ int b2nd_serialize_meta(int8_t ndim,
                         uint8_t **smeta);
 
 /**
- * Reads the content of a `b2nd` metalayer (or of the older `caterva`), the `smeta_len` bytes at
- * `smeta`, without looking whether the extents make sense; the number of dimensions goes to
- * `*ndim`. `*dtype`, NULL in the older one, is for the caller to free. `dtype` or `dtype_format`
- * may be NULL; then neither is read. `shape`, `chunkshape` and `blockshape` need room for 16
- * numbers.
+ * Parses the content of a `b2nd` metalayer (or of its predecessor `caterva`), the `smeta_len`
+ * bytes at `smeta`. Stores the number of dimensions in `*ndim` and the shapes, in items, in the
+ * arrays `shape`, `chunkshape` and `blockshape`, which must have room for 16 numbers each. The
+ * shapes are not checked. Stores the data type in `*dtype`, a string that the caller frees with
+ * `free()` (NULL in a `caterva` metalayer), and its format in `*dtype_format`. If `dtype` or
+ * `dtype_format` is NULL, the data type is not parsed.
  *
- * Returns the bytes that were read; -32 for NULL, -1 for a metalayer that ends too early, more
- * than 16 dimensions or a data type that is no string, -4 without memory. What was read up to an
- * error stays stored.
+ * Returns the number of bytes parsed. Errors: -32 when another pointer is NULL, -1 for a
+ * truncated metalayer, for more than 16 dimensions and for a data type that is no string, -4 when
+ * memory cannot be allocated. The values parsed before an error are stored.
  */
 BLOSC_EXPORT
 int b2nd_deserialize_meta(const uint8_t *smeta,
@@ -593,10 +648,11 @@ int b2nd_deserialize_meta(const uint8_t *smeta,
 /* ---- Strided copies ---- */
 
 /**
- * What `b2nd_copy_buffer2` does with `ndim`, `src`, `src_pad_shape`, `src_start`, `src_stop`,
- * `dst`, `dst_pad_shape` and `dst_start`, with an `itemsize` of up to 255 bytes.
+ * Copies a box between two C-order arrays as `b2nd_copy_buffer2`, with the same arguments `ndim`,
+ * `src`, `src_pad_shape`, `src_start`, `src_stop`, `dst`, `dst_pad_shape` and `dst_start`, but an
+ * `itemsize` of at most 255 bytes.
  *
- * Returns 0; -12 and -32 as that function.
+ * Returns 0, or an error code as `b2nd_copy_buffer2`.
  *
  * Note: those of `b2nd_copy_buffer2`.
  */
@@ -613,15 +669,17 @@ int b2nd_copy_buffer(int8_t ndim,
                      const int64_t *dst_start);
 
 /**
- * Copies the box from `src_start` to `src_stop` (left out) of an array `src` of `src_pad_shape`
- * items of `itemsize` bytes to `dst_start` of an array `dst` of `dst_pad_shape`; both in C order.
- * An empty box copies nothing. Whether the boxes lie in the arrays is not looked at.
+ * Copies the box from `src_start` to `src_stop` (exclusive) of the array `src` to the position
+ * `dst_start` of the array `dst`. Both are arrays of `ndim` dimensions in C order, with items of
+ * `itemsize` bytes; `src_pad_shape` and `dst_pad_shape` are their shapes. Shapes and positions
+ * are arrays of `ndim` numbers, in items. An empty box copies nothing. Whether the box is inside
+ * both arrays is not checked.
  *
- * Returns 0; -12 for `ndim` out of 0 to 16, negative numbers, or places that do not fit; -32 for
- * NULL.
+ * Returns 0. Errors: -12 for an `ndim` outside 0 to 16, for negative numbers and for positions
+ * that overflow, -32 when a pointer is NULL.
  *
- * Note: the buffers may overlap, though; the boxes lie in them, and the arrays of numbers have
- * `ndim` of them.
+ * Note: but the buffers may overlap; the box is inside both arrays, and shapes and positions have
+ * `ndim` numbers.
  */
 BLOSC_EXPORT
 int b2nd_copy_buffer2(int8_t ndim,
@@ -635,12 +693,12 @@ int b2nd_copy_buffer2(int8_t ndim,
                       const int64_t *dst_start);
 
 /**
- * Reads the `b2nd` metalayer in the `smeta_len` bytes at `smeta`, without the library: the same as
- * `b2nd_deserialize_meta`. The number of dimensions goes to `*ndim`, the extents to `shape`, `chunkshape` and
- * `blockshape`, which need room for 16 numbers. `*dtype` is for the caller to free; `dtype` and `dtype_format` may be
- * NULL when the data type is of no interest.
+ * Parses the `b2nd` metalayer in the `smeta_len` bytes at `smeta`. Does the same as `b2nd_deserialize_meta`, without a
+ * call of the library. Stores the number of dimensions in `*ndim` and the extents in `shape`, `chunkshape` and
+ * `blockshape`, which need space for 16 numbers. The caller frees `*dtype` with `free()`. `dtype` and `dtype_format`
+ * may be NULL; then the data type is not read.
  *
- * Returns the bytes that were read, or a code as `b2nd_deserialize_meta`.
+ * Returns the number of bytes read, or an error code as `b2nd_deserialize_meta`.
  */
 static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t smeta_len, int8_t *ndim,
                                                int64_t *shape, int32_t *chunkshape, int32_t *blockshape,
@@ -657,7 +715,7 @@ static inline int b2nd_deserialize_meta_inline(const uint8_t *smeta, int32_t sme
     *dtype_format = 0;
   }
 
-  /* The markers of arrays and integers are skipped unread. */
+  /* Skips the msgpack markers of arrays and integers without checking them. */
   const uint8_t *at = smeta;
   int32_t left = smeta_len;
   if (left < 3) {

@@ -1,8 +1,8 @@
-/* A program as people wrote them for one release of the C library, in the common part of C and C++. It is compiled
-   against the headers of that release and looks into the public structs where they lie, also through the inline
-   functions of the headers, so that it prints nonsense on a library with another layout. It prints nothing that may
-   differ between two right libraries (compressed sizes), and capi-tests/clients/old-headers.sh compares what it
-   prints with their library and with ours. */
+/* A typical program for one release of the C library, in the common subset of C and C++. It is compiled against the
+   headers of that release and reads the public structs at the offsets of these headers, also through their inline
+   functions, so that its output is wrong with a library of another layout. It prints nothing that may differ between
+   two correct libraries (compressed sizes), and capi-tests/clients/old-headers.sh compares its output with the C
+   library and with ours. */
 
 #include "b2nd.h"
 #include "blosc2.h"
@@ -195,7 +195,7 @@ static void super_chunk(const char *path, bool contiguous) {
   free(all);
 }
 
-/* The struct for mapped files has other types in other releases, and other values to begin with. */
+/* The struct for mapped files has other types and other initial values in other releases. */
 static void mapped_file(const char *path) {
   blosc2_remove_urlpath(path);
   blosc2_stdio_mmap to_write = BLOSC2_STDIO_MMAP_DEFAULTS;
@@ -295,7 +295,7 @@ static void array(const char *path) {
     printf(" %" PRId64 "/%" PRId64 "/%d/%" PRId64 "/%d", a->shape[i], a->extshape[i], (int)a->chunkshape[i],
            a->extchunkshape[i], (int)a->blockshape[i]);
   printf("\nstrides");
-  for (int i = 0; i < a->ndim; i++) /* those behind are not initialised by the C library */
+  for (int i = 0; i < a->ndim; i++) /* the C library does not initialise the entries from ndim on */
     printf(" %" PRId64 ",%" PRId64 ",%" PRId64, a->item_array_strides[i], a->item_chunk_strides[i], a->item_block_strides[i]);
   printf("\nis an array %d, has a unit %d\n", blosc2_meta_exists(a->sc, "b2nd"), blosc2_meta_exists(a->sc, "unit"));
 

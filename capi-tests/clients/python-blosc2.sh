@@ -38,7 +38,7 @@ cp "$build/libminiexpr.so" "$site/lib/"
 cp "$lib" "$site/lib/libblosc2.so.9"
 assert_runs_on "$lib" "$py" "import blosc2"
 
-# Not of the library: a test of a script that the source distribution leaves out, and one that asks the run-time
+# Not of the library: a test of a script that the source distribution leaves out, and one that queries the run-time
 # compiler of the expression evaluator to find symbols in the module that is a shared library here.
 deselected=(
   --deselect tests/ctable/test_remote_ctable.py::test_parallel_metadata_benchmark

@@ -25,15 +25,15 @@
 extern "C" {
 #endif
 
-/** A stream of the default I/O back-end. */
+/** A stream of the plain-file back-end. */
 typedef struct {
   /** The open file. */
   FILE *file;
 } blosc2_stdio_file;
 
-/** Parameters of the default I/O back-end. */
+/** Parameters of the plain-file back-end. */
 typedef struct {
-  /** True: take the inter-process lock of the file. */
+  /** True: use the inter-process lock of the file. */
   bool locking;
 } blosc2_stdio_params;
 
@@ -43,18 +43,18 @@ static const blosc2_stdio_params BLOSC2_STDIO_PARAMS_DEFAULTS BLOSC_ATTRIBUTE_UN
 };
 
 /**
- * Parameters and state of the memory-mapping back-end; the caller fills the first three fields of
- * a copy of `BLOSC2_STDIO_MMAP_DEFAULTS`, the library the rest.
+ * Parameters and state of the memory-mapping back-end. The caller sets the first three fields in
+ * a copy of `BLOSC2_STDIO_MMAP_DEFAULTS`; the library sets the others.
  */
 typedef struct {
   /**
-   * `r`, `r+`, `w+`, or `c` (copy on write). The library stores NULL here once the file is
-   * mapped.
+   * Mode: `r` (read-only), `r+` (read and write), `w+` (create or replace) or `c` (copy on write:
+   * changes stay in memory). The library sets it to NULL when the file has been mapped.
    */
   const char *mode;
-  /** Bytes to reserve for a mapping that may grow. */
+  /** Number of bytes to reserve for a mapping that can grow (modes `r+`, `w+` and `c`). */
   size_t initial_mapping_size;
-  /** True: the library calls `free` on this struct when it is done with it. */
+  /** True: the library calls `free()` on this struct when the back-end is destroyed. */
   bool needs_free;
   /** Address of the mapping; NULL = not mapped. Internal. */
   char *addr;
@@ -62,20 +62,20 @@ typedef struct {
   char *urlpath;
   /** Size of the file in bytes. Internal. */
   size_t file_size;
-  /** Size of the mapping in bytes, at least that of the file. Internal. */
+  /** Size of the mapping in bytes, at least `file_size`. Internal. */
   size_t mapping_size;
-  /** True: writes stay in memory (mode `c`). Internal. */
+  /** True if changes are not written to the file (mode `c`). Internal. */
   bool is_memory_only;
   /** The open file. Internal. */
   FILE *file;
-  /** Its descriptor. Internal. */
+  /** The descriptor of `file`. Internal. */
   int fd;
-  /** Access bits of the mapping. Internal. */
+  /** Protection flags of the mapping (`PROT_*`). Internal. */
   int64_t access_flags;
-  /** Kind of the mapping. Internal. */
+  /** Flags of the mapping (`MAP_*`). Internal. */
   int64_t map_flags;
 #if defined(_WIN32)
-  /** Handle of the mapping. Internal. */
+  /** The handle of the mapping. Internal. */
   HANDLE mmap_handle;
 #endif
 } blosc2_stdio_mmap;
@@ -102,10 +102,12 @@ static const blosc2_stdio_mmap BLOSC2_STDIO_MMAP_DEFAULTS BLOSC_ATTRIBUTE_UNUSED
 /* ---- Plain files ---- */
 
 /**
- * Opens the plain file `urlpath` with `fopen` in this `mode`. `params` is not used.
+ * Opens the plain file `urlpath` with `fopen` and `mode`. `params` is not used. The `open`
+ * function of the back-end `BLOSC2_IO_FILESYSTEM`.
  *
- * Returns the stream, a `blosc2_stdio_file` for `blosc2_stdio_close`, or NULL. Only reads of one
- * stream may happen in several threads at once.
+ * Returns the stream, a `blosc2_stdio_file`, which the caller closes with `blosc2_stdio_close`;
+ * NULL when a string is NULL or the file cannot be opened. Several threads may read from a stream
+ * at once; any other use of it is by one thread.
  */
 BLOSC_EXPORT
 void *blosc2_stdio_open(const char *urlpath,
@@ -113,22 +115,24 @@ void *blosc2_stdio_open(const char *urlpath,
                         void *params);
 
 /**
- * Closes a plain file, and frees `stream`, which `blosc2_stdio_open` made.
+ * Closes the plain file `stream`, which `blosc2_stdio_open` returned, and frees the stream.
  *
- * Returns what `fclose` does, or -1 for NULL.
+ * Returns the result of `fclose`, or -1 for NULL.
  */
 BLOSC_EXPORT int blosc2_stdio_close(void *stream);
 
 /**
- * Returns the size of the plain file `stream` in bytes, or -1. The position of its `FILE` stays.
+ * Returns the size of the plain file `stream` in bytes, or -1 for NULL or when the size cannot be
+ * determined. The file position of the `FILE` does not change.
  */
-BLOSC_EXPORT int64_t blosc2_stdio_size(void *stream);
+BLOSC_EXPORT
+int64_t blosc2_stdio_size(void *stream);
 
 /**
- * Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream` at the absolute
- * byte `position`, past the buffer of the `FILE`.
+ * Writes the `nitems` items of `size` bytes at `ptr` to the plain file `stream`, at the byte
+ * `position` counted from the start of the file. Bypasses the buffer of the `FILE`.
  *
- * Returns the items that were written whole; 0 for arguments that make no sense.
+ * Returns the number of items that were written completely; 0 for invalid arguments.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_write(const void *ptr,
@@ -138,10 +142,10 @@ int64_t blosc2_stdio_write(const void *ptr,
                            void *stream);
 
 /**
- * Reads `nitems` items of `size` bytes of the plain file `stream` at the absolute byte `position`
- * into the buffer at `*ptr`.
+ * Reads `nitems` items of `size` bytes from the plain file `stream`, at the byte `position`
+ * counted from the start of the file, into the buffer at `*ptr`, which the caller provides.
  *
- * Returns the items that were read whole; 0 for arguments that make no sense.
+ * Returns the number of items that were read completely; 0 for invalid arguments.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_read(void **ptr,
@@ -151,14 +155,14 @@ int64_t blosc2_stdio_read(void **ptr,
                           void *stream);
 
 /**
- * Cuts the plain file `stream` to `size` bytes, or extends it with zeros.
+ * Sets the length of the plain file `stream` to `size` bytes: cuts it, or extends it with zeros.
  *
- * Returns what `ftruncate` does, or -1 for NULL and a negative size.
+ * Returns the result of `ftruncate`, or -1 for NULL or a negative `size`.
  */
 BLOSC_EXPORT int blosc2_stdio_truncate(void *stream, int64_t size);
 
 /**
- * Has nothing to release: `params` is not used.
+ * Does nothing: the plain-file back-end has nothing to release. `params` is not used.
  *
  * Returns 0.
  */
@@ -167,11 +171,13 @@ BLOSC_EXPORT int blosc2_stdio_destroy(void *params);
 /* ---- Files mapped into memory ---- */
 
 /**
- * Maps the file `urlpath` as `params`, a `blosc2_stdio_mmap`, says. The argument `mode` is not
- * used; the one in `params` is set to NULL once the file is mapped. A file that `params` has
- * mapped already is not mapped again.
+ * Maps the file `urlpath` into memory as described by `params`, a `blosc2_stdio_mmap`. The
+ * argument `mode` is not used: the mode is `params->mode`, which is set to NULL after the file
+ * has been mapped. If `params` has already mapped this file, nothing is done.
  *
- * Returns `params`, which is the stream, or NULL, also when `params` has mapped another file.
+ * Returns `params`, which is the stream; the caller releases it with `blosc2_stdio_mmap_destroy`.
+ * Returns NULL when the file cannot be mapped, for an unknown mode, and when `params` has mapped
+ * another file.
  */
 BLOSC_EXPORT
 void *blosc2_stdio_mmap_open(const char *urlpath,
@@ -179,7 +185,7 @@ void *blosc2_stdio_mmap_open(const char *urlpath,
                              void *params);
 
 /**
- * Leaves the mapping as it is, `stream` is not used: `blosc2_stdio_mmap_destroy` unmaps it.
+ * Does nothing: the file stays mapped until `blosc2_stdio_mmap_destroy`. `stream` is not used.
  *
  * Returns 0.
  */
@@ -189,12 +195,12 @@ BLOSC_EXPORT int blosc2_stdio_mmap_close(void *stream);
 BLOSC_EXPORT int64_t blosc2_stdio_mmap_size(void *stream);
 
 /**
- * Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream` at the byte
- * `position`. The file grows if need be, and may move then: pointers into the mapping are not
- * valid any more.
+ * Copies the `nitems` items of `size` bytes at `ptr` into the mapped file `stream`, at the byte
+ * `position` counted from the start of the file. If necessary the file grows; the mapping can
+ * move then, and pointers into it become invalid.
  *
- * Returns `nitems`; 0 for no bytes, for arguments that make no sense, for a mapping that is only
- * for reading, and when the file cannot grow.
+ * Returns `nitems`; 0 for no bytes, for invalid arguments, for a read-only mapping, and when the
+ * file cannot grow.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_mmap_write(const void *ptr,
@@ -204,11 +210,12 @@ int64_t blosc2_stdio_mmap_write(const void *ptr,
                                 void *stream);
 
 /**
- * Points `*ptr` at `nitems` items of `size` bytes in the mapped file `stream`, at the byte
- * `position`. A write moves them.
+ * Sets `*ptr` to the address of `nitems` items of `size` bytes in the mapped file `stream`, at
+ * the byte `position` counted from the start of the file. The memory belongs to the mapping:
+ * `*ptr` is valid until the file grows or is unmapped.
  *
- * Returns `nitems`; or 0, with `*ptr` NULL, for what the file does not have and for arguments
- * that make no sense.
+ * Returns `nitems`; 0, with `*ptr` NULL, for bytes beyond the end of the file and for invalid
+ * arguments.
  */
 BLOSC_EXPORT
 int64_t blosc2_stdio_mmap_read(void **ptr,
@@ -218,23 +225,22 @@ int64_t blosc2_stdio_mmap_read(void **ptr,
                                void *stream);
 
 /**
- * Cuts the mapped file `stream` to `size` bytes, or extends it with zeros.
+ * Sets the length of the mapped file `stream` to `size` bytes: cuts it, or extends it with zeros.
  *
- * Returns 0, or -1: for NULL, a negative size, a mapping that is only for reading, or when the
- * system fails.
+ * Returns 0; -1 for NULL, for a negative `size`, for a read-only mapping, and when a system call
+ * fails.
  */
 BLOSC_EXPORT
 int blosc2_stdio_mmap_truncate(void *stream,
                                int64_t size);
 
 /**
- * Writes a mapped file out, unmaps and closes it; frees `params`, a `blosc2_stdio_mmap`, if its
- * `needs_free` says so.
+ * Writes the changes of a mapped file to disk, unmaps the file and closes it. `params` is the
+ * `blosc2_stdio_mmap`; it is freed with `free()` if its field `needs_free` is true.
  *
- * Returns 0, or -1: for NULL, when nothing was mapped, or when the system fails.
+ * Returns 0; -1 for NULL, when no file was mapped, and when a system call fails.
  */
-BLOSC_EXPORT
-int blosc2_stdio_mmap_destroy(void *params);
+BLOSC_EXPORT int blosc2_stdio_mmap_destroy(void *params);
 
 #ifdef __cplusplus
 }

@@ -10,30 +10,33 @@ extern "C" {
 #endif
 
 enum {
-  /** NDLZ: LZ over the cells of a two-dimensional array; built in. */
+  /** NDLZ: an LZ codec for the cells of two-dimensional arrays; built in. */
   BLOSC_CODEC_NDLZ = 32,
-  /** ZFP with a bound on the absolute error; built in. */
+  /** ZFP with a limit for the absolute error; built in. */
   BLOSC_CODEC_ZFP_FIXED_ACCURACY = 33,
-  /** ZFP with a number of bit planes; built in. */
+  /** ZFP with a fixed number of bit planes; built in. */
   BLOSC_CODEC_ZFP_FIXED_PRECISION = 34,
-  /** ZFP with a number of bits per value; built in. */
+  /** ZFP with a fixed number of bits per value; built in. */
   BLOSC_CODEC_ZFP_FIXED_RATE = 35,
-  /** High-throughput JPEG 2000 by OpenHTJ2K; a plugin library. */
+  /** High-throughput JPEG 2000 by OpenHTJ2K; in a plugin library. */
   BLOSC_CODEC_OPENHTJ2K = 36,
-  /** JPEG 2000 by Grok; a plugin library. */
+  /** JPEG 2000 by Grok; in a plugin library. */
   BLOSC_CODEC_GROK = 37,
-  /** OpenZL; a plugin library. */
+  /** OpenZL; in a plugin library. */
   BLOSC_CODEC_OPENZL = 38,
-  /** JPEG 2000; a plugin library. */
+  /** JPEG 2000; in a plugin library. */
   BLOSC_CODEC_J2K = 39,
-  /** High-throughput JPEG 2000; a plugin library. */
+  /** High-throughput JPEG 2000; in a plugin library. */
   BLOSC_CODEC_HTJ2K = 40
 };
 
 /** Registers these codecs; internal to the library, which does it by itself. */
 void register_codecs(void);
 
-/** The descriptor that a codec's plugin library exports as `info`: names of its functions. */
+/**
+ * The descriptor that the plugin library of a codec exports as `info`: the names of the functions
+ * it exports.
+ */
 typedef struct {
   /** Name of the encoder. */
   char *encoder;

@@ -10,24 +10,27 @@ extern "C" {
 #endif
 
 enum {
-  /** Btune; a plugin library. */
+  /** Btune; in a plugin library. */
   BLOSC_BTUNE = 32
 };
 
 /** Registers these tuners; internal to the library, which does it by itself. */
 void register_tuners(void);
 
-/** The descriptor that a tuner's plugin library exports as `info`: names of its functions. */
+/**
+ * The descriptor that the plugin library of a tuner exports as `info`: the names of the functions
+ * it exports.
+ */
 typedef struct {
-  /** Name of `init`. */
+  /** Name of the function `init`. */
   char *init;
-  /** Name of `next_blocksize`. */
+  /** Name of the function `next_blocksize`. */
   char *next_blocksize;
-  /** Name of `next_cparams`. */
+  /** Name of the function `next_cparams`. */
   char *next_cparams;
-  /** Name of `update`. */
+  /** Name of the function `update`. */
   char *update;
-  /** Name of `free`. */
+  /** Name of the function `free`. */
   char *free;
 } tuner_info;
 

@@ -80,7 +80,7 @@ pub struct blosc2_prefilter_params {
     pub user_data: *mut c_void,
     /// Start of the block in the source buffer.
     pub input: *const u8,
-    /// Buffer for the content of the block; set to zeros before the call unless `output_is_disposable` is true.
+    /// Buffer for the content of the block; set to zeros before the call.
     pub output: *mut u8,
     /// Number of bytes to write to `output`.
     pub output_size: i32,

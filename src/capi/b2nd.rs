@@ -426,7 +426,7 @@ pub unsafe extern "C" fn b2nd_from_schunk(
         // SAFETY: by the rules of the module.
         let borrowed = unsafe { ffi::schunk(schunk) }?;
         let description = Description::read(borrowed)?;
-        // SAFETY: one of ours, whose only owner is the caller, who gives it away: from here on nothing fails.
+        // SAFETY: a super-chunk of this library, which the caller owns and passes on: from here on nothing fails.
         let schunk = unsafe { OwnedSuperChunk::from_raw(NonNull::from(borrowed).cast()) };
         // SAFETY: not NULL, and writable by the rules.
         unsafe { store(array, description.into_array(schunk).into_raw()) };

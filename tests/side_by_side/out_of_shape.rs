@@ -1,16 +1,15 @@
 //! Slices that reach beyond the shape of an array, drawn at random, with both libraries (b2nd.md 6.4, 6.5, 6.8).
 //!
 //! The C library treats the grid of chunks as infinite: it computes the number of a chunk outside the array's grid as
-//! if the grid continued, which gives the number of another chunk of the array, or none (-1). Items outside the shape
-//! are zero when read, and are not stored. No item is accessed if the box begins outside the shape in any dimension.
-//! Programs rely on that, so our library returns the same codes and the same items, with two exceptions:
+//! if the grid continued, which gives the number of another chunk of the array; it returns -1 if the number exceeds
+//! that of the last chunk. Items outside the shape are zero when read, and are not stored. No item is accessed if the
+//! box begins outside the shape in any dimension. Programs rely on that, so our library returns the same codes and the
+//! same items, with two exceptions:
 //!
-//! - A write that covers all items of a chunk outside the grid replaces the other chunk, which has its number, by
-//! zeros in the
-//! C library. In this library the other chunk is unchanged.
+//! - A write that covers all items of a chunk outside the grid replaces the other chunk, which has its number, by zeros
+//!   in the C library. In this library the other chunk is unchanged.
 //! - A negative start makes the C library read or write at addresses before those of the chunk, or in other chunks.
-//! Most
-//! of these calls return -1; in this library all do.
+//!   Most of these calls return -1; in this library all do.
 //!
 //! `BLOSC2_ARRAY_COUNT` is the number of boxes, `BLOSC2_ARRAY_SEED` selects another sample.
 
@@ -38,7 +37,7 @@ struct Walk {
     reached: BTreeSet<i64>,
     /// Whether a chunk outside the grid has the number of another one.
     is_aliased: bool,
-    /// Whether a computed number exceeds the number of chunks.
+    /// Whether a computed number exceeds that of the last chunk: the call returns -1.
     runs_out: bool,
 }
 

@@ -120,7 +120,7 @@ unsafe extern "C" fn write(
     }
 }
 
-/// Returns the number of whole items that the file has from `position` on, after reading them.
+/// Reads at `position` until `dest` is full or the file ends; returns the number of whole items read.
 fn read_items(stream: &Stream, dest: &mut [u8], size: i64, position: i64) -> i64 {
     let mut filled = 0;
     while filled < dest.len() {

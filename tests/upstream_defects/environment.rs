@@ -31,7 +31,7 @@ fn global_compress(clevel: i32, typesize: i32, src: &[u8]) -> Result<Vec<u8>, i3
     Ok(dest)
 }
 
-/// With BLOSC_NOLOCK, parameters are not truncated to 8 bits, and the forced block size is kept.
+/// With `BLOSC_NOLOCK`, parameters are not truncated to 8 bits, and the forced block size is kept.
 #[test]
 fn chunk_10_12_no_lock() {
     alone_with("environment::chunk_10_12_no_lock", &[("BLOSC_NOLOCK", "1")], || {

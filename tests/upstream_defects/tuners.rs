@@ -480,7 +480,7 @@ fn codecs_15_2_parameters_of_a_tuner() {
     }
 }
 
-/// With a dictionary, the tuner gets the data of the final chunk.
+/// With a dictionary, the tuner gets the size of the chunk that is returned.
 #[test]
 fn chunk_5_4_tuner_and_dictionary() {
     let _one = begin(true);

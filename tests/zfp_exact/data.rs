@@ -75,7 +75,7 @@ fn wide(random: &mut Random, typesize: usize) -> f64 {
     let exponent =
         if typesize == 4 { random.below(270) as i32 - 149 } else { random.below(2090) as i32 - 1074 };
     let sign = if random.one_in(2) { -1.0 } else { 1.0 };
-    // In two steps, since 2^-1074 cannot be computed directly for the smallest powers of two.
+    // In two steps, since one `powi` cannot compute the smallest powers of two (down to 2^-1074).
     sign * (1.0 + unit(random)) * 2f64.powi(exponent / 2) * 2f64.powi(exponent - exponent / 2)
 }
 

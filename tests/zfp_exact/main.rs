@@ -183,7 +183,7 @@ fn single_items_are_those_of_the_whole_block_and_of_the_reference() {
     for number in 0..from_environment("ZFP_CASES", 1500) / 5 {
         let mut random = Random::of_item(seed ^ 0x35, number);
         let mut case = Case::random(&mut random);
-        // Rates from 30/64 of the size: below, the reference rejects single items of small cells (codecs.md 11).
+        // Rates from 30 % of the size: below, the reference rejects single items of small cells (codecs.md 11).
         case.zfp = Zfp { mode: Mode::Rate, meta: 30 + random.below(35) as u8 };
         let block = Values::Noise.generate(&mut random, case.typesize as usize, case.count());
         let Stored::Coded(stream) = case.encode(&block) else { continue };

@@ -158,7 +158,7 @@ pub fn delete(world: &mut World, random: &mut Random) -> Done<Touched> {
     if world.model.len() == 0 {
         return Err(Stop::Idle);
     }
-    // Sometimes all chunks are deleted: the rest of such a frame is a special case.
+    // Sometimes all chunks are deleted: the rest of that frame is a special case.
     let all = random.one_in(6) && world.model.len() < 12;
     for _ in 0..if all { world.model.len() } else { 1 } {
         let at = random.below(world.model.len());

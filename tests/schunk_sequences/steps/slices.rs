@@ -129,7 +129,7 @@ fn predict_set(world: &World, start: i64, stop: i64, data: &[u8]) -> Done<(Model
         let whole = from == 0 && (to == model.chunksize || to == left);
         let Some(old) = model.chunks.get(at).cloned() else {
             if whole && (piece.len() as i64) < world.typesize() {
-                // The reference compresses the piece before it finds that there is no such chunk.
+                // The reference compresses the piece before it detects that the chunk does not exist.
                 return Err(Stop::Skip(KnownDefect::BlocksizeOfOne));
             }
             return Ok((model, if whole { -21 } else { -1 }));
