@@ -28,6 +28,7 @@
 
 // Makes the compiler report unused items as dead code.
 #![deny(unreachable_pub)]
+#![allow(rustdoc::private_intra_doc_links, reason = "the documentation is for developers of the crate")]
 
 pub mod abi;
 mod b2nd;

@@ -7,7 +7,7 @@
 //! | [`overrun`] | boxes that reach beyond the grid of chunks |
 //! | [`metalayer`] | the bytes of the `b2nd` metalayer, and of the older `caterva` one |
 //! | [`boxes`], [`rows`] | copying and filling boxes of items: the plan, and the loops over bytes |
-//! | [`array`] | an array: its super-chunk and its geometry |
+//! | [`mod@array`] | an array: its super-chunk and its geometry |
 //! | `shape_lock`, `shape_access` | the lock of the shape, for writers of items or one change; access with it |
 //! | `transfer` | a checked box and its buffer |
 //! | [`slices`] | reading and writing boxes |

@@ -244,11 +244,11 @@ impl Rows {
         unsafe { self.fill_shared(dst.as_mut_ptr(), len, value) }
     }
 
-    /// As [`fill`](Self::fill), for a destination of `len` bytes, of which other threads may use other bytes at the
-    /// same time.
+    /// Fills the rows of a destination of `len` bytes with copies of `value`. Other threads may use other bytes of the
+    /// destination at the same time.
     ///
     /// # Errors
-    /// As [`fill`](Self::fill).
+    /// `InvalidParam` when the rows exceed the destination, or their length is not a multiple of that of `value`.
     ///
     /// # Safety
     /// `dst` points at `len` writable bytes, and no other code uses the bytes of these rows during the call.

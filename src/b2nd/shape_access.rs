@@ -1,4 +1,4 @@
-//! Access to an array whose shape another thread or process may change: with the [`ShapeLock`](super::shape_lock::ShapeLock),
+//! Access to an array whose shape another thread or process may change: with the [`ShapeLock`],
 //! or by repeated reads.
 //!
 //! Between processes, the lock of the frame is held while the shape changes and while items are written, from before the shape is

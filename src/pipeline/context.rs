@@ -420,7 +420,7 @@ impl Context {
             .then(|| self.head.schunk().cast_const().cast())
     }
 
-    /// Returns whether the context can compress blocks that are assembled one at a time ([`compress::Gather`]) and are
+    /// Returns whether the context can compress blocks that are assembled one at a time ([`Gather`](super::compress::Gather)) and are
     /// `blocksize` bytes long: nothing that the program configured reads the source or several blocks.
     pub(crate) fn takes_patched_blocks(&self, blocksize: usize) -> bool {
         !self.calls_back()

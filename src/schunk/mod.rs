@@ -9,7 +9,7 @@
 //! | [`storage`] | place and parameters of a new super-chunk |
 //! | [`create`], [`open`] | making and opening |
 //! | [`read`], [`cache`] | reading chunks; the cache of the last decoded block |
-//! | [`slice`], [`sparse`], [`blocks`] | reading and writing slices; reading lists of items; reading blocks for arrays |
+//! | [`mod@slice`], [`sparse`], [`blocks`] | reading and writing slices; reading lists of items; reading blocks for arrays |
 //! | [`patched_chunk`] | changing some blocks of a chunk, for arrays |
 //! | [`change`], [`variable_size`], [`special`] | inserting, replacing and deleting chunks; chunks of different sizes in frames; special chunks |
 //! | [`compress`] | compression of new chunks |

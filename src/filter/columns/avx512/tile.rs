@@ -5,7 +5,7 @@ use std::arch::x86_64::*;
 /// The number of elements of a tile, and of bytes of a vector.
 pub(in crate::filter) const TILE: usize = 64;
 
-/// The number of columns of a tile of [`Wide`], which is a part of an element.
+/// The number of columns of a tile of [`Wide`](super::wide::Wide), which is a part of an element.
 pub(in crate::filter) const WIDE: usize = 16;
 
 /// The columns of a tile; those from the tile's width on are unspecified.
