@@ -141,6 +141,7 @@ fn run(program: &Path, arguments: &[&str], library_directory: &Path) -> Output {
     }
     let mut child = command
         .args(arguments)
+        .current_dir(program.parent().expect("a directory"))
         .env("LD_LIBRARY_PATH", library_directory)
         .env("UBSAN_OPTIONS", "print_stacktrace=1:halt_on_error=1")
         .stdin(Stdio::null())
@@ -258,6 +259,32 @@ fn the_quickstart_runs() {
     }
     let missing = run(&executable, &["/nonexistent/file"], &libraries);
     assert!(!missing.status.success(), "a missing file is not an error");
+}
+
+/// Each example is short and prints what its last comment says.
+#[test]
+fn the_examples_print_what_they_say() {
+    let directory = directory("examples");
+    let libraries = library_directory(&directory, Origin::Ours);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(root().join("examples")).expect("examples") {
+        let source = entry.expect("an entry").path();
+        let name = source.file_stem().expect("a name").to_string_lossy().into_owned();
+        if source.extension().is_none_or(|extension| extension != "c") || name == "quickstart" {
+            continue;
+        }
+        let text = fs::read_to_string(&source).expect("a text");
+        assert!(text.lines().count() < 80, "{name}.c has {} lines", text.lines().count());
+        let (_, expected) = text.split_once("\n/* Output:\n").expect("a comment with the output");
+        let (expected, _) = expected.split_once("*/").expect("the end of the comment");
+        let executable = directory.join(&name);
+        compile(&source, &executable, Origin::Ours, &libraries, &["-O1", "-lm"]);
+        let output = run(&executable, &[], &libraries);
+        assert!(output.status.success(), "{name}: {}\n{}", output.status, show(&output));
+        assert_eq!(String::from_utf8_lossy(&output.stdout), expected, "{name}");
+        names.push(name);
+    }
+    assert!(names.len() >= 9, "{names:?}");
 }
 
 /// Returns all combinations of available headers and libraries.
