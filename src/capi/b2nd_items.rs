@@ -120,7 +120,8 @@ pub unsafe extern "C" fn b2nd_set_slice_cbuffer(
 
 /// Changes the shape of `array` to `new_shape`, in items. If `start` is NULL, items are added or removed at the
 /// end of each dimension. Otherwise they are added or removed from item `start[i]` of dimension `i` on; unless
-/// that is at the end, `start[i]` and the change must be multiples of the chunk shape. New items are zero.
+/// that is at the end, `start[i]` and the change must be multiples of the chunk shape. New chunks are zero; items
+/// that an earlier shrink cut off inside a chunk that stayed have their old values again.
 /// `new_shape` and `start` have one number for each dimension.
 ///
 /// Returns 0. Errors: -32 when a pointer is NULL, -12 for an invalid shape or an invalid `start`, -1 when the
