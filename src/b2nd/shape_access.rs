@@ -185,6 +185,7 @@ mod tests {
     }
 
     #[test]
+    #[cfg_attr(miri, ignore = "uses files: Miri has no getrlimit")]
     fn a_panic_gives_the_lock_of_the_frame_back() {
         let file = std::env::temp_dir().join(format!("shape_access_{}.b2nd", std::process::id()));
         let path = CString::new(file.to_str().unwrap()).unwrap();
