@@ -31,7 +31,7 @@ PLANTED = [
     ("blosc2.h", "typedef int (*blosc2_postfilter_fn)(blosc2_postfilter_params *", "typedef int (*blosc2_postfilter_fn)(void *",
      ["other: typedef blosc2_postfilter_fn = int (*)(blosc2_postfilter_params *); here int (*)(void *)"]),
     # Fields: of the same size but another type, one too many, by another name.
-    ("blosc2.h", "  int32_t typesize;\n  /** Threads; 0 and less", "  uint32_t typesize;\n  /** Threads; 0 and less",
+    ("blosc2.h", "  int32_t typesize;\n  /** Number of threads, the calling thread included; 1 and less", "  uint32_t typesize;\n  /** Number of threads, the calling thread included; 1 and less",
      ["other: field blosc2_cparams.typesize = int32_t at 8, 4 bytes; here uint32_t at 8, 4 bytes"]),
     ("b2nd.h", "struct chunk_cache_s {", "struct chunk_cache_s { int64_t before;",
      ["more: field chunk_cache_s.before", "other: field b2nd_array_t.", "other: field chunk_cache_s.data",
